@@ -1,0 +1,46 @@
+// Section 5, RWLOCK_*: a spinlock written in assembly, explained. Its critical sections are ordered (hb) and its holders
+// have it in their locksets (hybrid, fast): silent in every mode.
+// expect: nothing
+#include <pthread.h>
+#include <unistd.h>
+#include "raddle/annotations.h"
+
+int word;
+long counter;
+
+// A lock that instrumentation cannot see: exchange and store in assembly.
+static void spin_lock(int *word) {
+    for (int busy = 1;;) {
+        __asm__ volatile("xchgl %0, %1" : "+r"(busy), "+m"(*word) : : "memory");
+        if (!busy) break;
+        usleep(10);
+        busy = 1;
+    }
+    ANNOTATE_RWLOCK_ACQUIRED(word, 1);
+}
+
+static void spin_unlock(int *word) {
+    ANNOTATE_RWLOCK_RELEASED(word, 1);
+    __asm__ volatile("movl $0, %0" : "=m"(*word) : : "memory");
+}
+
+__attribute__((noinline)) void count(void) { counter++; }
+
+void *work(void *arg) {
+    for (int i = 0; i < 500; i++) {
+        spin_lock(&word);
+        count();
+        spin_unlock(&word);
+    }
+    return arg;
+}
+
+int main(void) {
+    counter = 0;
+    ANNOTATE_RWLOCK_CREATE(&word);
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    ANNOTATE_RWLOCK_DESTROY(&word);
+    return counter != 1500;
+}

@@ -1,0 +1,33 @@
+// Section 5, THREAD_NAME: the report names both threads. A race in every mode.
+//@ golden
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+#include "raddle/annotations.h"
+
+int var;
+atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
+
+void *first(void *arg) {
+    ANNOTATE_THREAD_NAME("baker");
+    var = 1;                                            // expect: data-race write #1
+    atomic_store_explicit(&step, 1, memory_order_relaxed);
+    return arg;
+}
+
+void *second(void *arg) {
+    while (!atomic_load_explicit(&step, memory_order_relaxed)) usleep(100);
+    ANNOTATE_THREAD_NAME("eater");
+    var = 2;                                            // expect: data-race write #1
+    return arg;
+}
+
+int main(void) {
+    var = 0;
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

@@ -1,0 +1,34 @@
+// memcpy, memmove and memset read and write in the caller's name, at the line of the call. Every mode reports.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+char source[64], target[64], moved[64];
+volatile size_t length = 16; // not a constant, so that the call stays a call
+atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
+
+void *first(void *arg) {
+    memcpy(target, source, length);                     // expect: data-race write #1
+    memset(moved, 1, length);                           // expect: data-race write #2
+    atomic_store_explicit(&step, 1, memory_order_relaxed);
+    return arg;
+}
+
+void *second(void *arg) {
+    while (!atomic_load_explicit(&step, memory_order_relaxed)) usleep(100);
+    arg = (char *)arg + target[15];                     // expect: data-race read #1
+    memmove(moved, moved + 32, length);                 // expect: data-race write #2
+    return arg;
+}
+
+int main(void) {
+    memset(target, 0, sizeof target);
+    memset(moved, 0, sizeof moved);
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

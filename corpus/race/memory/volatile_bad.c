@@ -1,0 +1,29 @@
+// volatile is not synchronisation in C: every mode reports.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+volatile long shared;
+atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
+
+void *first(void *arg) {
+    shared = 1;                                         // expect: data-race write #1
+    atomic_store_explicit(&step, 1, memory_order_relaxed);
+    return arg;
+}
+
+void *second(void *arg) {
+    while (!atomic_load_explicit(&step, memory_order_relaxed)) usleep(100);
+    arg = (char *)arg + shared;                         // expect: data-race read #1
+    return arg;
+}
+
+int main(void) {
+    shared = 0;
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

@@ -1,0 +1,36 @@
+// A race in the child of a fork, and none in the parent: every instrumented process of the tree is watched. Every mode.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int shared;
+atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
+
+void *first(void *arg) {
+    shared = 1;                                         // expect: data-race write #1
+    atomic_store_explicit(&step, 1, memory_order_relaxed);
+    return arg;
+}
+
+void *second(void *arg) {
+    while (!atomic_load_explicit(&step, memory_order_relaxed)) usleep(100);
+    shared = 2;                                         // expect: data-race write #1
+    return arg;
+}
+
+int main(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        shared = 0;
+        pthread_t a, b;
+        pthread_create(&a, 0, first, 0);
+        pthread_create(&b, 0, second, 0);
+        pthread_join(a, 0);
+        pthread_join(b, 0);
+        _exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    return status;
+}

@@ -1,0 +1,270 @@
+//! The record of a bench, and the figures drawn from it.
+//!
+//! Kept as JSON with a version, so that two records can be compared later. All ratios are computed from the samples, so
+//! a record holds no figure that could disagree with them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::Scale;
+use crate::machine::Machine;
+use crate::stats;
+use crate::tool::{Compiler, Tool};
+
+/// Changes when a reader of the older form would go wrong.
+pub const SCHEMA: &str = "raddle.bench/1";
+
+/// One run of one kernel.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Sample {
+    /// The target's own time from start to end.
+    pub seconds: f64,
+    pub cpu_seconds: f64,
+    /// With launcher and driver.
+    pub command_seconds: f64,
+    pub peak_kib: u64,
+}
+
+/// What is held against what: the runs of a series differ in nothing but noise.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Key {
+    pub kernel: String,
+    pub compiler: Compiler,
+    pub tool: Tool,
+    pub scale: Scale,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Series {
+    pub key: Key,
+    pub samples: Vec<Sample>,
+    /// The tool reported something, on a program that is correct.
+    pub reported: bool,
+}
+
+impl Series {
+    pub fn seconds(&self) -> Option<f64> {
+        stats::least(self.samples.iter().map(|sample| sample.seconds))
+    }
+
+    pub fn cpu_seconds(&self) -> Option<f64> {
+        stats::least(self.samples.iter().map(|sample| sample.cpu_seconds))
+    }
+
+    pub fn peak_kib(&self) -> Option<f64> {
+        stats::median(self.samples.iter().map(|sample| sample.peak_kib as f64))
+    }
+
+    /// What the command took besides the target: launcher, and raddle's driver.
+    pub fn driver_seconds(&self) -> Option<f64> {
+        stats::median(self.samples.iter().map(|sample| sample.command_seconds - sample.seconds))
+    }
+}
+
+/// A series that gave no figure, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Failure {
+    pub key: Key,
+    pub reason: String,
+}
+
+/// A tool or compiler that could not be measured at all.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Absent {
+    pub what: String,
+    pub reason: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quantity {
+    Time,
+    /// Of all threads together. It suffers less from a busy machine than time does, but does not see waiting.
+    Cpu,
+    Memory,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Results {
+    pub schema: String,
+    pub date: String,
+    pub command: String,
+    pub machine: Machine,
+    /// Whole ones; the budget may have allowed some kernels one more.
+    pub rounds: u32,
+    /// The names of the kernels, in the order of the report.
+    pub kernels: Vec<String>,
+    pub compilers: Vec<Compiler>,
+    pub series: Vec<Series>,
+    pub failures: Vec<Failure>,
+    pub absent: Vec<Absent>,
+}
+
+impl Results {
+    pub fn find(&self, kernel: &str, compiler: &Compiler, tool: Tool) -> Option<&Series> {
+        // Every tool but native has one scale; native's is asked for through `baseline`.
+        let is = |key: &Key| key.kernel == kernel && key.compiler == *compiler && key.tool == tool;
+        self.series.iter().find(|series| is(&series.key) && !series.samples.is_empty())
+    }
+
+    fn baseline(&self, of: &Key) -> Option<&Series> {
+        let native = Key { tool: Tool::Native, ..of.clone() };
+        self.series.iter().find(|series| series.key == native)
+    }
+
+    fn figure(series: &Series, quantity: Quantity) -> Option<f64> {
+        match quantity {
+            Quantity::Time => series.seconds(),
+            Quantity::Cpu => series.cpu_seconds(),
+            Quantity::Memory => series.peak_kib(),
+        }
+    }
+
+    /// How many times native a tool takes on one kernel, at the size the tool was run with.
+    pub fn times_native(
+        &self,
+        kernel: &str,
+        compiler: &Compiler,
+        tool: Tool,
+        quantity: Quantity,
+    ) -> Option<f64> {
+        let series = self.find(kernel, compiler, tool)?;
+        let native = Self::figure(self.baseline(&series.key)?, quantity)?;
+        Some(Self::figure(series, quantity)? / native)
+    }
+
+    /// The quotients of two tools' times native, for each kernel that has both.
+    pub fn quotients(
+        &self,
+        compiler: &Compiler,
+        (tool, peer): (Tool, Tool),
+        quantity: Quantity,
+    ) -> Vec<(&str, f64)> {
+        let ratio = |kernel: &str, tool| self.times_native(kernel, compiler, tool, quantity);
+        let quotient = |kernel: &str| Some(ratio(kernel, tool)? / ratio(kernel, peer)?);
+        self.kernels.iter().filter_map(|kernel| Some((kernel.as_str(), quotient(kernel)?))).collect()
+    }
+
+    /// The geometric mean of [`Results::times_native`] over the kernels that have it.
+    pub fn mean_times_native(&self, compiler: &Compiler, tool: Tool, quantity: Quantity) -> Option<f64> {
+        let ratios =
+            self.kernels.iter().filter_map(|kernel| self.times_native(kernel, compiler, tool, quantity));
+        stats::geometric_mean(ratios)
+    }
+
+    /// The tools measured with this compiler, in their usual order.
+    pub fn tools(&self, compiler: &Compiler) -> Vec<Tool> {
+        let has =
+            |tool: &Tool| self.kernels.iter().any(|kernel| self.find(kernel, compiler, *tool).is_some());
+        Tool::all().into_iter().filter(has).collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::tool::Mode;
+    use std::collections::BTreeMap;
+
+    pub const HB: Tool = Tool::Raddle { mode: Mode::Hb, history: 1 };
+
+    pub fn compiler(name: &str) -> Compiler {
+        Compiler::new(name).unwrap()
+    }
+
+    pub fn series(
+        kernel: &str,
+        compiler_name: &str,
+        tool: Tool,
+        scale: Scale,
+        runs: &[(f64, u64)],
+    ) -> Series {
+        let sample = |&(seconds, peak_kib): &(f64, u64)| Sample {
+            seconds,
+            cpu_seconds: seconds,
+            command_seconds: seconds + 0.25,
+            peak_kib,
+        };
+        Series {
+            key: Key { kernel: kernel.to_owned(), compiler: compiler(compiler_name), tool, scale },
+            samples: runs.iter().map(sample).collect(),
+            reported: false,
+        }
+    }
+
+    pub fn results(kernels: &[&str], series: Vec<Series>) -> Results {
+        Results {
+            schema: SCHEMA.to_owned(),
+            date: "2026-01-31".to_owned(),
+            command: "raddle-bench run".to_owned(),
+            machine: Machine {
+                cpu: "A CPU".to_owned(),
+                cores: 2,
+                memory_gib: 8,
+                load: 0.5,
+                versions: BTreeMap::from([("gcc".to_owned(), "gcc 12.2.0".to_owned())]),
+            },
+            rounds: 2,
+            kernels: kernels.iter().map(|&kernel| kernel.to_owned()).collect(),
+            compilers: vec![compiler("gcc"), compiler("clang-19")],
+            series,
+            failures: Vec::new(),
+            absent: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_least_time_and_the_median_memory_count() {
+        let native = series("lu", "gcc", Tool::Native, Scale::Full, &[(2.0, 100), (1.0, 300), (4.0, 200)]);
+        assert_eq!((native.seconds(), native.peak_kib()), (Some(1.0), Some(200.0)));
+        assert_eq!(native.driver_seconds(), Some(0.25));
+    }
+
+    #[test]
+    fn a_ratio_is_to_the_native_run_of_the_same_compiler_and_size() {
+        let results = results(
+            &["lu"],
+            vec![
+                series("lu", "gcc", Tool::Native, Scale::Full, &[(1.0, 100)]),
+                series("lu", "gcc", Tool::Native, Scale::Reduced, &[(0.1, 50)]),
+                series("lu", "clang-19", Tool::Native, Scale::Full, &[(2.0, 100)]),
+                series("lu", "gcc", Tool::GccTsan, Scale::Full, &[(8.0, 500)]),
+                series("lu", "gcc", Tool::Helgrind, Scale::Reduced, &[(5.0, 200)]),
+                series("lu", "clang-19", Tool::ClangTsan, Scale::Full, &[(8.0, 300)]),
+            ],
+        );
+        let time = |name, tool| results.times_native("lu", &compiler(name), tool, Quantity::Time);
+        assert_eq!(time("gcc", Tool::GccTsan), Some(8.0));
+        assert_eq!(time("gcc", Tool::Helgrind), Some(50.0));
+        assert_eq!(time("clang-19", Tool::ClangTsan), Some(4.0));
+        assert_eq!(time("clang-19", Tool::GccTsan), None);
+        assert_eq!(results.times_native("lu", &compiler("gcc"), Tool::Helgrind, Quantity::Memory), Some(4.0));
+        assert_eq!(results.tools(&compiler("gcc")), [Tool::Native, Tool::GccTsan, Tool::Helgrind]);
+    }
+
+    #[test]
+    fn quotients_and_means_use_only_kernels_that_have_both_sides() {
+        let full = |kernel, tool, seconds| series(kernel, "gcc", tool, Scale::Full, &[(seconds, 100)]);
+        let results = results(
+            &["a", "b", "c"],
+            vec![
+                full("a", Tool::Native, 1.0),
+                full("a", Tool::GccTsan, 8.0),
+                full("a", HB, 4.0),
+                full("b", Tool::Native, 1.0),
+                full("b", Tool::GccTsan, 2.0),
+                full("c", Tool::Native, 1.0),
+                full("c", HB, 9.0),
+            ],
+        );
+        assert_eq!(results.quotients(&compiler("gcc"), (HB, Tool::GccTsan), Quantity::Time), [("a", 0.5)]);
+        let mean = results.mean_times_native(&compiler("gcc"), HB, Quantity::Time).unwrap();
+        assert!((mean - 6.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_record_survives_json_and_keeps_its_names() {
+        let results = results(&["lu"], vec![series("lu", "gcc", HB, Scale::Full, &[(1.0, 2)])]);
+        let text = serde_json::to_string(&results).unwrap();
+        assert!(text.contains(r#""schema":"raddle.bench/1""#) && text.contains(r#""tool":"raddle-hb/1""#));
+        assert_eq!(serde_json::from_str::<Results>(&text).unwrap(), results);
+    }
+}

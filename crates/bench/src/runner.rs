@@ -1,0 +1,420 @@
+//! The order of the runs.
+//!
+//! A round visits each kernel once, and there each compiler and tool in turn, so that a slow minute of the machine falls on
+//! all sides of a ratio. Native runs are short and every ratio hangs on them, so they are taken more often. Rounds go on
+//! until there are enough or the budget, builds included, would be overrun.
+
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::{Duration, Instant};
+
+use crate::compile::Workshop;
+use crate::error::Error;
+use crate::kernel::{Kernel, Scale};
+use crate::machine::{self, Machine};
+use crate::measure::{Broken, Job, Meter, Outcome};
+use crate::options::RunOptions;
+use crate::results::{Absent, Failure, Key, Results, SCHEMA, Sample, Series};
+use crate::tool::{Compiler, Family, Flavour, Tool};
+
+/// Native runs for each run of a tool.
+const NATIVE_RUNS: u32 = 3;
+
+/// `raddle run` ends with this when it has findings.
+const RADDLE_FOUND: i32 = 66;
+
+/// Their symboliser and the second they sleep at the end are not what is measured.
+const QUIET_TSAN: &str = "report_bugs=0:atexit_sleep_ms=0";
+
+/// Measures everything the options ask for. `launcher` is a `raddle-bench` binary.
+pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<Results, Error> {
+    let deadline = Instant::now() + options.budget;
+    let folder = Folder::new(options.work.as_deref())?;
+    let present = Present::look(options)?;
+    let programs = present.programs();
+    let mut bench = Bench {
+        workshop: Workshop::new(&folder.path, present.raddle.clone())?,
+        meter: Meter { launcher, folder: folder.path.clone(), limit: options.limit },
+        raddle: present.raddle.clone().unwrap_or_default(),
+        binaries: HashMap::new(),
+        checksums: HashMap::new(),
+        series: Vec::new(),
+        failures: Vec::new(),
+    };
+    let machine = Machine::look(programs.iter().map(PathBuf::as_path));
+    let keys = |kernel: &Kernel| plan(&kernel.name, &present.compilers, &present.tools, options.quick);
+    let plans: Vec<(&Kernel, Vec<Key>)> =
+        options.kernels.iter().map(|kernel| (kernel, keys(kernel))).collect();
+    bench.build(&plans)?;
+    let rounds = bench.rounds(&plans, if options.quick { 1 } else { options.reps }, deadline);
+    Ok(Results {
+        schema: SCHEMA.to_owned(),
+        date: machine::today(),
+        command: options.command.clone(),
+        machine,
+        rounds,
+        kernels: options.kernels.iter().map(|kernel| kernel.name.clone()).collect(),
+        compilers: present.compilers,
+        series: bench.series,
+        failures: bench.failures,
+        absent: present.absent,
+    })
+}
+
+/// The folder for binaries and output; removed at the end unless the user named it.
+struct Folder {
+    path: PathBuf,
+    temporary: bool,
+}
+
+impl Folder {
+    fn new(wanted: Option<&Path>) -> Result<Folder, Error> {
+        let temporary = || env::temp_dir().join(format!("raddle-bench-{}", process::id()));
+        let path = wanted.map_or_else(temporary, Path::to_owned);
+        fs::create_dir_all(&path).map_err(Error::file("create", &path))?;
+        // The launcher is run by other programs, with whatever current folder they have.
+        let path = path.canonicalize().map_err(Error::file("find", &path))?;
+        Ok(Folder { path, temporary: wanted.is_none() })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.temporary {
+            // A leftover in the temporary folder is no reason to lose the results.
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// What of the wanted tools and compilers this machine has.
+struct Present {
+    tools: Vec<Tool>,
+    compilers: Vec<Compiler>,
+    raddle: Option<PathBuf>,
+    absent: Vec<Absent>,
+}
+
+impl Present {
+    fn look(options: &RunOptions) -> Result<Present, Error> {
+        let mut absent = Vec::new();
+        let mut missing = |what: String, program: &str, remedy: &str, fatal: bool| {
+            if fatal {
+                return Err(Error::MissingProgram { program: program.to_owned(), remedy: remedy.to_owned() });
+            }
+            absent.push(Absent { what, reason: format!("`{program}` was not found; {remedy}") });
+            Ok(())
+        };
+        let mut compilers = Vec::new();
+        for compiler in &options.compilers {
+            if machine::find_program(Path::new(compiler.c())).is_some() {
+                compilers.push(compiler.clone());
+            } else {
+                let fatal = options.compilers_named || compiler.family() == Family::Gcc;
+                missing(format!("all with {compiler}"), compiler.c(), "install it", fatal)?;
+            }
+        }
+        let valgrind = machine::find_program(Path::new("valgrind"));
+        let raddle = machine::find_program(options.raddle.as_deref().unwrap_or(Path::new("raddle")));
+        let mut tools = Vec::new();
+        for &tool in &options.tools {
+            if tool.is_valgrind() && valgrind.is_none() {
+                missing(tool.to_string(), "valgrind", "install it", options.tools_named)?;
+            } else if tool.is_raddle() && raddle.is_none() {
+                let fatal = options.tools_named || options.raddle.is_some();
+                missing(tool.to_string(), "raddle", "build it and give --raddle PATH", fatal)?;
+            } else {
+                tools.push(tool);
+            }
+        }
+        let raddle = raddle.filter(|_| tools.iter().any(|tool| tool.is_raddle()));
+        Ok(Present { tools, compilers, raddle, absent })
+    }
+
+    /// Those whose versions go into the record.
+    fn programs(&self) -> Vec<PathBuf> {
+        let mut programs: Vec<PathBuf> = self.compilers.iter().map(|compiler| compiler.c().into()).collect();
+        programs.extend(self.tools.iter().any(|tool| tool.is_valgrind()).then(|| "valgrind".into()));
+        programs.extend(self.raddle.clone());
+        programs
+    }
+}
+
+/// The series of one kernel, natives before what is held against them.
+fn plan(kernel: &str, compilers: &[Compiler], tools: &[Tool], quick: bool) -> Vec<Key> {
+    let (full, reduced) = if quick { (Scale::Quick, Scale::Quick) } else { (Scale::Full, Scale::Reduced) };
+    let key = |compiler: &Compiler, tool, scale| Key {
+        kernel: kernel.to_owned(),
+        compiler: compiler.clone(),
+        tool,
+        scale,
+    };
+    let mut keys = Vec::new();
+    for compiler in compilers {
+        let rest = tools.iter().filter(|tool| !tool.is_valgrind() && tool.takes(compiler));
+        keys.extend(rest.map(|&tool| key(compiler, tool, full)));
+    }
+    let valgrind: Vec<Tool> = tools.iter().copied().filter(|tool| tool.is_valgrind()).collect();
+    // One compiler is enough: valgrind's cost is that of its own translation, and it is the dearest to measure.
+    if let (Some(first), false) = (compilers.first(), valgrind.is_empty()) {
+        let native = (!quick).then_some(Tool::Native);
+        keys.extend(native.into_iter().chain(valgrind).map(|tool| key(first, tool, reduced)));
+    }
+    keys
+}
+
+/// What distinguishes one binary from another.
+type Slot = (String, Compiler, Flavour);
+
+fn slot(key: &Key) -> Slot {
+    (key.kernel.clone(), key.compiler.clone(), key.tool.flavour())
+}
+
+struct Bench {
+    workshop: Workshop,
+    meter: Meter,
+    raddle: PathBuf,
+    /// None where the build failed.
+    binaries: HashMap<Slot, Option<PathBuf>>,
+    checksums: HashMap<(String, Compiler, Scale), String>,
+    series: Vec<Series>,
+    failures: Vec<Failure>,
+}
+
+impl Bench {
+    /// Builds each binary once. A kernel that does not build natively ends the bench; one that a tool cannot build
+    /// is that tool's failure.
+    fn build(&mut self, plans: &[(&Kernel, Vec<Key>)]) -> Result<(), Error> {
+        for (kernel, key) in plans.iter().flat_map(|(kernel, keys)| keys.iter().map(move |key| (kernel, key)))
+        {
+            self.series.push(Series { key: key.clone(), samples: Vec::new(), reported: false });
+            let slot = slot(key);
+            if !self.binaries.contains_key(&slot) {
+                progress(&format!("building {} for {} ({})", kernel.name, key.tool, key.compiler));
+                let built = match self.workshop.build(kernel, &key.compiler, key.tool.flavour()) {
+                    Ok(binary) => Some(binary),
+                    Err(error) if key.tool.flavour() == Flavour::Plain => return Err(error),
+                    Err(error) => {
+                        eprintln!("raddle-bench: {error}");
+                        None
+                    }
+                };
+                self.binaries.insert(slot.clone(), built);
+            }
+            if self.binaries[&slot].is_none() {
+                self.failures.push(Failure { key: key.clone(), reason: "it does not build".to_owned() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how many whole rounds there were. The first is always whole; the later ones leave out a kernel that would
+    /// likely end after the deadline.
+    fn rounds(&mut self, plans: &[(&Kernel, Vec<Key>)], most: u32, deadline: Instant) -> u32 {
+        let mut expected = HashMap::new();
+        let mut whole = 0;
+        for round in 1..=most {
+            let mut left_out = false;
+            for (kernel, keys) in plans {
+                let time = expected.entry(&kernel.name).or_insert(Duration::ZERO);
+                if round > 1 && Instant::now() + *time > deadline {
+                    left_out = true;
+                    continue;
+                }
+                *time = self.visit(kernel, keys, round);
+            }
+            if left_out {
+                break;
+            }
+            whole = round;
+        }
+        progress("");
+        whole
+    }
+
+    /// One kernel under everything in turn. Returns how long a later visit will likely take: valgrind has its turn in the
+    /// first round alone, since half of a bench would go to it otherwise, for a figure that is far from its target.
+    fn visit(&mut self, kernel: &Kernel, keys: &[Key], round: u32) -> Duration {
+        let mut again = Duration::ZERO;
+        for key in keys.iter().filter(|key| round == 1 || !key.tool.is_valgrind()) {
+            progress(&format!("round {round}: {} under {} ({})", kernel.name, key.tool, key.compiler));
+            let begin = Instant::now();
+            self.sample(kernel, key);
+            if !key.tool.is_valgrind() {
+                again += begin.elapsed();
+            }
+        }
+        again
+    }
+
+    fn sample(&mut self, kernel: &Kernel, key: &Key) {
+        let times = if key.tool == Tool::Native { NATIVE_RUNS } else { 1 };
+        for _ in 0..times {
+            let failed = |failure: &Failure| failure.key == *key;
+            let Some(binary) = &self.binaries[&slot(key)] else { return };
+            if self.failures.iter().any(failed) {
+                return;
+            }
+            let job = job(kernel, key, binary, &self.raddle);
+            let result = match self.meter.run(&job) {
+                Ok(outcome) => self.accept(key, &outcome),
+                Err(broken) => Err(explain(broken)),
+            };
+            if let Err(reason) = result {
+                // Figures of a tool that breaks a program, even now and then, are worth nothing.
+                self.series
+                    .iter_mut()
+                    .filter(|series| series.key == *key)
+                    .for_each(|series| series.samples.clear());
+                self.failures.push(Failure { key: key.clone(), reason });
+            }
+        }
+    }
+
+    /// Takes the figures of a run that did what the native one did.
+    fn accept(&mut self, key: &Key, outcome: &Outcome) -> Result<(), String> {
+        let usage = &outcome.usage;
+        if usage.status != 0 {
+            return Err(format!("the kernel ended with status {}", usage.status));
+        }
+        let found = key.tool.is_raddle() && outcome.command_status == RADDLE_FOUND;
+        if outcome.command_status != 0 && !found {
+            return Err(format!("the command ended with status {}", outcome.command_status));
+        }
+        let checksum = outcome.stdout.lines().find_map(|line| line.strip_prefix("checksum "));
+        let checksum = checksum.ok_or("it printed no checksum")?;
+        let slot = (key.kernel.clone(), key.compiler.clone(), key.scale);
+        match self.checksums.get(&slot) {
+            Some(expected) if expected != checksum => {
+                return Err("its checksum differs from the native one".into());
+            }
+            Some(_) => {}
+            None if key.tool == Tool::Native => drop(self.checksums.insert(slot, checksum.to_owned())),
+            None => return Err("the native run failed, so there is nothing to compare with".to_owned()),
+        }
+        let series =
+            self.series.iter_mut().find(|series| series.key == *key).expect("build() made one for each key");
+        series.reported |= found;
+        series.samples.push(Sample {
+            seconds: usage.seconds,
+            cpu_seconds: usage.cpu_seconds,
+            command_seconds: outcome.command_seconds,
+            peak_kib: usage.peak_kib,
+        });
+        Ok(())
+    }
+}
+
+fn job(kernel: &Kernel, key: &Key, binary: &Path, raddle: &Path) -> Job {
+    let mut job = Job::default();
+    match key.tool {
+        Tool::Native => {}
+        Tool::GccTsan | Tool::ClangTsan => job.environment.push(("TSAN_OPTIONS", QUIET_TSAN.to_owned())),
+        Tool::Helgrind | Tool::Drd => {
+            let tool = format!("--tool={}", key.tool);
+            job.program.extend(["valgrind", "-q", "--log-file=/dev/null", &tool].map(Into::into));
+        }
+        Tool::Raddle { mode, history } => {
+            let history = history.to_string();
+            let words = ["run", "--mode", mode.name(), "--history", &history, "-o", "/dev/null", "--"];
+            job.before.push(raddle.into());
+            job.before.extend(words.map(Into::into));
+        }
+    }
+    job.program.push(binary.into());
+    job.program.extend(kernel.arguments(key.scale).map(Into::into));
+    job
+}
+
+/// For the record: no output of the target, which may have paths in it. That goes to the terminal.
+fn explain(broken: Broken) -> String {
+    match broken {
+        Broken::TimedOut(limit) => format!("it ran longer than {} s", limit.as_secs()),
+        Broken::NoUsage { status, stderr } => {
+            let tail: Vec<&str> = stderr.lines().rev().take(10).collect();
+            tail.iter().rev().for_each(|line| eprintln!("    {line}"));
+            format!("the target was never measured, and the command ended with status {status}")
+        }
+        Broken::Io(error) => format!("it could not be run: {error}"),
+    }
+}
+
+/// One line that replaces the last, for a person who waits; nothing for a log.
+fn progress(what: &str) {
+    let mut stderr = io::stderr();
+    if stderr.is_terminal() {
+        let _ = write!(stderr, "\r\x1b[K{what}");
+        let _ = stderr.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel;
+    use crate::tool::Mode;
+
+    fn compilers() -> Vec<Compiler> {
+        ["gcc", "clang-19"].map(|name| Compiler::new(name).unwrap()).to_vec()
+    }
+
+    fn shown(keys: &[Key]) -> Vec<String> {
+        keys.iter().map(|key| format!("{} {} {:?}", key.compiler, key.tool, key.scale)).collect()
+    }
+
+    #[test]
+    fn each_tool_meets_its_compilers_and_valgrind_its_own_native_size() {
+        let tools = [Tool::Native, Tool::GccTsan, Tool::ClangTsan, Tool::Helgrind];
+        assert_eq!(
+            shown(&plan("lu", &compilers(), &tools, false)),
+            [
+                "gcc native Full",
+                "gcc gcc-tsan Full",
+                "clang-19 native Full",
+                "clang-19 clang-tsan Full",
+                "gcc native Reduced",
+                "gcc helgrind Reduced",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_quick_run_has_one_size_and_one_native_a_compiler() {
+        let tools = [Tool::Native, Tool::Drd];
+        let keys = plan("lu", &compilers(), &tools, true);
+        assert_eq!(shown(&keys), ["gcc native Quick", "clang-19 native Quick", "gcc drd Quick"]);
+    }
+
+    #[test]
+    fn raddle_runs_with_both_compilers() {
+        let raddle = Tool::Raddle { mode: Mode::Hybrid, history: 0 };
+        let keys = plan("lu", &compilers(), &[raddle], false);
+        assert_eq!(shown(&keys), ["gcc raddle-hybrid/0 Full", "clang-19 raddle-hybrid/0 Full"]);
+    }
+
+    fn line(tool: Tool) -> (String, String, Vec<(&'static str, String)>) {
+        let kernel = &kernel::select(&["lu".to_owned()]).unwrap()[0];
+        let key = Key { kernel: "lu".to_owned(), compiler: compilers().remove(0), tool, scale: Scale::Quick };
+        let job = job(kernel, &key, Path::new("/b/lu"), Path::new("/r/raddle"));
+        let join = |words: &[std::ffi::OsString]| {
+            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        (join(&job.before), join(&job.program), job.environment)
+    }
+
+    #[test]
+    fn the_commands_of_the_tools() {
+        assert_eq!(line(Tool::Native), (String::new(), "/b/lu 96 1".to_owned(), vec![]));
+        let (_, program, environment) = line(Tool::ClangTsan);
+        assert_eq!((program.as_str(), environment.len()), ("/b/lu 96 1", 1));
+        assert_eq!(environment[0].1, "report_bugs=0:atexit_sleep_ms=0");
+        assert_eq!(line(Tool::Drd).1, "valgrind -q --log-file=/dev/null --tool=drd /b/lu 96 1");
+        let (before, program, _) = line(Tool::Raddle { mode: Mode::Fast, history: 1 });
+        assert_eq!(before, "/r/raddle run --mode fast --history 1 -o /dev/null --");
+        assert_eq!(program, "/b/lu 96 1");
+    }
+}

@@ -1,0 +1,200 @@
+//! Where a module calls a function of a given name.
+//!
+//! All executable sections are decoded. A linear sweep loses its footing on data between
+//! functions, so it starts afresh at every function that symbols or unwind tables know. Three
+//! ways to call are followed: directly, through a stub of the procedure linkage table (plain,
+//! `-z now` and IBT forms), and through a slot of the global offset table (`-fno-plt`, Rust).
+//! A tail call is a jump instead. Calls through registers are not followed.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, ObjectSymbolTable as _, SectionFlags, elf};
+
+use crate::module::Module;
+
+/// One call of a known function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallSite {
+    /// The call or jump instruction.
+    pub address: u64,
+    /// The instruction after it: what the callee sees as its return address if this is a call.
+    pub return_address: u64,
+    /// The raw name of the function called.
+    pub callee: String,
+    /// Whether it is a jump that leaves the caller's own return address to the callee.
+    pub tail: bool,
+}
+
+/// The addresses that stand for functions.
+#[derive(Default)]
+pub(crate) struct Targets {
+    /// Code: the function itself or a stub that jumps to it.
+    entries: HashMap<u64, &'static str>,
+    /// Words that hold a function's address once the program is loaded.
+    slots: HashMap<u64, &'static str>,
+}
+
+impl Targets {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.slots.is_empty()
+    }
+
+    /// Adds a function of this module by its address.
+    pub(crate) fn add_entry(&mut self, address: u64, name: &'static str) {
+        self.entries.insert(address, name);
+    }
+
+    /// The function that an instruction transfers control to.
+    pub(crate) fn of(&self, instruction: &Instruction) -> Option<&'static str> {
+        match instruction.op0_kind() {
+            OpKind::NearBranch64 => self.entries.get(&instruction.near_branch_target()).copied(),
+            OpKind::Memory if instruction.memory_base() == Register::RIP => {
+                self.slots.get(&instruction.ip_rel_memory_address()).copied()
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Module {
+    /// All calls and tail jumps to functions whose raw name is wanted, sorted by address.
+    pub fn call_sites(&self, wanted: impl Fn(&str) -> bool) -> Vec<CallSite> {
+        self.calls_of(&self.targets(wanted))
+    }
+
+    pub(crate) fn calls_of(&self, targets: &Targets) -> Vec<CallSite> {
+        let mut sites = Vec::new();
+        if targets.is_empty() {
+            return sites;
+        }
+        self.each_instruction(|instruction| {
+            let tail = match instruction.mnemonic() {
+                Mnemonic::Call => false,
+                Mnemonic::Jmp => true,
+                _ => return,
+            };
+            if let Some(callee) = targets.of(instruction) {
+                let (address, return_address) = (instruction.ip(), instruction.next_ip());
+                sites.push(CallSite { address, return_address, callee: callee.to_string(), tail });
+            }
+        });
+        sites.sort_by_key(|site| site.address);
+        sites.dedup_by_key(|site| site.address);
+        sites
+    }
+
+    /// Finds what stands for the wanted functions: their own code, slots, and stubs.
+    pub(crate) fn targets(&self, wanted: impl Fn(&str) -> bool) -> Targets {
+        let mut targets = Targets::default();
+        for symbol in self.symbols().functions().iter().filter(|symbol| wanted(symbol.name)) {
+            targets.entries.insert(symbol.address, symbol.name);
+        }
+        // One address may have several names, of which the index keeps one.
+        for symbol in self.elf.symbols().chain(self.elf.dynamic_symbols()) {
+            if let Ok(name) = symbol.name()
+                && !symbol.is_undefined()
+                && self.is_code(symbol.address())
+                && wanted(name)
+            {
+                targets.entries.insert(symbol.address(), name);
+            }
+        }
+        self.add_slots(&mut targets, &wanted);
+        self.add_stubs(&mut targets);
+        targets
+    }
+
+    fn add_slots(&self, targets: &mut Targets, wanted: &impl Fn(&str) -> bool) {
+        let names = self.elf.dynamic_symbol_table();
+        for (slot, relocation) in self.elf.dynamic_relocations().into_iter().flatten() {
+            let name = match relocation.target() {
+                object::RelocationTarget::Symbol(index) => names
+                    .as_ref()
+                    .and_then(|table| table.symbol_by_index(index).ok())
+                    .and_then(|symbol| symbol.name().ok())
+                    .filter(|name| wanted(name)),
+                // A relative relocation: the slot of a function of this very module.
+                _ => targets.entries.get(&(relocation.addend() as u64)).copied(),
+            };
+            if let Some(name) = name {
+                targets.slots.insert(slot, name);
+            }
+        }
+    }
+
+    /// A stub is `jmp *slot(%rip)`, perhaps behind an `endbr64`.
+    fn add_stubs(&self, targets: &mut Targets) {
+        for section in self.elf.sections() {
+            if !section.name().is_ok_and(|name| name.starts_with(".plt")) {
+                continue;
+            }
+            let Ok(code) = section.data() else { continue };
+            let mut start = None;
+            for instruction in &mut Decoder::with_ip(64, code, section.address(), DecoderOptions::NONE) {
+                if instruction.code() == iced_x86::Code::Endbr64 {
+                    start = Some(instruction.ip());
+                    continue;
+                }
+                if instruction.mnemonic() == Mnemonic::Jmp
+                    && let Some(name) = targets.of(&instruction)
+                {
+                    targets.entries.insert(instruction.ip(), name);
+                    targets.entries.insert(start.unwrap_or(instruction.ip()), name);
+                }
+                start = None;
+            }
+        }
+    }
+
+    /// Decodes all code but the stubs, function by function.
+    fn each_instruction(&self, mut visit: impl FnMut(&Instruction)) {
+        let starts: Vec<u64> = self.raw_functions().into_iter().map(|(range, _)| range.start).collect();
+        for section in self.elf.sections() {
+            let SectionFlags::Elf { sh_flags } = section.flags() else { continue };
+            let stubs = section.name().is_ok_and(|name| name.starts_with(".plt"));
+            if sh_flags & u64::from(elf::SHF_EXECINSTR) == 0 || stubs {
+                continue;
+            }
+            let Ok(code) = section.data() else { continue };
+            let base = section.address();
+            for piece in pieces(base..base.saturating_add(code.len() as u64), &starts) {
+                let bytes = &code[(piece.start - base) as usize..(piece.end - base) as usize];
+                let mut decoder = Decoder::with_ip(64, bytes, piece.start, DecoderOptions::NONE);
+                let mut instruction = Instruction::default();
+                while decoder.can_decode() {
+                    decoder.decode_out(&mut instruction);
+                    visit(&instruction);
+                }
+            }
+        }
+    }
+}
+
+/// Cuts a range at the given sorted places.
+fn pieces(range: Range<u64>, cuts: &[u64]) -> Vec<Range<u64>> {
+    let first = cuts.partition_point(|&cut| cut <= range.start);
+    let inside = cuts[first..].iter().copied().take_while(|&cut| cut < range.end);
+    let mut pieces = Vec::new();
+    let mut start = range.start;
+    for end in inside.chain([range.end]) {
+        if end > start {
+            pieces.push(start..end);
+            start = end;
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_are_cut_at_function_starts() {
+        assert_eq!(pieces(10..20, &[1, 10, 12, 12, 15, 20, 30]), vec![10..12, 12..15, 15..20]);
+        assert_eq!(pieces(10..20, &[]), vec![10..20]);
+        assert_eq!(pieces(10..10, &[10]), Vec::<Range<u64>>::new());
+    }
+}

@@ -1,0 +1,52 @@
+//! What raddle knows of ELF files, x86-64 code and DWARF.
+//!
+//! The crate knows nothing of raddle's processes: it is given a path, or bytes, and answers
+//! questions about one file. [`Module`] is the façade.
+//!
+//! | question | answer |
+//! |---|---|
+//! | what is this file, who instrumented it? | [`inspect()`], [`inspect_bytes`] |
+//! | which functions and lines are at this pc? | [`Symbolizer::frames`], [`Module::frames`] |
+//! | which variable is at this address? | [`Module::data_symbol`], [`Module::thread_local_symbol`] |
+//! | where are the functions? | [`Module::functions`] |
+//! | which code is to be ignored? | [`Module::match_ranges`] |
+//! | who calls this function? | [`Module::call_sites`] |
+//! | where does Rust code take its locks? | [`Module::lock_sites`] |
+//!
+//! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file
+//! offsets; a run-time address less the module's load bias is a virtual address.
+//!
+//! Invariants:
+//! - No input makes it panic. A file that cannot be understood is an [`Error`]; debug
+//!   information that cannot be understood is absent.
+//! - Nothing is read before it is asked for; debug information is parsed once and kept.
+//! - Only `image` has unsafe code.
+
+mod calls;
+mod cold_paths;
+mod debug_file;
+mod demangle;
+mod dwarf;
+mod error;
+mod functions;
+mod globals;
+mod image;
+mod inspect;
+mod lock_sites;
+mod module;
+mod patterns;
+mod symbolize;
+mod symbols;
+
+pub use calls::CallSite;
+pub use demangle::demangle;
+pub use error::{Error, Result};
+pub use functions::FunctionRange;
+pub use globals::DataSymbol;
+pub use inspect::{
+    Class, Inspection, Instrumentation, Kind, Machine, RUNTIME_NOTE, RUNTIME_SYMBOL, inspect, inspect_bytes,
+};
+pub use lock_sites::{Effect, LockClass, LockSite, LockSites};
+pub use module::{Address, Module};
+pub use patterns::{Patterns, matches_glob};
+pub use symbolize::{Lookup, SourceFrame, Symbolizer};

@@ -1,0 +1,419 @@
+//! Where a Rust program takes and releases the locks of its standard library.
+//!
+//! A lock of C is a call that can be interposed. A lock of Rust's std is an atomic operation
+//! on a futex word, inlined wherever it is used, and to a race detector it looks like any
+//! other atomic. That is enough for happens-before; a lockset needs to know that it *is* a
+//! lock. What tells is the debug information at the `__tsan_atomic*` call: its inline frames
+//! name `Mutex::lock`. So the driver makes a table from return address to meaning, and the
+//! runtime looks an atomic operation up in it.
+//!
+//! # What acquires and what releases
+//!
+//! From `library/std/src/sys/sync/{mutex,rwlock}/futex.rs` of Rust 1.95; the lock is the
+//! word that the operation works on. Both files also work on their words without taking or
+//! giving the lock (setting a waiting bit, counting wake-ups), with weaker orders, other
+//! operations or in other functions:
+//!
+//! | function | operation | meaning |
+//! |---|---|---|
+//! | `Mutex::{lock, try_lock, lock_contended}` | compare-exchange, acquire | mutex acquired if it exchanged |
+//! | `Mutex::lock_contended` | exchange, acquire | mutex acquired if it returned 0 |
+//! | `Mutex::unlock` | exchange, release | mutex released |
+//! | `RwLock::{read, try_read, read_contended}` | compare-exchange, acquire | read lock acquired if it exchanged |
+//! | `RwLock::read_unlock` | fetch-sub, release | read lock released |
+//! | `RwLock::{write, try_write, write_contended}` | compare-exchange, acquire | write lock acquired if it exchanged |
+//! | `RwLock::write_unlock` | fetch-sub, release | write lock released |
+//! | `RwLock::downgrade` | fetch-add, release | write lock turned into a read lock |
+//!
+//! **The runtime must check the order** that the operation is called with: the relaxed
+//! compare-exchanges of `read_contended` and `write_contended`, which only announce a waiter,
+//! share their function and operation with those that acquire, and at `-O0` they may share
+//! the call site too. An acquiring site counts only with (success) order acquire or stronger,
+//! a releasing one with release or stronger. A release takes effect before its operation.
+//!
+//! `ReentrantLock`, `Condvar`, `mpsc`, `Barrier` and the locks of stdin and stdout are built
+//! of these two and need nothing of their own: a reentrant lock is taken when its inner mutex
+//! is, which is the outermost time.
+//!
+//! # What is recognised
+//!
+//! With debug information, of which line tables are enough:
+//!
+//! - **Optimised code** (`-Copt-level=1` to `3`, `s`, `z`): all of the table. The operation is
+//!   inlined, and its call is the site (`depth` 0).
+//! - **`-O0`**: all of the table. std's MIR comes inlined even there, but
+//!   `core::sync::atomic::atomic_compare_exchange` is too large and stays a function, shared by
+//!   all atomics. The site then is the *call of that function* in `Mutex::lock` (`depth` 1). The
+//!   runtime meets its return address as the argument of the `__tsan_func_entry` of the function
+//!   that holds the atomic: the top of its shadow stack. `depth` 2 is one further out.
+//! - **std itself**, when it is instrumented: `lock_contended` and the others, by debug
+//!   information, which rustup's std carries, or by their symbols alone.
+//!
+//! Where the optimiser has merged two unlocks into one, the inline frames of both are lost;
+//! and with `-Cdebuginfo=0` there are none. Then the code tells ([`crate::cold_paths`]): all
+//! of the table but `try_lock`, `try_read`, `try_write` and `downgrade`, in optimised code only.
+//!
+//! Names are known in legacy and v0 mangling, and in the older homes of the two files since
+//! Rust 1.62 (those reasoned, not tried).
+//!
+//! # What is not
+//!
+//! - `-O0` with `-Cdebuginfo=0`: the releases in guards are missed. [`LockSites::without_debug_info`]
+//!   tells; the driver should ask for line tables. Nor is anything known of stripped files.
+//! - A merged `downgrade` or `try_` site. A runtime that has once met a word at a site here knows
+//!   what it is, and may go by the operation's values from then on: on a mutex, exchange of 0
+//!   with release gives it; on an `RwLock`, fetch-sub of 1 or of `(1 << 30) - 1` with release.
+//! - `parking_lot`, on purpose: its fair unlock hands a lock to a waiting thread that performs
+//!   no atomic operation, so that a table would miss an owner, which is worse than leaving its
+//!   atomics as atomics.
+//! - A tail jump to an atomic, which has no return address of its own. LLVM always calls
+//!   `__tsan_func_exit` after it, so there are none.
+
+use std::collections::HashMap;
+
+use crate::calls::{CallSite, Targets};
+use crate::cold_paths::ColdFunctions;
+use crate::demangle::{demangle, generic_arguments, is_mangled, rust_path};
+use crate::module::Module;
+
+/// How deep functions of `core::sync::atomic` may wrap one another at `-O0`. One was seen.
+const DEEPEST: u8 = 3;
+
+/// What std's `RwLock` adds to its word for a reader and for a writer.
+const READ_LOCKED: u64 = 1;
+const WRITE_LOCKED: u64 = (1 << 30) - 1;
+
+/// What an atomic operation does to a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LockClass {
+    MutexAcquire,
+    MutexRelease,
+    ReadAcquire,
+    ReadRelease,
+    WriteAcquire,
+    WriteRelease,
+    /// The owner of a write lock goes on with a read lock.
+    Downgrade,
+}
+
+/// When it does so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Effect {
+    Always,
+    /// If the compare-exchange found what it expected.
+    IfExchanged,
+    /// If the old value was 0, unlocked.
+    IfReturnedZero,
+}
+
+/// One place that takes or gives a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockSite {
+    /// The virtual address after the call.
+    pub return_address: u64,
+    /// 0: the address that the atomic operation returns to. N: the address that the function
+    /// around it returns to, N functions out.
+    pub depth: u8,
+    pub class: LockClass,
+    pub effect: Effect,
+    /// The operation, such as `__tsan_atomic32_compare_exchange_val`.
+    pub operation: String,
+}
+
+/// The lock sites of a module.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LockSites {
+    /// Sorted by return address.
+    pub sites: Vec<LockSite>,
+    /// Read-modify-write operations that no debug information describes. If a Rust program has
+    /// many, its locks are not seen: it wants `-Cdebuginfo=line-tables-only`.
+    pub without_debug_info: usize,
+}
+
+impl Module {
+    /// Finds the places that take or give a lock of Rust's standard library.
+    pub fn lock_sites(&self) -> LockSites {
+        let mut found = LockSites::default();
+        let cold = ColdFunctions::of(self);
+        let mut targets = self.targets(|name| Operation::of(name).is_some());
+        let mut operations = HashMap::new();
+        for depth in 0..=DEEPEST {
+            let mut wrappers: HashMap<u64, Option<String>> = HashMap::new();
+            for site in self.calls_of(&targets).into_iter().filter(|site| !site.tail) {
+                let operation = operations.get(&site.callee).unwrap_or(&site.callee).clone();
+                self.add_site(&site, depth, operation, &cold, &mut found, &mut wrappers);
+            }
+            operations.clear();
+            targets = Targets::default();
+            for (start, operation) in wrappers {
+                if let (Some(symbol), Some(operation)) = (self.symbols().function_at(start), operation) {
+                    targets.add_entry(start, symbol.name);
+                    operations.insert(symbol.name.to_string(), operation);
+                }
+            }
+            if targets.is_empty() {
+                break;
+            }
+        }
+        found.sites.sort_by_key(|site| (site.return_address, site.depth));
+        found
+    }
+
+    /// Classes one call. A call that lies in a function of `core::sync::atomic` says nothing by
+    /// itself: that function's callers are to be looked at next.
+    fn add_site(
+        &self,
+        site: &CallSite,
+        depth: u8,
+        operation: String,
+        cold: &ColdFunctions,
+        found: &mut LockSites,
+        wrappers: &mut HashMap<u64, Option<String>>,
+    ) {
+        if depth == 0 && !self.debug().is_some_and(|debug| debug.describes(site.address)) {
+            found.without_debug_info += 1;
+        }
+        let Some(kind) = Operation::of(&operation) else { return };
+        let names = self.raw_names(site.address).into_iter();
+        let names: Vec<String> = names.map(|(raw, file)| full_name(&raw, file.as_deref())).collect();
+        let class = match owner(&names) {
+            Owner::Atomics => {
+                if let Some(symbol) = self.symbols().function_at(site.address) {
+                    // One that performs two kinds of operation cannot be told by its call.
+                    let known = wrappers.entry(symbol.address).or_insert_with(|| Some(operation.clone()));
+                    if known.as_ref() != Some(&operation) {
+                        *known = None;
+                    }
+                }
+                return;
+            }
+            Owner::Method(path) => classify(&path, kind).or_else(|| {
+                // The lock functions' other operations have been looked at, and are none.
+                (lock_method(&path).is_none()).then(|| self.classify_by_code(site, kind, cold)).flatten()
+            }),
+            Owner::Unknown => self.classify_by_code(site, kind, cold),
+        };
+        if let Some((class, effect)) = class {
+            let return_address = site.return_address;
+            found.sites.push(LockSite { return_address, depth, class, effect, operation });
+        }
+    }
+
+    /// Classes a call by the cold function that its rare way out leads to.
+    fn classify_by_code(
+        &self,
+        site: &CallSite,
+        operation: Operation,
+        cold: &ColdFunctions,
+    ) -> Option<(LockClass, Effect)> {
+        let path = cold.reached_from(self, site.return_address)?;
+        let (lock, method) = lock_method(&path)?;
+        match (lock, method, operation) {
+            ("Mutex", "wake", Operation::Exchange) => Some((LockClass::MutexRelease, Effect::Always)),
+            ("RwLock", "wake_writer_or_readers", Operation::FetchSub) => {
+                let class = match self.second_argument(site.address)? {
+                    READ_LOCKED => LockClass::ReadRelease,
+                    WRITE_LOCKED => LockClass::WriteRelease,
+                    _ => return None,
+                };
+                Some((class, Effect::Always))
+            }
+            (_, "lock_contended" | "read_contended" | "write_contended", Operation::CompareExchange) => {
+                classify(&path, operation)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The operations that locks are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    CompareExchange,
+    Exchange,
+    FetchAdd,
+    FetchSub,
+}
+
+impl Operation {
+    fn of(name: &str) -> Option<Self> {
+        let (width, operation) = name.strip_prefix("__tsan_atomic")?.split_once('_')?;
+        if !matches!(width, "8" | "16" | "32" | "64") {
+            return None;
+        }
+        match operation {
+            "exchange" => Some(Self::Exchange),
+            "fetch_add" => Some(Self::FetchAdd),
+            "fetch_sub" => Some(Self::FetchSub),
+            _ if operation.starts_with("compare_exchange") => Some(Self::CompareExchange),
+            _ => None,
+        }
+    }
+}
+
+/// The demangled name of a function. With line tables only, an inlined function has no more
+/// than its last word, but the file says the rest.
+fn full_name(raw: &str, file: Option<&str>) -> String {
+    const HOMES: [(&str, &str); 3] = [
+        ("library/std/src/sys/sync/mutex/futex.rs", "std::sys::sync::mutex::futex::Mutex"),
+        ("library/std/src/sys/sync/rwlock/futex.rs", "std::sys::sync::rwlock::futex::RwLock"),
+        ("library/core/src/sync/atomic.rs", "core::sync::atomic"),
+    ];
+    let home = file.and_then(|file| HOMES.iter().find(|(tail, _)| file.ends_with(tail)));
+    match home {
+        Some((_, home)) if !is_mangled(raw) => format!("{home}::{raw}"),
+        _ => demangle(raw),
+    }
+}
+
+/// Whose operation it is.
+#[derive(Debug, PartialEq, Eq)]
+enum Owner {
+    /// The path of the first function that is not part of the atomics' own implementation.
+    Method(String),
+    /// The whole stack is the atomics' own.
+    Atomics,
+    Unknown,
+}
+
+/// Finds the owner in a stack of demangled names, innermost first.
+fn owner(names: &[String]) -> Owner {
+    let Some(last) = names.last() else { return Owner::Unknown };
+    for name in names {
+        let path = rust_path(name);
+        if !is_atomics(&path) {
+            return Owner::Method(path);
+        }
+    }
+    // `try_update::<RwLock::try_read::{closure}>` out of line: the closure names the method.
+    match generic_arguments(last).map(rust_path).and_then(|path| closure_owner(&path).map(str::to_string)) {
+        Some(method) => Owner::Method(method),
+        None => Owner::Atomics,
+    }
+}
+
+fn is_atomics(path: &str) -> bool {
+    path.starts_with("core::sync::atomic::") || path.starts_with("core::intrinsics::")
+}
+
+/// `a::b::{closure#0}` and, in legacy names, `a::b::{{closure}}`: `a::b`.
+fn closure_owner(path: &str) -> Option<&str> {
+    path.find("::{closure").or_else(|| path.find("::{{closure")).map(|at| &path[..at])
+}
+
+/// The lock and the method, if a path is that of one of std's futex locks.
+fn lock_method(path: &str) -> Option<(&str, &str)> {
+    let path = closure_owner(path).unwrap_or(path);
+    let (home, method) = path.strip_prefix("std::sys::")?.rsplit_once("::")?;
+    let (home, lock) = home.rsplit_once("::")?;
+    (home.contains("futex") && matches!(lock, "Mutex" | "RwLock")).then_some((lock, method))
+}
+
+/// The table of the module's essay.
+fn classify(path: &str, operation: Operation) -> Option<(LockClass, Effect)> {
+    let (lock, method) = lock_method(path)?;
+    use Effect::{Always, IfExchanged, IfReturnedZero};
+    use LockClass::{
+        Downgrade, MutexAcquire, MutexRelease, ReadAcquire, ReadRelease, WriteAcquire, WriteRelease,
+    };
+    use Operation::{CompareExchange, Exchange, FetchAdd, FetchSub};
+    match (lock, method, operation) {
+        ("Mutex", "lock" | "try_lock" | "lock_contended", CompareExchange) => {
+            Some((MutexAcquire, IfExchanged))
+        }
+        ("Mutex", "lock_contended", Exchange) => Some((MutexAcquire, IfReturnedZero)),
+        ("Mutex", "unlock", Exchange) => Some((MutexRelease, Always)),
+        ("RwLock", "read" | "try_read" | "read_contended", CompareExchange) => {
+            Some((ReadAcquire, IfExchanged))
+        }
+        ("RwLock", "read_unlock", FetchSub) => Some((ReadRelease, Always)),
+        ("RwLock", "write" | "try_write" | "write_contended", CompareExchange) => {
+            Some((WriteAcquire, IfExchanged))
+        }
+        ("RwLock", "write_unlock", FetchSub) => Some((WriteRelease, Always)),
+        ("RwLock", "downgrade", FetchAdd) => Some((Downgrade, Always)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stack(names: &[&str]) -> Owner {
+        owner(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn operations_are_told_by_name() {
+        assert_eq!(Operation::of("__tsan_atomic32_compare_exchange_val"), Some(Operation::CompareExchange));
+        assert_eq!(Operation::of("__tsan_atomic8_exchange"), Some(Operation::Exchange));
+        for other in ["__tsan_atomic32_load", "__tsan_atomic128_exchange", "__tsan_read4", "exchange"] {
+            assert_eq!(Operation::of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_owner_is_the_first_function_outside_the_atomics() {
+        let lock = "<std::sys::sync::mutex::futex::Mutex>::lock";
+        let atomics = ["core::sync::atomic::atomic_swap::<u32>", "<core::sync::atomic::AtomicU32>::swap"];
+        let path = "std::sys::sync::mutex::futex::Mutex::lock".to_string();
+        assert_eq!(stack(&[atomics[0], atomics[1], lock, "main"]), Owner::Method(path));
+        assert_eq!(stack(&atomics), Owner::Atomics);
+        assert_eq!(stack(&[]), Owner::Unknown);
+    }
+
+    #[test]
+    fn the_file_completes_a_name_that_is_only_a_word() {
+        let file = Some("/rustc/0/library/std/src/sys/sync/mutex/futex.rs");
+        assert_eq!(full_name("lock", file), "std::sys::sync::mutex::futex::Mutex::lock");
+        assert_eq!(full_name("lock", Some("/home/me/futex.rs")), "lock");
+        assert_eq!(full_name("_ZN1a1bE", file), "a::b");
+    }
+
+    #[test]
+    fn an_update_belongs_to_the_function_of_its_closure() {
+        let name = "<core::sync::atomic::AtomicU32>::try_update::<\
+                    <std::sys::sync::rwlock::futex::RwLock>::try_read::{closure#0}>";
+        let path = "std::sys::sync::rwlock::futex::RwLock::try_read".to_string();
+        assert_eq!(stack(&[name]), Owner::Method(path));
+    }
+
+    #[test]
+    fn the_table_knows_each_way_to_take_and_give() {
+        let of = |path: &str, operation| classify(path, operation);
+        let mutex = |method: &str| format!("std::sys::sync::mutex::futex::Mutex::{method}");
+        let rwlock = |method: &str| format!("std::sys::sync::rwlock::futex::RwLock::{method}");
+        use Operation::{CompareExchange, Exchange, FetchAdd, FetchSub};
+        let exchanged = |class| Some((class, Effect::IfExchanged));
+        let always = |class| Some((class, Effect::Always));
+        assert_eq!(of(&mutex("lock"), CompareExchange), exchanged(LockClass::MutexAcquire));
+        assert_eq!(
+            of(&mutex("lock_contended"), Exchange),
+            Some((LockClass::MutexAcquire, Effect::IfReturnedZero))
+        );
+        assert_eq!(of(&mutex("unlock"), Exchange), always(LockClass::MutexRelease));
+        assert_eq!(of(&rwlock("read_contended"), CompareExchange), exchanged(LockClass::ReadAcquire));
+        assert_eq!(of(&rwlock("write"), CompareExchange), exchanged(LockClass::WriteAcquire));
+        assert_eq!(of(&rwlock("read_unlock"), FetchSub), always(LockClass::ReadRelease));
+        assert_eq!(of(&rwlock("write_unlock"), FetchSub), always(LockClass::WriteRelease));
+        assert_eq!(of(&rwlock("downgrade"), FetchAdd), always(LockClass::Downgrade));
+        let older = "std::sys::unix::locks::futex_mutex::Mutex::lock";
+        assert_eq!(of(older, CompareExchange), exchanged(LockClass::MutexAcquire));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_lock_is_none() {
+        let none = [
+            ("std::sys::sync::rwlock::futex::RwLock::wake_writer_or_readers", Operation::FetchAdd),
+            ("std::sys::sync::rwlock::futex::RwLock::downgrade", Operation::FetchSub),
+            ("std::sys::sync::once::futex::Once::call", Operation::CompareExchange),
+            ("std::sys::sync::condvar::futex::Condvar::notify_one", Operation::FetchAdd),
+            ("mine::futex::Mutex::lock", Operation::CompareExchange),
+            ("std::sys::sync::mutex::futex::Mutex::wake", Operation::Exchange),
+        ];
+        for (path, operation) in none {
+            assert_eq!(classify(path, operation), None, "{path}");
+        }
+    }
+}

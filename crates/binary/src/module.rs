@@ -1,0 +1,188 @@
+//! One program or shared library: the façade over everything this crate knows of its code.
+//!
+//! Opening a module maps the file and reads its headers. Symbols, debug information and the
+//! index of variables are each read when first asked for, and kept. A module without symbols
+//! or debug information answers less and never fails for it.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use object::elf;
+use object::read::elf::ProgramHeader as _;
+use object::{LittleEndian, Object as _};
+
+use crate::debug_file;
+use crate::dwarf::DebugInfo;
+use crate::error::{Error, Result};
+use crate::globals::Variables;
+use crate::image::{Elf, Image};
+use crate::inspect::{Class, Kind, Machine, inspect_bytes};
+use crate::symbols::SymbolIndex;
+
+const PAGE: u64 = 4096;
+
+/// A linked x86-64 ELF file.
+pub struct Module {
+    path: PathBuf,
+    segments: Vec<Segment>,
+    symbols: OnceCell<SymbolIndex>,
+    debug: OnceCell<Option<DebugInfo>>,
+    variables: OnceCell<Variables>,
+    pub(crate) elf: Elf,
+    // Last, since all of the above borrow from it.
+    pub(crate) image: Image,
+}
+
+/// A part of the file that is loaded.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    offset: u64,
+    file_size: u64,
+    address: u64,
+    memory_size: u64,
+    executable: bool,
+}
+
+/// A place in a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Address {
+    /// Where the byte lies in the file: `offset + (pc - start)` of a line in `/proc/PID/maps`.
+    FileOffset(u64),
+    /// The address in the ELF file's own numbering.
+    Virtual(u64),
+}
+
+impl Module {
+    /// Opens the program or library at `path`.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::new(path, Image::open(path)?)
+    }
+
+    /// Takes a file's bytes; `path` names them, and is where debug files are looked for.
+    pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self> {
+        Self::new(path, Image::from_bytes(path, bytes)?)
+    }
+
+    fn new(path: &Path, image: Image) -> Result<Self> {
+        let inspection = inspect_bytes(path, image.bytes())?;
+        let path = path.to_path_buf();
+        match (inspection.class, inspection.machine) {
+            (Some(Class::Elf64), Some(Machine::X86_64)) => {}
+            (Some(Class::Elf32), Some(Machine::X86_64)) => {
+                return Err(Error::ForeignMachine { path, machine: "x32".to_string() });
+            }
+            (_, Some(machine)) => return Err(Error::ForeignMachine { path, machine: machine.to_string() }),
+            (_, None) => return Err(Error::NotElf { path }),
+        }
+        if !matches!(inspection.kind, Kind::Exec | Kind::Pie | Kind::Shared) {
+            return Err(Error::NotLinked { path });
+        }
+        let elf = image.elf(&path)?;
+        let segments = elf.elf_program_headers().iter().filter_map(Segment::of).collect();
+        Ok(Self {
+            path,
+            segments,
+            symbols: OnceCell::new(),
+            debug: OnceCell::new(),
+            variables: OnceCell::new(),
+            elf,
+            image,
+        })
+    }
+
+    /// The path it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether debug information was found, inside or beside the file.
+    pub fn has_debug_info(&self) -> bool {
+        self.debug().is_some()
+    }
+
+    /// The address of a place, if anything is loaded there.
+    pub fn virtual_address(&self, at: Address) -> Option<u64> {
+        match at {
+            Address::Virtual(address) => Some(address),
+            Address::FileOffset(offset) => {
+                // Linkers let the file's pages serve two segments, so the first match could be
+                // data; code is what addresses are asked for.
+                let holds = |s: &&Segment| (s.offset..s.offset.saturating_add(s.file_size)).contains(&offset);
+                let code = self.segments.iter().filter(|s| s.executable).find(holds);
+                let segment = code.or_else(|| self.segments.iter().find(holds))?;
+                segment.address.checked_add(offset - segment.offset)
+            }
+        }
+    }
+
+    /// How far a module was moved when it was loaded: run-time address less virtual address.
+    /// `start` and `offset` are those of any of its lines in `/proc/PID/maps`. Needed for `.bss`,
+    /// which is mapped from no file.
+    pub fn load_bias(&self, start: u64, offset: u64) -> Option<u64> {
+        let floor = |x: u64| x & !(PAGE - 1);
+        let segment = self.segments.iter().filter(|s| s.file_size > 0).find(|s| {
+            let end = s.offset.saturating_add(s.file_size);
+            (floor(s.offset)..end).contains(&offset)
+        })?;
+        let page = floor(segment.address).checked_add(offset - floor(segment.offset))?;
+        Some(start.wrapping_sub(page))
+    }
+
+    /// The address ranges of its code.
+    pub fn executable_ranges(&self) -> Vec<Range<u64>> {
+        self.segments.iter().filter(|s| s.executable).map(Segment::addresses).collect()
+    }
+
+    pub(crate) fn is_code(&self, address: u64) -> bool {
+        self.segments.iter().any(|s| s.executable && s.addresses().contains(&address))
+    }
+
+    /// The code from an address to the end of its segment.
+    pub(crate) fn code_from(&self, address: u64) -> Option<&[u8]> {
+        let segment = self.segments.iter().find(|s| s.executable && s.addresses().contains(&address))?;
+        let end = usize::try_from(segment.offset.checked_add(segment.file_size)?).ok()?;
+        let start = usize::try_from(segment.offset.checked_add(address - segment.address)?).ok()?;
+        self.image.bytes().get(start..end)
+    }
+
+    pub(crate) fn symbols(&self) -> &SymbolIndex {
+        self.symbols.get_or_init(|| {
+            let beside = self.debug().and_then(DebugInfo::separate_file);
+            SymbolIndex::new([Some(&self.elf), beside].into_iter().flatten())
+        })
+    }
+
+    pub(crate) fn debug(&self) -> Option<&DebugInfo> {
+        self.debug.get_or_init(|| self.load_debug()).as_ref()
+    }
+
+    fn load_debug(&self) -> Option<DebugInfo> {
+        if self.elf.section_by_name(".debug_info").is_some() {
+            return DebugInfo::inside(&self.path, &self.elf, &self.image);
+        }
+        let (path, image) = debug_file::find(&self.path, &self.elf)?;
+        DebugInfo::beside(&path, image)
+    }
+
+    pub(crate) fn variables(&self) -> &Variables {
+        self.variables.get_or_init(|| self.debug().map(Variables::of).unwrap_or_default())
+    }
+}
+
+impl Segment {
+    fn of(header: &elf::ProgramHeader64<LittleEndian>) -> Option<Self> {
+        let endian = LittleEndian;
+        (header.p_type(endian) == elf::PT_LOAD).then(|| Self {
+            offset: header.p_offset(endian),
+            file_size: header.p_filesz(endian),
+            address: header.p_vaddr(endian),
+            memory_size: header.p_memsz(endian),
+            executable: header.p_flags(endian) & elf::PF_X != 0,
+        })
+    }
+
+    fn addresses(&self) -> Range<u64> {
+        self.address..self.address.saturating_add(self.memory_size)
+    }
+}

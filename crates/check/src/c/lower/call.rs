@@ -1,0 +1,146 @@
+//! Calls.
+
+use super::Lower;
+use crate::c::ast::{Expr, ExprKind};
+use crate::c::types::{CType, Types};
+use crate::ir::{Access, Bin, Instr, Pos, Scalar};
+
+impl Lower<'_> {
+    pub(super) fn call(&mut self, f: &Expr, args: &[Expr], pos: Pos) -> CType {
+        if let ExprKind::Name(name) = &f.kind
+            && self.find_local(*name).is_none()
+            && !self.own_functions.contains_key(name)
+        {
+            let text = self.name(*name);
+            if let Some(ty) = self.builtin_call(&text, args, pos) {
+                return ty;
+            }
+        }
+        let ty = self.static_type(f);
+        let signature = self.types().as_function(ty).cloned();
+        let result = signature.as_ref().map_or(Types::UNKNOWN, |s| s.result);
+        let mut count = 0u32;
+        let mut result_at = None;
+        if self.types().is_aggregate(result) {
+            let size = self.types().size(result).unwrap_or(64);
+            let at = self.f().b.frame(size);
+            self.emit(Instr::FrameAddr(at));
+            result_at = Some(at);
+            count += 1;
+        }
+        // More arguments than an instruction can count are dropped; nothing real has them.
+        for (i, arg) in args.iter().enumerate().take(200) {
+            let param = signature.as_ref().and_then(|s| s.params.get(i).copied());
+            self.argument(arg, param);
+            count += 1;
+        }
+        self.at(pos);
+        self.call_target(f, count as u8, pos);
+        if let Some(at) = result_at {
+            // An unknown function has not filled it in; its own address is a place all the same.
+            self.emit(Instr::Drop);
+            self.emit(Instr::FrameAddr(at));
+        }
+        if self.types().is_aggregate(result) { result } else { result.bare() }
+    }
+
+    fn call_target(&mut self, f: &Expr, count: u8, pos: Pos) {
+        if let ExprKind::Name(name) = &f.kind
+            && self.find_local(*name).is_none()
+            && !self.file_scope.contains_key(name)
+        {
+            let symbol = self.function_symbol(*name);
+            self.emit(Instr::Call(symbol, count));
+            return;
+        }
+        self.value(f);
+        self.at(pos);
+        self.emit(Instr::CallPtr(count));
+    }
+
+    fn argument(&mut self, arg: &Expr, param: Option<CType>) {
+        let ty = self.value(arg);
+        if self.types().is_aggregate(ty) {
+            self.copy_to_temporary(ty, arg.pos);
+            return;
+        }
+        match param {
+            Some(to) => self.convert(ty, to),
+            None if ty == Types::FLOAT => self.convert(ty, Types::DOUBLE),
+            None => {
+                let to = self.types().promote(ty);
+                self.convert(ty, to);
+            }
+        }
+    }
+
+    /// The address of a record is on the stack; leaves the address of a copy that is the caller's own.
+    pub(super) fn copy_to_temporary(&mut self, ty: CType, pos: Pos) {
+        let size = self.types().size(ty).unwrap_or(0);
+        let at = self.f().b.frame(size);
+        self.at(pos);
+        self.emit(Instr::FrameAddr(at));
+        self.emit(Instr::Swap);
+        self.emit(Instr::Copy(u32::try_from(size).unwrap_or(0)));
+        self.emit(Instr::FrameAddr(at));
+    }
+
+    pub(super) fn call_type(&self, f: &Expr, args: &[Expr]) -> CType {
+        if let ExprKind::Name(name) = &f.kind
+            && self.find_local(*name).is_none()
+            && !self.own_functions.contains_key(name)
+            && let Some(ty) = self.builtin_type(&self.name(*name), args)
+        {
+            return ty;
+        }
+        let ty = self.static_type(f);
+        self.types().as_function(ty).map_or(Types::UNKNOWN, |s| s.result)
+    }
+
+    /// `va_arg`: the list is an array of one record whose first member is the next argument's address.
+    pub(super) fn va_arg(&mut self, list: &Expr, ty: CType) -> CType {
+        self.value(list);
+        self.emit(Instr::Dup);
+        self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+        let Some(slot) = self.f().b.local() else {
+            return Types::UNKNOWN;
+        };
+        self.emit(Instr::Tee(slot));
+        self.emit(Instr::Field(8));
+        self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+        self.emit(Instr::Get(slot));
+        let scalar = self.types().scalar(ty).unwrap_or(Scalar::U64);
+        self.emit(Instr::Load(scalar, Access::Hidden));
+        if self.types().is_aggregate(ty) { ty } else { ty.bare() }
+    }
+
+    /// Pushes the arguments' values, converted to 64 bits.
+    pub(super) fn plain_arguments(&mut self, args: &[Expr]) {
+        for a in args {
+            let ty = self.value(a);
+            if self.types().scalar(ty).is_some_and(|s| !s.is_float()) {
+                self.convert(ty, Types::LONG);
+            }
+        }
+    }
+
+    /// An arithmetic shift that keeps the sign, for overflow builtins.
+    pub(super) fn overflow(&mut self, op: Bin, args: &[Expr]) -> CType {
+        let [a, b, out] = args else {
+            self.emit(Instr::Unknown);
+            return Types::INT;
+        };
+        let to = self.static_type(out);
+        let to = self.types().element(to).unwrap_or(Types::LONG);
+        self.value(out);
+        let ty = self.value(a);
+        self.convert(ty, to);
+        let ty = self.value(b);
+        self.convert(ty, to);
+        let scalar = self.scalar(to);
+        self.emit(Instr::Bin(op, scalar));
+        self.emit(Instr::Store(scalar, Access::Plain));
+        self.emit(Instr::Int(0));
+        Types::INT
+    }
+}

@@ -1,0 +1,698 @@
+//! Declarations: specifiers, records, enumerations, initialisers, function definitions.
+
+use super::declarator::Declared;
+use super::{Confused, Meaning, Parse, Parser, Word};
+use crate::c::ast::{Designator, FunctionDef, Init, Item, Storage, VarDecl};
+use crate::c::token::{Kind, Punct, Sym, Token};
+use crate::c::types::{CType, Type, Types};
+
+/// What stands before the declarators.
+pub(super) struct Specifiers {
+    pub ty: CType,
+    pub storage: Storage,
+    pub thread_local: bool,
+    pub inline: bool,
+    pub attributes: Attributes,
+    /// `auto x = …`, whose type is its initialiser's.
+    pub inferred: bool,
+}
+
+#[derive(Default, Clone, Copy)]
+pub(super) struct Attributes {
+    pub constructor: bool,
+    pub weak: bool,
+    pub packed: bool,
+    pub cleanup: Option<Sym>,
+}
+
+/// Counts of the words that make up an arithmetic type.
+#[derive(Default)]
+struct Arithmetic {
+    base: Option<CType>,
+    long: u8,
+    short: bool,
+    signed: bool,
+    unsigned: bool,
+    seen: bool,
+}
+
+impl Arithmetic {
+    fn ty(&self) -> CType {
+        let unsigned = self.unsigned;
+        match self.base {
+            Some(t) if t == Types::CHAR => if unsigned { Types::UCHAR } else { Types::CHAR },
+            Some(t) if t != Types::INT => t,
+            _ if self.short => if unsigned { Types::USHORT } else { Types::SHORT },
+            _ if self.long > 0 => if unsigned { Types::ULONG } else { Types::LONG },
+            _ => if unsigned { Types::UINT } else { Types::INT },
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// True when a token can only begin a type.
+    pub(super) fn starts_type(&self, t: &Token) -> bool {
+        use Word::{
+            Alignas, Atomic, Attribute, Auto, Bool, Char, Complex, Const, Declspec, Double, Enum, Extension, Extern,
+            Float, Float64, Inline, Int, Int128, Long, Noreturn, Register, Restrict, Short, Signed, Static, Struct,
+            ThreadLocal, Typedef, Typeof, Union, Unsigned, Void, Volatile,
+        };
+        match self.word_of(t) {
+            Some(w) => matches!(
+                w,
+                Alignas | Atomic | Attribute | Auto | Bool | Char | Complex | Const | Declspec | Double | Enum
+                    | Extension | Extern | Float | Float64 | Inline | Int | Int128 | Long | Noreturn | Register
+                    | Restrict | Short | Signed | Static | Struct | ThreadLocal | Typedef | Typeof | Union
+                    | Unsigned | Void | Volatile
+            ),
+            None => {
+                t.kind == Kind::Ident && matches!(self.scopes.meaning(t.sym), Some(Meaning::Typedef(_)))
+            }
+        }
+    }
+
+    pub(super) fn specifiers(&mut self) -> Parse<Specifiers> {
+        let mut spec = Specifiers {
+            ty: Types::INT,
+            storage: Storage::None,
+            thread_local: false,
+            inline: false,
+            attributes: Attributes::default(),
+            inferred: false,
+        };
+        let mut arithmetic = Arithmetic::default();
+        let mut other: Option<CType> = None;
+        let mut quals = Types::UNKNOWN;
+        loop {
+            let t = self.peek();
+            let Some(word) = self.word() else {
+                if arithmetic.seen || other.is_some() || !self.is_type_name_here(&t, spec.inferred) {
+                    break;
+                }
+                other = Some(match self.scopes.meaning(t.sym) {
+                    Some(Meaning::Typedef(ty)) => ty,
+                    _ => Types::UNKNOWN,
+                });
+                self.at += 1;
+                continue;
+            };
+            match word {
+                Word::Typedef => spec.storage = Storage::Typedef,
+                Word::Static => spec.storage = Storage::Static,
+                Word::Extern => {
+                    spec.storage = Storage::Extern;
+                    // `extern "C"`
+                    if self.ahead(1).kind == Kind::Str {
+                        self.at += 1;
+                    }
+                }
+                Word::Register | Word::Restrict | Word::Noreturn | Word::Extension | Word::Complex => {}
+                Word::Auto => spec.inferred = true,
+                Word::Inline => spec.inline = true,
+                Word::ThreadLocal => spec.thread_local = true,
+                Word::Const => quals = quals.with_const(),
+                Word::Volatile => quals = quals.with_volatile(),
+                Word::Atomic if self.ahead(1).is(Punct::LParen) => {
+                    self.at += 2;
+                    other = Some(self.deeper(Self::type_name)?.with_atomic());
+                    self.expect(Punct::RParen)?;
+                    continue;
+                }
+                Word::Atomic => quals = quals.with_atomic(),
+                Word::Attribute | Word::Declspec | Word::Alignas => {
+                    let a = self.attributes();
+                    spec.attributes = spec.attributes.or(a);
+                    continue;
+                }
+                Word::Struct | Word::Union if other.is_none() => {
+                    other = Some(self.deeper(Self::record)?);
+                    continue;
+                }
+                Word::Enum if other.is_none() => {
+                    other = Some(self.deeper(Self::enumeration)?);
+                    continue;
+                }
+                Word::Typeof => {
+                    other = Some(self.type_of()?);
+                    continue;
+                }
+                _ => {
+                    if !arithmetic_word(&mut arithmetic, word) {
+                        break;
+                    }
+                }
+            }
+            self.at += 1;
+        }
+        if other.is_none() && !arithmetic.seen && spec.storage == Storage::None && quals == Types::UNKNOWN {
+            let anything = spec.inline || spec.thread_local || spec.inferred || spec.attributes.constructor;
+            if !anything {
+                return Err(Confused);
+            }
+        }
+        spec.inferred &= other.is_none() && !arithmetic.seen;
+        spec.ty = other.unwrap_or_else(|| arithmetic.ty()).qualified_like(quals);
+        Ok(spec)
+    }
+
+    /// An identifier in a type's place: a typedef, or a name that nobody declared followed by what only a
+    /// declaration has.
+    fn is_type_name_here(&self, t: &Token, inferred: bool) -> bool {
+        if !self.is_plain_ident(t) || inferred {
+            return false;
+        }
+        match self.scopes.meaning(t.sym) {
+            Some(Meaning::Typedef(_)) => true,
+            Some(_) => false,
+            None => self.is_unknown_type(0),
+        }
+    }
+
+    /// An undeclared name `n` tokens ahead that can only be a type: `T x`, `T *x`, and inside brackets `T *)` or `T)`.
+    pub(super) fn is_unknown_type(&self, n: usize) -> bool {
+        let t = self.ahead(n);
+        if !self.is_plain_ident(&t) || self.scopes.meaning(t.sym).is_some() {
+            return false;
+        }
+        let mut n = n + 1;
+        if self.is_plain_ident(&self.ahead(n)) {
+            return true;
+        }
+        let mut stars = 0;
+        loop {
+            let t = self.ahead(n);
+            match t.kind {
+                Kind::Punct(Punct::Star) => stars += 1,
+                Kind::Ident if matches!(self.words.get(t.sym), Some(Word::Const | Word::Restrict | Word::Volatile)) => {
+                    stars += 1;
+                }
+                Kind::Punct(Punct::RParen | Punct::Comma) => return true,
+                Kind::Ident => {
+                    // `a * b;` with `a` undeclared is a declaration; with an operator after it, a product.
+                    let after = self.ahead(n + 1).kind;
+                    return stars > 0
+                        && self.is_plain_ident(&t)
+                        && matches!(
+                            after,
+                            Kind::Punct(
+                                Punct::Semi
+                                    | Punct::Eq
+                                    | Punct::Comma
+                                    | Punct::LBracket
+                                    | Punct::RParen
+                                    | Punct::LParen
+                            )
+                        );
+                }
+                _ => return false,
+            }
+            n += 1;
+        }
+    }
+
+    fn type_of(&mut self) -> Parse<CType> {
+        self.at += 1;
+        self.expect(Punct::LParen)?;
+        let ty = if self.starts_type(&self.peek()) {
+            self.deeper(Self::type_name)?
+        } else {
+            let e = self.expression()?;
+            self.type_of_expr(&e).bare()
+        };
+        self.expect(Punct::RParen)?;
+        Ok(ty)
+    }
+
+    /// `__attribute__((…))`, `_Alignas(…)`, `asm("name")`: mostly skipped.
+    pub(super) fn attributes(&mut self) -> Attributes {
+        let mut found = Attributes::default();
+        loop {
+            match self.word() {
+                Some(Word::Attribute | Word::Declspec | Word::Alignas | Word::Asm) => {
+                    self.at += 1;
+                    while self.word().is_some_and(|w| matches!(w, Word::Volatile | Word::Inline | Word::Goto)) {
+                        self.at += 1;
+                    }
+                    let start = self.at;
+                    if self.is(Punct::LParen) {
+                        self.skip_balanced();
+                    }
+                    found = found.or(self.read_attributes(start, self.at));
+                }
+                Some(Word::Extension) => self.at += 1,
+                _ if self.is(Punct::LBracket) && self.ahead(1).is(Punct::LBracket) => self.skip_balanced(),
+                _ => return found,
+            }
+        }
+    }
+
+    fn read_attributes(&self, from: usize, to: usize) -> Attributes {
+        let mut found = Attributes::default();
+        for i in from..to.min(self.tokens.len()) {
+            match self.text(self.tokens[i].sym) {
+                "constructor" | "__constructor__" => found.constructor = true,
+                "weak" | "__weak__" => found.weak = true,
+                "packed" | "__packed__" => found.packed = true,
+                "cleanup" | "__cleanup__" => found.cleanup = self.tokens.get(i + 2).map(|t| t.sym),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn record(&mut self) -> Parse<CType> {
+        let union = self.word() == Some(Word::Union);
+        self.at += 1;
+        let mut packed = self.attributes().packed;
+        let tag = if self.is_plain_ident(&self.peek()) { Some(self.ident()?.0) } else { None };
+        packed |= self.attributes().packed;
+        if !self.is(Punct::LBrace) {
+            return Ok(self.find_tag(tag, union));
+        }
+        self.at += 1;
+        let ty = match tag {
+            Some(tag) => self.own_tag(tag, union),
+            None => self.scopes.types.new_record(None, union).1,
+        };
+        let Type::Record(n) = *self.scopes.types.get(ty) else { return Err(Confused) };
+        let mut members = Vec::new();
+        while !self.is(Punct::RBrace) && self.peek().kind != Kind::Eof {
+            let before = self.at;
+            if self.members(&mut members).is_err() {
+                self.errors += 1;
+                if self.starts_function(self.at) {
+                    break;
+                }
+                self.skip_statement(before);
+            }
+        }
+        self.eat(Punct::RBrace);
+        packed |= self.attributes().packed;
+        self.scopes.types.complete(n, members, packed);
+        Ok(ty)
+    }
+
+    fn find_tag(&mut self, tag: Option<Sym>, union: bool) -> CType {
+        let Some(tag) = tag else { return Types::UNKNOWN };
+        if let Some(ty) = self.scopes.tags.iter().rev().find_map(|s| s.get(&tag)) {
+            return *ty;
+        }
+        self.own_tag(tag, union)
+    }
+
+    /// The record of this scope with this tag, if it still has no members, or a new one.
+    fn own_tag(&mut self, tag: Sym, union: bool) -> CType {
+        let open = self.scopes.tags.last().and_then(|s| s.get(&tag)).copied();
+        if let Some(ty) = open
+            && let Type::Record(n) = *self.scopes.types.get(ty)
+            && !self.scopes.types.records[n as usize].complete
+        {
+            self.scopes.types.records[n as usize].union = union;
+            return ty;
+        }
+        let (_, ty) = self.scopes.types.new_record(Some(tag), union);
+        if let Some(scope) = self.scopes.tags.last_mut() {
+            scope.insert(tag, ty);
+        }
+        ty
+    }
+
+    fn members(&mut self, members: &mut Vec<(Option<Sym>, CType, Option<u64>)>) -> Parse<()> {
+        if self.eat(Punct::Semi) {
+            return Ok(());
+        }
+        if self.eat_word(Word::StaticAssert) {
+            self.skip_balanced();
+            return self.expect(Punct::Semi);
+        }
+        let spec = self.specifiers()?;
+        if self.eat(Punct::Semi) {
+            if matches!(self.scopes.types.get(spec.ty), Type::Record(_)) {
+                members.push((None, spec.ty, None));
+            }
+            return Ok(());
+        }
+        loop {
+            let d = if self.is(Punct::Colon) {
+                Declared { name: None, ty: spec.ty, params: Vec::new() }
+            } else {
+                self.declarator(spec.ty, false)?
+            };
+            let mut width = None;
+            if self.eat(Punct::Colon) {
+                let e = self.assignment()?;
+                width = Some(self.constant(&e).unwrap_or(1).clamp(0, 64) as u64);
+            }
+            self.attributes();
+            members.push((d.name.map(|n| n.0), d.ty, width));
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+        }
+        self.expect(Punct::Semi)
+    }
+
+    fn enumeration(&mut self) -> Parse<CType> {
+        self.at += 1;
+        self.attributes();
+        if self.is_plain_ident(&self.peek()) {
+            self.at += 1;
+        }
+        self.attributes();
+        if !self.eat(Punct::LBrace) {
+            return Ok(Types::INT);
+        }
+        let mut value = 0i64;
+        let mut wide = false;
+        while !self.is(Punct::RBrace) {
+            let (name, _) = self.ident()?;
+            self.attributes();
+            if self.eat(Punct::Eq) {
+                let e = self.assignment()?;
+                value = self.constant(&e).unwrap_or(value);
+            }
+            wide |= i32::try_from(value).is_err() && u32::try_from(value).is_err();
+            self.scopes.declare(name, Meaning::Constant(value));
+            value = value.wrapping_add(1);
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+        }
+        self.expect(Punct::RBrace)?;
+        self.attributes();
+        Ok(if wide { Types::LONG } else { Types::INT })
+    }
+
+    /// One declaration or definition at file level.
+    pub(super) fn external(&mut self) -> Parse<()> {
+        if self.eat(Punct::Semi) || self.eat_word(Word::Extension) {
+            return Ok(());
+        }
+        if self.peek().kind == Kind::PragmaOmp {
+            self.skip_pragma();
+            return Ok(());
+        }
+        if self.word() == Some(Word::Asm) {
+            self.attributes();
+            return Ok(());
+        }
+        if self.eat_word(Word::StaticAssert) {
+            self.skip_balanced();
+            return self.expect(Punct::Semi);
+        }
+        if self.is_extern_block() {
+            self.at += 3;
+            return Ok(());
+        }
+        if self.is(Punct::RBrace) {
+            // The end of an `extern "C"` block, or one brace too many.
+            self.at += 1;
+            return Ok(());
+        }
+        let spec = self.external_specifiers()?;
+        if self.eat(Punct::Semi) {
+            return Ok(());
+        }
+        loop {
+            let d = self.declarator(spec.ty, false)?;
+            let attributes = spec.attributes.or(self.attributes());
+            if matches!(self.scopes.types.get(d.ty), Type::Function(_))
+                && spec.storage != Storage::Typedef
+                && (self.is(Punct::LBrace) || self.starts_type(&self.peek()))
+            {
+                return self.function(&spec, d, attributes);
+            }
+            let var = self.variable(&spec, d, attributes)?;
+            if let Some(var) = var {
+                self.items.push(Item::Var(var));
+            }
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+        }
+        self.expect(Punct::Semi)
+    }
+
+    /// `name(…) {` at file level is a function that returns `int`.
+    fn external_specifiers(&mut self) -> Parse<Specifiers> {
+        let implicit = self.is_plain_ident(&self.peek()) && self.ahead(1).is(Punct::LParen);
+        if implicit && !self.starts_type(&self.peek()) {
+            let close = self.closing(self.at + 1);
+            if !self.tokens.get(close + 1).is_some_and(|t| t.is(Punct::LBrace)) {
+                return Err(Confused);
+            }
+            return Ok(Specifiers {
+                ty: Types::INT,
+                storage: Storage::None,
+                thread_local: false,
+                inline: false,
+                attributes: Attributes::default(),
+                inferred: false,
+            });
+        }
+        self.specifiers()
+    }
+
+    fn is_extern_block(&self) -> bool {
+        self.word() == Some(Word::Extern) && self.ahead(1).kind == Kind::Str && self.ahead(2).is(Punct::LBrace)
+    }
+
+    /// A variable's declarator has been read; its initialiser follows.
+    pub(super) fn variable(
+        &mut self,
+        spec: &Specifiers,
+        d: Declared,
+        attributes: Attributes,
+    ) -> Parse<Option<VarDecl>> {
+        let Some((name, pos)) = d.name else { return Ok(None) };
+        if spec.storage == Storage::Typedef {
+            self.scopes.declare(name, Meaning::Typedef(d.ty));
+            return Ok(None);
+        }
+        self.scopes.declare(name, Meaning::Object(d.ty));
+        let mut ty = d.ty;
+        let mut init = None;
+        if self.eat(Punct::Eq) {
+            let value = self.deeper(Self::initialiser)?;
+            ty = self.complete_array(ty, &value);
+            if spec.inferred
+                && let Init::Expr(e) = &value
+            {
+                ty = self.type_of_expr(e).bare();
+            }
+            self.scopes.declare(name, Meaning::Object(ty));
+            init = Some(value);
+        }
+        if matches!(self.scopes.types.get(ty), Type::Function(_)) && init.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(VarDecl {
+            pos,
+            name,
+            ty,
+            storage: spec.storage,
+            thread_local: spec.thread_local,
+            init,
+            cleanup: attributes.cleanup,
+        }))
+    }
+
+    /// An array takes its length from its initialiser.
+    pub(super) fn complete_array(&mut self, ty: CType, init: &Init) -> CType {
+        let Type::Array(of, None) = *self.scopes.types.get(ty) else { return ty };
+        let length = match init {
+            Init::Expr(e) => match &e.kind {
+                crate::c::ast::ExprKind::Str(bytes, _) => bytes.len() as u64 + 1,
+                _ => return ty,
+            },
+            Init::List(items) => {
+                if let [(_, Init::Expr(e))] = items.as_slice()
+                    && let crate::c::ast::ExprKind::Str(bytes, _) = &e.kind
+                    && self.scopes.types.size(of) == Some(1)
+                {
+                    bytes.len() as u64 + 1
+                } else {
+                    self.list_length(of, items)
+                }
+            }
+        };
+        self.scopes.types.make(Type::Array(of, Some(length))).qualified_like(ty)
+    }
+
+    /// The highest index that a list reaches. Without inner braces each scalar of an aggregate takes one item.
+    fn list_length(&self, of: CType, items: &[(Vec<Designator>, Init)]) -> u64 {
+        let per_element = self.scalars_in(of).max(1);
+        let (mut at, mut most, mut loose) = (0u64, 0u64, 0u64);
+        for (designators, init) in items {
+            match designators.first() {
+                Some(Designator::Index(i)) => (at, loose) = (*i, 0),
+                Some(Designator::Range(_, hi)) => (at, loose) = (*hi, 0),
+                _ => {}
+            }
+            let whole = matches!(init, Init::List(_)) || per_element == 1 || !designators.is_empty();
+            if whole || self.is_aggregate_value(init) {
+                at += 1;
+            } else {
+                loose += 1;
+                if loose == per_element {
+                    (at, loose) = (at + 1, 0);
+                }
+            }
+            most = most.max(at + u64::from(loose > 0));
+        }
+        most.min(1 << 32)
+    }
+
+    fn is_aggregate_value(&self, init: &Init) -> bool {
+        match init {
+            Init::Expr(e) => matches!(e.kind, crate::c::ast::ExprKind::Compound(..)),
+            Init::List(_) => true,
+        }
+    }
+
+    fn scalars_in(&self, ty: CType) -> u64 {
+        match self.scopes.types.get(ty) {
+            Type::Array(of, n) => self.scalars_in(*of).saturating_mul(n.unwrap_or(1)),
+            Type::Record(r) => {
+                let r = &self.scopes.types.records[*r as usize];
+                let each = r.members.iter().map(|m| self.scalars_in(m.ty));
+                if r.union { each.take(1).sum() } else { each.sum() }
+            }
+            _ => 1,
+        }
+    }
+
+    pub(super) fn initialiser(&mut self) -> Parse<Init> {
+        if !self.eat(Punct::LBrace) {
+            return Ok(Init::Expr(self.assignment()?));
+        }
+        let mut items = Vec::new();
+        while !self.is(Punct::RBrace) {
+            let designators = self.designators()?;
+            items.push((designators, self.deeper(Self::initialiser)?));
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+        }
+        self.expect(Punct::RBrace)?;
+        Ok(Init::List(items))
+    }
+
+    fn designators(&mut self) -> Parse<Vec<Designator>> {
+        let mut out = Vec::new();
+        // The old GNU form `name: value`.
+        if self.is_plain_ident(&self.peek()) && self.ahead(1).is(Punct::Colon) {
+            out.push(Designator::Member(self.ident()?.0));
+            self.at += 1;
+            return Ok(out);
+        }
+        loop {
+            if self.eat(Punct::Dot) {
+                out.push(Designator::Member(self.ident()?.0));
+            } else if self.is(Punct::LBracket) {
+                self.at += 1;
+                let e = self.assignment()?;
+                let lo = self.constant(&e).unwrap_or(0).max(0) as u64;
+                if self.eat(Punct::Ellipsis) {
+                    let e = self.assignment()?;
+                    let hi = self.constant(&e).unwrap_or(0).max(0) as u64;
+                    out.push(Designator::Range(lo, hi));
+                } else {
+                    out.push(Designator::Index(lo));
+                }
+                self.expect(Punct::RBracket)?;
+            } else {
+                break;
+            }
+        }
+        if !out.is_empty() {
+            self.eat(Punct::Eq);
+        }
+        Ok(out)
+    }
+
+    fn function(&mut self, spec: &Specifiers, d: Declared, attributes: Attributes) -> Parse<()> {
+        let (name, pos) = d.name.ok_or(Confused)?;
+        let mut params = d.params;
+        let mut ty = d.ty;
+        if !self.is(Punct::LBrace) {
+            ty = self.old_style_parameters(ty, &mut params)?;
+        }
+        self.scopes.declare(name, Meaning::Object(ty));
+        self.scopes.open();
+        for (param, ty, _) in &params {
+            self.scopes.declare(*param, Meaning::Object(*ty));
+        }
+        let before = self.errors;
+        self.in_body = true;
+        let body = self.block();
+        self.in_body = false;
+        self.scopes.close();
+        let end_line = self.tokens.get(self.at.saturating_sub(1)).map_or(pos.line, |t| t.pos.line);
+        self.items.push(Item::Function(FunctionDef {
+            pos,
+            name,
+            ty,
+            params,
+            is_static: spec.storage == Storage::Static,
+            is_inline: spec.inline,
+            constructor: attributes.constructor,
+            weak: attributes.weak,
+            body: body?,
+            end_line,
+            errors: self.errors - before,
+        }));
+        Ok(())
+    }
+
+    fn old_style_parameters(&mut self, ty: CType, params: &mut [(Sym, CType, crate::ir::Pos)]) -> Parse<CType> {
+        while !self.is(Punct::LBrace) {
+            let spec = self.specifiers()?;
+            loop {
+                let d = self.declarator(spec.ty, false)?;
+                let declared = self.adjust_parameter(d.ty);
+                if let Some((name, _)) = d.name
+                    && let Some(p) = params.iter_mut().find(|p| p.0 == name)
+                {
+                    p.1 = declared;
+                }
+                if !self.eat(Punct::Comma) {
+                    break;
+                }
+            }
+            self.expect(Punct::Semi)?;
+        }
+        let result = self.scopes.types.as_function(ty).map_or(Types::INT, |f| f.result);
+        Ok(self.scopes.types.function(result, params.iter().map(|p| p.1).collect(), false))
+    }
+}
+
+impl Attributes {
+    fn or(self, other: Self) -> Self {
+        Self {
+            constructor: self.constructor || other.constructor,
+            weak: self.weak || other.weak,
+            packed: self.packed || other.packed,
+            cleanup: self.cleanup.or(other.cleanup),
+        }
+    }
+}
+
+fn arithmetic_word(a: &mut Arithmetic, word: Word) -> bool {
+    match word {
+        Word::Void => a.base = Some(Types::VOID),
+        Word::Bool => a.base = Some(Types::BOOL),
+        Word::Char => a.base = Some(Types::CHAR),
+        Word::Int => a.base = a.base.or(Some(Types::INT)),
+        Word::Float => a.base = Some(Types::FLOAT),
+        Word::Double | Word::Float64 => a.base = Some(Types::DOUBLE),
+        Word::Int128 => a.long = 2,
+        Word::Long => a.long += 1,
+        Word::Short => a.short = true,
+        Word::Signed => a.signed = true,
+        Word::Unsigned => a.unsigned = true,
+        _ => return false,
+    }
+    a.seen = true;
+    true
+}

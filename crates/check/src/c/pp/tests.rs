@@ -1,0 +1,105 @@
+use super::*;
+
+struct Map(&'static [(&'static str, &'static str)]);
+
+impl Includes for Map {
+    fn find(&self, _: &str, name: &str, _: bool) -> Option<(Arc<str>, Arc<[u8]>)> {
+        self.0.iter().find(|f| f.0 == name).map(|f| (f.0.into(), f.1.as_bytes().into()))
+    }
+}
+
+fn run_with(text: &str, includes: &dyn Includes, limits: Limits) -> (String, Preprocessed) {
+    let (out, state) = Preprocessor::new(State::default(), includes, limits).run("a.c", text.as_bytes(), false);
+    let text: Vec<_> = out.tokens.iter().map(|t| state.interner.name(t.sym).to_string()).collect();
+    (text.join(" "), out)
+}
+
+fn run(text: &str) -> String {
+    run_with(text, &NoIncludes, Limits::default()).0
+}
+
+#[test]
+fn object_and_function_macros() {
+    assert_eq!(run("#define N 3\n#define SQ(x) ((x)*(x))\nSQ(N+1) SQ"), "( ( 3 + 1 ) * ( 3 + 1 ) ) SQ");
+}
+
+#[test]
+fn a_macro_is_not_expanded_in_itself() {
+    assert_eq!(run("#define f(x) f(x+1)\nf(f(2))"), "f ( f ( 2 + 1 ) + 1 )");
+    assert_eq!(run("#define a b\n#define b a\na b"), "a b");
+}
+
+#[test]
+fn stringify_paste_and_variadics() {
+    assert_eq!(run("#define S(x) #x\nS(a \"b\")"), r#""a \"b\"""#);
+    assert_eq!(run("#define P(a,b) a##b\nP(x,1) P(,y) P(z,)"), "x1 y z");
+    let v = "#define L(f, ...) g(f, ## __VA_ARGS__)\nL(1) L(1,2,3)";
+    assert_eq!(run(v), "g ( 1 ) g ( 1 , 2 , 3 )");
+    assert_eq!(run("#define L(f, a...) g(f, a)\nL(1,2,3)"), "g ( 1 , 2 , 3 )");
+    assert_eq!(run("#define L(f, ...) g(f __VA_OPT__(,) __VA_ARGS__)\nL(1) L(1,2)"), "g ( 1 ) g ( 1 , 2 )");
+}
+
+#[test]
+fn conditionals_nest() {
+    let text = "#define A 2\n#if A > 1 && defined(A)\nx\n#if 0\ny\n#else\nz\n#endif\n#elif 1\nw\n#else\nv\n#endif\nu";
+    assert_eq!(run(text), "x z u");
+    assert_eq!(run("#ifdef NO\n#error x\n#elif 1\nyes\n#endif"), "yes");
+    assert_eq!(run("#if (1 ? 2 : 3) == 2 && !UNKNOWN(3) && 1/0 == 0\nok\n#endif"), "ok");
+}
+
+#[test]
+fn includes_are_taken_in_and_missing_ones_noted() {
+    let files = Map(&[("a.h", "#pragma once\nint a;")]);
+    let (text, out) = run_with("#include \"a.h\"\n#include \"a.h\"\n#include <no.h>\nb", &files, Limits::default());
+    assert_eq!(text, "int a ; b");
+    assert_eq!(out.missing.len(), 1);
+    assert_eq!(&*out.files[out.tokens[0].pos.file as usize].path, "a.h");
+}
+
+#[test]
+fn a_cycle_of_includes_is_cut() {
+    let files = Map(&[("a.h", "#include \"b.h\"\nint a;"), ("b.h", "#include \"a.h\"\nint b;")]);
+    let (_, out) = run_with("#include \"a.h\"\n", &files, Limits::default());
+    assert_eq!(out.cut_short.len(), 1, "{:?}", out.cut_short);
+}
+
+#[test]
+fn macros_that_double_each_time_are_cut() {
+    let mut text = String::from("#define M0 x x\n");
+    for i in 1..64 {
+        text += &format!("#define M{i} M{} M{}\n", i - 1, i - 1);
+    }
+    let limits = Limits { expansions: 100_000, ..Limits::default() };
+    let (_, out) = run_with(&(text + "M63"), &NoIncludes, limits);
+    assert_eq!(out.cut_short.len(), 1);
+}
+
+#[test]
+fn line_markers_set_the_place() {
+    let (_, out) = run_with("# 10 \"x.c\"\na\nb\n#line 50\nc", &NoIncludes, Limits::default());
+    let at: Vec<_> =
+        out.tokens.iter().map(|t| (out.files[t.pos.file as usize].path.to_string(), t.pos.line)).collect();
+    assert_eq!(at, [("x.c".into(), 10), ("x.c".into(), 11), ("x.c".into(), 50)]);
+}
+
+#[test]
+fn an_expansion_has_the_place_of_its_use() {
+    let (_, out) = run_with("#define X a + b\n\n  X", &NoIncludes, Limits::default());
+    assert!(out.tokens.iter().all(|t| t.pos.line == 3 && t.pos.col == 3));
+}
+
+#[test]
+fn omp_pragmas_survive_and_others_vanish() {
+    let (text, out) = run_with("#pragma omp parallel for\n#pragma GCC ivdep\nx", &NoIncludes, Limits::default());
+    assert_eq!(text, "omp parallel for omp x");
+    assert_eq!(out.tokens[0].kind, Kind::PragmaOmp);
+    assert_eq!(out.tokens[3].kind, Kind::PragmaEnd);
+}
+
+#[test]
+fn half_directives_do_no_harm() {
+    for text in ["#", "#define", "#define F(", "#include", "#if", "#if (", "#elif 1", "#endif", "#include <x", "F("] {
+        run(text);
+    }
+    run("#define F(x) x\nF(1, (2");
+}

@@ -1,0 +1,98 @@
+//! Vector time as the interpreter needs it: the shared clock, asked by epochs packed into 32 bits.
+//!
+//! An epoch is a thread and its time, packed so that an entry of the access history stays at 16 bytes; 256
+//! threads and 16 million releases a thread are more than a run of bounded steps can make.
+
+use raddle_clock::{ThreadId, VectorClock};
+
+/// The most threads of one run.
+pub const MOST_THREADS: usize = 250;
+
+const TIME: u32 = 0x00FF_FFFF;
+
+/// A thread (upper 8 bits) at a time (lower 24). 0 is "never": threads start at time 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Epoch(pub u32);
+
+impl Epoch {
+    #[inline(always)]
+    pub fn new(thread: usize, time: u32) -> Self {
+        Self((thread as u32) << 24 | time & TIME)
+    }
+    #[inline(always)]
+    pub fn thread(self) -> usize {
+        (self.0 >> 24) as usize
+    }
+    #[inline(always)]
+    pub fn time(self) -> u32 {
+        self.0 & TIME
+    }
+    #[inline(always)]
+    pub fn is_never(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// A vector clock asked by packed epochs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Clock(VectorClock);
+
+impl Clock {
+    #[inline(always)]
+    pub fn get(&self, thread: usize) -> u32 {
+        self.0.get(ThreadId(thread as u32)) as u32
+    }
+
+    /// Whether what happened at the epoch is known to have happened before.
+    #[inline(always)]
+    pub fn covers(&self, e: Epoch) -> bool {
+        self.get(e.thread()) >= e.time()
+    }
+
+    pub fn join(&mut self, other: &Self) {
+        self.0.join(&other.0);
+    }
+
+    /// Becomes a copy of another, keeping the allocation.
+    pub fn assign(&mut self, other: &Self) {
+        self.0.clone_from(&other.0);
+    }
+
+    /// The thread's next moment. Time stops at the end of an epoch's 24 bits, far beyond any budget.
+    pub fn tick(&mut self, thread: usize) {
+        if self.get(thread) < TIME {
+            self.0.tick(ThreadId(thread as u32));
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joining_covers_both() {
+        let (mut a, mut b) = (Clock::default(), Clock::default());
+        a.tick(0);
+        b.tick(2);
+        b.tick(2);
+        assert!(!a.covers(Epoch::new(2, 2)));
+        a.join(&b);
+        assert!(a.covers(Epoch::new(2, 2)) && a.covers(Epoch::new(0, 1)) && !a.covers(Epoch::new(2, 3)));
+    }
+
+    #[test]
+    fn an_epoch_keeps_thread_and_time() {
+        let e = Epoch::new(249, 0x12_3456);
+        assert_eq!((e.thread(), e.time()), (249, 0x12_3456));
+        assert!(Epoch::default().is_never());
+    }
+}

@@ -1,0 +1,106 @@
+//! Call contexts and sets of held locks, each as a small number.
+//!
+//! The access history remembers for each access where it was made, in which call context and under which locks, and
+//! has four bytes for each. Contexts form a tree: a node is its parent and the call instruction.
+
+use rustc_hash::FxHashMap;
+
+/// A context of calls; 0 is "not computed yet", 1 the root of every thread.
+pub type ContextId = u32;
+pub const ROOT: ContextId = 1;
+
+/// A lock that a thread holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Held {
+    pub lock: u64,
+    /// For reading: others may hold it too.
+    pub shared: bool,
+    /// Where it was taken.
+    pub pc: u32,
+    pub context: ContextId,
+}
+
+#[derive(Debug, Default)]
+pub struct Contexts {
+    /// Parent and call instruction; index 0 is not used.
+    nodes: Vec<(ContextId, u32)>,
+    children: FxHashMap<(ContextId, u32), ContextId>,
+    locksets: Vec<Box<[Held]>>,
+    lockset_numbers: FxHashMap<Box<[Held]>, u16>,
+}
+
+impl Contexts {
+    pub fn clear(&mut self) {
+        self.nodes.clear();
+        self.nodes.extend([(0, 0), (0, 0)]);
+        self.children.clear();
+        self.locksets.clear();
+        self.locksets.push(Box::default());
+        self.lockset_numbers.clear();
+    }
+
+    pub fn child(&mut self, parent: ContextId, call: u32) -> ContextId {
+        let next = self.nodes.len() as ContextId;
+        let id = *self.children.entry((parent, call)).or_insert(next);
+        if id == next {
+            self.nodes.push((parent, call));
+        }
+        id
+    }
+
+    /// The call instructions that lead to a context, innermost first.
+    pub fn calls(&self, mut id: ContextId) -> Vec<u32> {
+        let mut out = Vec::new();
+        while id > ROOT && out.len() < 64 {
+            let (parent, call) = self.nodes[id as usize];
+            out.push(call);
+            id = parent;
+        }
+        out
+    }
+
+    pub fn lockset(&mut self, held: &[Held]) -> u16 {
+        if held.is_empty() {
+            return 0;
+        }
+        if let Some(n) = self.lockset_numbers.get(held) {
+            return *n;
+        }
+        let Ok(n) = u16::try_from(self.locksets.len()) else { return 0 };
+        let set: Box<[Held]> = held.into();
+        self.locksets.push(set.clone());
+        self.lockset_numbers.insert(set, n);
+        n
+    }
+
+    pub fn held(&self, lockset: u16) -> &[Held] {
+        &self.locksets[usize::from(lockset)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_calls_are_the_same_context() {
+        let mut c = Contexts::default();
+        c.clear();
+        let a = c.child(ROOT, 10);
+        let b = c.child(a, 20);
+        assert_eq!(c.child(a, 20), b);
+        assert_ne!(c.child(ROOT, 20), b);
+        assert_eq!(c.calls(b), [20, 10]);
+    }
+
+    #[test]
+    fn equal_locksets_are_one() {
+        let mut c = Contexts::default();
+        c.clear();
+        let held = [Held { lock: 8, shared: false, pc: 1, context: ROOT }];
+        let n = c.lockset(&held);
+        assert_eq!(c.lockset(&held), n);
+        assert_eq!(c.held(n), held);
+        assert_eq!(c.lockset(&[]), 0);
+    }
+}

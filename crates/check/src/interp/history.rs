@@ -1,0 +1,282 @@
+//! Access histories and the race rule (section 3.3).
+//!
+//! Memory is watched in granules of eight bytes, each access with the mask of the bytes it touches, so that
+//! neighbouring fields and array elements do not meet. The paper keeps all accesses of a thread; this keeps for each
+//! granule the last write and the last read, as FastTrack does, and spills what neither replaces (reads by several
+//! threads, partial overlaps) to a list on the side. The fast path is [`History::read`] and [`History::write`].
+
+use rustc_hash::FxHashMap;
+
+use super::clock::{Clock, Epoch};
+use super::context::ContextId;
+
+/// Set in [`Cell::flags`].
+pub const WRITE: u8 = 1;
+pub const ATOMIC: u8 = 2;
+pub const VOLATILE: u8 = 4;
+/// Made by a handler that interrupts threads.
+pub const HANDLER: u8 = 8;
+/// The access is the end of the block's life.
+pub const FREE: u8 = 16;
+/// On a granule's write cell: more accesses are in the list.
+const MORE: u8 = 128;
+
+/// One access. Sixteen bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cell {
+    pub epoch: Epoch,
+    pub pc: u32,
+    pub context: ContextId,
+    pub lockset: u16,
+    pub mask: u8,
+    pub flags: u8,
+}
+
+const _: () = assert!(size_of::<Cell>() == 16);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Granule {
+    write: Cell,
+    read: Cell,
+}
+
+/// The most accesses kept on the side for one granule.
+const MOST_SPILLED: usize = 24;
+
+#[derive(Debug, Default)]
+pub struct History {
+    granules: Vec<Granule>,
+    spilled: FxHashMap<u32, Vec<Cell>>,
+}
+
+/// Two accesses race when they touch a common byte, one writes, not both are atomic, and neither happened before.
+#[inline(always)]
+fn conflict(old: Cell, new: &Cell, clock: &Clock) -> bool {
+    !old.epoch.is_never() && old.mask & new.mask != 0 && !clock.covers(old.epoch) && conflict_of_kinds(old, new)
+}
+
+#[inline]
+fn conflict_of_kinds(old: Cell, new: &Cell) -> bool {
+    let both = old.flags & new.flags;
+    let either = old.flags | new.flags;
+    let atomic = both & ATOMIC != 0;
+    // A volatile object may be shared with a handler.
+    let handled = both & VOLATILE != 0 && either & HANDLER != 0;
+    old.epoch.thread() != new.epoch.thread() && either & WRITE != 0 && !atomic && !handled
+}
+
+impl History {
+    /// Covers `granules` granules, all without history.
+    pub fn reset(&mut self, granules: usize) {
+        self.granules.clear();
+        self.granules.resize(granules, Granule::default());
+        self.spilled.clear();
+    }
+
+    pub fn grow(&mut self, granules: usize) {
+        self.granules.resize(granules, Granule::default());
+    }
+
+    /// Forgets a range: its memory begins a new life.
+    pub fn forget(&mut self, from: usize, to: usize) {
+        for (i, g) in self.granules[from..to].iter_mut().enumerate() {
+            if g.write.flags & MORE != 0 {
+                self.spilled.remove(&((from + i) as u32));
+            }
+            *g = Granule::default();
+        }
+    }
+
+    /// Records a read; gives the access it races with.
+    #[inline(always)]
+    pub fn read(&mut self, index: usize, new: Cell, clock: &Clock) -> Option<Cell> {
+        let g = &mut self.granules[index];
+        if g.write.flags & MORE == 0 && (g.write.epoch.is_never() || clock.covers(g.write.epoch)) {
+            // Not raced by the write; the read cell is free, this thread's own, or in the past.
+            if g.read.epoch == new.epoch && g.read.mask == new.mask && g.read.flags == new.flags {
+                return None;
+            }
+            let replaceable = g.read.mask & !new.mask == 0 && clock.covers(g.read.epoch);
+            if g.read.epoch.is_never() || replaceable {
+                g.read = new;
+                return None;
+            }
+        }
+        self.slow(index, new, clock)
+    }
+
+    /// Records a write; gives the access it races with.
+    #[inline(always)]
+    pub fn write(&mut self, index: usize, new: Cell, clock: &Clock) -> Option<Cell> {
+        let g = &mut self.granules[index];
+        let past = |c: Cell| c.epoch.is_never() || clock.covers(c.epoch) && c.mask & !new.mask == 0;
+        if g.write.flags & MORE == 0 && past(g.write) && past(g.read) {
+            g.write = new;
+            g.read.epoch = Epoch::default();
+            return None;
+        }
+        self.slow(index, new, clock)
+    }
+
+    #[cold]
+    fn slow(&mut self, index: usize, new: Cell, clock: &Clock) -> Option<Cell> {
+        let g = &mut self.granules[index];
+        let had_more = g.write.flags & MORE != 0;
+        g.write.flags &= !MORE;
+        let mut race = None;
+        let mut keep: Vec<Cell> = Vec::new();
+        let spilled = if had_more { self.spilled.remove(&(index as u32)) } else { None };
+        for old in [g.write, g.read].into_iter().chain(spilled.into_iter().flatten()) {
+            if old.epoch.is_never() {
+                continue;
+            }
+            if race.is_none() && conflict(old, &new, clock) {
+                race = Some(old);
+            }
+            if !superseded(old, &new, clock) {
+                keep.push(old);
+            }
+        }
+        keep.push(new);
+        // Oldest go first when there are too many.
+        if keep.len() > MOST_SPILLED {
+            keep.drain(..keep.len() - MOST_SPILLED);
+        }
+        let mut take_last = |write: bool| {
+            let i = keep.iter().rposition(|c| (c.flags & WRITE != 0) == write)?;
+            Some(keep.remove(i))
+        };
+        g.write = take_last(true).unwrap_or_default();
+        g.read = take_last(false).unwrap_or_default();
+        if !keep.is_empty() {
+            g.write.flags |= MORE;
+            self.spilled.insert(index as u32, keep);
+        }
+        race
+    }
+}
+
+/// An old access adds nothing when a newer one of the same strength covers its bytes and comes after it.
+fn superseded(old: Cell, new: &Cell, clock: &Clock) -> bool {
+    let covered = old.mask & !new.mask == 0;
+    let as_strong = new.flags & WRITE >= old.flags & WRITE && (new.flags & ATOMIC <= old.flags & ATOMIC);
+    let ordered = clock.covers(old.epoch);
+    covered && ordered && (as_strong || old.epoch.thread() == new.epoch.thread() && new.flags == old.flags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(times: &[(usize, u32)]) -> Clock {
+        let mut c = Clock::default();
+        for (t, n) in times {
+            (0..*n).for_each(|_| c.tick(*t));
+        }
+        c
+    }
+
+    fn cell(thread: usize, time: u32, mask: u8, flags: u8) -> Cell {
+        Cell { epoch: Epoch::new(thread, time), pc: 7, context: 1, lockset: 0, mask, flags }
+    }
+
+    fn history() -> History {
+        let mut h = History::default();
+        h.reset(4);
+        h
+    }
+
+    #[test]
+    fn unordered_writes_race_and_ordered_ones_do_not() {
+        let mut h = history();
+        assert_eq!(h.write(0, cell(0, 1, 0xF, WRITE), &clock(&[(0, 1)])), None);
+        assert!(h.write(0, cell(1, 1, 0xF, WRITE), &clock(&[(1, 1)])).is_some());
+        let mut h = history();
+        h.write(0, cell(0, 1, 0xF, WRITE), &clock(&[(0, 1)]));
+        assert_eq!(h.write(0, cell(1, 1, 0xF, WRITE), &clock(&[(0, 1), (1, 1)])), None);
+    }
+
+    #[test]
+    fn neighbouring_bytes_do_not_meet() {
+        let mut h = history();
+        h.write(0, cell(0, 1, 0x0F, WRITE), &clock(&[(0, 1)]));
+        assert_eq!(h.write(0, cell(1, 1, 0xF0, WRITE), &clock(&[(1, 1)])), None);
+        assert!(h.read(0, cell(2, 1, 0x01, 0), &clock(&[(2, 1)])).is_some());
+        assert!(h.read(0, cell(2, 1, 0x10, 0), &clock(&[(2, 1)])).is_some());
+    }
+
+    #[test]
+    fn all_concurrent_reads_are_remembered() {
+        let mut h = history();
+        for t in 0..3 {
+            assert_eq!(h.read(0, cell(t, 1, 0xF, 0), &clock(&[(t, 1)])), None);
+        }
+        // Ordered after two of the three readers.
+        let race = h.write(0, cell(3, 1, 0xF, WRITE), &clock(&[(0, 1), (2, 1), (3, 1)]));
+        assert_eq!(race.map(|c| c.epoch.thread()), Some(1));
+    }
+
+    #[test]
+    fn atomics_race_with_plain_accesses_only() {
+        let mut h = history();
+        h.write(0, cell(0, 1, 0xF, WRITE | ATOMIC), &clock(&[(0, 1)]));
+        assert_eq!(h.write(0, cell(1, 1, 0xF, WRITE | ATOMIC), &clock(&[(1, 1)])), None);
+        assert!(h.read(0, cell(2, 1, 0xF, 0), &clock(&[(2, 1)])).is_some());
+    }
+
+    #[test]
+    fn a_volatile_object_may_be_shared_with_a_handler() {
+        let mut h = history();
+        h.write(0, cell(0, 1, 0xF, WRITE | VOLATILE), &clock(&[(0, 1)]));
+        assert_eq!(h.write(0, cell(1, 1, 0xF, WRITE | VOLATILE | HANDLER), &clock(&[(1, 1)])), None);
+        let mut h = history();
+        h.write(0, cell(0, 1, 0xF, WRITE | VOLATILE), &clock(&[(0, 1)]));
+        assert!(h.write(0, cell(1, 1, 0xF, WRITE | VOLATILE), &clock(&[(1, 1)])).is_some());
+    }
+
+    #[test]
+    fn a_forgotten_range_has_no_history() {
+        let mut h = history();
+        h.write(0, cell(0, 1, 0x0F, WRITE), &clock(&[(0, 1)]));
+        h.write(0, cell(1, 1, 0xF0, WRITE), &clock(&[(1, 1)]));
+        h.forget(0, 2);
+        assert_eq!(h.write(0, cell(2, 1, 0xFF, WRITE), &clock(&[(2, 1)])), None);
+    }
+
+    /// Against the definition: every pair of accesses, with nothing forgotten.
+    #[test]
+    fn agrees_with_keeping_everything_on_whether_a_granule_is_raced_on() {
+        let mut seed = 1u64;
+        let mut next = move |n: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % n
+        };
+        for _ in 0..2000 {
+            let mut clocks: Vec<Clock> = (0..3).map(|t| clock(&[(t, 1)])).collect();
+            let mut lock = Clock::default();
+            let (mut h, mut all) = (history(), Vec::<Cell>::new());
+            let (mut found, mut expected) = (false, false);
+            for _ in 0..12 {
+                let t = next(3) as usize;
+                match next(4) {
+                    0 => lock.join(&clocks[t].clone()),
+                    1 => {
+                        let l = lock.clone();
+                        clocks[t].join(&l);
+                    }
+                    kind => {
+                        let mask = [0x0F, 0xF0, 0xFF][next(3) as usize];
+                        let flags = if kind == 2 { WRITE } else { 0 };
+                        let new = cell(t, clocks[t].get(t), mask, flags);
+                        expected |= all.iter().any(|o| conflict(*o, &new, &clocks[t]));
+                        all.push(new);
+                        let c = clocks[t].clone();
+                        found |= if flags == 0 { h.read(0, new, &c) } else { h.write(0, new, &c) }.is_some();
+                    }
+                }
+                clocks[t].tick(t);
+            }
+            assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The simulated memory: one flat range of bytes with an access history and a map of what is unknown.
+//!
+//! Addresses are plain numbers, so that unions, casts, copies and pointers into anything work as on a machine. Freed
+//! blocks are not used again while there is room, so that an access after the end of a block's life meets the
+//! `free` in the history and not a new owner. Frames do come again at once: calls are too many.
+
+use rustc_hash::FxHashMap;
+
+use super::context::ContextId;
+use super::history::History;
+use super::value::{is_unknown, mix, number, unknown};
+use crate::ir::{Program, Scalar};
+
+const BASE: u64 = Program::GLOBALS_BASE as u64;
+
+/// Why an access could not be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bad {
+    /// At or near null: a real program ends here.
+    Null,
+    /// Nothing is there that raddle knows of.
+    Elsewhere,
+}
+
+/// A heap block.
+#[derive(Debug, Clone, Copy)]
+pub struct Block {
+    pub address: u32,
+    pub size: u32,
+    pub freed: bool,
+    pub thread: u8,
+    pub pc: u32,
+    pub context: ContextId,
+}
+
+#[derive(Debug, Default)]
+pub struct Memory {
+    bytes: Vec<u8>,
+    /// For each granule a bit for each byte that is unknown.
+    holes: Vec<u8>,
+    pub history: History,
+    /// Sorted by address; only ever appended to, except when space is used again.
+    blocks: Vec<Block>,
+    frames: FxHashMap<u32, Vec<u32>>,
+    limit: usize,
+    /// Bytes allocated on the heap and for frames.
+    used: usize,
+}
+
+impl Memory {
+    /// Starts over with a program's globals. `watched`: the history is kept.
+    pub fn reset(&mut self, image: &[u8], limit: usize) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(image);
+        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+        self.holes.clear();
+        self.holes.resize(self.bytes.len() / 8, 0);
+        self.history.reset(self.bytes.len() / 8);
+        self.blocks.clear();
+        self.frames.clear();
+        self.limit = limit;
+        self.used = 0;
+    }
+
+    /// The index of an address, if `size` bytes are there.
+    #[inline(always)]
+    pub fn index(&self, address: u64, size: u64) -> Result<usize, Bad> {
+        let at = address.wrapping_sub(BASE);
+        if at < self.bytes.len() as u64 && size <= self.bytes.len() as u64 - at {
+            return Ok(at as usize);
+        }
+        Err(if address < BASE { Bad::Null } else { Bad::Elsewhere })
+    }
+
+    #[inline(always)]
+    pub fn load(&self, at: usize, ty: Scalar) -> u64 {
+        let size = ty.size() as usize;
+        let holes = self.holes_in(at, size);
+        if holes != 0 {
+            return self.load_unknown(at, ty);
+        }
+        let mut raw = [0u8; 8];
+        raw[..size].copy_from_slice(&self.bytes[at..at + size]);
+        ty.wrap(u64::from_le_bytes(raw))
+    }
+
+    /// The bits of the unknown bytes in a range of at most eight, wherever they lie.
+    #[inline(always)]
+    fn holes_in(&self, at: usize, size: usize) -> u8 {
+        let (granule, shift) = (at / 8, at % 8);
+        let mask = (0xFFu16 >> (8 - size)) << shift;
+        let low = self.holes[granule] & mask as u8;
+        if mask > 0xFF { low | self.holes.get(granule + 1).copied().unwrap_or(0) & (mask >> 8) as u8 } else { low }
+    }
+
+    #[cold]
+    fn load_unknown(&self, at: usize, ty: Scalar) -> u64 {
+        let size = ty.size() as usize;
+        let mut raw = [0u8; 8];
+        raw[..size].copy_from_slice(&self.bytes[at..at + size]);
+        let bits = u64::from_le_bytes(raw);
+        let whole = (0..size).all(|i| self.is_hole(at + i));
+        match size {
+            // The number itself was stored, see `store`.
+            4 | 8 if whole => unknown(bits as u32),
+            _ => unknown(mix(301, bits, size as u64)),
+        }
+    }
+
+    fn is_hole(&self, at: usize) -> bool {
+        self.holes[at / 8] >> (at % 8) & 1 == 1
+    }
+
+    #[inline(always)]
+    pub fn store(&mut self, at: usize, ty: Scalar, value: u64) {
+        let size = ty.size() as usize;
+        // An unknown's number goes where the value would: loading it gives the same unknown again.
+        let (bits, hole) = if is_unknown(value) { (u64::from(number(value)), true) } else { (value, false) };
+        self.bytes[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+        let (granule, shift) = (at / 8, at % 8);
+        let mask = (0xFFu16 >> (8 - size)) << shift;
+        set_bits(&mut self.holes[granule], mask as u8, hole);
+        if mask > 0xFF
+            && let Some(next) = self.holes.get_mut(granule + 1)
+        {
+            set_bits(next, (mask >> 8) as u8, hole);
+        }
+    }
+
+    pub fn byte(&self, at: usize) -> Option<u8> {
+        if self.is_hole(at) { None } else { Some(self.bytes[at]) }
+    }
+
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub fn copy(&mut self, to: usize, from: usize, size: usize) {
+        self.bytes.copy_within(from..from + size, to);
+        if to % 8 == 0 && from % 8 == 0 && size % 8 == 0 {
+            self.holes.copy_within(from / 8..(from + size) / 8, to / 8);
+            return;
+        }
+        let holes: Vec<bool> = (from..from + size).map(|i| self.is_hole(i)).collect();
+        for (i, hole) in holes.into_iter().enumerate() {
+            set_bits(&mut self.holes[(to + i) / 8], 1 << ((to + i) % 8), hole);
+        }
+    }
+
+    pub fn fill(&mut self, at: usize, size: usize, byte: u8) {
+        self.bytes[at..at + size].fill(byte);
+        self.mark(at, size, false);
+    }
+
+    /// Makes a range unknown; each place of it differs from all others, and from what it was before.
+    pub fn havoc(&mut self, at: usize, size: usize, salt: u64) {
+        self.mark(at, size, true);
+        for (i, chunk) in self.bytes[at..at + size].chunks_mut(4).enumerate() {
+            let n = mix(302, (at + i * 4) as u64, salt).to_le_bytes();
+            let len = chunk.len();
+            chunk.copy_from_slice(&n[..len]);
+        }
+    }
+
+    fn mark(&mut self, at: usize, size: usize, hole: bool) {
+        let mut i = at;
+        while i < at + size {
+            if i % 8 == 0 && at + size - i >= 8 {
+                self.holes[i / 8] = if hole { 0xFF } else { 0 };
+                i += 8;
+            } else {
+                set_bits(&mut self.holes[i / 8], 1 << (i % 8), hole);
+                i += 1;
+            }
+        }
+    }
+
+    /// New bytes at the end; `None` when the bound is reached.
+    fn extend(&mut self, size: usize) -> Option<u32> {
+        let size = size.max(1).checked_next_multiple_of(8)?;
+        if self.used.checked_add(size)? > self.limit {
+            return None;
+        }
+        self.used += size;
+        let at = self.bytes.len();
+        // One granule between blocks: an access just past the end meets nothing.
+        self.bytes.resize(at + size + 8, 0);
+        self.holes.resize(self.bytes.len() / 8, 0);
+        self.history.grow(self.bytes.len() / 8);
+        u32::try_from(at as u64 + BASE).ok()
+    }
+
+    /// A heap block of unknown or zero content.
+    pub fn allocate(&mut self, size: u64, zero: bool, block: Block) -> Option<u32> {
+        let size = usize::try_from(size).ok()?;
+        let address = self.extend(size)?;
+        let at = (u64::from(address) - BASE) as usize;
+        if !zero {
+            self.havoc(at, size, 0);
+        }
+        self.blocks.push(Block { address, size: size as u32, freed: false, ..block });
+        Some(address)
+    }
+
+    /// Memory for a frame; its content is whatever is there, its history is gone.
+    pub fn allocate_frame(&mut self, size: u32) -> Option<u32> {
+        let size = size.next_multiple_of(8);
+        if let Some(address) = self.frames.get_mut(&size).and_then(Vec::pop) {
+            let from = (u64::from(address) - BASE) as usize / 8;
+            self.history.forget(from, from + size as usize / 8);
+            return Some(address);
+        }
+        let address = self.extend(size as usize)?;
+        let at = (u64::from(address) - BASE) as usize;
+        self.havoc(at, size as usize, 0);
+        Some(address)
+    }
+
+    pub fn free_frame(&mut self, address: u32, size: u32) {
+        self.frames.entry(size.next_multiple_of(8)).or_default().push(address);
+    }
+
+    /// The heap block that holds an address.
+    pub fn block(&self, address: u64) -> Option<&Block> {
+        let i = self.blocks.partition_point(|b| u64::from(b.address) <= address);
+        let b = self.blocks.get(i.checked_sub(1)?)?;
+        (address < u64::from(b.address) + u64::from(b.size.max(1))).then_some(b)
+    }
+
+    pub fn block_mut(&mut self, address: u64) -> Option<&mut Block> {
+        let i = self.blocks.partition_point(|b| u64::from(b.address) <= address);
+        let b = self.blocks.get_mut(i.checked_sub(1)?)?;
+        (address == u64::from(b.address)).then_some(b)
+    }
+}
+
+#[inline(always)]
+fn set_bits(byte: &mut u8, mask: u8, on: bool) {
+    *byte = if on { *byte | mask } else { *byte & !mask };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> Memory {
+        let mut m = Memory::default();
+        m.reset(&[0; 64], 1 << 16);
+        m
+    }
+
+    fn block() -> Block {
+        Block { address: 0, size: 0, freed: false, thread: 0, pc: 0, context: 1 }
+    }
+
+    #[test]
+    fn scalars_keep_their_value_and_sign() {
+        let mut m = memory();
+        m.store(3, Scalar::I16, -2i64 as u64);
+        assert_eq!(m.load(3, Scalar::I16) as i64, -2);
+        assert_eq!(m.load(3, Scalar::U16), 0xFFFE);
+        m.store(6, Scalar::I32, 0x1234_5678);
+        assert_eq!(m.load(6, Scalar::I32), 0x1234_5678);
+    }
+
+    #[test]
+    fn an_unknown_comes_back_as_itself() {
+        let mut m = memory();
+        for (at, ty) in [(0, Scalar::I32), (8, Scalar::U64), (22, Scalar::I32)] {
+            m.store(at, ty, unknown(77));
+            assert_eq!(m.load(at, ty), unknown(77));
+        }
+        m.store(40, Scalar::I8, unknown(77));
+        assert!(is_unknown(m.load(40, Scalar::I8)));
+        assert!(is_unknown(m.load(40, Scalar::I32)), "partly unknown is unknown");
+        m.store(40, Scalar::I32, 5);
+        assert_eq!(m.load(40, Scalar::I32), 5);
+    }
+
+    #[test]
+    fn copies_take_unknowns_along() {
+        let mut m = memory();
+        m.store(0, Scalar::I32, unknown(9));
+        m.copy(13, 0, 8);
+        assert_eq!(m.load(13, Scalar::I32), unknown(9));
+        assert_eq!(m.load(17, Scalar::I32), 0);
+    }
+
+    #[test]
+    fn allocation_is_bounded_and_blocks_are_found() {
+        let mut m = memory();
+        let a = m.allocate(24, true, block()).expect("room");
+        assert_eq!(m.block(u64::from(a) + 23).map(|b| b.size), Some(24));
+        assert!(m.block(u64::from(a) + 24).is_none());
+        assert!(m.allocate(1 << 20, true, block()).is_none());
+        assert!(m.allocate(u64::MAX, true, block()).is_none());
+    }
+
+    #[test]
+    fn null_and_wild_addresses_are_told_apart() {
+        let m = memory();
+        assert_eq!(m.index(8, 4), Err(Bad::Null));
+        assert_eq!(m.index(1 << 40, 4), Err(Bad::Elsewhere));
+        assert_eq!(m.index(BASE + 60, 8), Err(Bad::Elsewhere));
+        assert!(m.index(BASE, 8).is_ok());
+    }
+}

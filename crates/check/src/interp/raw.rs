@@ -1,0 +1,56 @@
+//! What the machine found, in its own terms: instructions and addresses. `report` makes findings of it.
+
+use raddle_finding::{Kind, Op};
+
+/// One end of a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawAccess {
+    pub op: Op,
+    pub size: u32,
+    pub thread: usize,
+    /// Innermost first.
+    pub stack: Vec<u32>,
+    pub locks: Vec<RawHeld>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawHeld {
+    pub lock: u64,
+    pub shared: bool,
+    pub stack: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawThread {
+    pub index: usize,
+    pub function: u32,
+    pub parent: Option<usize>,
+    pub stack: Vec<u32>,
+    pub running: bool,
+    pub handler: bool,
+    pub timer: bool,
+}
+
+/// Where an address lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RawPlace {
+    Global { index: usize, offset: u32 },
+    Heap { offset: u32, size: u32, thread: usize, stack: Vec<u32> },
+    Stack { thread: usize, function: u32, offset: u32 },
+    Tls { thread: usize, offset: u32 },
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawFinding {
+    pub kind: Kind,
+    pub accesses: Vec<RawAccess>,
+    pub address: Option<u64>,
+    pub place: RawPlace,
+    pub threads: Vec<RawThread>,
+    /// Names of the locks that accesses mention, as places.
+    pub locks: Vec<(u64, RawPlace)>,
+    /// What it waits for, in words, for each access of a deadlock.
+    pub waits: Vec<String>,
+    pub seed: u64,
+}

@@ -1,0 +1,149 @@
+//! Simulated threads and their call stacks.
+
+use super::clock::Clock;
+use super::context::{ContextId, Held};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    pub function: u32,
+    /// Where the caller goes on.
+    pub return_pc: u32,
+    /// Where this frame's locals begin in the thread's stack.
+    pub base: u32,
+    /// Address of the frame's memory, 0 if it has none.
+    pub memory: u32,
+    pub memory_size: u32,
+    /// The context of calls that led here; 0 until somebody asks.
+    pub context: ContextId,
+    /// Address of the arguments beyond the declared ones.
+    pub varargs: u32,
+    /// The result is not wanted: a callback made by the machine itself.
+    pub discard: bool,
+}
+
+/// Why a thread does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Runnable,
+    /// For a lock; `shared` for its reading side, `timed` may give up.
+    Lock {
+        lock: u64,
+        shared: bool,
+        timed: bool,
+    },
+    /// For a notification.
+    Condition {
+        condition: u64,
+        timed: bool,
+    },
+    Semaphore {
+        semaphore: u64,
+        timed: bool,
+    },
+    Barrier {
+        barrier: u64,
+    },
+    Join {
+        thread: usize,
+    },
+    Once {
+        once: u64,
+    },
+    /// Others go first.
+    Sleeping,
+    /// Until an interrupt, or anything else.
+    Pausing,
+    /// A handler runs on this thread's stack.
+    Interrupted {
+        by: usize,
+    },
+    Ended,
+}
+
+/// How far a wait on a condition has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WaitPhase {
+    #[default]
+    None,
+    Waiting,
+    /// Notified: the lock is to be taken again.
+    Notified,
+    TimedOut,
+}
+
+#[derive(Debug)]
+pub struct Thread {
+    pub stack: Vec<u64>,
+    pub frames: Vec<Frame>,
+    pub pc: u32,
+    pub state: State,
+    pub clock: Clock,
+    /// What its relaxed stores publish: its clock at the last release fence.
+    pub released: Clock,
+    /// What its relaxed loads have seen: joined at the next acquire fence.
+    pub seen: Clock,
+    pub held: Vec<Held>,
+    pub lockset: u16,
+    pub function: u32,
+    /// The thread that started it, and where.
+    pub parent: Option<usize>,
+    pub started_at: u32,
+    pub started_in: ContextId,
+    pub result: u64,
+    pub joined: bool,
+    pub tls: u32,
+    pub keys: Vec<u64>,
+    /// Rounds of destructors run so far.
+    pub destructor_rounds: u8,
+    pub wait: WaitPhase,
+    /// A timed wait that may give up now.
+    pub expired: bool,
+    /// Its place in a team, and the team's size.
+    pub member: (u64, u64),
+    /// It is a handler on this thread's stack.
+    pub interrupts: Option<usize>,
+    /// The timer whose ticks it runs, and its argument.
+    pub timer: Option<u64>,
+    /// An unlock was ignored because its object was unknown: what it holds is not certain.
+    pub vague: bool,
+    /// Blocks that live as long as a frame: depth and address.
+    pub frame_blocks: Vec<(u32, u32)>,
+    pub cancelled: bool,
+}
+
+impl Thread {
+    pub fn new(function: u32, parent: Option<usize>) -> Self {
+        Self {
+            stack: Vec::with_capacity(64),
+            frames: Vec::with_capacity(8),
+            pc: 0,
+            state: State::Runnable,
+            clock: Clock::default(),
+            released: Clock::default(),
+            seen: Clock::default(),
+            held: Vec::new(),
+            lockset: 0,
+            function,
+            parent,
+            started_at: 0,
+            started_in: 0,
+            result: 0,
+            joined: false,
+            tls: 0,
+            keys: Vec::new(),
+            destructor_rounds: 0,
+            wait: WaitPhase::None,
+            expired: false,
+            member: (0, 1),
+            interrupts: None,
+            timer: None,
+            vague: false,
+            frame_blocks: Vec::new(),
+            cancelled: false,
+        }
+    }
+
+    pub fn ended(&self) -> bool {
+        self.state == State::Ended
+    }
+}

@@ -1,0 +1,427 @@
+//! Instructions. Eight bytes each, so that a cache line holds eight.
+
+/// How a scalar lies in memory and how arithmetic on it wraps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Scalar {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    pub const fn size(self) -> u32 {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+        }
+    }
+
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
+    }
+
+    /// Brings a 64-bit result back into the type's range, extended as convention 1 demands.
+    #[inline(always)]
+    pub const fn wrap(self, v: u64) -> u64 {
+        match self {
+            Self::I8 => v as i8 as i64 as u64,
+            Self::U8 => v as u8 as u64,
+            Self::I16 => v as i16 as i64 as u64,
+            Self::U16 => v as u16 as u64,
+            Self::I32 => v as i32 as i64 as u64,
+            Self::U32 | Self::F32 => v as u32 as u64,
+            Self::I64 | Self::U64 | Self::F64 => v,
+        }
+    }
+}
+
+/// What kind of memory access an instruction makes, for the race rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Access {
+    Plain,
+    /// May be shared with a signal handler on the same program without a race.
+    Volatile,
+    /// Initialisation of fresh storage or the front end's own bookkeeping: no race is looked for.
+    Hidden,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Bin {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Un {
+    Neg,
+    /// Bitwise complement.
+    Not,
+    /// 1 if zero, else 0.
+    IsZero,
+    /// 0 if zero, else 1.
+    Truth,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Order {
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+impl Order {
+    pub const fn acquires(self) -> bool {
+        matches!(self, Self::Acquire | Self::AcqRel | Self::SeqCst)
+    }
+    pub const fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::AcqRel | Self::SeqCst)
+    }
+}
+
+/// Stack effect in the comments, the top of the stack on the right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum AtomicOp {
+    /// `addr -> value`
+    Load,
+    /// `addr value -> `
+    Store,
+    /// `addr value -> old`
+    Swap,
+    /// `addr value -> old`
+    Rmw(Bin),
+    /// `~(old & value)`: `addr value -> old`
+    Nand,
+    /// `addr expected desired -> old`; the store happens if `old == expected`.
+    CompareSwap,
+}
+
+/// Operations on threads and synchronisation objects. Objects are named by their address and come into being
+/// when first used. Stack effect in the comments; every operation pushes exactly one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SyncOp {
+    /// `function argument -> handle`
+    Start,
+    /// `function argument id size -> handle`: a member of a team.
+    StartMember,
+    /// `handle -> result`; blocks.
+    Join,
+    /// `handle -> 0|1`: joins if it has ended, else 1.
+    TryJoin,
+    /// `handle -> 0`
+    Detach,
+    /// `result -> 0`; the thread ends.
+    ExitThread,
+    /// `status -> 0`; the run ends.
+    ExitProcess,
+    /// ` -> handle`
+    Current,
+    /// ` -> id`
+    TeamId,
+    /// ` -> size`
+    TeamSize,
+    /// `lock flags -> 0`: (re)initialised. Flag 1: recursive; flag 2: errors are returned, not reported.
+    LockInit,
+    /// `lock -> 0`
+    LockDestroy,
+    /// `lock -> 0`
+    Lock,
+    /// `lock -> 0|1`: 0 when taken.
+    TryLock,
+    /// `lock -> 0|1`: blocks, but may give up.
+    TimedLock,
+    /// `lock -> 0`
+    Unlock,
+    /// `lock -> 0`
+    ReadLock,
+    TryReadLock,
+    TimedReadLock,
+    /// `lock -> 0`
+    WriteLock,
+    TryWriteLock,
+    TimedWriteLock,
+    /// `lock -> 0`: gives up whichever side this thread holds.
+    RwUnlock,
+    /// `condition lock -> 0`
+    Wait,
+    /// `condition lock -> 0|1`: 1 when timed out.
+    TimedWait,
+    /// `condition -> 0`
+    NotifyOne,
+    NotifyAll,
+    /// `semaphore count -> 0`
+    SemInit,
+    /// `semaphore -> 0`
+    SemWait,
+    /// `semaphore -> 0|1`
+    SemTryWait,
+    SemTimedWait,
+    /// `semaphore -> 0`
+    SemPost,
+    /// `semaphore -> count`
+    SemValue,
+    /// `barrier count -> 0`
+    BarrierInit,
+    /// `barrier -> 0|1`: 1 for one of the waiters.
+    BarrierWait,
+    /// `once function -> 0`: the function takes no argument and runs at most once.
+    Once,
+    /// ` -> 0`
+    Yield,
+    /// ` -> 0`: lets others run for longer than `Yield` does.
+    Sleep,
+    /// `destructor -> key`
+    KeyCreate,
+    /// `key -> value`
+    KeyGet,
+    /// `key value -> 0`
+    KeySet,
+    /// `function argument -> 0`: from now on the function may interrupt any thread at any time.
+    Interrupt,
+    /// `function -> 0`: it no longer does.
+    InterruptOff,
+    /// ` -> 0`: blocks until an interrupt was handled, or gives up.
+    Pause,
+    /// `timer function argument periodic -> 0`: the function is called on a thread of its own, any time from
+    /// now, once or again and again.
+    TimerStart,
+    /// `timer -> 0`
+    TimerStop,
+}
+
+impl SyncOp {
+    /// How many values it pops.
+    pub const fn arity(self) -> u32 {
+        match self {
+            Self::Current | Self::TeamId | Self::TeamSize | Self::Yield | Self::Sleep | Self::Pause => 0,
+            Self::Start
+            | Self::LockInit
+            | Self::Wait
+            | Self::TimedWait
+            | Self::SemInit
+            | Self::BarrierInit
+            | Self::Once
+            | Self::KeySet
+            | Self::Interrupt => 2,
+            Self::StartMember | Self::TimerStart => 4,
+            _ => 1,
+        }
+    }
+}
+
+/// Operations on ranges of memory. Every one pushes exactly one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Intrinsic {
+    /// `size -> addr`: content unknown.
+    Alloc,
+    /// `size -> addr`: content zero.
+    AllocZero,
+    /// `addr size -> addr`
+    Realloc,
+    /// `addr -> 0`
+    Free,
+    /// `size -> addr`: freed when the calling function returns.
+    AllocFrame,
+    /// `dst src size -> dst`
+    Copy,
+    /// `dst byte size -> dst`
+    Fill,
+    /// `a b size -> <0, 0, >0`
+    Compare,
+    /// `text -> length`
+    TextLength,
+    /// `a b max -> <0, 0, >0`
+    TextCompare,
+    /// `dst src max -> length`: with the terminator.
+    TextCopy,
+    /// `text byte -> addr or 0`
+    TextFind,
+    /// `addr size -> 0`: a read of the range.
+    ReadRange,
+    /// `addr size -> 0`: a write of unknown content.
+    WriteRange,
+    /// `addr size -> 0`: the content is unknown from here on; no access is recorded.
+    Havoc,
+    /// `format arguments -> 0`: reads the texts that a `printf`-like format names.
+    ReadFormat,
+    /// ` -> value`: a fresh unknown.
+    Unknown,
+    /// `lo hi -> value`: a fresh choice in the range, concrete, covered over the runs.
+    Choose,
+    /// `condition -> 0`: the run ends quietly if it is false.
+    Assume,
+    /// `addr -> size of the block it lies in`
+    BlockSize,
+}
+
+impl Intrinsic {
+    pub const fn arity(self) -> u32 {
+        match self {
+            Self::Unknown => 0,
+            Self::Alloc
+            | Self::AllocZero
+            | Self::Free
+            | Self::AllocFrame
+            | Self::TextLength
+            | Self::Assume
+            | Self::BlockSize => 1,
+            Self::Copy | Self::Fill | Self::Compare | Self::TextCompare | Self::TextCopy => 3,
+            _ => 2,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Instr {
+    Nop,
+    /// ` -> value`
+    Int(i32),
+    /// ` -> constants[n]`
+    Const(u32),
+    /// ` -> unknown`
+    Unknown,
+    /// ` -> address`. In a unit the operand is a symbol, in a program the address itself.
+    GlobalAddr(u32),
+    FuncAddr(u32),
+    TlsAddr(u32),
+    /// ` -> address` of a byte of this frame's memory.
+    FrameAddr(u32),
+    Get(u16),
+    Set(u16),
+    Tee(u16),
+    /// `addr -> value`
+    Load(Scalar, Access),
+    /// `addr value -> `
+    Store(Scalar, Access),
+    /// `addr value -> value`
+    StoreTee(Scalar, Access),
+    /// `addr -> value`: bits `.1 .. .1 + .2` of the scalar.
+    LoadBits(Scalar, u8, u8),
+    /// `addr value -> value`
+    StoreBits(Scalar, u8, u8),
+    /// `dst src -> `
+    Copy(u32),
+    /// `addr -> `: fresh storage becomes zero.
+    Zero(u32),
+    Bin(Bin, Scalar),
+    Un(Un, Scalar),
+    Conv(Scalar, Scalar),
+    /// `addr index -> addr + index * n`
+    Index(u32),
+    /// `addr -> addr + n`
+    Field(u32),
+    /// `addr -> address of a member at an unknown place`
+    UnknownField(u32),
+    /// `a b -> (a - b) / n`
+    PtrDiff(u32),
+    Dup,
+    Drop,
+    Swap,
+    Jump(u32),
+    JumpIf(u32),
+    JumpIfNot(u32),
+    /// `value -> `
+    Switch(u32),
+    /// `args -> result`; the operand is a symbol in a unit, a function's index in a program.
+    Call(u32, u8),
+    /// `args function -> result`
+    CallPtr(u8),
+    /// `value -> `
+    Return,
+    Sync(SyncOp),
+    Atomic(AtomicOp, Scalar, Order),
+    Fence(Order),
+    Intrinsic(Intrinsic),
+    /// ` -> address` of the arguments beyond the declared ones, eight bytes each.
+    VarArgs,
+    /// The front end could not make sense of the source here.
+    Gap,
+}
+
+impl Instr {
+    /// How many values it pops and pushes.
+    pub const fn effect(self) -> (u32, u32) {
+        match self {
+            Self::Nop | Self::Jump(_) | Self::Fence(_) | Self::Gap => (0, 0),
+            Self::Int(_)
+            | Self::Const(_)
+            | Self::Unknown
+            | Self::GlobalAddr(_)
+            | Self::FuncAddr(_)
+            | Self::TlsAddr(_)
+            | Self::FrameAddr(_)
+            | Self::Get(_)
+            | Self::VarArgs => (0, 1),
+            Self::Set(_) | Self::Zero(_) | Self::Drop | Self::Return => (1, 0),
+            Self::JumpIf(_) | Self::JumpIfNot(_) | Self::Switch(_) => (1, 0),
+            Self::Tee(_) | Self::Load(..) | Self::LoadBits(..) | Self::Un(..) | Self::Conv(..) => (1, 1),
+            Self::Field(_) | Self::UnknownField(_) => (1, 1),
+            Self::Store(..) | Self::Copy(_) => (2, 0),
+            Self::StoreTee(..) | Self::StoreBits(..) | Self::Bin(..) => (2, 1),
+            Self::Index(_) | Self::PtrDiff(_) => (2, 1),
+            Self::Dup => (1, 2),
+            Self::Swap => (2, 2),
+            Self::Call(_, n) => (n as u32, 1),
+            Self::CallPtr(n) => (n as u32 + 1, 1),
+            Self::Sync(op) => (op.arity(), 1),
+            Self::Intrinsic(op) => (op.arity(), 1),
+            Self::Atomic(op, ..) => match op {
+                AtomicOp::Load => (1, 1),
+                AtomicOp::Store => (2, 0),
+                AtomicOp::Swap | AtomicOp::Rmw(_) | AtomicOp::Nand => (2, 1),
+                AtomicOp::CompareSwap => (3, 1),
+            },
+        }
+    }
+
+    /// Where it may go besides the next instruction; a switch's targets are in its table.
+    pub const fn jump_target(self) -> Option<u32> {
+        match self {
+            Self::Jump(t) | Self::JumpIf(t) | Self::JumpIfNot(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    /// True when the next instruction is not reached by falling through.
+    pub const fn ends_block(self) -> bool {
+        matches!(self, Self::Jump(_) | Self::Switch(_) | Self::Return)
+    }
+}
+
+const _: () = assert!(size_of::<Instr>() == 8);

@@ -1,0 +1,177 @@
+//! Units (one lowered file) and programs (units linked together).
+
+use std::sync::Arc;
+
+use super::Instr;
+
+/// A place in the source. `line` and `col` count from 1; `line` 0 is "nowhere".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct Pos {
+    pub file: u16,
+    pub col: u16,
+    pub line: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    pub path: Arc<str>,
+    /// Part of raddle's models, not of the user's source: reports step over its frames.
+    pub builtin: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Linkage {
+    /// One for the whole program.
+    External,
+    /// Seen in its unit only.
+    Internal,
+    /// Gives way to any other definition.
+    Weak,
+}
+
+/// What a unit's instruction operands name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SymbolRef {
+    /// A function or global of this unit, by index.
+    OwnFunction(u32),
+    OwnGlobal(u32),
+    /// By name, anywhere. A function that nobody defines is unknown when called.
+    Function(Arc<str>),
+    /// By name; of this size when nobody defines it.
+    Global(Arc<str>, u64),
+}
+
+#[derive(Debug, Clone)]
+pub struct SwitchTable {
+    /// `lo..=hi` and its target.
+    pub cases: Vec<(i64, i64, u32)>,
+    pub default: u32,
+}
+
+/// A function with symbolic operands; jump targets are indices into its own code.
+#[derive(Debug, Clone)]
+pub struct UnitFunction {
+    pub name: Arc<str>,
+    pub linkage: Linkage,
+    pub pos: Pos,
+    pub end_line: u32,
+    pub params: u32,
+    /// For each parameter the size of what it points to if that is a complete record: entries instantiate it.
+    pub param_objects: Vec<u32>,
+    pub variadic: bool,
+    pub locals: u32,
+    pub frame_size: u32,
+    pub code: Vec<Instr>,
+    pub pos_of: Vec<Pos>,
+    pub switches: Vec<SwitchTable>,
+    /// Part of another function for the reader: an outlined parallel region.
+    pub outlined: bool,
+}
+
+/// A place in a global's initial bytes that holds an address.
+#[derive(Debug, Clone)]
+pub struct Reloc {
+    pub offset: u32,
+    pub symbol: u32,
+    pub addend: i64,
+}
+
+#[derive(Debug, Clone)]
+pub struct Global {
+    pub name: Arc<str>,
+    pub linkage: Linkage,
+    pub pos: Pos,
+    pub size: u32,
+    /// Shorter than `size`: the rest is zero. `None`: a mere declaration or a tentative definition.
+    pub init: Option<Vec<u8>>,
+    pub relocs: Vec<Reloc>,
+    pub thread_local: bool,
+    /// Never written: a start in the middle may rely on its content.
+    pub constant: bool,
+    /// Declared only; another unit should define it.
+    pub declared_only: bool,
+}
+
+/// One lowered file.
+#[derive(Debug, Clone, Default)]
+pub struct Unit {
+    pub files: Vec<SourceFile>,
+    pub functions: Vec<UnitFunction>,
+    pub globals: Vec<Global>,
+    pub symbols: Vec<SymbolRef>,
+    pub constants: Vec<u64>,
+}
+
+/// A function in a program; `entry..end` is its code.
+#[derive(Debug, Clone)]
+pub struct Function {
+    pub name: Arc<str>,
+    pub pos: Pos,
+    pub end_line: u32,
+    pub entry: u32,
+    pub end: u32,
+    pub params: u32,
+    pub param_objects: Vec<u32>,
+    pub variadic: bool,
+    pub locals: u32,
+    pub frame_size: u32,
+    pub external: bool,
+    pub outlined: bool,
+    /// False: nobody defines it, a call gives an unknown.
+    pub defined: bool,
+    pub builtin: bool,
+}
+
+/// What the interpreter runs.
+#[derive(Debug, Clone, Default)]
+pub struct Program {
+    pub files: Vec<SourceFile>,
+    pub functions: Vec<Function>,
+    pub code: Vec<Instr>,
+    pub pos_of: Vec<Pos>,
+    pub switches: Vec<SwitchTable>,
+    pub constants: Vec<u64>,
+    /// Name, address, size, place; sorted by address.
+    pub globals: Vec<(Arc<str>, u32, u32, Pos)>,
+    /// Initial bytes from [`Program::GLOBALS_BASE`] on.
+    pub image: Vec<u8>,
+    /// Ranges (address, size) of the image that hold something only known outside the program.
+    pub image_unknown: Vec<(u32, u32)>,
+    /// Ranges that a start in the middle may not rely on.
+    pub image_mutable: Vec<(u32, u32)>,
+    /// Initial bytes of each thread's own storage.
+    pub tls: Vec<u8>,
+}
+
+impl Program {
+    /// Addresses below are never valid, so that a null pointer plus a field offset is caught.
+    pub const GLOBALS_BASE: u32 = 0x1_0000;
+    /// A function's address is this plus 16 times its index: far from all data.
+    pub const CODE_BASE: u64 = 0x4000_0000_0000;
+
+    pub fn function_address(index: u32) -> u64 {
+        Self::CODE_BASE + u64::from(index) * 16
+    }
+
+    /// The function at an address, if there is one.
+    pub fn function_at(&self, address: u64) -> Option<u32> {
+        let offset = address.checked_sub(Self::CODE_BASE)?;
+        let index = offset / 16;
+        (offset % 16 == 0 && index < self.functions.len() as u64).then_some(index as u32)
+    }
+
+    /// The function whose code holds `pc`. Functions are laid out in order of index.
+    pub fn function_of(&self, pc: u32) -> u32 {
+        let after = self.functions.partition_point(|f| f.entry <= pc);
+        // Undefined functions share their entry with the next defined one and have no code.
+        let mut i = after.saturating_sub(1);
+        while i > 0 && !(self.functions[i].entry <= pc && pc < self.functions[i].end) {
+            i -= 1;
+        }
+        i as u32
+    }
+
+    pub fn is_builtin(&self, pos: Pos) -> bool {
+        self.files.get(usize::from(pos.file)).is_some_and(|f| f.builtin)
+    }
+}

@@ -1,0 +1,25 @@
+//! Logical time: epochs, vector clocks, and persistent vector clocks.
+//!
+//! A vector clock (Fidge 1988, Mattern 1989) maps each thread to a count. Clocks form a join-semilattice:
+//! `join` takes the greater count of each thread, the empty clock (all counts zero) is its least element, and
+//! `leq` is the order that belongs to it (`a.leq(b)` exactly when `a` joined with `b` is `b`). An event with
+//! epoch `c@t` happens before an event whose thread holds the clock `V` exactly when `V[t] >= c`.
+//!
+//! | type | a copy costs | a join costs | for whom |
+//! |---|---|---|---|
+//! | [`Epoch`] | one word pair | – | "who, and when", of one event |
+//! | [`VectorClock`] | O(threads) | O(threads) | the race state machines: few copies, many look-ups |
+//! | [`PersistentClock`] | O(1) | O(1) if both are the same node, O(difference) if they share nodes | happens-before inference and fork/join order: a copy at each event, long-lived versions |
+//!
+//! The crate is `no_std` and needs only `alloc`, so that it can also live inside a target program. It opens
+//! nothing, starts nothing, and reads no real clock.
+#![no_std]
+extern crate alloc;
+
+mod dense;
+mod epoch;
+mod persistent;
+
+pub use dense::VectorClock;
+pub use epoch::{Epoch, ThreadId};
+pub use persistent::PersistentClock;

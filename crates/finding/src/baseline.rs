@@ -1,0 +1,237 @@
+//! The baseline: what is already known, so that only what is new fails a build.
+//!
+//! The file is JSON, made to be committed and reviewed: a version, and one line a finding, sorted by id, so that a
+//! bug fixed or added is one line of a diff and two branches seldom conflict.
+//!
+//! ```json
+//! {
+//!   "schema": "raddle.baseline/1",
+//!   "findings": [
+//!     { "id": "data-race-3b140ee238330318", "kind": "data-race", "message": "…" }
+//!   ]
+//! }
+//! ```
+//!
+//! Only the id is compared; kind and message are for the reader. The kind is text here, so that a file written by a
+//! newer raddle, with kinds this one does not know, is still read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Finding, Report};
+
+/// The version of the file.
+pub const SCHEMA: &str = "raddle.baseline/1";
+
+/// The findings of a baseline file, by id.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Baseline {
+    entries: BTreeMap<String, Entry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    pub id: String,
+    pub kind: String,
+    /// One line.
+    pub message: String,
+}
+
+/// What [`Baseline::split`] makes of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    pub new: Vec<Finding>,
+    pub known: Vec<Finding>,
+    /// Entries that the report does not have: fixed, or not met in this run.
+    pub stale: Vec<Entry>,
+}
+
+/// Why a baseline file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BaselineError {
+    /// Not the JSON that a baseline is; `reason` names line and column.
+    Malformed { file: String, reason: String },
+    /// JSON of some other kind.
+    NotABaseline { file: String },
+    /// A version that this raddle does not read.
+    Version { file: String, found: String },
+}
+
+impl Baseline {
+    /// Reads the text of a file; `file` is its name, for errors.
+    pub fn load(file: &str, text: &str) -> Result<Baseline, BaselineError> {
+        let malformed = |error: serde_json::Error| BaselineError::Malformed {
+            file: file.to_owned(),
+            reason: error.to_string(),
+        };
+        let text = text.trim_start_matches('\u{feff}');
+        match serde_json::from_str::<Header>(text).map_err(malformed)?.schema {
+            Some(schema) if schema == SCHEMA => {}
+            Some(schema) if schema.starts_with("raddle.baseline/") => {
+                return Err(BaselineError::Version { file: file.to_owned(), found: schema });
+            }
+            _ => return Err(BaselineError::NotABaseline { file: file.to_owned() }),
+        }
+        let document: Document = serde_json::from_str(text).map_err(malformed)?;
+        Ok(Baseline {
+            entries: document.findings.into_iter().map(|entry| (entry.id.clone(), entry)).collect(),
+        })
+    }
+
+    /// The baseline under which `report` has nothing new.
+    pub fn of(report: &Report) -> Baseline {
+        let entries = report.findings.iter().map(|finding| {
+            let message = finding.message.split_whitespace().collect::<Vec<_>>().join(" ");
+            let entry = Entry { id: finding.id.clone(), kind: finding.kind.name().to_owned(), message };
+            (entry.id.clone(), entry)
+        });
+        Baseline { entries: entries.collect() }
+    }
+
+    /// The text of the file, ending in a line break. The same findings give the same bytes.
+    pub fn write(&self) -> String {
+        let mut text = format!("{{\n  \"schema\": {},\n  \"findings\": [", quoted(SCHEMA));
+        for (at, entry) in self.entries.values().enumerate() {
+            text.push_str(if at == 0 { "\n" } else { ",\n" });
+            text.push_str(&format!(
+                "    {{ \"id\": {}, \"kind\": {}, \"message\": {} }}",
+                quoted(&entry.id),
+                quoted(&entry.kind),
+                quoted(&entry.message)
+            ));
+        }
+        text.push_str(if self.entries.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+        text
+    }
+
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    pub fn contains(&self, id: &str) -> bool {
+        self.entries.contains_key(id)
+    }
+
+    /// Tells what is new in `report` from what is known, keeping the order. The ids must be assigned.
+    pub fn split(&self, report: &Report) -> Split {
+        let (known, new) = report.findings.iter().cloned().partition(|finding| self.contains(&finding.id));
+        let seen: BTreeSet<&str> = report.findings.iter().map(|finding| finding.id.as_str()).collect();
+        let stale =
+            self.entries.values().filter(|entry| !seen.contains(entry.id.as_str())).cloned().collect();
+        Split { new, known, stale }
+    }
+}
+
+#[derive(Deserialize)]
+struct Header {
+    schema: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    findings: Vec<Entry>,
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+impl fmt::Display for BaselineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BaselineError::Malformed { file, reason } => {
+                write!(f, "{file}: the baseline cannot be read: {reason}; write it anew or restore it")
+            }
+            BaselineError::NotABaseline { file } => {
+                write!(f, "{file}: not a baseline file; expected `\"schema\": \"{SCHEMA}\"`")
+            }
+            BaselineError::Version { file, found } => write!(
+                f,
+                "{file}: the baseline has version `{}`, and this raddle reads `{SCHEMA}`; write it anew or use the raddle that wrote it",
+                found.escape_debug()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BaselineError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Kind, Op};
+    use crate::sample::{access, finding, frame};
+
+    fn report(functions: &[&str]) -> Report {
+        let mut report = Report::new("run", vec!["./a.out".into()]);
+        report.findings = functions
+            .iter()
+            .map(|name| {
+                finding(Kind::DataRace, vec![access(Op::Write, "T1", vec![frame(name, "a.c", 2, 1)])])
+            })
+            .collect();
+        report
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_is_new() {
+        let report = report(&["f", "g", "h"]);
+        let baseline = Baseline::load("b", &Baseline::of(&report).write()).unwrap();
+        let split = baseline.split(&report);
+        assert_eq!((split.new.len(), split.known.len(), split.stale.len()), (0, 3, 0));
+        let empty = Baseline::default();
+        assert_eq!(Baseline::load("b", &empty.write()).unwrap(), empty);
+    }
+
+    #[test]
+    fn new_known_and_stale() {
+        let baseline = Baseline::of(&report(&["f", "gone"]));
+        let now = report(&["new", "f"]);
+        let split = baseline.split(&now);
+        assert_eq!(split.new, now.findings[..1]);
+        assert_eq!(split.known, now.findings[1..]);
+        assert_eq!(split.stale.len(), 1);
+        assert_eq!(split.stale[0].id, report(&["gone"]).findings[0].id);
+    }
+
+    #[test]
+    fn the_order_of_findings_does_not_show() {
+        assert_eq!(
+            Baseline::of(&report(&["f", "g", "h"])).write(),
+            Baseline::of(&report(&["h", "f", "g"])).write()
+        );
+    }
+
+    #[test]
+    fn one_line_a_finding_whatever_the_message() {
+        let mut report = report(&["f"]);
+        report.findings[0].message = "a \"b\"\n\tc \\ \u{1b}".into();
+        let text = Baseline::of(&report).write();
+        assert_eq!(text.lines().count(), 6, "{text}");
+        let read = Baseline::load("b", &text).unwrap();
+        assert_eq!(read.entries().next().unwrap().message, "a \"b\" c \\ \u{1b}");
+    }
+
+    #[test]
+    fn errors_say_what_to_do() {
+        let error = |text| Baseline::load("base.json", text).unwrap_err();
+        assert!(matches!(error("{"), BaselineError::Malformed { .. }));
+        assert!(error("{").to_string().starts_with("base.json: the baseline cannot be read: EOF"));
+        assert!(
+            error("{\n\"schema\": \"raddle.baseline/1\", \"findings\": [{}] }")
+                .to_string()
+                .contains("line 2")
+        );
+        assert_eq!(error("{}"), BaselineError::NotABaseline { file: "base.json".into() });
+        assert_eq!(
+            error(r#"{"schema":"raddle.findings/1"}"#).to_string(),
+            "base.json: not a baseline file; expected `\"schema\": \"raddle.baseline/1\"`"
+        );
+        assert_eq!(
+            error(r#"{"schema":"raddle.baseline/2","entries":{}}"#),
+            BaselineError::Version { file: "base.json".into(), found: "raddle.baseline/2".into() }
+        );
+    }
+}

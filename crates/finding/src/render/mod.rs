@@ -1,0 +1,208 @@
+//! A report in the form that its reader wants: one format a file, one entry, [`render`].
+//!
+//! | format | for |
+//! |---|---|
+//! | [`text`](Format::Text) | a person at a terminal |
+//! | [`json`](Format::Json) | programs: the contract `raddle.findings/1` |
+//! | [`sarif`](Format::Sarif) | code-scanning services and editors (SARIF 2.1.0) |
+//! | [`junit`](Format::Junit) | CI servers that count tests |
+//! | [`github`](Format::Github) | annotations in a GitHub workflow |
+//! | [`html`](Format::Html) | a page to attach or to publish |
+//!
+//! What is said about a finding is worded once, in `story`; the formats decide only how it looks. Names come from
+//! the target and from its debug information, which is to say from strangers: each format escapes them in its own
+//! file and is tested with the worst of them.
+
+mod github;
+mod html;
+mod json;
+mod junit;
+mod sarif;
+mod story;
+mod text;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::model::Report;
+
+/// An output format. Its name is what `--format` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    Text,
+    Json,
+    Sarif,
+    Junit,
+    Github,
+    Html,
+}
+
+/// How to render; the default opens no source, uses no colour and fits 100 columns.
+#[derive(Clone, Copy)]
+pub struct RenderOptions<'a> {
+    /// ANSI colours; only `text` has any.
+    pub color: bool,
+    /// Columns; only `text` wraps. Never narrower than [`MIN_WIDTH`].
+    pub width: usize,
+    /// Where lines of source come from.
+    pub source: &'a dyn Source,
+    /// The folder that file names are shown relative to. SARIF and GitHub find files only by relative names.
+    pub root: Option<&'a str>,
+}
+
+/// Access to the target's source, which this crate does not open itself.
+pub trait Source {
+    /// The line, from 1, without its line break; None when it cannot be had.
+    fn line(&self, file: &str, line: u32) -> Option<String>;
+}
+
+/// No source at all.
+pub struct NoSource;
+
+/// An unknown name of a format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownFormat {
+    pub found: String,
+}
+
+/// Below this, wrapping would cost more than it gives.
+pub const MIN_WIDTH: usize = 40;
+
+/// The whole report, ending in a line break.
+pub fn render(report: &Report, format: Format, options: &RenderOptions<'_>) -> String {
+    match format {
+        Format::Text => text::render(report, options),
+        Format::Json => json::render(report),
+        Format::Sarif => sarif::render(report, options),
+        Format::Junit => junit::render(report, options),
+        Format::Github => github::render(report, options),
+        Format::Html => html::render(report, options),
+    }
+}
+
+/// The closing line of a report: `2 findings (1 confirmed, 1 suspected), 3 suppressed`.
+pub fn summary(report: &Report) -> String {
+    story::summary(report)
+}
+
+impl Format {
+    pub const ALL: [Format; 6] =
+        [Format::Text, Format::Json, Format::Sarif, Format::Junit, Format::Github, Format::Html];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Text => "text",
+            Format::Json => "json",
+            Format::Sarif => "sarif",
+            Format::Junit => "junit",
+            Format::Github => "github",
+            Format::Html => "html",
+        }
+    }
+}
+
+impl RenderOptions<'_> {
+    /// `file` as a reader knows it: relative to the root where it lies below it.
+    fn relative<'f>(&self, file: &'f str) -> &'f str {
+        let below = self.root.and_then(|root| {
+            let rest = file.strip_prefix(root.trim_end_matches('/'))?;
+            rest.strip_prefix('/').filter(|rest| !rest.is_empty())
+        });
+        let file = below.unwrap_or(file);
+        file.strip_prefix("./").filter(|rest| !rest.is_empty()).unwrap_or(file)
+    }
+}
+
+impl Default for RenderOptions<'_> {
+    fn default() -> Self {
+        RenderOptions { color: false, width: 100, source: &NoSource, root: None }
+    }
+}
+
+impl fmt::Debug for RenderOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RenderOptions")
+            .field("color", &self.color)
+            .field("width", &self.width)
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Source for NoSource {
+    fn line(&self, _file: &str, _line: u32) -> Option<String> {
+        None
+    }
+}
+
+impl<F: Fn(&str, u32) -> Option<String>> Source for F {
+    fn line(&self, file: &str, line: u32) -> Option<String> {
+        self(file, line)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Format, UnknownFormat> {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| UnknownFormat { found: name.to_owned() })
+    }
+}
+
+impl fmt::Display for UnknownFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Format::ALL.map(Format::name).join(", ");
+        write!(f, "`{}` is not an output format; expected one of {names}", self.found.escape_debug())
+    }
+}
+
+impl std::error::Error for UnknownFormat {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_go_both_ways() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+        assert_eq!(
+            "JSON".parse::<Format>().unwrap_err().to_string(),
+            "`JSON` is not an output format; expected one of text, json, sarif, junit, github, html"
+        );
+    }
+
+    #[test]
+    fn files_are_shown_relative_to_the_root() {
+        let options = RenderOptions { root: Some("/src/"), ..RenderOptions::default() };
+        for (file, shown) in [
+            ("/src/a.c", "a.c"),
+            ("/src/lib/a.c", "lib/a.c"),
+            ("/srcs/a.c", "/srcs/a.c"),
+            ("/src/", "/src/"),
+            ("./a.c", "a.c"),
+            ("a.c", "a.c"),
+        ] {
+            assert_eq!(options.relative(file), shown);
+        }
+        assert_eq!(RenderOptions::default().relative("/src/a.c"), "/src/a.c");
+    }
+
+    #[test]
+    fn an_empty_report_renders_in_every_format() {
+        for format in Format::ALL {
+            let text = render(&Report::new("run", vec![]), format, &RenderOptions::default());
+            assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{format}: {text:?}");
+        }
+    }
+}

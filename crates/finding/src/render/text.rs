@@ -1,0 +1,336 @@
+//! For a person at a terminal.
+//!
+//! A finding reads from top to bottom as it happened: what is wrong, the earlier end, the later end, what the address
+//! is, where the threads come from and the locks were taken, and last what to do about it. Every end has its stack,
+//! and the line of source under the frame that stands for it (see [`crate::place`]), as rustc and miri show theirs.
+//!
+//! Held by tests: no line ends in a space, no control character of a name reaches the terminal, prose keeps to the
+//! width, and without colours the text is the same as with colours taken off. Names and paths are never cut: a line
+//! that holds one may be longer than the width.
+
+use crate::model::{Confidence, Finding, Frame, Report};
+use crate::{place, suppress};
+
+use super::story::{self, End};
+use super::{MIN_WIDTH, RenderOptions};
+
+pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
+    let mut page = Page { out: String::new(), options };
+    let all = report.findings.len();
+    for (at, finding) in report.findings.iter().enumerate() {
+        page.heading(finding, (all > 1).then(|| format!("[{}/{all}] ", at + 1)));
+        page.body(finding);
+        page.blank();
+    }
+    page.line(&[(Style::Bold, &story::summary(report))]);
+    page.out
+}
+
+/// One finding without colour, for formats that carry text inside.
+pub(super) fn finding(finding: &Finding, options: &RenderOptions<'_>) -> String {
+    let plain = RenderOptions { color: false, ..*options };
+    let mut page = Page { out: String::new(), options: &plain };
+    page.heading(finding, None);
+    page.body(finding);
+    page.out
+}
+
+#[derive(Clone, Copy)]
+enum Style {
+    Plain,
+    Bold,
+    Red,
+    Yellow,
+    Cyan,
+    Dim,
+}
+
+struct Page<'a> {
+    out: String,
+    options: &'a RenderOptions<'a>,
+}
+
+/// Columns before the text of a stack.
+const STACK_INDENT: &str = "      ";
+
+impl Page<'_> {
+    fn heading(&mut self, finding: &Finding, number: Option<String>) {
+        let style = match finding.confidence {
+            Confidence::Confirmed => Style::Red,
+            Confidence::Suspected => Style::Yellow,
+        };
+        let title = format!("{} {}", finding.confidence, finding.kind.title());
+        self.line(&[(Style::Dim, number.as_deref().unwrap_or_default()), (style, &title)]);
+        self.prose("  ", (Style::Plain, ""), &finding.message);
+        self.blank();
+    }
+
+    fn body(&mut self, finding: &Finding) {
+        let ends = story::ends(finding);
+        for (at, end) in ends.iter().enumerate() {
+            self.end(finding, end, (ends.len() > 1).then_some(at + 1));
+        }
+        if let Some(relation) = story::lock_relation(finding) {
+            self.prose("  ", (Style::Bold, "locks: "), &relation);
+        }
+        if let Some(location) = &finding.location {
+            self.prose("  ", (Style::Bold, "address: "), &story::location(location, self.options));
+            self.stack(story::location_stack(location), false);
+        }
+        for thread in &finding.threads {
+            if let Some(text) = story::thread(thread) {
+                self.prose("  ", (Style::Bold, "thread: "), &format!("{}, {text}", thread.label));
+                self.stack(&thread.stack, false);
+            }
+        }
+        if !story::is_cycle(finding) {
+            self.locks(finding);
+        }
+        self.closing(finding);
+    }
+
+    fn end(&mut self, finding: &Finding, end: &End<'_>, number: Option<usize>) {
+        let mut head = number.map_or(String::new(), |number| format!("({number}) "));
+        if !end.when.is_empty() {
+            head += &format!("{}: ", end.when);
+        }
+        self.prose("  ", (Style::Cyan, &head), &story::deed(finding, end));
+        if end.access.stack.is_empty() {
+            self.line(&[(Style::Dim, "      the stack could not be restored")]);
+        }
+        self.stack(&end.access.stack, true);
+        if story::is_cycle(finding) {
+            self.held_at(finding, end);
+        }
+        self.blank();
+    }
+
+    /// The other half of an edge of a cycle: where the locks were taken that the thread already held.
+    fn held_at(&mut self, finding: &Finding, end: &End<'_>) {
+        for label in &end.access.locks {
+            let lock = finding.locks.iter().find(|lock| lock.label == story::bare(label));
+            let taken =
+                lock.into_iter().flat_map(|lock| &lock.taken).find(|taken| taken.thread == end.access.thread);
+            if let Some(taken) = taken {
+                self.line(&[(Style::Cyan, &format!("    {label} was taken here:"))]);
+                self.stack(&taken.stack, false);
+            }
+        }
+    }
+
+    fn locks(&mut self, finding: &Finding) {
+        for lock in &finding.locks {
+            let text = story::lock(lock);
+            if lock.taken.is_empty() {
+                self.prose("  ", (Style::Bold, "lock: "), &text);
+            }
+            for taken in &lock.taken {
+                self.prose("  ", (Style::Bold, "lock: "), &format!("{text}, taken by {}", taken.thread));
+                self.stack(&taken.stack, false);
+            }
+        }
+    }
+
+    fn closing(&mut self, finding: &Finding) {
+        if finding.occurrences > 1 {
+            self.prose("  ", (Style::Bold, "seen: "), &story::count(finding.occurrences, "time"));
+        }
+        for note in &finding.notes {
+            self.prose("  ", (Style::Bold, "note: "), note);
+        }
+        if let Some(schedule) = &finding.schedule {
+            self.line(&[(Style::Bold, "  replay: "), (Style::Plain, &format!("raddle replay {schedule}"))]);
+        }
+        if let Some(rule) = suppress::suggestion(finding) {
+            self.line(&[(Style::Bold, "  suppress: "), (Style::Plain, &story::suppress(&rule))]);
+        }
+        if !finding.id.is_empty() {
+            self.line(&[(Style::Bold, "  id: "), (Style::Dim, &finding.id)]);
+        }
+    }
+
+    /// The frames of a stack; with the line of source under the one that stands for it.
+    fn stack(&mut self, stack: &[Frame], source: bool) {
+        let shown = story::trimmed(stack);
+        let important = place::place(stack);
+        for (at, frame) in shown.iter().enumerate() {
+            self.frame(at, frame);
+            if source && important.is_some_and(|important| std::ptr::eq(important, frame)) {
+                self.source(frame);
+            }
+        }
+    }
+
+    fn frame(&mut self, at: usize, frame: &Frame) {
+        let number = format!("{STACK_INDENT}#{at} ");
+        let function = visible(story::function(frame));
+        let Some(place) = story::place(frame, self.options).map(|place| visible(&place)) else {
+            return self.line(&[(Style::Dim, &number), (Style::Plain, &function)]);
+        };
+        let columns = number.len() + function.chars().count() + "  ".len() + place.chars().count();
+        if columns <= self.width() {
+            self.line(&[
+                (Style::Dim, &number),
+                (Style::Plain, &function),
+                (Style::Cyan, &format!("  {place}")),
+            ]);
+        } else {
+            self.line(&[(Style::Dim, &number), (Style::Plain, &function)]);
+            self.line(&[(Style::Cyan, &format!("{}{place}", " ".repeat(number.len())))]);
+        }
+    }
+
+    fn source(&mut self, frame: &Frame) {
+        let Some((number, text, column)) = story::source_line(frame, self.options) else { return };
+        let (shown, caret) = excerpt(&text, column);
+        let gutter = format!("{STACK_INDENT}   {number} | ");
+        self.line(&[(Style::Dim, &gutter), (Style::Plain, &shown)]);
+        if let Some(caret) = caret {
+            let blank = format!("{STACK_INDENT}   {} | ", " ".repeat(number.to_string().len()));
+            self.line(&[(Style::Dim, &blank), (Style::Red, &format!("{}^", " ".repeat(caret)))]);
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.options.width.max(MIN_WIDTH)
+    }
+
+    /// A head and a text, wrapped between words; lines after the first hang under the text.
+    fn prose(&mut self, indent: &str, head: (Style, &str), text: &str) {
+        let hang = " ".repeat(indent.len() + if head.1.is_empty() { 0 } else { 4 });
+        let mut line = String::new();
+        let mut lead = Some(head);
+        let mut used = indent.len() + visible(head.1).chars().count();
+        for word in text.split_whitespace().map(visible) {
+            let columns = word.chars().count();
+            if !line.is_empty() && used + 1 + columns > self.width() {
+                self.prose_line(indent, &hang, lead.take(), &line);
+                line.clear();
+                used = hang.len();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(&word);
+            used += columns;
+        }
+        if !line.is_empty() || lead.is_some_and(|(_, head)| !head.is_empty()) {
+            self.prose_line(indent, &hang, lead, &line);
+        }
+    }
+
+    fn prose_line(&mut self, indent: &str, hang: &str, head: Option<(Style, &str)>, text: &str) {
+        match head {
+            Some((style, head)) => self.line(&[(Style::Plain, indent), (style, head), (Style::Plain, text)]),
+            None => self.line(&[(Style::Plain, hang), (Style::Plain, text)]),
+        }
+    }
+
+    fn blank(&mut self) {
+        self.out.push('\n');
+    }
+
+    fn line(&mut self, spans: &[(Style, &str)]) {
+        let last = spans.iter().rposition(|(_, text)| !text.trim_end().is_empty());
+        let spans = &spans[..last.map_or(0, |last| last + 1)];
+        for (at, (style, text)) in spans.iter().enumerate() {
+            let text = visible(text);
+            let text = if at + 1 == spans.len() { text.trim_end() } else { &text };
+            self.paint(*style, text);
+        }
+        self.out.push('\n');
+    }
+
+    fn paint(&mut self, style: Style, text: &str) {
+        let code = match style {
+            Style::Plain => "",
+            Style::Bold => "1",
+            Style::Red => "1;31",
+            Style::Yellow => "1;33",
+            Style::Cyan => "36",
+            Style::Dim => "2",
+        };
+        if !self.options.color || code.is_empty() || text.is_empty() {
+            self.out.push_str(text);
+        } else {
+            self.out.push_str(&format!("\u{1b}[{code}m{text}\u{1b}[0m"));
+        }
+    }
+}
+
+/// A text with nothing in it that moves the cursor, changes colours or turns the reading direction.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || story::turns_text(c) || matches!(c, '\u{2028}' | '\u{2029}') {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// A line of source with its indentation taken off and tabs widened, and where the caret stands in it.
+fn excerpt(text: &str, column: Option<usize>) -> (String, Option<usize>) {
+    let mut shown = String::new();
+    let mut caret = None;
+    for (at, c) in text.char_indices() {
+        // Columns of debug information count bytes.
+        if column == Some(at + 1) {
+            caret = Some(shown.chars().count());
+        }
+        match c {
+            '\t' => shown.push_str("    "),
+            c => shown.push_str(&visible(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    let indent = shown.chars().take_while(|c| *c == ' ').count();
+    (shown[indent..].to_owned(), caret.map(|caret| caret.saturating_sub(indent)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Kind, Op};
+    use crate::sample::{access, finding, frame};
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(visible("a\u{1b}[31m\n\u{202e}é\u{fffd}"), "a\\u{1b}[31m\\n\\u{202e}é\u{fffd}");
+    }
+
+    #[test]
+    fn the_caret_stands_under_its_column() {
+        assert_eq!(excerpt("\t\tx = y;", Some(7)), ("x = y;".to_owned(), Some(4)));
+        assert_eq!(excerpt("  é = y;", Some(8)), ("é = y;".to_owned(), Some(4)));
+        assert_eq!(excerpt("x", None), ("x".to_owned(), None));
+        assert_eq!(excerpt("    x", Some(1)), ("x".to_owned(), Some(0)));
+    }
+
+    #[test]
+    fn prose_keeps_to_the_width_and_names_are_never_cut() {
+        let long = "a_very_long_name_of_a_function_that_does_not_fit_into_forty_columns_at_all";
+        let mut race =
+            finding(Kind::DataRace, vec![access(Op::Write, "T1", vec![frame(long, "src/a.c", 3, 1)])]);
+        race.message = "one two three four five six seven eight nine ten eleven twelve thirteen".into();
+        let text = super::finding(&race, &RenderOptions { width: 40, ..RenderOptions::default() });
+        assert!(text.contains(&format!("      #0 {long}\n         src/a.c:3\n")), "{text}");
+        assert!(
+            text.contains("  one two three four five six seven\n  eight nine ten eleven twelve thirteen\n"),
+            "{text}"
+        );
+        for line in text.lines().filter(|line| !line.contains(long)) {
+            assert!(line.chars().count() <= 40, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_end_without_a_stack_says_so() {
+        let race =
+            finding(Kind::DataRace, vec![access(Op::Write, "T1", vec![]), access(Op::Read, "T2", vec![])]);
+        let text = super::finding(&race, &RenderOptions::default());
+        assert_eq!(text.matches("the stack could not be restored").count(), 2, "{text}");
+    }
+}

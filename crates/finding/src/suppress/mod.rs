@@ -1,0 +1,474 @@
+//! Suppression files in ThreadSanitizer's format: findings somebody has looked at and wants to hear no more of.
+//!
+//! ```text
+//! # a comment
+//! race:third_party/zlib
+//! race_top:^fast_counter_add$
+//! deadlock:libfoo.so
+//! ```
+//!
+//! One rule a line, `type:pattern`; for patterns see [`Pattern`]. What each type silences, and what the pattern is
+//! held against:
+//!
+//! | type | kinds | held against |
+//! |---|---|---|
+//! | `race` | data-race, atomicity-violation, use-after-free, double-free, thread-safety-violation, uninitialized-read | every frame |
+//! | `race_top` | the same | the innermost frame of each access |
+//! | `deadlock` | lock-order, deadlock | every frame |
+//! | `mutex` | double-lock, unlock-not-held, lock-leak | every frame |
+//! | `thread` | leak | every frame |
+//! | `signal` | none yet: raddle has no check for async-signal safety | |
+//! | `called_from_lib` | all | the module of the innermost frame that is not an interposed function |
+//!
+//! "Every frame" is what ThreadSanitizer looks at: the stacks of all accesses and those where the threads were
+//! created; of each frame the function, the file and the module. For `race` the name, file and module of a global
+//! variable count as well. One match anywhere silences the finding, and the first rule that matches is the one
+//! that is counted.
+//!
+//! A line that cannot be read is an error, never skipped: a typo would otherwise let a known race fail the build, or
+//! worse, be found to have suppressed nothing only after months.
+
+mod pattern;
+
+use std::fmt;
+
+pub use self::pattern::Pattern;
+use crate::model::{Access, Finding, Frame, Kind, Location};
+use crate::place::{is_interposed, place, stable_name};
+
+/// The rules of one or more files, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Suppressions {
+    rules: Vec<Rule>,
+}
+
+/// One line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    pub kind: RuleKind,
+    pub pattern: Pattern,
+    /// The file's name as it was given to [`Suppressions::parse`], and the line, from 1.
+    pub file: String,
+    pub line: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RuleKind {
+    Race,
+    RaceTop,
+    Thread,
+    Mutex,
+    Signal,
+    Deadlock,
+    CalledFromLib,
+}
+
+/// What [`Suppressions::apply`] did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Applied {
+    pub kept: Vec<Finding>,
+    /// Each with the index of its rule in [`Suppressions::rules`].
+    pub suppressed: Vec<(Finding, usize)>,
+    /// One entry a rule, in their order.
+    pub usage: Vec<Usage>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub findings: u64,
+    /// The sum of the findings' occurrences.
+    pub occurrences: u64,
+}
+
+/// Why a suppression file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SuppressionError {
+    /// No colon in the line.
+    NoType { file: String, line: usize, text: String },
+    /// A word before the colon that is not a type.
+    UnknownType { file: String, line: usize, found: String },
+    /// Nothing after the colon, which would match everything.
+    NoPattern { file: String, line: usize, kind: RuleKind },
+}
+
+impl Suppressions {
+    /// Reads one file; `file` is its name, for errors and for [`Rule::file`].
+    pub fn parse(file: &str, text: &str) -> Result<Suppressions, SuppressionError> {
+        let mut rules = Vec::new();
+        for (at, raw) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+            let line = raw.trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                rules.push(parse_rule(file, at + 1, line)?);
+            }
+        }
+        Ok(Suppressions { rules })
+    }
+
+    /// Appends the rules of another file.
+    pub fn extend(&mut self, other: Suppressions) {
+        self.rules.extend(other.rules);
+    }
+
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The index of the first rule that silences `finding`.
+    pub fn matching(&self, finding: &Finding) -> Option<usize> {
+        self.rules.iter().position(|rule| rule.matches(finding))
+    }
+
+    /// Splits `findings` into those to show and those silenced.
+    pub fn apply(&self, findings: Vec<Finding>) -> Applied {
+        let mut applied = Applied {
+            kept: Vec::new(),
+            suppressed: Vec::new(),
+            usage: vec![Usage::default(); self.rules.len()],
+        };
+        for finding in findings {
+            match self.matching(&finding) {
+                None => applied.kept.push(finding),
+                Some(rule) => {
+                    let usage = &mut applied.usage[rule];
+                    usage.findings += 1;
+                    usage.occurrences = usage.occurrences.saturating_add(finding.occurrences);
+                    applied.suppressed.push((finding, rule));
+                }
+            }
+        }
+        applied
+    }
+
+    /// The rules that silenced nothing: candidates for deletion.
+    pub fn unused<'a>(&'a self, applied: &Applied) -> Vec<&'a Rule> {
+        self.rules
+            .iter()
+            .zip(&applied.usage)
+            .filter(|(_, usage)| usage.findings == 0)
+            .map(|(rule, _)| rule)
+            .collect()
+    }
+}
+
+/// The line that silences `finding` and what happens at the same place again; None where no type covers its kind.
+pub fn suggestion(finding: &Finding) -> Option<String> {
+    let kind = RuleKind::covering(finding.kind)?;
+    let frame = finding.accesses.iter().find_map(|access| place(&access.stack))?;
+    let function = frame.function.as_deref()?;
+    // A name with a line break cannot be written in the file. A star in it, `f(int*)`, matches itself.
+    if function.is_empty() || function.contains(char::is_control) {
+        return None;
+    }
+    let stable = stable_name(function);
+    let end = if stable == function { "$" } else { "" };
+    Some(format!("{kind}:^{stable}{end}"))
+}
+
+impl Rule {
+    pub fn matches(&self, finding: &Finding) -> bool {
+        match self.kind {
+            RuleKind::CalledFromLib => {
+                finding.accesses.iter().filter_map(caller).any(|frame| hit(&self.pattern, &frame.module))
+            }
+            kind if RuleKind::covering(finding.kind) != Some(kind.family()) => false,
+            RuleKind::RaceTop => finding
+                .accesses
+                .iter()
+                .filter_map(|access| access.stack.first())
+                .any(|frame| self.hits(frame)),
+            kind => {
+                let mut frames = finding
+                    .accesses
+                    .iter()
+                    .flat_map(|access| &access.stack)
+                    .chain(finding.threads.iter().flat_map(|thread| &thread.stack));
+                frames.any(|frame| self.hits(frame)) || (kind == RuleKind::Race && self.hits_global(finding))
+            }
+        }
+    }
+
+    fn hits(&self, frame: &Frame) -> bool {
+        hit(&self.pattern, &frame.function)
+            || hit(&self.pattern, &frame.file)
+            || hit(&self.pattern, &frame.module)
+    }
+
+    fn hits_global(&self, finding: &Finding) -> bool {
+        match &finding.location {
+            Some(Location::Global { name, module, file, .. }) => {
+                self.pattern.matches(name) || self.pattern.matches(module) || hit(&self.pattern, file)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl RuleKind {
+    pub const ALL: [RuleKind; 7] = [
+        RuleKind::Race,
+        RuleKind::RaceTop,
+        RuleKind::Thread,
+        RuleKind::Mutex,
+        RuleKind::Signal,
+        RuleKind::Deadlock,
+        RuleKind::CalledFromLib,
+    ];
+
+    /// The word before the colon.
+    pub fn name(self) -> &'static str {
+        match self {
+            RuleKind::Race => "race",
+            RuleKind::RaceTop => "race_top",
+            RuleKind::Thread => "thread",
+            RuleKind::Mutex => "mutex",
+            RuleKind::Signal => "signal",
+            RuleKind::Deadlock => "deadlock",
+            RuleKind::CalledFromLib => "called_from_lib",
+        }
+    }
+
+    /// The type under which a kind of finding is suppressed.
+    pub fn covering(kind: Kind) -> Option<RuleKind> {
+        match kind {
+            Kind::DataRace
+            | Kind::AtomicityViolation
+            | Kind::UseAfterFree
+            | Kind::DoubleFree
+            | Kind::ThreadSafetyViolation
+            | Kind::UninitializedRead => Some(RuleKind::Race),
+            Kind::LockOrder | Kind::Deadlock => Some(RuleKind::Deadlock),
+            Kind::DoubleLock | Kind::UnlockNotHeld | Kind::LockLeak => Some(RuleKind::Mutex),
+            Kind::Leak => Some(RuleKind::Thread),
+            Kind::Livelock
+            | Kind::Starvation
+            | Kind::Assertion
+            | Kind::Crash
+            | Kind::Hang
+            | Kind::ExitStatus
+            | Kind::ErrorMessage
+            | Kind::Output
+            | Kind::Invariant
+            | Kind::NonDeterminism
+            | Kind::ExpectedRaceMissing => None,
+        }
+    }
+
+    fn family(self) -> RuleKind {
+        if self == RuleKind::RaceTop { RuleKind::Race } else { self }
+    }
+}
+
+fn parse_rule(file: &str, line: usize, text: &str) -> Result<Rule, SuppressionError> {
+    let file = file.to_owned();
+    let Some((word, pattern)) = text.split_once(':') else {
+        return Err(SuppressionError::NoType { file, line, text: text.to_owned() });
+    };
+    let Some(kind) = RuleKind::ALL.into_iter().find(|kind| kind.name() == word) else {
+        return Err(SuppressionError::UnknownType { file, line, found: word.to_owned() });
+    };
+    if pattern.is_empty() {
+        return Err(SuppressionError::NoPattern { file, line, kind });
+    }
+    Ok(Rule { kind, pattern: Pattern::new(pattern), file, line })
+}
+
+/// The frame that called into an interposed function, or made the access itself.
+fn caller(access: &Access) -> Option<&Frame> {
+    access.stack.iter().find(|frame| !frame.function.as_deref().is_some_and(is_interposed))
+}
+
+fn hit(pattern: &Pattern, text: &Option<String>) -> bool {
+    text.as_deref().is_some_and(|text| pattern.matches(text))
+}
+
+impl fmt::Display for RuleKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.kind, self.pattern.as_str())
+    }
+}
+
+impl fmt::Display for SuppressionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let types = RuleKind::ALL.map(RuleKind::name).join(", ");
+        match self {
+            SuppressionError::NoType { file, line, text } => write!(
+                f,
+                "{file}:{line}: `{}` has no `:`; expected `type:pattern`, type one of {types}",
+                text.escape_debug()
+            ),
+            SuppressionError::UnknownType { file, line, found } => write!(
+                f,
+                "{file}:{line}: `{}:` is not a suppression type; expected one of {types}",
+                found.escape_debug()
+            ),
+            SuppressionError::NoPattern { file, line, kind } => write!(
+                f,
+                "{file}:{line}: `{kind}:` has no pattern; expected a part of a function, file or module name, or `*` for all"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SuppressionError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Op, Thread};
+    use crate::sample::{access, finding, frame, global};
+
+    fn race() -> Finding {
+        let mut race = finding(
+            Kind::DataRace,
+            vec![
+                access(Op::Write, "T2", vec![frame("memcpy", "", 0, 0), frame("bump", "src/a.c", 12, 10)]),
+                access(
+                    Op::Read,
+                    "T1",
+                    vec![frame("show", "src/b.c", 7, 5), frame("main", "src/b.c", 40, 30)],
+                ),
+            ],
+        );
+        race.accesses[0].stack[1].module = Some("libplug.so.2".into());
+        race.location = Some(global("g_counter"));
+        race
+    }
+
+    fn of(kind: Kind) -> Finding {
+        finding(kind, race().accesses)
+    }
+
+    fn silences(line: &str, finding: &Finding) -> bool {
+        Suppressions::parse("s", line).unwrap().matching(finding).is_some()
+    }
+
+    #[test]
+    fn race_looks_at_every_frame_of_both_ends_and_at_the_global() {
+        for line in
+            ["race:bump", "race:main", "race:src/b.c", "race:libplug", "race:^g_counter$", "race:m*cpy"]
+        {
+            assert!(silences(line, &race()), "{line}");
+        }
+        for line in ["race:other", "race:^ain$", "deadlock:bump", "mutex:bump", "thread:bump", "signal:bump"]
+        {
+            assert!(!silences(line, &race()), "{line}");
+        }
+    }
+
+    #[test]
+    fn race_looks_at_where_threads_were_created() {
+        let mut race = race();
+        let stack = vec![frame("start_pool", "src/pool.c", 3, 1)];
+        race.threads.push(Thread {
+            label: "T1".into(),
+            name: None,
+            created_by: Some("T0 (main)".into()),
+            stack,
+            running: true,
+        });
+        assert!(silences("race:start_pool", &race));
+        assert!(!silences("race_top:start_pool", &race));
+    }
+
+    #[test]
+    fn race_top_looks_at_the_innermost_frame_only() {
+        assert!(silences("race_top:show", &race()));
+        assert!(silences("race_top:memcpy", &race()));
+        assert!(!silences("race_top:bump", &race()));
+        assert!(!silences("race_top:g_counter", &race()));
+    }
+
+    #[test]
+    fn called_from_lib_looks_at_the_caller_of_an_interposed_function() {
+        assert!(silences("called_from_lib:libplug.so", &race()));
+        assert!(!silences("called_from_lib:bump", &race()));
+        assert!(silences("called_from_lib:libplug.so", &of(Kind::Crash)));
+    }
+
+    #[test]
+    fn each_type_has_its_kinds() {
+        for (kind, line) in [
+            (Kind::UseAfterFree, "race:bump"),
+            (Kind::LockOrder, "deadlock:bump"),
+            (Kind::Deadlock, "deadlock:bump"),
+            (Kind::DoubleLock, "mutex:bump"),
+            (Kind::UnlockNotHeld, "mutex:bump"),
+            (Kind::Leak, "thread:bump"),
+        ] {
+            assert!(silences(line, &of(kind)), "{line} {kind}");
+            let others = RuleKind::ALL.iter().filter(|other| **other != RuleKind::CalledFromLib);
+            for other in others.filter(|other| !line.starts_with(&format!("{other}:"))) {
+                assert!(!silences(&format!("{other}:bump"), &of(kind)), "{other} {kind}");
+            }
+        }
+        assert!(!silences("race:bump", &of(Kind::Assertion)));
+    }
+
+    #[test]
+    fn comments_blank_lines_and_spaces() {
+        let text = "\u{feff}# head\r\n\r\n  race:a b \t\r\n\t# more\nrace_top:x#y\n";
+        let parsed = Suppressions::parse("s", text).unwrap();
+        let rules: Vec<_> = parsed.rules().iter().map(|rule| (rule.line, rule.to_string())).collect();
+        assert_eq!(rules, [(3, "race:a b".to_owned()), (5, "race_top:x#y".to_owned())]);
+        assert_eq!(Suppressions::parse("s", "").unwrap(), Suppressions::default());
+    }
+
+    #[test]
+    fn a_typo_names_file_line_and_remedy() {
+        let error = Suppressions::parse("suppressions.txt", "\n\n\n\n\n\nraec:foo\n").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "suppressions.txt:7: `raec:` is not a suppression type; expected one of race, race_top, thread, mutex, \
+             signal, deadlock, called_from_lib"
+        );
+        let error = Suppressions::parse("s", "race foo").unwrap_err();
+        assert!(
+            error.to_string().starts_with("s:1: `race foo` has no `:`; expected `type:pattern`"),
+            "{error}"
+        );
+        let error = Suppressions::parse("s", "# x\nrace:  ").unwrap_err();
+        assert_eq!(error, SuppressionError::NoPattern { file: "s".into(), line: 2, kind: RuleKind::Race });
+        assert!(error.to_string().contains("or `*` for all"));
+    }
+
+    #[test]
+    fn usage_counts_and_the_unused_are_named() {
+        let mut rules = Suppressions::parse("one", "race:nothing\nrace:bump").unwrap();
+        rules.extend(Suppressions::parse("two", "race:show").unwrap());
+        let mut often = race();
+        often.occurrences = 5;
+        let applied = rules.apply(vec![race(), often, of(Kind::Crash)]);
+        assert_eq!(applied.kept.len(), 1);
+        assert_eq!(applied.suppressed.iter().map(|(_, rule)| *rule).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(applied.usage[1], Usage { findings: 2, occurrences: 6 });
+        let unused: Vec<_> = rules
+            .unused(&applied)
+            .iter()
+            .map(|rule| format!("{}:{}: {rule}", rule.file, rule.line))
+            .collect();
+        assert_eq!(unused, ["one:1: race:nothing", "two:1: race:show"]);
+    }
+
+    #[test]
+    fn the_suggestion_silences_its_finding() {
+        for kind in Kind::ALL {
+            let finding = of(kind);
+            match suggestion(&finding) {
+                Some(line) => assert!(silences(&line, &finding), "{line}"),
+                None => assert!(RuleKind::covering(kind).is_none()),
+            }
+        }
+        assert_eq!(suggestion(&race()).unwrap(), "race:^bump$");
+        for name in ["bump.isra.0", "f::g::h0123456789abcdef", "f(int*)", "main::$_0"] {
+            let mut race = race();
+            race.accesses[0].stack[1].function = Some(name.into());
+            assert!(silences(&suggestion(&race).unwrap(), &race), "{name}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Every format with the worst names a target can have: what a C++ template, a Rust closure, a file name on Linux
+//! (any bytes; what is not UTF-8 arrives as U+FFFD) or somebody with bad intentions puts there.
+
+use raddle_finding::{
+    Access, Confidence, Finding, Format, Frame, Kind, Location, Lock, Op, RenderOptions, Report, Stat, Taken,
+    Thread, identity, render,
+};
+
+const NASTY: &str =
+    "a\"b'c<d>&e\nf\r\u{1b}[31mg\u{0}h%i,j:k]]>l\\m\u{202e}n\u{fffd}o\u{ffff}p[q](r) {{s}} `t`\u{7f}";
+
+fn nasty() -> Report {
+    let frame = || Frame {
+        function: Some(NASTY.into()),
+        file: Some(NASTY.into()),
+        line: Some(0),
+        column: Some(0),
+        module: Some(NASTY.into()),
+        offset: Some(1),
+        function_line: Some(9),
+    };
+    let access = |op| Access {
+        op,
+        size: 1,
+        thread: NASTY.into(),
+        locks: vec![NASTY.into()],
+        lock: Some(NASTY.into()),
+        stack: vec![frame(), Frame::default()],
+    };
+    let finding = |kind, op| Finding {
+        accesses: vec![access(op), access(op)],
+        location: Some(Location::Global {
+            name: NASTY.into(),
+            offset: 1,
+            size: 2,
+            module: NASTY.into(),
+            file: Some(NASTY.into()),
+            line: Some(1),
+        }),
+        threads: vec![Thread {
+            label: NASTY.into(),
+            name: Some(NASTY.into()),
+            created_by: Some(NASTY.into()),
+            stack: vec![frame()],
+            running: false,
+        }],
+        locks: vec![Lock {
+            label: "a\"b'c<d>&e\nf\r\u{1b}[31mg\u{0}h%i,j:k]]>l\\m\u{202e}n\u{fffd}o\u{ffff}p[q](r)".into(),
+            what: NASTY.into(),
+            name: Some(NASTY.into()),
+            taken: vec![Taken { thread: NASTY.into(), stack: vec![frame()] }],
+        }],
+        schedule: Some(NASTY.into()),
+        notes: vec![NASTY.into()],
+        ..Finding::new(kind, Confidence::Confirmed, NASTY)
+    };
+    let mut report = Report::new(NASTY, vec![NASTY.into()]);
+    report.stats.insert(NASTY.into(), Stat::Text(NASTY.into()));
+    report.findings = vec![finding(Kind::DataRace, Op::Write), finding(Kind::LockOrder, Op::Lock)];
+    identity::assign(&mut report.findings);
+    report
+}
+
+fn rendered(format: Format) -> String {
+    let source = |_: &str, _: u32| Some(NASTY.to_owned());
+    render(&nasty(), format, &RenderOptions { source: &source, ..RenderOptions::default() })
+}
+
+/// Control characters other than the line breaks that a format makes itself.
+fn controls(text: &str) -> Vec<char> {
+    text.chars().filter(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}').collect()
+}
+
+#[test]
+fn text_shows_and_obeys_nothing() {
+    let text = rendered(Format::Text);
+    assert!(controls(&text).is_empty(), "{text:?}");
+    assert!(text.contains("\\u{1b}[31m"), "{text}");
+    assert!(text.lines().all(|line| line == line.trim_end()));
+}
+
+#[test]
+fn json_reads_back() {
+    assert_eq!(serde_json::from_str::<Report>(&rendered(Format::Json)).unwrap(), nasty());
+}
+
+#[test]
+fn sarif_is_json_with_uris_and_without_links() {
+    let text = rendered(Format::Sarif);
+    let log: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let result = &log["runs"][0]["results"][0];
+    assert!(result["message"]["text"].as_str().unwrap().contains("p\\[q\\](r)"));
+    let physical = &result["locations"][0]["physicalLocation"];
+    let uri = physical["artifactLocation"]["uri"].as_str().unwrap();
+    assert!(uri.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}[]".contains(&byte)), "{uri}");
+    // Lines and columns start at 1; a 0 says nothing.
+    assert!(physical.get("region").is_none());
+}
+
+#[test]
+fn junit_is_xml() {
+    let xml = rendered(Format::Junit);
+    assert!(controls(&xml).is_empty() && !xml.contains('\u{ffff}'), "{xml:?}");
+    assert_eq!(quick_junit::Report::deserialize_from_str(&xml).unwrap().failures, 2);
+}
+
+#[test]
+fn github_has_one_line_a_finding() {
+    let text = rendered(Format::Github);
+    assert!(controls(&text).is_empty(), "{text:?}");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines[..2].iter().all(|line| line.starts_with("::error file=a\"b'c<d>&e%0Af%0D")));
+}
+
+#[test]
+fn html_has_only_its_own_tags() {
+    let html = rendered(Format::Html);
+    assert!(controls(&html).is_empty(), "{html:?}");
+    assert!(!html.contains("<d>"));
+}

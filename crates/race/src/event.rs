@@ -1,0 +1,218 @@
+//! The events of a run (paper, 4.1 and 5), and the names that occur in them.
+//!
+//! The paper's event is a triple {type, Tid, ID}. Here the triple is [`Event`]: who ([`ThreadId`]), what with
+//! which ID ([`EventKind`]), and where ([`Context`]), which the paper calls the event context and leaves to the
+//! observing framework. Thread creation and joining are not event types of their own: like the paper, they
+//! are a SIGNAL and a WAIT ([`Event::thread_started`], [`Event::thread_joined`]).
+//!
+//! # Deviations from the paper
+//! 1. A memory access names a range of bytes; the paper's names one ID, which is one byte.
+//! 2. C++11 atomics and fences are events ([`EventKind::Atomic`], [`EventKind::Fence`]); the paper has none.
+//! 3. Allocation and release of memory are events; in the paper they are left to the implementation.
+
+use raddle_clock::ThreadId;
+use std::fmt;
+
+/// Where an event came from: a stack trace's number, a place in the source. Opaque here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Context(pub u64);
+
+/// A lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockId(pub u64);
+
+impl fmt::Display for LockId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "L{}", self.0)
+    }
+}
+
+/// How a lock is held or wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LockMode {
+    Read,
+    Write,
+}
+
+impl LockMode {
+    /// Whether one thread in this mode keeps out another in that mode.
+    pub fn excludes(self, other: Self) -> bool {
+        self == Self::Write || other == Self::Write
+    }
+}
+
+/// What a SIGNAL and a WAIT meet at. Objects of the program and the lives of threads have names of their
+/// own, so that no address of the program can collide with a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SyncId {
+    Object(u64),
+    ThreadStart(ThreadId),
+    ThreadEnd(ThreadId),
+}
+
+/// The bytes `[start, start + size)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ByteRange {
+    pub start: u64,
+    pub size: u64,
+}
+
+impl ByteRange {
+    pub const fn new(start: u64, size: u64) -> Self {
+        Self { start, size }
+    }
+
+    /// The first address after the range. A range cannot wrap: it ends at the top of the address space.
+    pub fn end(self) -> u64 {
+        self.start.saturating_add(self.size)
+    }
+
+    pub fn bytes(self) -> std::ops::Range<u64> {
+        self.start..self.end()
+    }
+
+    pub fn contains(self, byte: u64) -> bool {
+        self.bytes().contains(&byte)
+    }
+
+    pub fn overlaps(self, other: Self) -> bool {
+        self.start.max(other.start) < self.end().min(other.end())
+    }
+
+    /// What is left of this range without the other: nothing, one piece or two.
+    pub fn without(self, other: Self) -> impl Iterator<Item = Self> {
+        let below = self.start..self.end().min(other.start).max(self.start);
+        let above = self.start.max(other.end()).min(self.end())..self.end();
+        // Without overlap both pieces would be the whole; the first one says it all.
+        let pieces = if self.overlaps(other) { [below, above] } else { [self.bytes(), 0..0] };
+        pieces.into_iter().filter(|piece| !piece.is_empty()).map(|p| Self::new(p.start, p.end - p.start))
+    }
+}
+
+/// The memory orders of C++11.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemoryOrder {
+    Relaxed,
+    Consume,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+impl MemoryOrder {
+    /// Whether a read (or fence) of this order acquires. Consume counts as acquire, as all compilers do it.
+    pub fn acquires(self) -> bool {
+        matches!(self, Self::Consume | Self::Acquire | Self::AcqRel | Self::SeqCst)
+    }
+
+    /// Whether a write (or fence) of this order releases.
+    pub fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::AcqRel | Self::SeqCst)
+    }
+}
+
+/// An operation on an atomic object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    Load(MemoryOrder),
+    Store(MemoryOrder),
+    /// A read-modify-write that always writes: exchange, fetch-add and their like.
+    Rmw(MemoryOrder),
+    /// One that fails is a load with the order for failure, and writes nothing.
+    CompareExchange {
+        success: MemoryOrder,
+        failure: MemoryOrder,
+        succeeded: bool,
+    },
+}
+
+/// The dynamic annotations of section 5.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Annotation {
+    /// `ANNOTATE_HAPPENS_BEFORE(ptr)`: SIGNAL(ptr).
+    HappensBefore(u64),
+    /// `ANNOTATE_HAPPENS_AFTER(ptr)`: WAIT(ptr).
+    HappensAfter(u64),
+    /// `ANNOTATE_CONDVAR_LOCK_WAIT(cv, mu)`: WAIT(cv).
+    CondvarLockWait {
+        condvar: u64,
+        mutex: LockId,
+    },
+    /// `ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX(lock)`.
+    PureHappensBeforeMutex(LockId),
+    /// `ANNOTATE_BENIGN_RACE(ptr)`, with a size.
+    BenignRace(ByteRange),
+    IgnoreReadsBegin,
+    IgnoreReadsEnd,
+    IgnoreWritesBegin,
+    IgnoreWritesEnd,
+    RwlockCreate(LockId),
+    RwlockDestroy(LockId),
+    RwlockAcquired(LockId, LockMode),
+    RwlockReleased(LockId, LockMode),
+    PublishMemoryRange(ByteRange),
+    UnpublishMemoryRange(ByteRange),
+    NewMemory(ByteRange),
+    ThreadName(String),
+    /// `ANNOTATE_EXPECT_RACE(ptr)`, with a size.
+    ExpectRace(ByteRange),
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// An access marked `atomic` synchronises nothing (see [`EventKind::Atomic`] for that) and does not race
+    /// with other atomic accesses.
+    Read {
+        bytes: ByteRange,
+        atomic: bool,
+    },
+    Write {
+        bytes: ByteRange,
+        atomic: bool,
+    },
+    WrLock(LockId),
+    RdLock(LockId),
+    WrUnlock(LockId),
+    RdUnlock(LockId),
+    Signal(SyncId),
+    Wait(SyncId),
+    /// The bytes are fresh: what happened there before concerned another object.
+    Alloc(ByteRange),
+    /// The bytes are given back.
+    Free(ByteRange),
+    /// An access to an atomic object, with what it synchronises.
+    Atomic {
+        bytes: ByteRange,
+        op: AtomicOp,
+    },
+    Fence(MemoryOrder),
+    Annotate(Annotation),
+}
+
+/// One event: who, where, what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub thread: ThreadId,
+    pub context: Context,
+    pub kind: EventKind,
+}
+
+impl Event {
+    pub fn new(thread: ThreadId, context: Context, kind: EventKind) -> Self {
+        Self { thread, context, kind }
+    }
+
+    /// `parent` creates `child`: what the parent did before precedes all that the child does.
+    pub fn thread_started(parent: ThreadId, child: ThreadId, context: Context) -> [Self; 2] {
+        let id = SyncId::ThreadStart(child);
+        [Self::new(parent, context, EventKind::Signal(id)), Self::new(child, context, EventKind::Wait(id))]
+    }
+
+    /// `joiner` has joined `child`: all that the child did precedes what the joiner does from now on.
+    pub fn thread_joined(joiner: ThreadId, child: ThreadId, context: Context) -> [Self; 2] {
+        let id = SyncId::ThreadEnd(child);
+        [Self::new(child, context, EventKind::Signal(id)), Self::new(joiner, context, EventKind::Wait(id))]
+    }
+}

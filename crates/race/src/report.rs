@@ -1,0 +1,56 @@
+//! What a machine reports: a race has two ends.
+//!
+//! REPORT-RACE (paper, 4.2) prints the current access and every concurrent one, each with its context and its
+//! locks. Here these are values; symbols and wording are another crate's work.
+
+use crate::event::{ByteRange, Context};
+use crate::lockset::LockSet;
+use crate::segment::Segment;
+use crate::segment_set::Member;
+use raddle_clock::ThreadId;
+
+/// One access that takes part in a race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub thread: ThreadId,
+    /// Where. Always known of the current access. Of an earlier one it is the context of its segment's first
+    /// access: exact with [`History::EachAccess`](crate::History), exact or in the same context with
+    /// `Contexts`, and left out with `SyncOnly`, where it would mislead (paper, 4.3).
+    pub context: Option<Context>,
+    pub is_write: bool,
+    pub atomic: bool,
+    /// LS_Wr and LS_Rd at the access.
+    pub writer_locks: LockSet,
+    pub reader_locks: LockSet,
+}
+
+impl Access {
+    pub(crate) fn current(member: &Member, is_write: bool, context: Context) -> Self {
+        Self::of(&member.segment, is_write, member.atomic, Some(context))
+    }
+
+    pub(crate) fn earlier(member: &Member, is_write: bool, context_known: bool) -> Self {
+        let context = context_known.then_some(member.segment.context);
+        Self::of(&member.segment, is_write, member.atomic, context)
+    }
+
+    fn of(segment: &Segment, is_write: bool, atomic: bool, context: Option<Context>) -> Self {
+        Self {
+            thread: segment.thread,
+            context,
+            is_write,
+            atomic,
+            writer_locks: segment.writer_locks.clone(),
+            reader_locks: segment.reader_locks.clone(),
+        }
+    }
+}
+
+/// A data race: the current access, and the earlier ones it is concurrent with (at least one).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The bytes of the current access on which exactly these accesses race.
+    pub bytes: ByteRange,
+    pub current: Access,
+    pub earlier: Vec<Access>,
+}

@@ -1,0 +1,56 @@
+//! Segments (paper, 4.1 and 4.3): runs of memory accesses of one thread without a synchronisation event.
+//!
+//! All accesses of a segment have the same lock sets and stand in the same happens-before relation to the
+//! rest of the world, so a segment stands for them all. Happens-before between segments is decided with
+//! vector clocks: a thread's own count grows after each event that others can learn of (a SIGNAL, or an unlock
+//! where unlocks make arcs), so the count in a segment's clock is the number of the stretch it lies in, and
+//! `S ≺ S'` for different threads exactly when the clock of `S'` has heard of that stretch of `S`'s thread.
+
+use crate::event::Context;
+use crate::lockset::LockSet;
+use raddle_clock::{Epoch, ThreadId, VectorClock};
+use std::sync::Arc;
+
+/// One segment. It lives as long as some segment set, or its thread, refers to it.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// Segments are numbered in the order in which they begin, over all threads.
+    pub serial: u64,
+    pub thread: ThreadId,
+    /// What the thread had heard of when the segment began; its own count is the segment's.
+    pub clock: Arc<VectorClock>,
+    /// The context of the segment's first access.
+    pub context: Context,
+    pub writer_locks: LockSet,
+    pub reader_locks: LockSet,
+}
+
+impl Segment {
+    /// `self ≺ other`.
+    pub fn precedes(&self, other: &Self) -> bool {
+        if self.thread == other.thread {
+            self.serial < other.serial
+        } else {
+            other.clock.covers(self.epoch())
+        }
+    }
+
+    /// `self ⪯ other`.
+    pub fn precedes_or_is(&self, other: &Self) -> bool {
+        self.serial == other.serial || self.precedes(other)
+    }
+
+    /// Neither precedes the other, and they are not the same.
+    pub fn unrelated(&self, other: &Self) -> bool {
+        !self.precedes_or_is(other) && !other.precedes(self)
+    }
+
+    /// The lock set by which an access in this segment is judged.
+    pub fn locks(&self, is_write: bool) -> &LockSet {
+        if is_write { &self.writer_locks } else { &self.reader_locks }
+    }
+
+    fn epoch(&self) -> Epoch {
+        self.clock.epoch(self.thread)
+    }
+}

@@ -1,0 +1,125 @@
+//! Builds the runtime and turns it into what is embedded: one object for executables, one shared library.
+//!
+//! 1. `raddle-rt` as a static library, in a target folder of its own: a nested cargo on the same folder would wait for
+//!    this one for ever.
+//! 2. All of it into one relocatable object.
+//! 3. The runtime's own references to `memcpy` and its kin get the runtime's versions; then `__interpose_NAME` becomes
+//!    NAME, weak, so that a program that defines a function of that name keeps its own.
+//! 4. Everything but the exports becomes local: a Rust program has its own copies of the same functions.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// Functions that the compiler calls behind the runtime's back.
+const OWN: [(&str, &str); 6] = [
+    ("memcpy", "__runtime_memcpy"),
+    ("memmove", "__runtime_memmove"),
+    ("memset", "__runtime_memset"),
+    ("memcmp", "__runtime_memcmp"),
+    ("bcmp", "__runtime_bcmp"),
+    ("strlen", "__runtime_strlen"),
+];
+
+fn main() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
+    let workspace = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..");
+    for part in ["crates/rt", "crates/wire", "Cargo.toml", "crates/raddle/include"] {
+        println!("cargo::rerun-if-changed={}", workspace.join(part).display());
+    }
+    let archive = build_runtime(&workspace, &out);
+    let object = out.join("raddle_rt.o");
+    let exports = make_object(&archive, &object, &out);
+    make_shared(&object, &out);
+    let list: String = exports.iter().map(|e| format!("  {e};\n")).collect();
+    fs::write(out.join("dynamic.list"), format!("{{\n{list}}};\n")).unwrap();
+}
+
+fn build_runtime(workspace: &Path, out: &Path) -> PathBuf {
+    let target = out.join("runtime");
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap());
+    cargo.current_dir(workspace).args(["rustc", "--package", "raddle-rt", "--lib", "--profile", "rt", "--quiet"]);
+    // Alone: a library for Rust beside it would be left as bitcode for the linker.
+    cargo.args(["--crate-type", "staticlib"]);
+    cargo.arg("--target-dir").arg(&target);
+    if workspace.join("Cargo.lock").exists() {
+        cargo.arg("--locked");
+    }
+    // What was meant for the build of raddle is not meant for its runtime.
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        let foreign = ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET"];
+        if foreign.contains(&&*name) || name.starts_with("CARGO_PROFILE_") || name.starts_with("CLIPPY_") {
+            cargo.env_remove(&*name);
+        }
+    }
+    run(&mut cargo);
+    target.join("rt/libraddle_rt.a")
+}
+
+/// Returns the names that the object exports.
+fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
+    let all = out.join("all.o");
+    // All of the crate is in one codegen unit, which this symbol brings in with what it needs of core.
+    run(Command::new("ld").args(["-r", "-u", "__tsan_init"]).arg(archive).arg("-o").arg(&all));
+
+    let own = out.join("own.syms");
+    fs::write(&own, OWN.map(|(from, to)| format!("{from} {to}\n")).concat()).unwrap();
+    let (pointed, merged) = (out.join("pointed.o"), out.join("merged.o"));
+    run(Command::new("objcopy").arg(flag("--redefine-syms=", &own)).arg(&all).arg(&pointed));
+    // A reference and a definition of the same name are one symbol only after another pass of the linker.
+    run(Command::new("ld").arg("-r").arg(&pointed).arg("-o").arg(&merged));
+
+    let defined = defined_symbols(&merged);
+    let interposed: Vec<&str> = defined.iter().filter_map(|s| s.strip_prefix("__interpose_")).collect();
+    let renames: String = interposed.iter().map(|n| format!("__interpose_{n} {n}\n")).collect();
+    let (renamed, rename_list) = (out.join("renamed.o"), out.join("rename.syms"));
+    fs::write(&rename_list, renames).unwrap();
+    run(Command::new("objcopy").arg(flag("--redefine-syms=", &rename_list)).arg(&merged).arg(&renamed));
+
+    let is_interface = |s: &&String| {
+        ["__tsan_", "Annotate", "RunningOnValgrind", "__raddle_runtime"].iter().any(|p| s.starts_with(p))
+    };
+    let mut exports: BTreeSet<String> = defined.iter().filter(is_interface).cloned().collect();
+    let weak: Vec<String> = interposed.iter().map(|s| s.to_string()).collect();
+    exports.extend(weak.iter().cloned());
+    let (keep_list, weak_list) = (out.join("keep.syms"), out.join("weak.syms"));
+    fs::write(&keep_list, exports.iter().map(|e| format!("{e}\n")).collect::<String>()).unwrap();
+    fs::write(&weak_list, weak.iter().map(|e| format!("{e}\n")).collect::<String>()).unwrap();
+    run(Command::new("objcopy")
+        .arg(flag("--keep-global-symbols=", &keep_list))
+        .arg(flag("--weaken-symbols=", &weak_list))
+        .arg("--remove-section=.llvmbc")
+        .arg("--remove-section=.llvmcmd")
+        .arg("--strip-debug")
+        .arg(&renamed)
+        .arg(object));
+    exports
+}
+
+fn make_shared(object: &Path, out: &Path) {
+    let without = out.join("shared.o");
+    run(Command::new("objcopy").arg("--remove-section=.preinit_array.raddle").arg(object).arg(&without));
+    run(Command::new("cc")
+        .args(["-shared", "-nostdlib", "-Wl,-soname,libraddle_rt.so", "-Wl,-z,now"])
+        .arg(&without)
+        .args(["-lc", "-o"])
+        .arg(out.join("libraddle_rt.so")));
+}
+
+fn defined_symbols(object: &Path) -> Vec<String> {
+    let output = Command::new("nm").args(["--defined-only", "--extern-only", "--format=posix"]).arg(object).output();
+    let output = output.unwrap_or_else(|e| panic!("nm (binutils) is needed to build raddle: {e}"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().filter_map(|l| l.split(' ').next()).map(str::to_owned).collect()
+}
+
+fn flag(name: &str, file: &Path) -> String {
+    format!("{name}{}", file.display())
+}
+
+fn run(command: &mut Command) {
+    let status = command.status().unwrap_or_else(|e| panic!("{command:?} is needed to build raddle: {e}"));
+    assert!(status.success(), "{command:?} failed: {status}");
+}

@@ -1,0 +1,20 @@
+//! `cargo raddle …` is `raddle cargo …`: cargo finds a subcommand by the name `cargo-raddle`.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+fn main() -> ExitCode {
+    let mut args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    // Cargo passes the subcommand's own name on.
+    if args.first().is_some_and(|first| first == "raddle") {
+        args.remove(0);
+    }
+    let own_version = args.first().is_some_and(|first| first == "--version" || first == "-V");
+    // Installed side by side; the PATH is for the rest.
+    let beside = std::env::current_exe().ok().map(|me| me.with_file_name("raddle"));
+    let raddle = beside.filter(|path| path.is_file()).unwrap_or_else(|| "raddle".into());
+    let error = Command::new(&raddle).args((!own_version).then_some("cargo")).args(args).exec();
+    eprintln!("raddle: cannot run {}: {error}; install raddle beside cargo-raddle", raddle.display());
+    ExitCode::from(2)
+}

@@ -1,0 +1,160 @@
+//! The command line of `raddle`.
+
+use crate::{doctor, run};
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Finds concurrency bugs in native Linux programs, proves them and explains them.
+#[derive(Debug, Parser)]
+#[command(name = "raddle", version, propagate_version = false, arg_required_else_help = true,
+    subcommand_help_heading = "Commands", after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Build, then watch:
+  CC=\"raddle cc\" CXX=\"raddle c++\" make         # any make, autotools
+  raddle shims ~/bin                           # once, for CMake:
+  cmake -DCMAKE_C_COMPILER=raddle-cc -DCMAKE_CXX_COMPILER=raddle-c++ ..
+  raddle run -- ./my_server --selftest
+
+  cargo raddle test                            # Rust: builds and watches
+
+Exit status: 0 nothing found, 66 findings, 2 raddle could not do its job.
+The compiler wrappers end with the compiler's own status.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Run(Box<run::Args>),
+
+    /// Compile or link C with instrumentation: a stand-in for cc
+    ///
+    /// Takes every option of gcc or clang, and passes them on as they are. It adds
+    /// -fsanitize=thread, raddle's runtime in place of the compiler's own, the folder of
+    /// <raddle/annotations.h>, the macro __RADDLE__, and, where no -g is given, -g1 for
+    /// the lines in reports.
+    #[command(after_help = CC_HELP, disable_help_flag = true)]
+    Cc(Words),
+
+    /// Compile or link C++ with instrumentation: a stand-in for c++
+    ///
+    /// As `raddle cc`, with RADDLE_CXX for the real compiler and c++ as the default.
+    #[command(name = "c++", after_help = CC_HELP, disable_help_flag = true)]
+    Cxx(Words),
+
+    /// Compile Rust with instrumentation, the standard library included: a stand-in for rustc
+    ///
+    /// The first use with a toolchain instruments its standard library, which takes some
+    /// seconds. For cargo projects use `cargo raddle`.
+    #[command(disable_help_flag = true)]
+    Rustc(Words),
+
+    /// Build, run or test a cargo project with instrumentation: the same as `cargo raddle`
+    Cargo(CargoArgs),
+
+    /// Write raddle-cc, raddle-c++ and raddle-rustc into a folder, for tools that want one word
+    Shims {
+        /// The folder, best one on the PATH
+        dir: PathBuf,
+    },
+
+    /// Say what works on this machine, and what to do about the rest
+    ///
+    /// Exit status: 0 when `raddle run` can work here, 2 otherwise.
+    Doctor(doctor::Args),
+}
+
+const CC_HELP: &str = "\
+The real compiler is, in this order:
+  --use COMPILER     as the first words: raddle cc --use clang-19 -c a.c
+  RADDLE_CC          for raddle cc; may have several words: \"ccache gcc\"
+  RADDLE_CXX         for raddle c++
+  cc, c++            on the PATH
+
+RADDLE_NO_DEBUG_INFO=1 leaves out the -g1.
+Not possible, and refused with exit status 2: -static, other sanitizers, other machines.";
+
+/// The words of a wrapped command line. They are taken raw, before clap sees them; this is
+/// for the help.
+#[derive(Debug, clap::Args)]
+pub struct Words {
+    /// The compiler's own arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub words: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Options of `raddle run` stand before cargo's subcommand:
+  cargo raddle --mode hybrid test -- --nocapture
+  cargo raddle build --release
+  cargo raddle run --bin server -- --selftest
+
+Instrumented builds are kept apart, in target/raddle.")]
+pub struct CargoArgs {
+    #[command(flatten)]
+    pub options: run::Options,
+
+    /// Cargo's subcommand and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CARGO ARGS")]
+    pub cargo: Vec<OsString>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    fn parse(line: &str) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(line.split_whitespace())
+    }
+
+    #[test]
+    fn run_takes_its_options_and_the_target() {
+        let Command::Run(args) = parse(
+            "raddle run --mode hybrid --history 2 --ignore fun:a --ignore file:b -o x -- ./p --mode y -- z",
+        )
+        .unwrap()
+        .command
+        else {
+            panic!("not run")
+        };
+        assert_eq!(args.options.mode, run::args::Mode::Hybrid);
+        assert_eq!(args.options.history, 2);
+        assert_eq!(args.options.ignore, ["fun:a", "file:b"]);
+        assert_eq!(args.command, ["./p", "--mode", "y", "--", "z"]);
+    }
+
+    #[test]
+    fn run_without_a_target_or_with_a_bad_value_is_refused() {
+        for line in [
+            "raddle run",
+            "raddle run --mode",
+            "raddle run --history 3 -- x",
+            "raddle run --mode eager -- x",
+            "raddle run ./x",
+            "raddle run --exit-code 256 -- x",
+        ] {
+            assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
+        }
+    }
+
+    #[test]
+    fn cargo_takes_options_first_and_leaves_the_rest_alone() {
+        let Command::Cargo(args) =
+            parse("raddle cargo --mode fast test --release -- --nocapture --mode").unwrap().command
+        else {
+            panic!("not cargo")
+        };
+        assert_eq!(args.options.mode, run::args::Mode::Fast);
+        assert_eq!(args.cargo, ["test", "--release", "--", "--nocapture", "--mode"]);
+    }
+}

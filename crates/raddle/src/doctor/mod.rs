@@ -1,0 +1,147 @@
+//! `raddle doctor`: what works on this machine, and what to do about the rest.
+//!
+//! Each check looks at one thing and ends in a [`Check`]: ok, a warning (something raddle can
+//! do without), or a failure (`raddle run` cannot work), with the remedy as a command where
+//! there is one. Looking and judging are apart: the judging functions take plain values and
+//! are tested with them.
+
+mod compilers;
+mod machine;
+
+use crate::exit;
+use clap::ValueEnum;
+use serde::Serialize;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// The arguments of `raddle doctor`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// How to write the checks
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// How one thing stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    /// Raddle works without it, with less.
+    Warn,
+    /// `raddle run` cannot work.
+    Fail,
+}
+
+/// One thing looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Check {
+    name: String,
+    status: Status,
+    detail: String,
+    remedy: Option<String>,
+}
+
+impl Check {
+    fn ok(name: &str, detail: impl Into<String>) -> Check {
+        Check { name: name.into(), status: Status::Ok, detail: detail.into(), remedy: None }
+    }
+
+    fn warn(name: &str, detail: impl Into<String>, remedy: impl Into<String>) -> Check {
+        let remedy = Some(remedy.into());
+        Check { name: name.into(), status: Status::Warn, detail: detail.into(), remedy }
+    }
+
+    fn fail(name: &str, detail: impl Into<String>, remedy: impl Into<String>) -> Check {
+        Check { status: Status::Fail, ..Check::warn(name, detail, remedy) }
+    }
+}
+
+/// The JSON document.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    version: &'static str,
+    works: bool,
+    checks: &'a [Check],
+}
+
+/// Looks at everything and prints it.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let mut checks = machine::checks();
+    checks.extend(compilers::checks());
+    let works = works(&checks);
+    match args.format {
+        Format::Text => print!("{}", text(&checks, works)),
+        Format::Json => {
+            let version = env!("CARGO_PKG_VERSION");
+            let report = Report { schema: "raddle.doctor/1", version, works, checks: &checks };
+            println!("{}", serde_json::to_string_pretty(&report)?);
+        }
+    }
+    Ok(ExitCode::from(if works { exit::CLEAN } else { exit::FAILURE }))
+}
+
+fn works(checks: &[Check]) -> bool {
+    checks.iter().all(|c| c.status != Status::Fail)
+}
+
+fn text(checks: &[Check], works: bool) -> String {
+    let width = checks.iter().map(|c| c.name.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for Check { name, status, detail, remedy } in checks {
+        let mark = match status {
+            Status::Ok => "ok  ",
+            Status::Warn => "warn",
+            Status::Fail => "FAIL",
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{mark}  {name:width$}  {detail}");
+        if let Some(remedy) = remedy {
+            let _ = writeln!(out, "      {:width$}  -> {remedy}", "");
+        }
+    }
+    let verdict = if works { "raddle run works here" } else { "raddle run does not work here yet" };
+    let _ = writeln!(out, "\n{verdict}.");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> Vec<Check> {
+        vec![Check::ok("kernel", "Linux 6"), Check::warn("gdb", "not found", "apt install gdb")]
+    }
+
+    #[test]
+    fn only_a_failure_stops_run() {
+        assert!(works(&some()));
+        let mut checks = some();
+        checks.push(Check::fail("address space", "limited", "ulimit -v unlimited"));
+        assert!(!works(&checks));
+    }
+
+    #[test]
+    fn the_text_has_each_remedy_under_its_check() {
+        let expected = "ok    kernel  Linux 6\nwarn  gdb     not found\n              -> apt install gdb\n\n\
+            raddle run works here.\n";
+        assert_eq!(text(&some(), true), expected);
+    }
+
+    #[test]
+    fn the_json_names_its_schema() {
+        let checks = some();
+        let report = Report { schema: "raddle.doctor/1", version: "1", works: true, checks: &checks };
+        let json = serde_json::to_value(report).unwrap();
+        assert_eq!(json["checks"][1]["status"], "warn");
+        assert_eq!(json["checks"][1]["remedy"], "apt install gdb");
+        assert!(json["checks"][0]["remedy"].is_null());
+    }
+}

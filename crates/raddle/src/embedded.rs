@@ -1,0 +1,10 @@
+//! The runtime, as it is carried inside this binary: made by the build script.
+
+/// The prelinked, position-independent runtime that executables are linked with.
+pub const RUNTIME_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/raddle_rt.o"));
+/// The same runtime as a shared library, for targets that cannot be relinked.
+pub const RUNTIME_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_rt.so"));
+/// `raddle/annotations.h`.
+pub const ANNOTATIONS_H: &[u8] = include_bytes!("../include/raddle/annotations.h");
+/// The symbols an executable must export so that libraries loaded later bind to them.
+pub const DYNAMIC_LIST: &str = include_str!(concat!(env!("OUT_DIR"), "/dynamic.list"));

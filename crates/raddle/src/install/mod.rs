@@ -1,0 +1,252 @@
+//! Unpacks the runtime that this binary carries, once, and checks it each time it is used.
+//!
+//! ```text
+//! <cache>/raddle/<content hash>/
+//!   raddle_rt.o              linked into executables
+//!   dynamic.list             what those executables export
+//!   include/raddle/annotations.h
+//!   exe/libtsan.so           linker script for a link by hand: INPUT(raddle_rt.o)
+//!   shared/libtsan.so, .a    empty linker scripts: what gcc's own -ltsan finds
+//!   lib/libraddle_rt.so      for targets that cannot be relinked
+//!   lib/libtsan.so.2         the same, for a binary built with plain gcc -fsanitize=thread
+//! ```
+//!
+//! Guaranteed: the folder belongs to this user, nobody else can write to it, and every file in
+//! it has, byte for byte, the content that this binary carries. So nobody can slip a runtime
+//! into another user's program, and two versions of raddle do not disturb each other. The
+//! content is compared rather than hashed again: it is at hand, and comparing is cheaper.
+//! An unpacked folder appears by one rename, so that builds in parallel see all of it or
+//! nothing.
+
+pub mod cache;
+
+use crate::embedded;
+use sha2::{Digest, Sha256};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+/// The unpacked runtime.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    dir: PathBuf,
+}
+
+/// One file of the layout: its place under the folder, and what it holds.
+struct Item {
+    path: &'static str,
+    content: Content,
+}
+
+enum Content {
+    Bytes(&'static [u8]),
+    /// A linker script naming `raddle_rt.o` by its absolute path.
+    ScriptForObject,
+}
+
+const NOTHING: &[u8] = b"/* raddle: empty on purpose; the runtime is linked by name */\n";
+
+const ITEMS: &[Item] = &[
+    Item { path: "raddle_rt.o", content: Content::Bytes(embedded::RUNTIME_OBJECT) },
+    Item { path: "dynamic.list", content: Content::Bytes(embedded::DYNAMIC_LIST.as_bytes()) },
+    Item { path: "include/raddle/annotations.h", content: Content::Bytes(embedded::ANNOTATIONS_H) },
+    Item { path: "exe/libtsan.so", content: Content::ScriptForObject },
+    Item { path: "shared/libtsan.so", content: Content::Bytes(NOTHING) },
+    Item { path: "shared/libtsan.a", content: Content::Bytes(NOTHING) },
+    Item { path: "lib/libraddle_rt.so", content: Content::Bytes(embedded::RUNTIME_SHARED) },
+    Item { path: "lib/libtsan.so.2", content: Content::Bytes(embedded::RUNTIME_SHARED) },
+];
+
+impl Item {
+    fn bytes(&self, dir: &Path) -> std::borrow::Cow<'static, [u8]> {
+        match self.content {
+            Content::Bytes(bytes) => bytes.into(),
+            Content::ScriptForObject => {
+                format!("INPUT(\"{}\")\n", dir.join("raddle_rt.o").display()).into_bytes().into()
+            }
+        }
+    }
+}
+
+impl Runtime {
+    /// The runtime, unpacked first if need be.
+    pub fn open() -> Result<Runtime, cache::CacheError> {
+        Self::open_in(&cache::root()?)
+    }
+
+    fn open_in(root: &Path) -> Result<Runtime, cache::CacheError> {
+        let runtime = Runtime::at(root.join(content_hash()));
+        if !runtime.is_intact() {
+            runtime.unpack()?;
+        }
+        cache::check_private(&runtime.dir)?;
+        Ok(runtime)
+    }
+
+    /// The runtime as it would be unpacked in `dir`, unchecked.
+    pub fn at(dir: PathBuf) -> Runtime {
+        Runtime { dir }
+    }
+
+    /// The prelinked object that executables are linked with.
+    pub fn object(&self) -> PathBuf {
+        self.dir.join("raddle_rt.o")
+    }
+
+    /// The folder to search for `raddle/annotations.h`.
+    pub fn include(&self) -> PathBuf {
+        self.dir.join("include")
+    }
+
+    /// The folder whose libtsan is empty.
+    pub fn empty_libtsan(&self) -> PathBuf {
+        self.dir.join("shared")
+    }
+
+    /// The list of symbols that executables export.
+    pub fn dynamic_list(&self) -> PathBuf {
+        self.dir.join("dynamic.list")
+    }
+
+    /// The runtime as a shared library.
+    #[expect(dead_code, reason = "for `run`, which preloads it into targets without a runtime")]
+    pub fn shared_library(&self) -> PathBuf {
+        self.dir.join("lib/libraddle_rt.so")
+    }
+
+    /// The folder that stands in for gcc's libtsan in the library path.
+    #[expect(dead_code, reason = "for `run`, which puts it into the target's library path")]
+    pub fn library_folder(&self) -> PathBuf {
+        self.dir.join("lib")
+    }
+
+    fn is_intact(&self) -> bool {
+        let same = |item: &Item| {
+            let path = self.dir.join(item.path);
+            let plain = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
+            plain && std::fs::read(&path).is_ok_and(|found| found == *item.bytes(&self.dir))
+        };
+        ITEMS.iter().all(same)
+    }
+
+    /// Writes all files into a new folder beside `dir`, then renames it into place.
+    fn unpack(&self) -> Result<(), cache::CacheError> {
+        let failed = |source| cache::CacheError::Unpack { path: self.dir.clone(), source };
+        let root = self.dir.parent().unwrap_or(Path::new("/"));
+        let staging = cache::staging("unpack-", root).map_err(failed)?;
+        for item in ITEMS {
+            let path = staging.path().join(item.path);
+            let folder = path.parent().unwrap_or(root);
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+            // Named for where it will be, not for where it is being written.
+            std::fs::write(&path, item.bytes(&self.dir)).map_err(failed)?;
+        }
+        if self.dir.exists() {
+            // Damaged, or it would not be unpacked again. It is moved aside whole rather than
+            // emptied in place, since another raddle may be reading it.
+            let old = cache::staging("old-", root).map_err(failed)?;
+            let _ = std::fs::rename(&self.dir, old.path().join("runtime"));
+        }
+        match std::fs::rename(staging.path(), &self.dir) {
+            Ok(()) => {
+                let _ = staging.keep();
+                Ok(())
+            }
+            // Another process was faster, with the same content.
+            Err(_) if self.is_intact() => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+/// The name of the folder: a hash over every path and content that goes into it.
+pub fn content_hash() -> &'static str {
+    static HASH: LazyLock<String> = LazyLock::new(|| {
+        let mut hash = Sha256::new();
+        for item in ITEMS {
+            let bytes = item.bytes(Path::new(""));
+            hash.update((item.path.len() as u64).to_le_bytes());
+            hash.update(item.path);
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        }
+        cache::hex(&hash.finalize()[..16])
+    });
+    &HASH
+}
+
+/// Whether a file or folder is owned by this user and writable by nobody else.
+fn is_private(meta: &std::fs::Metadata) -> bool {
+    meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn root() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn unpacks_everything_privately() {
+        let root = root();
+        let runtime = Runtime::open_in(root.path()).unwrap();
+        for item in ITEMS {
+            assert!(runtime.dir.join(item.path).is_file(), "{}", item.path);
+        }
+        assert_eq!(std::fs::metadata(&runtime.dir).unwrap().mode() & 0o777, 0o700);
+        let script = std::fs::read_to_string(runtime.dir.join("exe/libtsan.so")).unwrap();
+        assert_eq!(script, format!("INPUT(\"{}\")\n", runtime.object().display()));
+        let left: Vec<_> = std::fs::read_dir(root.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "no staging folder is left: {left:?}");
+    }
+
+    #[test]
+    fn repairs_what_was_changed() {
+        let root = root();
+        let runtime = Runtime::open_in(root.path()).unwrap();
+        let header = runtime.include().join("raddle/annotations.h");
+        std::fs::write(&header, "#error somebody was here").unwrap();
+        std::fs::remove_file(runtime.dynamic_list()).unwrap();
+        let again = Runtime::open_in(root.path()).unwrap();
+        assert!(again.is_intact());
+        assert_eq!(std::fs::read(&header).unwrap(), embedded::ANNOTATIONS_H);
+    }
+
+    #[test]
+    fn a_link_to_elsewhere_does_not_count_as_content() {
+        let root = root();
+        let runtime = Runtime::open_in(root.path()).unwrap();
+        let aside = root.path().join("aside");
+        std::fs::rename(runtime.object(), &aside).unwrap();
+        std::os::unix::fs::symlink(&aside, runtime.object()).unwrap();
+        assert!(!runtime.is_intact());
+    }
+
+    #[test]
+    fn refuses_a_folder_others_can_write() {
+        let root = root();
+        let runtime = Runtime::open_in(root.path()).unwrap();
+        std::fs::set_permissions(&runtime.dir, PermissionsExt::from_mode(0o777)).unwrap();
+        let refused = Runtime::open_in(root.path());
+        assert!(matches!(refused, Err(cache::CacheError::NotPrivate { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn many_at_once_agree() {
+        let root = root();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert!(Runtime::open_in(root.path()).unwrap().is_intact()));
+            }
+        });
+    }
+
+    #[test]
+    fn the_hash_names_the_content() {
+        assert_eq!(content_hash().len(), 32);
+        assert!(content_hash().bytes().all(|b| b.is_ascii_hexdigit()));
+    }
+}

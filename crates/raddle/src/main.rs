@@ -1,0 +1,90 @@
+//! The `raddle` command.
+//!
+//! One small module a subcommand. Only this crate knows the command line, terminals and exit
+//! codes; what the subcommands do is in the library crates.
+
+mod cli;
+mod doctor;
+mod embedded;
+mod exit;
+mod install;
+mod run;
+mod shims;
+mod sysroot;
+mod wrap;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use shims::Shim;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use wrap::cc::Dialect;
+use wrap::rustc::Tool;
+
+fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    match dispatch(args) {
+        Ok(code) => code,
+        Err(error) => exit::failure(&error),
+    }
+}
+
+fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
+    if let Some((shim, words)) = wrapped(&args) {
+        return match shim {
+            Shim::Cc(dialect) => wrap::cc::run(dialect, words),
+            Shim::Rust(tool) => wrap::rustc::run(tool, words),
+        };
+    }
+    match Cli::parse_from(&args).command {
+        Command::Run(args) => run::run(*args),
+        Command::Cargo(cargo) => {
+            // Raw, so that `raddle run` reads them itself and no default is spelt out.
+            let options = &args[2..args.len() - cargo.cargo.len()];
+            wrap::cargo::run(options, &cargo.cargo)
+        }
+        Command::Shims { dir } => shims::write(&dir).map(|()| ExitCode::from(exit::CLEAN)),
+        Command::Doctor(args) => doctor::run(&args),
+        // Taken above, before clap; it gets here only to print their help.
+        Command::Cc(args) | Command::Cxx(args) | Command::Rustc(args) => {
+            anyhow::bail!("unexpected {:?}", args.words)
+        }
+    }
+}
+
+/// The wrapper that raddle was called as, by its own name or by the first word, and its words.
+///
+/// A compiler's command line does not go through clap: every word is the compiler's.
+fn wrapped(args: &[OsString]) -> Option<(Shim, Vec<OsString>)> {
+    if let Some(shim) = args.first().and_then(|name| shims::by_name(name)) {
+        return Some((shim, args[1..].to_vec()));
+    }
+    let shim = match args.get(1)?.to_str()? {
+        "cc" => Shim::Cc(Dialect::C),
+        "c++" => Shim::Cc(Dialect::Cxx),
+        "rustc" => Shim::Rust(Tool::Rustc),
+        _ => return None,
+    };
+    Some((shim, args[2..].to_vec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Option<(Shim, Vec<OsString>)> {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        wrapped(&words)
+    }
+
+    #[test]
+    fn wrappers_by_word_and_by_name() {
+        let version = vec![OsString::from("--version")];
+        assert_eq!(of("raddle cc --version"), Some((Shim::Cc(Dialect::C), version.clone())));
+        assert_eq!(of("/x/raddle-c++ --version"), Some((Shim::Cc(Dialect::Cxx), version.clone())));
+        assert_eq!(of("raddle rustc --version"), Some((Shim::Rust(Tool::Rustc), version)));
+        assert_eq!(of("raddle-cc cc"), Some((Shim::Cc(Dialect::C), vec!["cc".into()])));
+        assert_eq!(of("raddle run -- cc"), None);
+        assert_eq!(of("raddle"), None);
+    }
+}

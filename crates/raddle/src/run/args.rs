@@ -1,0 +1,169 @@
+//! The command line of `raddle run`.
+
+use clap::ValueEnum;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Watch a program, and every instrumented process it starts, for data races
+///
+/// The program must have been built with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo
+/// raddle`, or plain `gcc -fsanitize=thread`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  raddle run -- ./server --selftest
+  raddle run --mode hybrid -- ctest --output-on-failure
+  raddle run --format sarif -o races.sarif -- make check
+  raddle run --write-baseline known.json -- ./tests    # once
+  raddle run --baseline known.json -- ./tests          # from then on, only what is new
+
+Exit status: 0 or the program's own when nothing is found, 66 when something is, 2 when raddle
+could not do its job.")]
+pub struct Args {
+    #[command(flatten)]
+    pub options: Options,
+
+    /// The program and its arguments, after `--`
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+}
+
+/// The options of `raddle run`, which `cargo raddle` takes as well.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// What counts as a race
+    #[arg(long, value_enum, default_value_t = Mode::Hb, help_heading = "Detection")]
+    pub mode: Mode,
+
+    /// How much of the past to keep for the stack of the earlier access: 0 none, 2 most
+    #[arg(long, value_name = "0|1|2", default_value_t = 1, help_heading = "Detection",
+          value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub history: u8,
+
+    /// Do not report accesses of the thread that initialises memory before others see it
+    #[arg(long, help_heading = "Detection")]
+    pub init_state: bool,
+
+    /// Flush the detector's state at this much memory, as in 512M or 2G [default: from the
+    /// machine's and ulimit's limits]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Detection")]
+    pub memory_limit: Option<u64>,
+
+    /// Do not look for cycles in lock order
+    #[arg(long, help_heading = "Detection")]
+    pub no_lock_order: bool,
+
+    /// In hybrid mode, let mutexes that are used with a condition variable order accesses
+    #[arg(long, help_heading = "Detection")]
+    pub condvar_mutexes_order: bool,
+
+    /// The format of the report
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Report")]
+    pub format: Format,
+
+    /// Write the report to this file rather than to stderr (text) or stdout (other formats)
+    #[arg(short, long, value_name = "FILE", help_heading = "Report")]
+    pub output: Option<PathBuf>,
+
+    /// Colour in text: auto is on a terminal only
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, help_heading = "Report")]
+    pub color: Color,
+
+    /// The exit status when there are findings
+    #[arg(long, value_name = "N", default_value_t = crate::exit::FINDINGS, help_heading = "Report")]
+    pub exit_code: u8,
+
+    /// Which findings set the exit status: suspected counts both kinds
+    #[arg(long, value_enum, value_name = "CONFIDENCE", default_value_t = FailOn::Suspected,
+          help_heading = "Report")]
+    pub fail_on: FailOn,
+
+    /// Leave out what this file, in ThreadSanitizer's format, suppresses (may be repeated)
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
+    pub suppressions: Vec<PathBuf>,
+
+    /// Leave out findings that touch fun:NAME, file:PATH or module:NAME, with * (may be repeated)
+    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
+    pub ignore: Vec<String>,
+
+    /// Leave out the findings that this file lists
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
+    pub baseline: Option<PathBuf>,
+
+    /// Write the findings of this run to a file for --baseline
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
+    pub write_baseline: Option<PathBuf>,
+}
+
+/// The detector's state machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Pure happens-before: no false report on correct code
+    Hb,
+    /// Locksets as well: finds races that this run happened to order, may report false ones
+    Hybrid,
+    /// Happens-before with less work an access: misses some races
+    Fast,
+}
+
+/// How the report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// The document of schema raddle.findings/1
+    Json,
+    /// For code-scanning services
+    Sarif,
+    /// For continuous-integration test reports
+    Junit,
+    /// Workflow commands that annotate a pull request
+    Github,
+    /// One page with everything in it
+    Html,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// The least confidence that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    Confirmed,
+    Suspected,
+}
+
+/// A number of bytes with an optional K, M, G or T (powers of 1024).
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        "T" | "TB" | "TIB" => 40,
+        _ => return Err("a size is a number with K, M, G or T, as in 2G".into()),
+    };
+    let number: u64 = digits.parse().map_err(|_| "a size is a number with K, M, G or T, as in 2G")?;
+    number.checked_mul(1 << shift).filter(|n| *n > 0).ok_or_else(|| "out of range".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("4096"), Ok(4096));
+        assert_eq!(parse_size("512M"), Ok(512 << 20));
+        assert_eq!(parse_size("2g"), Ok(2 << 30));
+        assert_eq!(parse_size("1GiB"), Ok(1 << 30));
+        for bad in ["", "G", "2X", "-1", "0", "1.5G", "99999999999T"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Dynamic annotations: the race detection API of section 5, with the names of `dynamic_annotations.h`, and TSan's
+//! public interface. `raddle/annotations.h` maps helgrind's names onto these.
+//!
+//! In a program that no driver watches they do nothing.
+
+use core::ffi::{c_char, c_int};
+
+use crate::detect::held::Mode;
+use crate::detect::sync::{self, Taking};
+use crate::detect::thread::{Thread, current};
+use crate::detect::{depot, range};
+use crate::hub::{annotations, is_active, log};
+use crate::interpose::thread::set_name;
+use raddle_wire::record::{Record, lock_kind};
+
+/// Counts up or down what is ignored from now on.
+pub fn ignore(reads: i32, writes: i32) {
+    let t = current();
+    t.ignore_reads = t.ignore_reads.saturating_add_signed(reads);
+    t.ignore_writes = t.ignore_writes.saturating_add_signed(writes);
+    t.set_ignores();
+}
+
+fn lock(t: &mut Thread, address: usize, mode: Mode, tried: bool) {
+    let pc = t.caller;
+    sync::locked(t, address, Taking { mode, what: lock_kind::ANNOTATED, tried, pc });
+}
+
+/// Exports functions that do nothing unless a driver watches; `t` is the thread, whose caller is known.
+macro_rules! annotation {
+    ($($(#[$meta:meta])* $name:ident($($a:ident: $ty:ty),* $(,)?) |$t:ident| $body:block)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = stringify!($name))]
+            #[unsafe(naked)]
+            unsafe extern "C" fn entry() {
+                core::arch::naked_asm!(
+                    "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                    "mov r11, qword ptr [rsp]",
+                    "mov qword ptr fs:[r10 + {caller}], r11",
+                    "jmp {to}",
+                    caller = const core::mem::offset_of!(Thread, caller),
+                    to = sym body,
+                )
+            }
+            $(#[$meta])*
+            #[allow(unused_variables)]
+            extern "C" fn body($($a: $ty),*) {
+                if is_active() && current().known {
+                    let $t = current();
+                    $body
+                }
+            }
+        };
+    )*};
+}
+
+type File = *const c_char;
+type Text = *const c_char;
+
+annotation! {
+    AnnotateHappensBefore(file: File, line: c_int, address: usize) |t| { sync::release(t, address) }
+    AnnotateHappensAfter(file: File, line: c_int, address: usize) |t| { sync::acquire(t, address) }
+    AnnotateCondVarSignal(file: File, line: c_int, cv: usize) |t| { sync::release(t, cv) }
+    AnnotateCondVarSignalAll(file: File, line: c_int, cv: usize) |t| { sync::release(t, cv) }
+    AnnotateCondVarWait(file: File, line: c_int, cv: usize, lock: usize) |t| { sync::acquire(t, cv) }
+    AnnotateMutexIsUsedAsCondVar(file: File, line: c_int, mutex: usize) |t| { sync::order_by(mutex) }
+    /// Treats the lock as in happens-before mode, whatever the mode.
+    AnnotatePureHappensBeforeMutex(file: File, line: c_int, mutex: usize) |t| { sync::order_by(mutex) }
+    AnnotateMutexIsNotPHB(file: File, line: c_int, mutex: usize) |t| {
+        crate::detect::objects::with(mutex, |o| o.orders = false)
+    }
+    AnnotateRWLockCreate(file: File, line: c_int, lock: usize) |t| { sync::destroyed(lock) }
+    AnnotateRWLockCreateStatic(file: File, line: c_int, lock: usize) |t| { sync::destroyed(lock) }
+    AnnotateRWLockDestroy(file: File, line: c_int, lock: usize) |t| { sync::destroyed(lock) }
+    AnnotateRWLockAcquired(file: File, line: c_int, address: usize, is_write: usize) |t| {
+        lock(t, address, if is_write != 0 { Mode::Write } else { Mode::Read }, false)
+    }
+    AnnotateRWLockReleased(file: File, line: c_int, address: usize, is_write: usize) |t| { sync::unlocking(t, address) }
+    /// The bytes are about to be published safely: an arc from here to every later access. To the detector they are as
+    /// good as never touched.
+    AnnotatePublishMemoryRange(file: File, line: c_int, address: usize, size: usize) |t| { range::clear(address, size) }
+    /// The bytes belong to this thread again: an arc from all earlier accesses to here.
+    AnnotateUnpublishMemoryRange(file: File, line: c_int, address: usize, size: usize) |t| { range::clear(address, size) }
+    AnnotateNewMemory(file: File, line: c_int, address: usize, size: usize) |t| {
+        crate::detect::objects::remove_range(address, size);
+        range::fresh(t, address, size, t.caller)
+    }
+    AnnotateBenignRace(file: File, line: c_int, address: usize, description: Text) |t| { annotations::benign(address, 8) }
+    AnnotateBenignRaceSized(file: File, line: c_int, address: usize, size: usize, description: Text) |t| {
+        annotations::benign(address, size)
+    }
+    AnnotateExpectRace(file: File, line: c_int, address: usize, description: Text) |t| {
+        expect(t, address, description)
+    }
+    AnnotateFlushExpectedRaces(file: File, line: c_int) |t| {}
+    AnnotateIgnoreReadsBegin(file: File, line: c_int) |t| { ignore(1, 0) }
+    AnnotateIgnoreReadsEnd(file: File, line: c_int) |t| { ignore(-1, 0) }
+    AnnotateIgnoreWritesBegin(file: File, line: c_int) |t| { ignore(0, 1) }
+    AnnotateIgnoreWritesEnd(file: File, line: c_int) |t| { ignore(0, -1) }
+    AnnotateThreadName(file: File, line: c_int, name: Text) |t| {
+        // SAFETY: a known thread has a card; the name is the program's string.
+        unsafe { set_name(&mut *t.card, name) }
+    }
+    AnnotateFlushState(file: File, line: c_int) |t| { crate::detect::flush::flush() }
+
+    __tsan_acquire(address: usize) |t| { sync::acquire(t, address) }
+    __tsan_release(address: usize) |t| { sync::release(t, address) }
+    __tsan_flush_memory() |t| { crate::detect::flush::flush() }
+    __tsan_mutex_create(m: usize, flags: u32) |t| { sync::destroyed(m) }
+    __tsan_mutex_destroy(m: usize, flags: u32) |t| { sync::destroyed(m) }
+    __tsan_mutex_pre_lock(m: usize, flags: u32) |t| {}
+    __tsan_mutex_post_lock(m: usize, flags: u32, recursion: c_int) |t| {
+        let mode = if flags & tsan_mutex::READ_LOCK != 0 { Mode::Read } else { Mode::Write };
+        if flags & tsan_mutex::TRY_LOCK_FAILED == 0 {
+            lock(t, m, mode, flags & tsan_mutex::TRY_LOCK != 0)
+        }
+    }
+    __tsan_mutex_post_unlock(m: usize, flags: u32) |t| {}
+    __tsan_mutex_pre_signal(m: usize, flags: u32) |t| { sync::release(t, m) }
+    __tsan_mutex_post_signal(m: usize, flags: u32) |t| {}
+    __tsan_mutex_pre_divert(m: usize, flags: u32) |t| {}
+    __tsan_mutex_post_divert(m: usize, flags: u32) |t| {}
+}
+
+/// Unlocking returns how often a recursive mutex was held, which is always once here.
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_mutex_pre_unlock(m: usize, _flags: u32) -> c_int {
+    if is_active() {
+        sync::unlocking(current(), m);
+    }
+    1
+}
+
+/// Flags of `__tsan_mutex_*`, as tsan_interface.h numbers them.
+mod tsan_mutex {
+    pub const READ_LOCK: u32 = 1 << 3;
+    pub const TRY_LOCK: u32 = 1 << 4;
+    pub const TRY_LOCK_FAILED: u32 = 1 << 5;
+}
+
+fn expect(t: &mut Thread, address: usize, description: Text) {
+    let _inside = t.enter();
+    annotations::expect(address, 1);
+    let mut len = 0;
+    // SAFETY: null or the program's string.
+    let text = unsafe {
+        while !description.is_null() && *description.add(len) != 0 && len < 200 {
+            len += 1;
+        }
+        if len == 0 { &[] } else { core::slice::from_raw_parts(description.cast::<u8>(), len) }
+    };
+    let stack = depot::logged(depot::current(t, t.caller));
+    log::write(&Record::ExpectRace { address: address as u64, size: 1, stack, description: text });
+}
+
+/// A program may ask whether a detector runs, to spend less.
+#[unsafe(no_mangle)]
+extern "C" fn RunningOnValgrind() -> c_int {
+    is_active() as c_int
+}

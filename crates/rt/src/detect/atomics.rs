@@ -1,0 +1,220 @@
+//! Atomic operations and fences: the C++11 rules, on clocks.
+//!
+//! Each atomic location that was ever released into has an object whose clock is what an acquire of its current value
+//! learns. The operation itself is carried out while the object is held, so that values and clocks go together.
+//!
+//! - A release store heads a new release sequence: its clock replaces the object's.
+//! - A read-modify-write continues the sequence whatever its order: a release joins its clock.
+//! - A relaxed store continues a sequence that its own thread heads (C++11), and breaks any other; behind a release
+//!   fence it publishes what that fence saw.
+//! - An acquire joins the object's clock. A relaxed (or release-only) read keeps it aside in `seen_relaxed`, where an
+//!   acquire fence finds it.
+//!
+//! Deviations: (1) consume is acquire. (2) seq_cst adds no order beyond acquire and release; fences of that order are
+//! both. (3) A location that nothing was released into has no object; a relaxed store there that comes just when
+//! another thread makes one may leave that thread's clock in place, which can hide a race but not invent one.
+
+use core::ffi::c_int;
+
+use super::clock::Clock;
+use super::objects::{self, Object};
+use super::thread::{Thread, gate};
+use super::{check, flush};
+use crate::layout::{ATOMIC, READ, is_watchable};
+use crate::sys;
+
+/// C's memory_order by number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Order(pub c_int);
+
+impl Order {
+    /// The number may carry hints above the order itself.
+    fn is(self, set: u32) -> bool {
+        set >> (self.0 & 7) & 1 == 1
+    }
+    #[inline(always)]
+    pub fn acquires(self) -> bool {
+        self.is(0b110110) // consume 1, acquire 2, acq_rel 4, seq_cst 5
+    }
+    #[inline(always)]
+    pub fn releases(self) -> bool {
+        self.is(0b111000) // release 3, acq_rel 4, seq_cst 5
+    }
+}
+
+/// Reads by `op`.
+#[inline]
+pub fn load<R>(t: &mut Thread, address: usize, size: usize, order: Order, pc: usize, op: impl Fn() -> R) -> R {
+    if !t.known {
+        return op();
+    }
+    let _inside = t.enter();
+    touch::<false>(t, address, size, pc);
+    let value = op();
+    t.catch_up();
+    // Read again under the object's lock, so that the clock belongs to the value.
+    objects::with_existing(address, |o| {
+        let value = op();
+        see(t, o, order);
+        value
+    })
+    .unwrap_or(value)
+}
+
+#[inline]
+fn see(t: &mut Thread, o: &Object, order: Order) {
+    if o.clock.is_empty() {
+        return;
+    }
+    if order.acquires() {
+        t.clock.join(o.clock.as_slice());
+    } else {
+        clock_at(&mut t.seen_relaxed).join(o.clock.as_slice());
+    }
+}
+
+/// Writes by `op`.
+#[inline]
+pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usize, op: impl FnOnce()) {
+    if !t.known {
+        return op();
+    }
+    let _inside = t.enter();
+    touch::<true>(t, address, size, pc);
+    flush::if_requested();
+    if order.releases() {
+        let me = t.id() + 1;
+        let clock = t.publish();
+        objects::with(address, |o| {
+            op();
+            o.clock.assign(clock);
+            o.releaser = me;
+        });
+        return t.advance();
+    }
+    t.catch_up();
+    if t.fenced.is_null() {
+        let mut op = Some(op);
+        objects::with_existing(address, |o| {
+            op.take().map(|op| op());
+            relaxed_store(t, o);
+        });
+        op.map(|op| op());
+    } else {
+        objects::with(address, |o| {
+            op();
+            relaxed_store(t, o);
+        });
+    }
+}
+
+fn relaxed_store(t: &mut Thread, o: &mut Object) {
+    let me = t.id() + 1;
+    if o.releaser != me {
+        o.clock.clear();
+        o.releaser = 0;
+    }
+    // SAFETY: null or this thread's own clock.
+    if let Some(fenced) = unsafe { t.fenced.as_ref() } {
+        o.clock.join(fenced);
+        o.releaser = me;
+    }
+}
+
+/// Reads and writes by `op`, which says whether it wrote: a failed compare-exchange is a load with its own order.
+#[inline]
+pub fn update<R>(
+    t: &mut Thread,
+    address: usize,
+    size: usize,
+    orders: (Order, Order),
+    pc: usize,
+    op: impl FnOnce() -> (R, bool),
+) -> R {
+    if !t.known {
+        return op().0;
+    }
+    let _inside = t.enter();
+    touch::<true>(t, address, size, pc);
+    flush::if_requested();
+    let (order, failed) = orders;
+    let publishes = order.releases() || !t.fenced.is_null();
+    let known = publishes || objects::with_existing(address, |_| ()).is_some();
+    if !known {
+        // Nothing was ever released here, and nothing is now.
+        return op().0;
+    }
+    t.publish();
+    let (value, wrote) = objects::with(address, |o| {
+        let (value, wrote) = op();
+        see(t, o, if wrote { order } else { failed });
+        if wrote {
+            continue_sequence(t, o, order);
+        }
+        (value, wrote)
+    });
+    if wrote && order.releases() {
+        t.advance();
+    }
+    value
+}
+
+fn continue_sequence(t: &mut Thread, o: &mut Object, order: Order) {
+    if order.releases() {
+        if o.clock.is_empty() {
+            o.releaser = t.id() + 1;
+        }
+        o.clock.join(&t.clock);
+        return;
+    }
+    // SAFETY: null or this thread's own clock.
+    if let Some(fenced) = unsafe { t.fenced.as_ref() } {
+        o.clock.join(fenced);
+    }
+}
+
+pub fn fence(t: &mut Thread, order: Order) {
+    if !t.known {
+        return;
+    }
+    let _inside = t.enter();
+    t.catch_up();
+    if order.acquires() {
+        // SAFETY: null or this thread's own clock.
+        if let Some(seen) = unsafe { t.seen_relaxed.as_mut() } {
+            t.clock.join(&seen.0);
+        }
+    }
+    if order.releases() {
+        let clock = *t.publish();
+        clock_at(&mut t.fenced).copy(&clock);
+        t.advance();
+    }
+}
+
+fn clock_at(at: &mut *mut Clock) -> &mut Clock {
+    if at.is_null() {
+        *at = sys::ARENA.take(size_of::<Clock>()).cast();
+    }
+    // SAFETY: fresh zeroed memory, or what was put there before; only its thread uses it.
+    unsafe { &mut **at }
+}
+
+/// The access itself: atomics race with plain accesses, not with each other.
+#[inline]
+fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
+    if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, pc)) || !is_watchable(address) {
+        return;
+    }
+    let flags = t.state | ATOMIC | if WRITE { 0 } else { READ };
+    let mut at = address;
+    while at < address + size {
+        let n = (8 - (at & 7)).min(address + size - at);
+        let mask = ((1u32 << n) - 1) << (at & 7);
+        while !t.trace.try_access(t.sp, at, pc, WRITE) {
+            t.trace.prepare(t.sp, &t.held);
+        }
+        check::check::<WRITE, false>(t, at, pc, flags | mask);
+        at += n;
+    }
+}

@@ -1,0 +1,292 @@
+//! One access against one granule: the state machine of 4.2 in shadow slots.
+//!
+//! The probes of `tsan_abi` return when a slot already says what this access would say. Everything else comes to
+//! [`access`]: look for slots that are not ordered before this access and not excused, then record it.
+
+use core::arch::x86_64::*;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::thread::{Thread, gate};
+use super::{held, report, settings};
+use crate::layout::*;
+
+type Slots = __m128i;
+
+#[inline(always)]
+fn load(p: *const u8) -> Slots {
+    // SAFETY: shadow is mapped, and granules are 16-byte aligned.
+    unsafe { _mm_load_si128(p.cast()) }
+}
+
+/// The whole granule in one store: a later whole load is forwarded from it without a stall.
+#[inline(always)]
+pub fn store(p: *mut u8, v: Slots) {
+    // SAFETY: as for `load`.
+    unsafe { _mm_store_si128(p.cast(), v) }
+}
+
+// SSE2 is part of x86-64, and none of these touch memory.
+#[inline(always)]
+fn all(v: u32) -> Slots {
+    unsafe { _mm_set1_epi32(v as i32) }
+}
+#[inline(always)]
+fn and(a: Slots, b: Slots) -> Slots {
+    unsafe { _mm_and_si128(a, b) }
+}
+#[inline(always)]
+fn or(a: Slots, b: Slots) -> Slots {
+    unsafe { _mm_or_si128(a, b) }
+}
+#[inline(always)]
+fn equal(a: Slots, b: Slots) -> Slots {
+    unsafe { _mm_cmpeq_epi32(a, b) }
+}
+#[inline(always)]
+fn is_zero(a: Slots) -> Slots {
+    unsafe { _mm_cmpeq_epi32(a, _mm_setzero_si128()) }
+}
+#[inline(always)]
+fn lanes(v: Slots) -> u32 {
+    unsafe { _mm_movemask_ps(_mm_castsi128_ps(v)) as u32 }
+}
+#[inline(always)]
+pub fn first_lane(v: u32) -> Slots {
+    unsafe { _mm_cvtsi32_si128(v as i32) }
+}
+#[inline(always)]
+fn to_array(v: Slots) -> [u32; SLOTS] {
+    unsafe { core::mem::transmute(v) }
+}
+#[inline(always)]
+fn from_array(v: [u32; SLOTS]) -> Slots {
+    unsafe { core::mem::transmute(v) }
+}
+
+#[repr(align(16))]
+struct Lanes([[u32; 4]; 4]);
+static LANE: Lanes = Lanes([[!0, 0, 0, 0], [0, !0, 0, 0], [0, 0, !0, 0], [0, 0, 0, !0]]);
+static BUT_LANE_3: Lanes = Lanes([[!0, !0, !0, 0], [0; 4], [0; 4], [0; 4]]);
+
+#[inline(always)]
+fn lane(i: u32) -> Slots {
+    load(LANE.0[i as usize & 3].as_ptr().cast())
+}
+
+/// Checks `current` (mask, state and flags) against the granule and records it.
+#[inline(always)]
+pub fn check<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
+    let p = shadow_of(address);
+    if settings().owners {
+        return check_owned(t, address, pc, current);
+    }
+    let slots = load(p);
+    if has_unordered(t, p, slots, current) {
+        return unordered(t, address, pc, current);
+    }
+    if WRITE && FULL && current & ATOMIC == 0 {
+        // All that came before is ordered before this write: whoever races with it races with us too.
+        return store(p, first_lane(current));
+    }
+    record::<WRITE, FULL, 0b1111>(t, p, slots, current);
+}
+
+/// Is there a slot that conflicts with `current` and did not happen before it?
+#[inline(always)]
+fn has_unordered(t: &Thread, p: *const u8, slots: Slots, current: u32) -> bool {
+    let c = all(current);
+    let (xor, both) = (unsafe { _mm_xor_si128(slots, c) }, and(slots, c));
+    let same_sid = is_zero(and(xor, all(0xff00)));
+    let apart = is_zero(and(both, all(0xff)));
+    let excused = or(or(same_sid, apart), and(both, all(READ | ATOMIC)));
+    let mut rest = lanes(is_zero(excused));
+    while rest != 0 {
+        // Read again from memory: cheaper than taking a lane out of a register. `unordered` starts afresh.
+        // SAFETY: a slot of the granule.
+        let other = unsafe { *p.cast::<u32>().add(rest.trailing_zeros() as usize) };
+        if t.clock.get(sid(other)) < epoch(other) {
+            return true;
+        }
+        rest &= rest - 1;
+    }
+    false
+}
+
+/// Some earlier access is not ordered before this one: a race, unless locks say otherwise.
+#[cold]
+#[inline(never)]
+fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
+    let p = shadow_of(address);
+    let slots = load(p);
+    let usable = if settings().owners { 3 } else { SLOTS };
+    for other in to_array(slots).into_iter().take(usable) {
+        let excused = other & current & 0xff == 0
+            || (other ^ current) & 0xff00 == 0
+            || other & current & (READ | ATOMIC) != 0
+            || t.clock.get(sid(other)) >= epoch(other);
+        if !excused && !(settings().hybrid && held::common(t, current, other)) {
+            report::race(t, address, pc, current, other);
+        }
+    }
+    match (current & READ == 0, settings().owners) {
+        (true, false) => record::<true, false, 0b1111>(t, p, slots, current),
+        (false, false) => record::<false, false, 0b1111>(t, p, slots, current),
+        (true, true) => record::<true, false, 0b0111>(t, p, slots, current),
+        (false, true) => record::<false, false, 0b0111>(t, p, slots, current),
+    }
+}
+
+/// Puts `current` into a slot, in place of those it makes superfluous. `USABLE`: the lanes that are slots.
+#[inline(always)]
+fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(t: &Thread, p: *mut u8, slots: Slots, mut current: u32) {
+    let c = all(current);
+    // SAFETY: SSE2.
+    let xor = unsafe { _mm_xor_si128(slots, c) };
+    let same_sid = is_zero(and(xor, all(0xff00)));
+    // Our own, no wider and no stronger.
+    // SAFETY: SSE2.
+    let subset = is_zero(and(unsafe { _mm_andnot_si128(c, slots) }, all(0xff)));
+    let mut drop = and(same_sid, subset);
+    if !WRITE {
+        drop = and(drop, equal(and(slots, all(READ)), all(READ)));
+    }
+    if current & ATOMIC != 0 {
+        // An atomic access excuses other atomics, so it can not stand for a plain one.
+        drop = and(drop, equal(and(slots, all(ATOMIC)), all(ATOMIC)));
+    }
+    if !FULL {
+        // The same segment's access of the same kind to other bytes of the granule: one slot for both.
+        let twin = is_zero(and(xor, all(!0xff)));
+        drop = or(drop, twin);
+        // SAFETY: SSE2.
+        unsafe {
+            let bytes = and(twin, slots);
+            let b = or(bytes, _mm_shuffle_epi32(bytes, 0b01_00_11_10));
+            let b = or(b, _mm_shuffle_epi32(b, 0b10_11_00_01));
+            current |= _mm_cvtsi128_si32(b) as u32 & 0xff;
+        }
+    }
+    if USABLE != 0b1111 {
+        drop = and(drop, load(BUT_LANE_3.0[0].as_ptr().cast()));
+    }
+    // SAFETY: SSE2.
+    let keep = unsafe { _mm_andnot_si128(drop, slots) };
+    let free = lanes(is_zero(keep)) & USABLE;
+    if free != 0 {
+        store(p, or(keep, and(lane(free.trailing_zeros()), all(current))));
+    } else {
+        evict(t, p, keep, current, USABLE.count_ones() as usize);
+    }
+}
+
+/// No slot is free: give up a read that happened before, else an access that did, else any.
+#[cold]
+#[inline(never)]
+fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
+    let mut s = to_array(slots);
+    let before = |o: u32| t.clock.get(sid(o)) >= epoch(o);
+    let victim = (0..usable)
+        .find(|i| s[*i] & READ != 0 && before(s[*i]))
+        .or_else(|| (0..usable).find(|i| before(s[*i])))
+        // SAFETY: reads a counter; any value will do.
+        .unwrap_or_else(|| unsafe { _rdtsc() as usize >> 4 } % usable);
+    s[victim] = current;
+    store(p, from_array(s));
+}
+
+/// Fast mode and the initialization state: lane 3 says whose the granule (or its line) is.
+#[inline(never)]
+fn check_owned(t: &mut Thread, address: usize, pc: usize, current: u32) {
+    if is_private(address, owned(sid(current))) {
+        return;
+    }
+    let p = shadow_of(address);
+    let slots = load(p);
+    let only_slots = and(slots, load(BUT_LANE_3.0[0].as_ptr().cast()));
+    if has_unordered(t, p, only_slots, current) {
+        return unordered(t, address, pc, current);
+    }
+    if current & READ == 0 {
+        record::<true, false, 0b0111>(t, p, slots, current);
+    } else {
+        record::<false, false, 0b0111>(t, p, slots, current);
+    }
+}
+
+fn owner_lane(granule: usize) -> &'static AtomicU32 {
+    // SAFETY: lane 3 of a mapped granule; it is only ever accessed as a whole word or with the whole granule.
+    unsafe { &*shadow_of(granule).add(12).cast::<AtomicU32>() }
+}
+
+/// True: only this thread has touched the granule (or line) so far, and the access is to be forgotten.
+fn is_private(address: usize, mine: u32) -> bool {
+    let own = owner_lane(address);
+    if settings().lines {
+        return is_private_line(address, own, mine);
+    }
+    let granule = to_array(load(shadow_of(address)));
+    match granule[3] {
+        0 if granule == [0; SLOTS] => {
+            own.store(mine, Relaxed);
+            true
+        }
+        0 => false,
+        o if o == mine => true,
+        _ => {
+            // A second thread: from now on accesses count.
+            own.store(0, Relaxed);
+            false
+        }
+    }
+}
+
+fn is_private_line(address: usize, own: &AtomicU32, mine: u32) -> bool {
+    let line = address & !63;
+    let head = owner_lane(line);
+    match head.load(Relaxed) {
+        0 => head.store(mine, Relaxed),
+        LINE_SHARED => return false,
+        o if o == mine => {}
+        _ => {
+            // A second thread: from now on accesses to all of the line count.
+            (line + 8..line + 64).step_by(8).for_each(|g| owner_lane(g).store(0, Relaxed));
+            head.store(LINE_SHARED, Relaxed);
+            return false;
+        }
+    }
+    own.store(mine, Relaxed);
+    true
+}
+
+/// The slow half of a probe of `SIZE` bytes within one granule.
+#[inline(always)]
+pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+    if t.gate != gate::OPEN && is_ignored::<WRITE>(t, pc) {
+        return;
+    }
+    if !t.trace.try_access(t.sp, address, pc, WRITE) {
+        return again::<WRITE, SIZE>(t, address, pc);
+    }
+    let mask = if SIZE == 8 { 0xff } else { (((1u32 << SIZE) - 1) << (address & 7)) & 0xff };
+    let current = t.state | mask | if WRITE { 0 } else { READ };
+    if SIZE == 8 {
+        check::<WRITE, true>(t, address, pc, current);
+    } else {
+        check::<WRITE, false>(t, address, pc, current);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn again<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+    t.trace.prepare(t.sp, &t.held);
+    access::<WRITE, SIZE>(t, address, pc);
+}
+
+/// The gate is not wide open: may this access pass?
+#[cold]
+#[inline(never)]
+pub fn is_ignored<const WRITE: bool>(t: &Thread, pc: usize) -> bool {
+    let ignore = if WRITE { gate::IGNORE_WRITES } else { gate::IGNORE_READS };
+    t.gate & gate::OPEN == 0 || t.gate & ignore != 0 || (t.gate & gate::IGNORE_SOME != 0 && crate::hub::plan::is_ignored(pc))
+}

@@ -1,0 +1,76 @@
+//! The detector: shadow memory, clocks, locksets, and the history that reports are made of.
+//!
+//! This is the fast form of the state machines of ThreadSanitizer (Serebryany and Iskhodzhanov, 2009, sections 4.2 to
+//! 4.4); the slow and readable one is the crate `raddle-race`, and random traces go through both (`tests/oracle.rs`).
+//! Nothing here knows how events arrive: `tsan_abi` and `interpose` call in with the thread, the address and the pc.
+//!
+//! Deviations from the paper:
+//! 1. State is kept for 8-byte granules with byte masks, in four slots of segment, mask, read and atomic (4.2 keeps two
+//!    segment sets for each byte). A granule that more than four unordered segments touch forgets one of them (6.1
+//!    bounds its sets the same way).
+//! 2. A segment is a thread's slot number and epoch; its lockset is found by them ([`held`]). Segments are recycled with
+//!    the slot number, not singly ([`sids`]).
+//! 3. In fast mode a cache line that was one thread's becomes shared for all its granules at once, as in 4.4.2, but the
+//!    owner is noted in each granule so that the probes need not look at the line ([`check`]).
+//! 4. C++11 atomics are synchronisation here (the paper has only annotations): see [`atomics`].
+//! 5. After a race on a granule its state is kept, and repetitions are folded by [`report`].
+
+pub mod atomics;
+pub mod check;
+pub mod clock;
+pub mod depot;
+pub mod flush;
+pub mod heap;
+pub mod held;
+pub mod objects;
+pub mod range;
+pub mod replay;
+pub mod report;
+pub mod sids;
+pub mod sync;
+pub mod thread;
+pub mod trace;
+
+use crate::sys::Shared;
+
+/// What the driver chose, fixed before the first event.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// Locks give locksets, not order.
+    pub hybrid: bool,
+    /// Lane 3 holds owners: fast mode or the initialization state.
+    pub owners: bool,
+    /// Owners are those of cache lines (fast mode), not of granules.
+    pub lines: bool,
+    pub history: u32,
+    pub lock_order: bool,
+    pub condvar_mutexes_order: bool,
+}
+
+impl Settings {
+    pub const DEFAULT: Settings = Settings {
+        hybrid: false,
+        owners: false,
+        lines: false,
+        history: 1,
+        lock_order: false,
+        condvar_mutexes_order: false,
+    };
+}
+
+static SETTINGS: Shared<Settings> = Shared::new(Settings::DEFAULT);
+
+#[inline(always)]
+pub fn settings() -> &'static Settings {
+    // SAFETY: written by `configure` only, before there is a second thread.
+    unsafe { &*SETTINGS.get() }
+}
+
+/// Before the first event.
+pub fn configure(settings: Settings) {
+    // SAFETY: the process has one thread, and no event has been handled.
+    unsafe { *SETTINGS.get() = settings }
+    held::prepare_tables();
+    thread::prepare_table();
+    depot::prepare();
+}

@@ -1,0 +1,256 @@
+//! Synchronisation objects by address: mutexes, semaphores, atomics, anything that hands a clock from thread to thread.
+//!
+//! A hash table of chains. A bucket's lock is held for as long as one of its objects is used, so that an object can be
+//! removed when its memory is freed; there are enough buckets that this is not where threads meet. A bit for each
+//! 8 bytes of memory says where objects are, so that freeing a block costs a look at a few words.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+
+use super::clock::Kept;
+use crate::layout::sync_bit;
+use crate::sys::{self, Shared, Spin};
+
+#[repr(C)]
+pub struct Object {
+    pub key: usize,
+    next: *mut Object,
+    /// What a release hands to an acquire. For a reader-writer lock: what writers hand on.
+    pub clock: Kept,
+    /// What readers of a reader-writer lock hand to writers; the other phase of a barrier.
+    pub second: Kept,
+    /// As a lock: its number, 0 if it never was one.
+    pub uid: u32,
+    /// The thread that heads the release sequence, plus 1 (C++11).
+    pub releaser: u32,
+    pub barrier: Barrier,
+    /// Hybrid: this lock orders all the same.
+    pub orders: bool,
+    /// Held by a writer now: tells the two kinds of `pthread_rwlock_unlock` apart.
+    pub writer: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Barrier {
+    pub count: u32,
+    pub arrived: u32,
+    pub phase: u32,
+}
+
+struct Bucket {
+    lock: Spin,
+    head: Shared<*mut Object>,
+}
+
+const BUCKETS: usize = 1 << 14;
+static TABLE: [Bucket; BUCKETS] =
+    [const { Bucket { lock: Spin::new(), head: Shared::new(core::ptr::null_mut()) } }; BUCKETS];
+
+/// Objects to use again.
+static FREE_LOCK: Spin = Spin::new();
+static FREE: Shared<*mut Object> = Shared::new(core::ptr::null_mut());
+static LOCKS: AtomicU32 = AtomicU32::new(1);
+
+#[inline]
+fn bucket(key: usize) -> &'static Bucket {
+    &TABLE[key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50]
+}
+
+/// Uses the object at `key`, which is made if there is none.
+#[inline]
+pub fn with<R>(key: usize, f: impl FnOnce(&mut Object) -> R) -> R {
+    let bucket = bucket(key);
+    let _guard = bucket.lock.lock();
+    // SAFETY: the chain is only walked and changed under the bucket's lock.
+    unsafe {
+        let object = match find(*bucket.head.get(), key) {
+            Some(o) => o,
+            None => add(bucket, key),
+        };
+        f(object)
+    }
+}
+
+/// Uses the object at `key` if there is one.
+#[inline]
+pub fn with_existing<R>(key: usize, f: impl FnOnce(&mut Object) -> R) -> Option<R> {
+    if !is_marked(key) {
+        return None;
+    }
+    let bucket = bucket(key);
+    let _guard = bucket.lock.lock();
+    // SAFETY: as in `with`.
+    unsafe { find(*bucket.head.get(), key).map(f) }
+}
+
+unsafe fn find(mut o: *mut Object, key: usize) -> Option<&'static mut Object> {
+    // SAFETY: objects of a chain are valid while its lock is held.
+    unsafe {
+        while !o.is_null() {
+            if (*o).key == key {
+                return Some(&mut *o);
+            }
+            o = (*o).next;
+        }
+    }
+    None
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn add(bucket: &Bucket, key: usize) -> &'static mut Object {
+    let object = take();
+    // SAFETY: fresh from the free list or the arena, and the bucket's lock is held.
+    unsafe {
+        (*object).key = key;
+        (*object).next = *bucket.head.get();
+        *bucket.head.get() = object;
+        mark(key, true);
+        &mut *object
+    }
+}
+
+fn take() -> *mut Object {
+    let guard = FREE_LOCK.lock();
+    // SAFETY: FREE is used under its lock.
+    unsafe {
+        let object = *FREE.get();
+        if object.is_null() {
+            drop(guard);
+            return sys::ARENA.take(size_of::<Object>()).cast();
+        }
+        *FREE.get() = (*object).next;
+        object
+    }
+}
+
+fn bit(key: usize) -> (&'static AtomicU64, u64) {
+    let (word, mask) = sync_bit(key);
+    // SAFETY: the bits of all watchable memory are reserved.
+    (unsafe { AtomicU64::from_ptr(word) }, mask)
+}
+
+/// Keys that are no address of the target (descriptors, the runtime's own) have no bit, and are looked up always.
+fn is_marked(key: usize) -> bool {
+    if !crate::layout::is_watchable(key) || !crate::hub::is_active() {
+        return true;
+    }
+    let (word, mask) = bit(key);
+    word.load(Relaxed) & mask != 0
+}
+
+fn mark(key: usize, there: bool) {
+    if !crate::layout::is_watchable(key) || !crate::hub::is_active() {
+        return;
+    }
+    let (word, mask) = bit(key);
+    if there {
+        word.fetch_or(mask, Relaxed);
+    } else {
+        word.fetch_and(!mask, Relaxed);
+    }
+}
+
+/// The object's memory is used for something else.
+pub fn remove(key: usize) {
+    if !is_marked(key) {
+        return;
+    }
+    let bucket = bucket(key);
+    let _guard = bucket.lock.lock();
+    // SAFETY: the chain is changed under the bucket's lock, the free list under its own.
+    unsafe {
+        let mut link = bucket.head.get();
+        while !(*link).is_null() {
+            let o = *link;
+            if (*o).key == key {
+                *link = (*o).next;
+                mark(key, false);
+                // Clocks keep their room for the next user.
+                let (mut clock, mut second) = ((*o).clock, (*o).second);
+                clock.clear();
+                second.clear();
+                core::ptr::write_bytes(o, 0, 1);
+                ((*o).clock, (*o).second) = (clock, second);
+                let _free = FREE_LOCK.lock();
+                (*o).next = *FREE.get();
+                *FREE.get() = o;
+                return;
+            }
+            link = &raw mut (*o).next;
+        }
+    }
+}
+
+/// No object lives in this memory any more.
+pub fn remove_range(address: usize, len: usize) {
+    if !crate::layout::is_watchable(address) || !crate::hub::is_active() || len == 0 {
+        return;
+    }
+    // Whole words of bits cover 512 bytes each.
+    let mut a = address & !511;
+    while a < address + len {
+        let word = bit(a).0.load(Relaxed);
+        if word != 0 {
+            for i in (0..64).filter(|i| word >> i & 1 == 1) {
+                let key = a + i * 8;
+                if key >= address && key < address + len {
+                    // Objects may sit at any byte of the eight.
+                    (key..key + 8).for_each(remove);
+                }
+            }
+        }
+        a += 512;
+    }
+}
+
+/// Empties all clocks; locks keep their identity.
+pub fn forget_clocks() {
+    for bucket in &TABLE {
+        let _guard = bucket.lock.lock();
+        // SAFETY: under the bucket's lock.
+        unsafe {
+            let mut o = *bucket.head.get();
+            while !o.is_null() {
+                (*o).clock.clear();
+                (*o).second.clear();
+                o = (*o).next;
+            }
+        }
+    }
+}
+
+impl Object {
+    /// The number that stands for this lock in reports, and whether it was just given.
+    pub fn lock_number(&mut self) -> (u32, bool) {
+        let new = self.uid == 0;
+        if new {
+            self.uid = LOCKS.fetch_add(1, Relaxed);
+        }
+        (self.uid, new)
+    }
+}
+
+/// In the child of a fork.
+pub fn reset_locks() {
+    TABLE.iter().for_each(|b| b.lock.reset());
+    FREE_LOCK.reset();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_the_same_until_it_is_removed() {
+        let key = 0x7fff_dead_0000;
+        with(key, |o| o.releaser = 5);
+        assert_eq!(with_existing(key, |o| o.releaser), Some(5));
+        let number = with(key, Object::lock_number);
+        assert!(number.1 && with(key, Object::lock_number) == (number.0, false));
+        remove(key);
+        assert_eq!(with_existing(key, |o| o.releaser), None);
+        with(key, |o| assert_eq!((o.releaser, o.uid), (0, 0)));
+        remove(key);
+    }
+}

@@ -1,0 +1,104 @@
+//! Many bytes at once: unaligned accesses, `memcpy` and its kin, allocation and release.
+
+use core::arch::x86_64::*;
+
+use super::check::{check, first_lane, is_ignored, store};
+use super::settings;
+use super::thread::{Thread, gate};
+use crate::layout::*;
+use crate::sys;
+use raddle_wire::record::AccessKind;
+
+/// Of a block that is freed, this much is marked as written: enough to catch whoever still uses it.
+const FREED: usize = 1024;
+/// A fresh block up to this size counts as written by the thread that got it; a larger one as never touched.
+const FRESH: usize = 4096;
+
+/// Reads or writes `len` bytes.
+pub fn access<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc: usize) {
+    let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
+    if len == 0 || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, pc)) || !is_watchable(address) {
+        return;
+    }
+    t.trace.range(t.sp, &t.held, kind, address, len, pc);
+    each_granule::<WRITE>(t, address, len, pc);
+}
+
+#[inline]
+fn each_granule<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc: usize) {
+    let flags = t.state | if WRITE { 0 } else { READ };
+    let end = address.saturating_add(len);
+    let mut a = address;
+    while a < end {
+        let n = (8 - (a & 7)).min(end - a);
+        if n == 8 {
+            if !already_there::<WRITE>(t, a) {
+                check::<WRITE, true>(t, a, pc, flags | 0xff);
+            }
+        } else {
+            check::<WRITE, false>(t, a, pc, flags | (((1u32 << n) - 1) << (a & 7)));
+        }
+        a += n;
+    }
+}
+
+/// The filter of the probes, for a whole granule.
+#[inline(always)]
+fn already_there<const WRITE: bool>(t: &Thread, address: usize) -> bool {
+    // SAFETY: shadow is mapped; the vectors of a thread are 16-byte aligned.
+    unsafe {
+        let slots = _mm_load_si128(shadow_of(address).cast());
+        let (slots, wanted) = if WRITE {
+            (slots, t.hot_write8.as_ptr())
+        } else {
+            (_mm_or_si128(slots, _mm_set1_epi32(READ as i32)), t.hot_read8.as_ptr())
+        };
+        _mm_movemask_epi8(_mm_cmpeq_epi32(slots, _mm_load_si128(wanted.cast()))) != 0
+    }
+}
+
+/// Memory that was just allocated: earlier accesses were to something else.
+pub fn fresh(t: &mut Thread, address: usize, len: usize, pc: usize) {
+    if !is_watchable(address) {
+        return;
+    }
+    if t.gate & gate::OPEN == 0 || settings().owners || len > FRESH {
+        return clear(address, len);
+    }
+    t.trace.range(t.sp, &t.held, AccessKind::Allocate, address, len, pc);
+    let slots = first_lane(t.state | 0xff);
+    let mut a = address & !7;
+    while a < address + len {
+        store(shadow_of(a), slots);
+        a += 8;
+    }
+}
+
+/// A block is given back: an access that is not ordered before is a race like any other.
+pub fn freed(t: &mut Thread, address: usize, len: usize, pc: usize) {
+    let len = len.min(FREED);
+    if len == 0 || t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || !is_watchable(address) {
+        return;
+    }
+    t.trace.range(t.sp, &t.held, AccessKind::Free, address, len, pc);
+    each_granule::<true>(t, address, len, pc);
+}
+
+/// Whole granules that overlap the range have never been touched.
+pub fn clear(address: usize, len: usize) {
+    if len == 0 || !is_watchable(address) {
+        return;
+    }
+    let (start, end) = (shadow_of(address) as usize, shadow_of(address + len - 1) as usize + 16);
+    let (first, last) = (start.next_multiple_of(4096), end & !4095);
+    // SAFETY: shadow is mapped.
+    unsafe {
+        if last > first + 16 * 4096 {
+            core::ptr::write_bytes(start as *mut u8, 0, first - start);
+            sys::discard(first, last - first);
+            core::ptr::write_bytes(last as *mut u8, 0, end - last);
+        } else {
+            core::ptr::write_bytes(start as *mut u8, 0, end - start);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Who made the access in a shadow slot, where, and holding which locks: read back from the traces.
+
+use super::thread::{Card, card};
+use super::trace::{Event, LockEvent, granule_hash};
+use super::{objects, sids};
+use crate::hub::modules;
+use crate::layout::{ATOMIC, READ, epoch, sid};
+use crate::sys::Shared;
+use raddle_wire::record::{AccessKind, HeldLock};
+
+pub const DEEPEST: usize = 128;
+const LOCKS: usize = 16;
+
+/// An earlier access.
+pub struct Earlier {
+    pub thread: u32,
+    pub kind: AccessKind,
+    pub frames: [u64; DEEPEST],
+    pub depth: usize,
+    pub locks: [HeldLock; LOCKS],
+    pub locks_held: usize,
+}
+
+/// The calls of the replayed thread by depth.
+static CALLS: Shared<[u64; 1 << 14]> = Shared::new([0; 1 << 14]);
+
+struct Replay<'a> {
+    out: &'a mut Earlier,
+    slot: u32,
+    address: usize,
+    /// The bytes that the two accesses share.
+    overlap: u32,
+    hash: u32,
+    in_segment: bool,
+    top: usize,
+    /// How well the best match so far fits; later ones win ties.
+    fit: u32,
+    held: [(u64, HeldLock); LOCKS],
+    held_n: usize,
+}
+
+/// Fills `out` with what is known of `slot`'s access to the bytes `overlap` of the granule at `address`. The caller
+/// holds the lock on reports, which keeps the thread in question alive and [`CALLS`] to itself.
+pub fn find(slot: u32, address: usize, overlap: u32, out: &mut Earlier) {
+    out.kind = kind_of(slot);
+    out.depth = 0;
+    out.locks_held = 0;
+    let Some(thread) = sids::user(sid(slot), epoch(slot)) else {
+        out.thread = u32::MAX;
+        return;
+    };
+    out.thread = thread;
+    let Some(card) = card(thread) else { return };
+    let mut replay = Replay {
+        out,
+        slot,
+        address,
+        overlap,
+        hash: granule_hash(address) as u32,
+        in_segment: false,
+        top: 0,
+        fit: 0,
+        held: [(0, HeldLock { lock: 0, read: 0, stack: 0 }); LOCKS],
+        held_n: 0,
+    };
+    trace_of(card).replay(|event| replay.see(event));
+}
+
+/// The trace of a running thread is read while it goes on.
+fn trace_of(card: &Card) -> super::trace::Trace {
+    let live = card.live.load(core::sync::atomic::Ordering::Acquire);
+    // SAFETY: a thread takes its pointer back under the lock on reports, which is held.
+    if live.is_null() { card.trace } else { unsafe { (*live).trace } }
+}
+
+pub fn kind_of(slot: u32) -> AccessKind {
+    match (slot & READ != 0, slot & ATOMIC != 0) {
+        (true, false) => AccessKind::Read,
+        (false, false) => AccessKind::Write,
+        (true, true) => AccessKind::AtomicRead,
+        (false, true) => AccessKind::AtomicWrite,
+    }
+}
+
+impl Replay<'_> {
+    fn see(&mut self, event: Event) {
+        match event {
+            Event::Segment(state) => self.in_segment = state == self.slot & 0x3fff_ff00,
+            Event::Call { depth, pc } => {
+                // SAFETY: CALLS is used under the lock on reports only.
+                unsafe { (*CALLS.get())[depth] = pc };
+                self.top = depth + 1;
+            }
+            Event::Lock { what: LockEvent::Taken, read, stack, lock } => self.take(lock, read, stack),
+            Event::Lock { lock, .. } => self.let_go(lock),
+            Event::Part => self.held_n = 0,
+            Event::Access { write, pc, depth, byte, hash } if self.in_segment && hash == self.hash => {
+                let fit = self.fit_of(write, byte);
+                if fit > 0 && fit >= self.fit {
+                    self.fit = fit;
+                    // In place of the allocation, if that was the best so far.
+                    self.out.kind = kind_of(self.slot);
+                    self.keep(pc, depth);
+                }
+            }
+            Event::Range { kind, pc, depth, granule, granules } if self.in_segment => {
+                let at = self.address as u64 >> 3;
+                let writes = !matches!(kind, AccessKind::Read);
+                if at >= granule && at < granule + granules && writes == (self.slot & READ == 0) {
+                    self.fit = 3;
+                    self.out.kind = kind;
+                    self.keep(pc, depth);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// 3: begins at the first shared byte. 2: may reach it. 0: can not be the one.
+    fn fit_of(&self, write: bool, byte: u32) -> u32 {
+        let first = self.overlap.trailing_zeros();
+        if write != (self.slot & READ == 0) || self.slot >> byte & 1 == 0 {
+            0
+        } else if byte == first {
+            3
+        } else if byte < first {
+            2
+        } else {
+            (self.overlap >> byte & 1) * 2
+        }
+    }
+
+    fn keep(&mut self, pc: u32, depth: u32) {
+        // The access may come after returns, of which the trace knows nothing: the deepest depth that ends in these
+        // bits and is no deeper than the calls entered.
+        let below = self.top & 63;
+        let depth = depth as usize;
+        let depth = if below >= depth { self.top - (below - depth) } else { (self.top + depth).saturating_sub(below + 64) };
+        self.out.frames[0] = modules::complete(pc);
+        let n = depth.min(DEEPEST - 1);
+        for i in 0..n {
+            // SAFETY: under the lock on reports.
+            self.out.frames[i + 1] = unsafe { (*CALLS.get())[(depth - 1 - i) & 0x3fff] };
+        }
+        self.out.depth = n + 1;
+        self.out.locks_held = self.held_n;
+        for (to, (_, from)) in self.out.locks.iter_mut().zip(&self.held[..self.held_n]) {
+            *to = *from;
+        }
+    }
+
+    fn take(&mut self, key: u64, read: bool, stack: u32) {
+        if self.held[..self.held_n].iter().any(|h| h.0 == key) || self.held_n == LOCKS {
+            return;
+        }
+        let uid = objects::with_existing(key as usize, |o| o.uid).unwrap_or(0);
+        if uid != 0 {
+            let lock = HeldLock { lock: uid as u64, read: read as u64, stack: stack as u64 };
+            self.held[self.held_n] = (key, lock);
+            self.held_n += 1;
+        }
+    }
+
+    fn let_go(&mut self, key: u64) {
+        if let Some(at) = self.held[..self.held_n].iter().position(|h| h.0 == key) {
+            self.held.copy_within(at + 1..self.held_n, at);
+            self.held_n -= 1;
+        }
+    }
+}

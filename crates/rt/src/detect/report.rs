@@ -1,0 +1,182 @@
+//! Findings, into the log.
+//!
+//! A race in a loop is met again and again. Restoring the earlier stack costs a walk through a trace, so a pair is
+//! only restored while its later place has not been seen often with that kind of earlier access; the rest is counted.
+
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::*};
+
+use super::held::Lock;
+use super::replay::{self, DEEPEST, Earlier};
+use super::thread::{Thread, cards, gate};
+use super::{depot, heap};
+use crate::hub::{annotations, log};
+use crate::sys::{self, Shared, Spin, SpinGuard};
+use raddle_wire::record::{AccessEnd, AccessKind, HeldLock, Place, Record};
+
+static LOCK: Spin = Spin::new();
+static EARLIER: Shared<Earlier> = Shared::new(Earlier {
+    thread: 0,
+    kind: AccessKind::Read,
+    frames: [0; DEEPEST],
+    depth: 0,
+    locks: [HeldLock { lock: 0, read: 0, stack: 0 }; 16],
+    locks_held: 0,
+});
+
+/// How often a place may be restored as the later end, for each kind of earlier access.
+const OFTEN: u8 = 8;
+static PLACES: [AtomicU8; 1 << 16] = [const { AtomicU8::new(0) }; 1 << 16];
+/// Pairs of places and lock edges that are in the log.
+static KNOWN: [AtomicU64; 1 << 16] = [const { AtomicU64::new(0) }; 1 << 16];
+
+/// While the guard lives no report is being made: the caller may take away what reports look at.
+pub fn pause() -> SpinGuard<'static> {
+    LOCK.lock()
+}
+
+fn mix(words: &[u64]) -> u64 {
+    words.iter().fold(7, |h: u64, w| (h ^ w).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31))
+}
+
+/// True the first time. A full table knows everything.
+fn is_new(key: u64) -> bool {
+    let key = key | 1;
+    for i in 0..64 {
+        let at = &KNOWN[(key >> 40) as usize + i & 0xffff];
+        match at.compare_exchange(0, key, Relaxed, Relaxed) {
+            Ok(_) => return true,
+            Err(known) if known == key => return false,
+            Err(_) => {}
+        }
+    }
+    false
+}
+
+/// The access `current` of `t` and the one in slot `other` are not ordered and share no lock.
+#[cold]
+#[inline(never)]
+pub fn race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32) {
+    log::count_race();
+    let place = mix(&[pc as u64, (other >> 30) as u64, (current >> 30) as u64]) as usize & 0xffff;
+    if t.gate & gate::OPEN == 0 || PLACES[place].fetch_update(Relaxed, Relaxed, |n| (n < OFTEN).then_some(n + 1)).is_err() {
+        return;
+    }
+    let overlap = current & other & 0xff;
+    let at = (address & !7) + overlap.trailing_zeros() as usize;
+    if annotations::is_benign(at) {
+        return;
+    }
+    t.gate &= !gate::OPEN;
+    {
+        let _guard = LOCK.lock();
+        // SAFETY: EARLIER is used under LOCK.
+        let earlier = unsafe { &mut *EARLIER.get() };
+        replay::find(other, address, overlap, earlier);
+        // Expected races are told one by one: each may be another address.
+        let expected = annotations::expects(at);
+        let earlier_pc = if earlier.depth > 0 { earlier.frames[0] } else { 0 };
+        // Elements of one heap block, or of blocks allocated at one place, are one variable.
+        let variable = heap::find(at).map_or(at as u64 >> 3, |b| b.stack as u64);
+        if is_new(mix(&[pc as u64, earlier_pc, earlier.kind as u64, expected, variable])) {
+            write_race(t, address, pc, current, other, earlier);
+        }
+    }
+    t.gate |= gate::OPEN;
+}
+
+fn write_race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32, earlier: &Earlier) {
+    let now_kind = t.doing.unwrap_or(replay::kind_of(current));
+    let mut held = [HeldLock::default(); 16];
+    let mut n = 0;
+    for (to, lock) in held.iter_mut().zip(t.held.iter()) {
+        *to = lock.into();
+        n += 1;
+    }
+    let mut earlier_locks = earlier.locks;
+    let before_locks = &mut earlier_locks[..earlier.locks_held];
+    for lock in held[..n].iter_mut().chain(before_locks.iter_mut()) {
+        lock.stack = depot::logged(lock.stack as u32);
+    }
+    let now = AccessEnd {
+        thread: t.id() as u64,
+        kind: now_kind,
+        stack: depot::logged(depot::current(t, pc)),
+        locks: &held[..n],
+        ..span(address, current)
+    };
+    let before = AccessEnd {
+        thread: earlier.thread as u64,
+        kind: earlier.kind,
+        stack: depot::logged(depot::number(&earlier.frames[..earlier.depth])),
+        locks: before_locks,
+        ..span(address, other)
+    };
+    log::write(&Record::Race { now, before, place: place_of(address) });
+    let at = now.address.max(before.address) as usize;
+    if annotations::expects(at) != 0 {
+        log::write(&Record::ExpectedSeen { address: annotations::expects(at) });
+    }
+}
+
+/// The bytes of a slot as address and size.
+fn span(address: usize, slot: u32) -> AccessEnd<'static> {
+    let mask = slot & 0xff;
+    let first = mask.trailing_zeros();
+    AccessEnd {
+        thread: 0,
+        kind: AccessKind::Read,
+        address: (address as u64 & !7) + first as u64,
+        size: (mask >> first).trailing_ones() as u64,
+        stack: 0,
+        locks: &[],
+    }
+}
+
+fn place_of(address: usize) -> Place {
+    if let Some(card) = cards().find(|c| c.ended.load(Relaxed) == 0 && c.stack.0 <= address && address < c.stack.1) {
+        return Place::Stack { thread: card.id as u64 };
+    }
+    let Some(block) = heap::find(address) else { return Place::Unknown };
+    // SAFETY: the block is allocated, or was a moment ago and its header is still there.
+    let size = unsafe { sys::malloc_usable_size(block.start as *mut _) };
+    if address >= block.start + size {
+        return Place::Unknown;
+    }
+    Place::Heap {
+        start: block.start as u64,
+        size: size as u64,
+        thread: block.thread as u64,
+        stack: depot::logged(block.stack),
+    }
+}
+
+/// `t` takes `lock` while it holds others.
+pub fn lock_edge(t: &Thread, lock: Lock) {
+    let held = t.held.iter().fold(0u64, |h, l| h.wrapping_add(mix(&[l.uid as u64, l.mode as u64])));
+    let key = mix(&[t.id() as u64, t.fork_join as u64, lock.uid as u64, lock.mode as u64, lock.stack as u64, held]);
+    if !is_new(key) {
+        return;
+    }
+    let mut locks = [HeldLock::default(); 16];
+    let mut n = 0;
+    for (to, lock) in locks.iter_mut().zip(t.held.iter()) {
+        *to = lock.into();
+        to.stack = depot::logged(lock.stack);
+        n += 1;
+    }
+    let mut acquired = HeldLock::from(&lock);
+    acquired.stack = depot::logged(lock.stack);
+    log::write(&Record::LockEdge {
+        thread: t.id() as u64,
+        segment: t.fork_join as u64,
+        acquired,
+        held: &locks[..n],
+    });
+}
+
+/// In the child of a fork: its log is empty, and what the parent has reported may be reported again.
+pub fn reset_after_fork() {
+    LOCK.reset();
+    KNOWN.iter().for_each(|k| k.store(0, Relaxed));
+    PLACES.iter().for_each(|p| p.store(0, Relaxed));
+}

@@ -1,0 +1,213 @@
+//! What synchronisation does to clocks and locksets.
+//!
+//! In hb mode a lock hands its clock from holder to holder (4.4.1: writer to reader and writer, reader to writer). In
+//! hybrid and fast mode it only enters the lockset, unless it was declared to order.
+
+use super::held::{self, Lock, Mode};
+use super::objects::{self, Object};
+use super::thread::Thread;
+use super::trace::LockEvent;
+use super::{depot, flush, settings};
+use crate::hub::log;
+use raddle_wire::record::{HeldLock, Record, lock_kind};
+
+/// SIGNAL: what this thread has done so far is handed to whoever acquires `key`.
+pub fn release(t: &mut Thread, key: usize) {
+    if !t.known {
+        return;
+    }
+    let _inside = t.enter();
+    flush::if_requested();
+    let clock = t.publish();
+    objects::with(key, |o| o.clock.join(clock));
+    t.advance();
+}
+
+/// WAIT: this thread has seen all that was released into `key`.
+pub fn acquire(t: &mut Thread, key: usize) {
+    if !t.known {
+        return;
+    }
+    let _inside = t.enter();
+    t.catch_up();
+    objects::with_existing(key, |o| t.clock.join(o.clock.as_slice()));
+}
+
+/// Releases in place of all that was released before (`ANNOTATE_HAPPENS_BEFORE` of some tools, `munmap`).
+pub fn release_store(t: &mut Thread, key: usize) {
+    if !t.known {
+        return;
+    }
+    let _inside = t.enter();
+    let clock = t.publish();
+    objects::with(key, |o| o.clock.assign(clock));
+    t.advance();
+}
+
+/// How a lock came to be held.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Taking {
+    pub mode: Mode,
+    /// One of [`lock_kind`].
+    pub what: u64,
+    /// It would not have blocked: no edge of lock order.
+    pub tried: bool,
+    pub pc: usize,
+}
+
+/// The lock at `key` was just taken.
+pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
+    if !t.known {
+        return;
+    }
+    let _inside = t.enter();
+    if t.held.again(key) {
+        return;
+    }
+    t.catch_up();
+    let stack = depot::current(t, taking.pc);
+    let hybrid = settings().hybrid;
+    let (uid, new) = objects::with(key, |o| {
+        if !hybrid || o.orders {
+            t.clock.join(o.clock.as_slice());
+            if taking.mode == Mode::Write {
+                t.clock.join(o.second.as_slice());
+            }
+        }
+        if taking.mode == Mode::Write {
+            o.writer = true;
+        }
+        o.lock_number()
+    });
+    if new {
+        log::write(&Record::Lock { lock: uid as u64, address: key as u64, what: taking.what });
+    }
+    let lock = Lock { key, uid, stack, mode: taking.mode, times: 1 };
+    if settings().lock_order && !taking.tried && !t.held.is_empty() {
+        super::report::lock_edge(t, lock);
+    }
+    t.held.push(lock);
+    t.trace.lock(t.sp, &t.held, LockEvent::Taken, taking.mode, key, stack);
+    if hybrid {
+        held::changed(t);
+    }
+}
+
+/// The lock at `key` is about to be let go.
+pub fn unlocking(t: &mut Thread, key: usize) {
+    if !t.known {
+        return;
+    }
+    let _inside = t.enter();
+    flush::if_requested();
+    let Some(lock) = t.held.pop(key) else {
+        // Not seen taken (handed over between threads, taken before raddle looked), or still held.
+        if !t.held.holds(key) {
+            hand_on(t, key, Mode::Write);
+        }
+        return;
+    };
+    t.trace.lock(t.sp, &t.held, LockEvent::Released, lock.mode, key, 0);
+    hand_on(t, key, lock.mode);
+    if settings().hybrid {
+        held::changed(t);
+    }
+}
+
+fn hand_on(t: &mut Thread, key: usize, mode: Mode) {
+    let hybrid = settings().hybrid;
+    let clock = t.publish();
+    let handed = objects::with(key, |o| {
+        if mode == Mode::Write {
+            o.writer = false;
+        }
+        if hybrid && !o.orders {
+            return false;
+        }
+        match mode {
+            // The holder has seen all that the lock knew.
+            Mode::Write => o.clock.assign(clock),
+            Mode::Read => o.second.join(clock),
+        }
+        true
+    });
+    if handed {
+        t.advance();
+    }
+}
+
+/// A condition variable lets go of the mutex altogether, however often it is held. Returns how often.
+pub fn unlocking_for_wait(t: &mut Thread, key: usize) -> u32 {
+    let times = t.held.times(key);
+    if settings().condvar_mutexes_order {
+        order_by(key);
+    }
+    for _ in 0..times.max(1) {
+        unlocking(t, key);
+    }
+    times
+}
+
+/// The wait is over and the mutex held again.
+pub fn locked_after_wait(t: &mut Thread, key: usize, times: u32, pc: usize) {
+    let taking = Taking { mode: Mode::Write, what: lock_kind::MUTEX, tried: true, pc };
+    for _ in 0..times.max(1) {
+        locked(t, key, taking);
+    }
+}
+
+/// From now on this lock orders, whatever the mode (`ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX`).
+pub fn order_by(key: usize) {
+    objects::with(key, |o| o.orders = true);
+}
+
+/// The memory of the object is about to become something else.
+pub fn destroyed(key: usize) {
+    objects::remove(key);
+}
+
+/// Arrives at a barrier. Returns the phase to give to [`barrier_passed`].
+pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
+    if !t.known {
+        return 0;
+    }
+    let _inside = t.enter();
+    flush::if_requested();
+    let clock = t.publish();
+    let phase = objects::with(key, |o| {
+        let phase = o.barrier.phase;
+        let into = if phase & 1 == 0 { &mut o.clock } else { &mut o.second };
+        if o.barrier.arrived == 0 {
+            into.assign(clock);
+        } else {
+            into.join(clock);
+        }
+        o.barrier.arrived += 1;
+        if o.barrier.arrived >= o.barrier.count.max(1) {
+            o.barrier.arrived = 0;
+            o.barrier.phase += 1;
+        }
+        phase
+    });
+    t.advance();
+    phase
+}
+
+/// Nobody is more than one phase ahead of the slowest, so the clock of this phase is still whole.
+pub fn barrier_passed(t: &mut Thread, key: usize, phase: u32) {
+    if !t.known {
+        return;
+    }
+    let _inside = t.enter();
+    t.catch_up();
+    objects::with(key, |o: &mut Object| {
+        let from = if phase & 1 == 0 { &o.clock } else { &o.second };
+        t.clock.join(from.as_slice());
+    });
+}
+
+impl From<&Lock> for HeldLock {
+    fn from(l: &Lock) -> HeldLock {
+        HeldLock { lock: l.uid as u64, read: l.mode as u64, stack: l.stack as u64 }
+    }
+}

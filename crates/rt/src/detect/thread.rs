@@ -1,0 +1,355 @@
+//! What a thread carries: hot state in thread-local storage, and a permanent card for reports.
+
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
+
+use super::clock::Clock;
+use super::held::Held;
+use super::trace::{self, Trace};
+use super::{Settings, sids, settings};
+use crate::layout::*;
+use crate::sys;
+
+/// Whether the slow half of a probe may go ahead ([`OPEN`](gate::OPEN) alone), must look twice, or turn back.
+pub mod gate {
+    /// Started, not ended, and not inside the runtime. Thread-local storage is zero at first, so open is the 1.
+    pub const OPEN: u8 = 1;
+    pub const IGNORE_READS: u8 = 2;
+    pub const IGNORE_WRITES: u8 = 4;
+    /// Some functions are ignored: compare the program counter.
+    pub const IGNORE_SOME: u8 = 8;
+}
+
+/// One of these lives in the thread-local storage of every thread, zero until the thread is known.
+///
+/// The probes compare shadow with `hot`, `hot_write8` and `hot_read8`; these hold the current segment in each lane
+/// (lane 3 is the owner's in fast mode), or ones that match nothing when each access is to be seen (history 2).
+#[repr(C, align(64))]
+pub struct Thread {
+    pub hot: [u32; 4],
+    pub hot_write8: [u32; 4],
+    pub hot_read8: [u32; 4],
+    /// The shadow call stack's next free entry. See [`Trace`].
+    pub sp: *mut usize,
+    /// What an access really is, while it is more than a read or a write.
+    pub doing: Option<raddle_wire::record::AccessKind>,
+    /// Where the interposed function that runs now returns to.
+    pub caller: usize,
+    /// sid and epoch of the current segment.
+    pub state: u32,
+    pub gate: u8,
+    pub known: bool,
+    /// Set between `enter` and `leave`: signals wait.
+    pub inside: u32,
+    pub ignore_reads: u32,
+    pub ignore_writes: u32,
+    pub generation: u32,
+    /// Creates and joins so far: the thread's segment in the sense of lock order.
+    pub fork_join: u32,
+    pub trace: Trace,
+    pub held: Held,
+    pub card: *mut Card,
+    /// What relaxed loads have seen: joined at an acquire fence. Null until there is something.
+    pub seen_relaxed: *mut Clock,
+    /// The clock at the last release fence: what relaxed stores publish. Null until there was one.
+    pub fenced: *mut Clock,
+    pub signals: crate::interpose::Pending,
+    pub jumps: crate::interpose::Jumps,
+    pub once: crate::interpose::Once,
+    pub clock: Clock,
+}
+
+
+/// What outlives the thread: everything a report may want to say about it.
+#[repr(C)]
+pub struct Card {
+    pub id: u32,
+    pub parent: u32,
+    pub created_at: u32,
+    pub name: [u8; 32],
+    pub handle: AtomicU64,
+    pub next_by_handle: *mut Card,
+    pub registered: bool,
+    pub detached: bool,
+    pub ended: AtomicU32,
+    pub stack: (usize, usize),
+    /// The thread itself while it runs; null before and after.
+    pub live: AtomicPtr<Thread>,
+    pub trace: Trace,
+    /// Its last clock, for whoever joins it, and the generation in which that was right.
+    pub last: Clock,
+    pub last_generation: u32,
+    pub start: Start,
+}
+
+/// What a new thread is to do.
+#[derive(Clone, Copy, Default)]
+pub struct Start {
+    pub function: usize,
+    pub argument: usize,
+}
+
+core::arch::global_asm!(
+    ".section .tbss.raddle,\"awT\",@nobits",
+    ".hidden raddle_thread",
+    ".globl raddle_thread",
+    ".type raddle_thread, @object",
+    ".size raddle_thread, {n}",
+    ".p2align 6",
+    "raddle_thread: .zero {n}",
+    ".text",
+    n = const size_of::<Thread>(),
+);
+
+/// The running thread's state, by initial-exec TLS: no call, unlike `thread_local!` in a library.
+#[inline(always)]
+pub fn current() -> &'static mut Thread {
+    let p: *mut Thread;
+    // SAFETY: the block is this thread's own and lives as long as the thread. References do not outlive the function
+    // that made them across a call that makes another, but for plain field accesses.
+    unsafe {
+        core::arch::asm!(
+            "mov {0}, qword ptr [rip + raddle_thread@GOTTPOFF]",
+            "add {0}, qword ptr fs:[0]",
+            out(reg) p, options(pure, nomem, nostack, preserves_flags));
+        &mut *p
+    }
+}
+
+/// All cards by id.
+const CARDS: usize = 1 << 20;
+static TABLE: AtomicPtr<*mut Card> = AtomicPtr::new(core::ptr::null_mut());
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+pub fn prepare_table() {
+    TABLE.store(sys::pages(CARDS * 8).cast(), Release);
+}
+
+pub fn new_card(parent: u32, created_at: u32) -> *mut Card {
+    let id = COUNT.fetch_add(1, Relaxed);
+    let card = sys::ARENA.take(size_of::<Card>()).cast::<Card>();
+    // SAFETY: fresh zeroed memory of the right size; zero is valid for every field. The table has room for a million.
+    unsafe {
+        (*card).id = id;
+        (*card).parent = parent;
+        (*card).created_at = created_at;
+        if (id as usize) < CARDS {
+            *TABLE.load(Acquire).add(id as usize) = card;
+        }
+    }
+    card
+}
+
+pub fn card(id: u32) -> Option<&'static mut Card> {
+    if id >= COUNT.load(Acquire) || id as usize >= CARDS {
+        return None;
+    }
+    // SAFETY: entries below COUNT are null or a card, which is never freed.
+    unsafe { (*TABLE.load(Acquire).add(id as usize)).as_mut() }
+}
+
+pub fn cards() -> impl Iterator<Item = &'static mut Card> {
+    (0..COUNT.load(Acquire)).filter_map(card)
+}
+
+/// As long as it lives, signals to the thread wait: it may hold a lock of the runtime, or be half way through a change.
+pub struct Inside(*mut Thread);
+
+impl Drop for Inside {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: the thread outlives what it does.
+        unsafe {
+            (*self.0).inside -= 1;
+            if (*self.0).inside == 0 && (*self.0).signals.any() {
+                (*self.0).signals.deliver();
+            }
+        }
+    }
+}
+
+impl Thread {
+    #[inline(always)]
+    pub fn enter(&mut self) -> Inside {
+        self.inside += 1;
+        Inside(self)
+    }
+
+    pub fn id(&self) -> u32 {
+        // SAFETY: a known thread has a card.
+        if self.card.is_null() { 0 } else { unsafe { (*self.card).id } }
+    }
+
+    pub fn sid(&self) -> usize {
+        sid(self.state)
+    }
+
+    /// The thread takes part: `clock` is what it has seen.
+    pub fn start(&mut self, card: *mut Card, stack: (usize, usize)) {
+        self.card = card;
+        // SAFETY: the card is this thread's.
+        unsafe { (*card).stack = stack };
+        self.trace.open(stack.1 - stack.0);
+        self.sp = self.trace.stack;
+        self.generation = sids::GENERATION.load(Acquire);
+        self.held = Held::EMPTY;
+        self.known = true;
+        self.new_sid();
+        // SAFETY: the card is this thread's; `end` takes the pointer back before the thread is gone.
+        unsafe { (*card).live.store(self, Release) };
+    }
+
+    /// The thread is over; its history stays.
+    pub fn end(&mut self) {
+        self.gate &= !gate::OPEN;
+        self.release_into_card();
+        if self.sid() != 0 {
+            sids::leave(self.sid(), self.max_epoch());
+        }
+        self.known = false;
+        // A report that replays this thread must be through with it.
+        let _reports = super::report::pause();
+        // SAFETY: the card is this thread's.
+        unsafe {
+            (*self.card).trace = self.trace;
+            (*self.card).live.store(core::ptr::null_mut(), Release);
+            (*self.card).ended.store(1, Release);
+        }
+        trace::retire(self.card);
+    }
+
+    fn release_into_card(&mut self) {
+        let generation = self.generation;
+        let clock = *self.publish();
+        // SAFETY: nobody reads `last` before `ended` or a join says so.
+        unsafe {
+            (*self.card).last = clock;
+            (*self.card).last_generation = generation;
+        }
+    }
+
+    /// The epoch that covers all this thread has done with its sid.
+    fn max_epoch(&self) -> u32 {
+        if settings().hybrid { self.held.max_epoch } else { epoch(self.state) }
+    }
+
+    /// The clock to hand over. Call [`advance`](Self::advance) once it is.
+    pub fn publish(&mut self) -> &Clock {
+        self.catch_up();
+        let (sid, e) = (self.sid(), self.max_epoch());
+        if sid != 0 {
+            self.clock.set(sid, e);
+            sids::PUBLISHED[sid].store(e, Relaxed);
+        }
+        &self.clock
+    }
+
+    /// Begins a new segment: what follows is not covered by what was handed over.
+    pub fn advance(&mut self) {
+        let next = self.max_epoch() + 1;
+        if self.sid() == 0 || next > EPOCH_MAX {
+            return self.new_sid();
+        }
+        self.clock.set(self.sid(), next);
+        self.set_state(state(self.sid(), next));
+        self.held.new_period(self.sid(), next);
+    }
+
+    /// Sids may have started over since this thread last looked.
+    #[inline]
+    pub fn catch_up(&mut self) {
+        if self.generation != sids::GENERATION.load(Acquire) {
+            self.correct_clocks();
+        }
+    }
+
+    #[cold]
+    fn correct_clocks(&mut self) {
+        let now = sids::GENERATION.load(Acquire);
+        sids::correct(&mut self.clock, self.generation);
+        // SAFETY: null or this thread's own clocks.
+        unsafe {
+            self.seen_relaxed.as_mut().map(|c| sids::correct(c, self.generation));
+            self.fenced.as_mut().map(|c| sids::correct(c, self.generation));
+        }
+        self.generation = now;
+    }
+
+    /// The sid is used up, or there was none yet.
+    #[cold]
+    fn new_sid(&mut self) {
+        if self.sid() != 0 {
+            let last = self.max_epoch();
+            self.clock.set(self.sid(), last);
+            sids::leave(self.sid(), last);
+        }
+        let id = self.id();
+        let mut got = sids::take(&self.clock, id);
+        if got.is_none() {
+            super::flush::flush();
+            self.catch_up();
+            got = sids::take(&self.clock, id);
+        }
+        match got {
+            Some((sid, first)) => {
+                self.clock.set(sid, first);
+                self.gate |= gate::OPEN;
+                self.set_state(state(sid, first));
+                self.held.new_period(sid, first);
+            }
+            None => self.go_untracked(),
+        }
+    }
+
+    /// More threads run than there are sids: this one is not watched until it finds a free one.
+    fn go_untracked(&mut self) {
+        if self.gate & gate::OPEN != 0 || self.state != 0 {
+            crate::hub::log::count_untracked();
+        }
+        self.gate &= !gate::OPEN;
+        self.state = 0;
+        self.hot = [!0; 4];
+        self.hot_write8 = [!0; 4];
+        self.hot_read8 = [!0; 4];
+    }
+
+    /// Makes `state` the segment that accesses are recorded under.
+    pub fn set_state(&mut self, state: u32) {
+        let Settings { owners, history, .. } = *settings();
+        self.state = state;
+        self.trace.segment(state);
+        if history == 2 {
+            self.hot = [!0; 4];
+            self.hot_write8 = [!0; 4];
+            self.hot_read8 = [!0; 4];
+            return;
+        }
+        self.hot = [state; 4];
+        self.hot_write8 = [state | 0xff; 4];
+        self.hot_read8 = [state | 0xff | READ; 4];
+        if owners {
+            let owned = owned(sid(state));
+            self.hot[3] = owned & !0xff;
+            self.hot_write8[3] = owned;
+            self.hot_read8[3] = owned | READ;
+        }
+    }
+
+    pub fn set_ignores(&mut self) {
+        let open = self.gate & !(gate::IGNORE_READS | gate::IGNORE_WRITES);
+        let reads = if self.ignore_reads > 0 { gate::IGNORE_READS } else { 0 };
+        let writes = if self.ignore_writes > 0 { gate::IGNORE_WRITES } else { 0 };
+        self.gate = open | reads | writes;
+    }
+
+    /// Joins what `other` has seen.
+    #[inline]
+    pub fn acquire(&mut self, other: &[u16]) {
+        self.catch_up();
+        self.clock.join(other);
+    }
+
+    /// The stack as it is now, innermost first, below `pc`.
+    pub fn frames(&self, pc: usize, to: &mut [u64]) -> usize {
+        trace::frames(self.trace.stack, self.sp, pc, to)
+    }
+}

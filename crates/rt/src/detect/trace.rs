@@ -1,0 +1,496 @@
+//! The trace: enough of a thread's recent past to restore the stack and the locks of an earlier access.
+//!
+//! Two pieces of memory a thread. The **shadow call stack** holds the return address of each active call, pushed by
+//! `__tsan_func_entry`, popped by `__tsan_func_exit`. The **ring** holds events, one or two words each:
+//!
+//! | first word, from the top bit | event |
+//! |---|---|
+//! | 0, write 1, pc 32, depth 6, byte 3, granule hash 21 | an access that was recorded in shadow |
+//! | 100, depth 14, pc 47 | a call, by its return address |
+//! | 101, state 32 | a new segment |
+//! | 110, kind 3, pc 32, depth 6; then granule 44, granules 20 | a range was accessed, allocated or freed |
+//! | 111, lock event 2, read 1, stack 32; then lock 64 | a lock was taken or let go, or was held when the part began |
+//!
+//! Deviations from the paper, which keeps one context a segment (4.3): (1) contexts are kept for accesses, not
+//! segments, so that history 1 is as precise as the paper's 2 for the first access of a segment to a granule, at less
+//! cost; (2) the past is bounded by the ring: an access whose events were overwritten has no stack in its report.
+//!
+//! Calls enter the ring only once an access below them does (bit 63 of a stack entry: already there), and returns
+//! never: an access says how deep it is. A **part** of the ring can be read without those before it, since it begins
+//! with the segment and the locks held, and all active calls are entered again when needed.
+//!
+//! Only the low half of a pc is kept with an access; a report finds the module in which it makes sense.
+
+use super::held::{Held, Mode};
+use crate::sys::{self, Shared, Spin};
+use raddle_wire::record::AccessKind;
+
+pub const PART: usize = 1 << 13;
+pub const RING: usize = PART * 16;
+
+/// Bit 63 of a shadow-stack entry: this call is in the current part.
+pub const ENTERED: usize = 1 << 63;
+
+/// A page below the bottom of the shadow stack, so that looking at the top of an empty one is harmless.
+const BELOW: usize = 4096;
+const SMALLEST_STACK: usize = 256 << 10;
+const LARGEST_STACK: usize = 1 << 30;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Trace {
+    /// The next event; null: no trace is kept (history 0).
+    pos: *mut u64,
+    ring: *mut u64,
+    /// The bottom of the shadow call stack that is in use.
+    pub stack: *mut usize,
+    stack_bytes: usize,
+    wrapped: bool,
+    /// The segment, for the beginning of a part.
+    state: u32,
+}
+
+/// An event, read back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Event {
+    Access { write: bool, pc: u32, depth: u32, byte: u32, hash: u32 },
+    Call { depth: usize, pc: u64 },
+    Segment(u32),
+    Range { kind: AccessKind, pc: u32, depth: u32, granule: u64, granules: u64 },
+    Lock { what: LockEvent, read: bool, stack: u32, lock: u64 },
+    /// Which locks are held is said anew.
+    Part,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LockEvent {
+    Taken = 0,
+    Released = 1,
+    /// Nothing, so that a two-word event need not cross into the next part.
+    Padding = 2,
+    /// A part begins: the locks held follow.
+    Part = 3,
+}
+
+const CALL: u64 = 0b100 << 61;
+const SEGMENT: u64 = 0b101 << 61;
+const RANGE: u64 = 0b110 << 61;
+const LOCK: u64 = 0b111 << 61;
+
+/// 21 bits that tell granules apart.
+#[inline(always)]
+pub const fn granule_hash(address: usize) -> u64 {
+    ((address >> 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 43
+}
+
+impl Trace {
+    /// Gets the memory, used before or new.
+    pub fn open(&mut self, thread_stack: usize) {
+        // The smallest frame is a return address and what keeps the stack aligned.
+        let bytes = (thread_stack / 2).clamp(SMALLEST_STACK, LARGEST_STACK).next_multiple_of(4096);
+        *self = reuse(bytes).unwrap_or_else(|| fresh(bytes));
+        // SAFETY: the page below the stack is mapped.
+        unsafe { *self.stack.sub(1) = ENTERED };
+        if super::settings().history == 0 {
+            self.pos = core::ptr::null_mut();
+        } else {
+            self.pos = self.ring;
+        }
+    }
+
+    #[inline(always)]
+    fn room(&self) -> usize {
+        // Parts are aligned to their size.
+        PART - (self.pos as usize / 8) % PART
+    }
+
+    /// An access that goes into shadow. False: [`prepare`] first. Nothing here calls, so that the slow half of a
+    /// probe needs no frame.
+    #[inline(always)]
+    pub fn try_access(&mut self, sp: *mut usize, address: usize, pc: usize, write: bool) -> bool {
+        if self.pos.is_null() {
+            return true;
+        }
+        // SAFETY: the entry below sp always exists; pos is inside the ring.
+        unsafe {
+            if *sp.sub(1) & ENTERED == 0 || self.room() < 2 {
+                return false;
+            }
+            let depth = (sp as u64 >> 3) & 63;
+            *self.pos = (write as u64) << 62
+                | (pc as u64 & 0xffff_ffff) << 30
+                | depth << 24
+                | (address as u64 & 7) << 21
+                | granule_hash(address);
+            self.pos = self.pos.add(1);
+        }
+        true
+    }
+
+    /// Enters the active calls that are not in this part yet, or begins the next part.
+    #[cold]
+    #[inline(never)]
+    pub fn prepare(&mut self, sp: *mut usize, held: &Held) {
+        // SAFETY: entries from the bottom sentinel up to sp are valid, and pos stays inside the ring.
+        unsafe {
+            let mut entry = sp;
+            while *entry.sub(1) & ENTERED == 0 {
+                entry = entry.sub(1);
+            }
+            while entry < sp && self.room() >= 2 {
+                let depth = entry.offset_from(self.stack) as u64;
+                *self.pos = CALL | (depth & 0x3fff) << 47 | *entry as u64 & ((1 << 47) - 1);
+                self.pos = self.pos.add(1);
+                *entry |= ENTERED;
+                entry = entry.add(1);
+            }
+        }
+        if self.room() < 2 {
+            self.next_part(sp, held);
+        }
+    }
+
+    fn next_part(&mut self, sp: *mut usize, held: &Held) {
+        // SAFETY: as in `prepare`; the ring has whole parts.
+        unsafe {
+            while self.room() != PART {
+                *self.pos = LOCK | (LockEvent::Padding as u64) << 59;
+                self.pos = self.pos.add(1);
+            }
+            if self.pos == self.ring.add(RING) {
+                self.pos = self.ring;
+                self.wrapped = true;
+            }
+            let mut entry = self.stack;
+            while entry < sp {
+                *entry &= !ENTERED;
+                entry = entry.add(1);
+            }
+            *self.pos = SEGMENT | self.state as u64;
+            *self.pos.add(1) = LOCK | (LockEvent::Part as u64) << 59;
+            self.pos = self.pos.add(2);
+        }
+        for lock in held.iter() {
+            self.two(lock_word(LockEvent::Taken, lock.mode, lock.stack), lock.key as u64);
+        }
+    }
+
+    fn two(&mut self, a: u64, b: u64) {
+        // SAFETY: the caller has made sure of room for two words.
+        unsafe {
+            *self.pos = a;
+            *self.pos.add(1) = b;
+            self.pos = self.pos.add(2);
+        }
+    }
+
+    /// A new segment. It may cost the last word of a part, never more: no calls or locks are needed here.
+    pub fn segment(&mut self, state: u32) {
+        self.state = state;
+        if self.pos.is_null() {
+            return;
+        }
+        if self.room() < 2 {
+            // `prepare` comes before the next access and says it again.
+            return;
+        }
+        // SAFETY: there is room.
+        unsafe {
+            *self.pos = SEGMENT | state as u64;
+            self.pos = self.pos.add(1);
+        }
+    }
+
+    /// A range of memory, whole granules of it.
+    pub fn range(&mut self, sp: *mut usize, held: &Held, kind: AccessKind, address: usize, len: usize, pc: usize) {
+        if self.pos.is_null() {
+            return;
+        }
+        // SAFETY: the entry below sp always exists.
+        while unsafe { *sp.sub(1) } & ENTERED == 0 || self.room() < 3 {
+            if self.room() < 3 {
+                self.next_part(sp, held);
+            } else {
+                self.prepare(sp, held);
+            }
+        }
+        let depth = (sp as u64 >> 3) & 63;
+        let granules = ((address & 7) + len).div_ceil(8).min((1 << 20) - 1) as u64;
+        self.two(
+            RANGE | (kind as u64) << 58 | (pc as u64 & 0xffff_ffff) << 26 | depth << 20,
+            (address as u64 >> 3) << 20 | granules,
+        );
+    }
+
+    pub fn lock(&mut self, sp: *mut usize, held: &Held, what: LockEvent, mode: Mode, key: usize, stack: u32) {
+        if self.pos.is_null() {
+            return;
+        }
+        if self.room() < 3 {
+            // The held locks are entered there, this one among them if it was taken.
+            return self.next_part(sp, held);
+        }
+        self.two(lock_word(what, mode, stack), key as u64);
+    }
+
+    /// The thread goes on with another call stack (a user-level context).
+    pub fn switch_stack(&mut self, stack: *mut usize, sp: *mut usize) {
+        self.stack = stack;
+        let mut entry = stack;
+        while entry < sp {
+            // SAFETY: entries of a live shadow stack.
+            unsafe {
+                *entry &= !ENTERED;
+                entry = entry.add(1);
+            }
+        }
+    }
+
+    /// All events, oldest first. Racing with the thread that writes them, which at worst garbles one.
+    pub fn replay(&self, mut see: impl FnMut(Event)) {
+        if self.pos.is_null() {
+            return;
+        }
+        // SAFETY: pos is inside the ring or at its end.
+        let now = unsafe { self.pos.offset_from(self.ring) } as usize;
+        let part = now / PART % 16;
+        // Before the first wrap only the parts up to this one hold anything.
+        let first = if self.wrapped { part + 1 } else { 0 };
+        let parts = if self.wrapped { 16 } else { part + 1 };
+        for i in 0..parts {
+            let p = (first + i) % 16;
+            let end = if p == part { now - p * PART } else { PART };
+            // SAFETY: a part of the ring.
+            self.part(unsafe { core::slice::from_raw_parts(self.ring.add(p * PART), end.min(PART)) }, &mut see);
+        }
+    }
+
+    fn part(&self, words: &[u64], see: &mut impl FnMut(Event)) {
+        let mut i = 0;
+        while i < words.len() {
+            let w = words[i];
+            let next = words.get(i + 1).copied().unwrap_or(0);
+            let (event, len) = decode(w, next);
+            event.map(&mut *see);
+            i += len;
+        }
+    }
+}
+
+fn lock_word(what: LockEvent, mode: Mode, stack: u32) -> u64 {
+    LOCK | (what as u64) << 59 | ((mode == Mode::Read) as u64) << 58 | stack as u64
+}
+
+fn decode(w: u64, next: u64) -> (Option<Event>, usize) {
+    if w >> 63 == 0 {
+        let event = Event::Access {
+            write: w >> 62 & 1 == 1,
+            pc: (w >> 30) as u32,
+            depth: (w >> 24) as u32 & 63,
+            byte: (w >> 21) as u32 & 7,
+            hash: w as u32 & 0x1f_ffff,
+        };
+        return (Some(event), 1);
+    }
+    match w & 0b111 << 61 {
+        CALL => (Some(Event::Call { depth: (w >> 47) as usize & 0x3fff, pc: w & ((1 << 47) - 1) }), 1),
+        SEGMENT => (Some(Event::Segment(w as u32)), 1),
+        RANGE => {
+            let range = AccessKind::from_number(w >> 58 & 7).map(|kind| Event::Range {
+                kind,
+                pc: (w >> 26) as u32,
+                depth: (w >> 20) as u32 & 63,
+                granule: next >> 20,
+                granules: next & 0xf_ffff,
+            });
+            (range, 2)
+        }
+        _ => {
+            let what = match w >> 59 & 3 {
+                0 => LockEvent::Taken,
+                1 => LockEvent::Released,
+                2 => return (None, 1),
+                _ => return (Some(Event::Part), 1),
+            };
+            (Some(Event::Lock { what, read: w >> 58 & 1 == 1, stack: w as u32, lock: next }), 2)
+        }
+    }
+}
+
+/// Return addresses from the top of a shadow stack, below `pc`.
+pub fn frames(stack: *mut usize, sp: *mut usize, pc: usize, to: &mut [u64]) -> usize {
+    let mut n = 0;
+    let mut put = |pc: usize| {
+        if n < to.len() && pc != 0 {
+            to[n] = pc as u64;
+            n += 1;
+        }
+    };
+    put(pc);
+    let mut entry = sp;
+    while entry > stack {
+        // SAFETY: entries between the bottom and sp are valid.
+        unsafe {
+            entry = entry.sub(1);
+            put(*entry & !ENTERED);
+        }
+    }
+    n
+}
+
+fn fresh(bytes: usize) -> Trace {
+    let raw = sys::pages((RING + PART) * 8) as usize;
+    let ring = raw.next_multiple_of(PART * 8) as *mut u64;
+    let stack = shadow_stack(bytes);
+    Trace { pos: ring, ring, stack, stack_bytes: bytes, wrapped: false, state: 0 }
+}
+
+/// The bottom of a new shadow call stack. The depth of an access is told by the low bits of sp, so it is page-aligned.
+pub fn shadow_stack(bytes: usize) -> *mut usize {
+    // SAFETY: the mapping has a page more than asked for.
+    unsafe {
+        let bottom = sys::pages(bytes + BELOW).add(BELOW).cast::<usize>();
+        *bottom.sub(1) = ENTERED;
+        bottom
+    }
+}
+
+/// Traces of ended threads are kept for reports until there are this many; then the oldest serves again.
+const KEPT: usize = 64;
+static LOCK_POOL: Spin = Spin::new();
+static POOL: Shared<Pool> = Shared::new(Pool { cards: [core::ptr::null_mut(); KEPT], next: 0 });
+
+struct Pool {
+    cards: [*mut super::thread::Card; KEPT],
+    next: usize,
+}
+
+/// The trace behind this card may serve again, later.
+pub fn retire(card: *mut super::thread::Card) {
+    let _guard = LOCK_POOL.lock();
+    // SAFETY: POOL is used under its lock; cards are never freed. The one that falls out loses its trace.
+    unsafe {
+        let pool = &mut *POOL.get();
+        let at = pool.next % KEPT;
+        let out = core::mem::replace(&mut pool.cards[at], card);
+        pool.next += 1;
+        if let Some(out) = out.as_mut() {
+            let t = core::mem::replace(&mut out.trace, NONE);
+            (*SPARE.get()).put(t);
+        }
+    }
+}
+
+pub const NONE: Trace = Trace {
+    pos: core::ptr::null_mut(),
+    ring: core::ptr::null_mut(),
+    stack: core::ptr::null_mut(),
+    stack_bytes: 0,
+    wrapped: false,
+    state: 0,
+};
+
+struct Spare {
+    traces: [Trace; 32],
+    n: usize,
+}
+
+static SPARE: Shared<Spare> = Shared::new(Spare { traces: [NONE; 32], n: 0 });
+
+impl Spare {
+    fn put(&mut self, t: Trace) {
+        if self.n < self.traces.len() {
+            self.traces[self.n] = t;
+            self.n += 1;
+        } else {
+            sys::discard(t.ring as usize, RING * 8);
+            sys::discard(t.stack as usize, t.stack_bytes);
+            sys::unmap(t.ring as usize, RING * 8);
+            sys::unmap(t.stack as usize, t.stack_bytes);
+        }
+    }
+}
+
+fn reuse(bytes: usize) -> Option<Trace> {
+    let _guard = LOCK_POOL.lock();
+    // SAFETY: under LOCK_POOL.
+    let spare = unsafe { &mut *SPARE.get() };
+    let at = spare.traces[..spare.n].iter().position(|t| t.stack_bytes >= bytes)?;
+    spare.n -= 1;
+    spare.traces.swap(at, spare.n);
+    Some(Trace { wrapped: false, ..spare.traces[spare.n] })
+}
+
+pub fn reset_lock() {
+    LOCK_POOL.reset();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collect(t: &Trace) -> Vec<Event> {
+        let mut v = Vec::new();
+        t.replay(|e| v.push(e));
+        v
+    }
+
+    #[test]
+    fn an_access_comes_back_with_its_calls() {
+        let mut t = fresh(SMALLEST_STACK);
+        let held = Held::EMPTY;
+        t.segment(0x1234_5600);
+        // SAFETY: the shadow stack has room.
+        let sp = unsafe {
+            *t.stack = 0x40_1000;
+            *t.stack.add(1) = 0x40_2000;
+            t.stack.add(2)
+        };
+        assert!(!t.try_access(sp, 0x7fff_1234_5674, 0x5555_0000_4321, true));
+        t.prepare(sp, &held);
+        assert!(t.try_access(sp, 0x7fff_1234_5674, 0x5555_0000_4321, true));
+        let hash = granule_hash(0x7fff_1234_5670) as u32;
+        assert_eq!(
+            collect(&t),
+            [
+                Event::Segment(0x1234_5600),
+                Event::Call { depth: 0, pc: 0x40_1000 },
+                Event::Call { depth: 1, pc: 0x40_2000 },
+                Event::Access { write: true, pc: 0x4321, depth: 2, byte: 4, hash },
+            ]
+        );
+        t.range(sp, &held, AccessKind::Free, 0x1003, 70, 0x99);
+        let granules = (3 + 70u64).div_ceil(8);
+        let freed = Event::Range { kind: AccessKind::Free, pc: 0x99, depth: 2, granule: 0x1003 >> 3, granules };
+        assert_eq!(collect(&t).last(), Some(&freed));
+        t.lock(sp, &held, LockEvent::Taken, Mode::Read, 0xabc0, 77);
+        let taken = Event::Lock { what: LockEvent::Taken, read: true, stack: 77, lock: 0xabc0 };
+        assert_eq!(collect(&t).last(), Some(&taken));
+    }
+
+    #[test]
+    fn each_part_can_be_read_alone() {
+        let mut t = fresh(SMALLEST_STACK);
+        let held = Held::EMPTY;
+        t.segment(0x700);
+        // SAFETY: the shadow stack has room.
+        let sp = unsafe {
+            *t.stack = 0x40_1000;
+            t.stack.add(1)
+        };
+        // More than the whole ring.
+        for i in 0..RING + 3 * PART {
+            while !t.try_access(sp, i * 8, i, false) {
+                t.prepare(sp, &held);
+            }
+        }
+        let events = collect(&t);
+        assert_eq!(events[0], Event::Segment(0x700));
+        assert_eq!(events[1..3], [Event::Part, Event::Call { depth: 0, pc: 0x40_1000 }]);
+        let pcs: Vec<u32> =
+            events.iter().filter_map(|e| if let Event::Access { pc, .. } = e { Some(*pc) } else { None }).collect();
+        assert_eq!(*pcs.last().unwrap() as usize, RING + 3 * PART - 1);
+        assert!(pcs.windows(2).all(|w| w[0] + 1 == w[1]), "a gap or a stale event");
+        assert!(pcs.len() > RING - 2 * PART);
+    }
+}

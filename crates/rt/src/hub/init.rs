@@ -1,0 +1,174 @@
+//! Start-up: before the program's first constructor if the runtime is part of the executable, or when the first
+//! instrumented module calls in.
+
+use core::ffi::c_ulong;
+use core::sync::atomic::{AtomicU32, Ordering::*};
+
+use super::{ACTIVE, CONFIG, log, modules, plan, session};
+use crate::detect::thread::{Thread, current, gate, new_card};
+use crate::detect::{self, Settings};
+use crate::interpose;
+use crate::layout::{RESERVED, is_watchable};
+use crate::sys;
+use raddle_wire::config::{Config, Mode, flag};
+use raddle_wire::log::fatal;
+use raddle_wire::record::Record;
+
+unsafe extern "C" {
+    fn getauxval(kind: c_ulong) -> c_ulong;
+}
+
+/// The place of the marker, by a name that stays inside the module.
+#[unsafe(no_mangle)]
+static raddle_marker: u32 = raddle_wire::VERSION;
+
+// By this name the driver knows an executable that carries the runtime, and a second copy of the runtime the first.
+core::arch::global_asm!(
+    ".globl __raddle_runtime",
+    ".type __raddle_runtime, @object",
+    ".size __raddle_runtime, 4",
+    ".set __raddle_runtime, raddle_marker",
+);
+
+/// Runs before all constructors of an executable. The shared library has none of this: the build removes the section.
+#[used]
+#[unsafe(link_section = ".preinit_array.raddle")]
+static PREINIT: extern "C" fn() = start;
+
+const NOT_YET: u32 = 0;
+const STARTING: u32 = 1;
+const STARTED: u32 = 2;
+static STATE: AtomicU32 = AtomicU32::new(NOT_YET);
+
+pub extern "C" fn start() {
+    if STATE.compare_exchange(NOT_YET, STARTING, Relaxed, Relaxed).is_err() {
+        return;
+    }
+    let config = if is_second_copy() || !session::find() { None } else { session::config() };
+    let watched = config.is_some() && log::open(session::dir());
+    reserve(watched);
+    if let (Some(config), true) = (config, watched) {
+        watch(config);
+    }
+    STATE.store(STARTED, Relaxed);
+}
+
+/// The executable carries a runtime, and this is the library's: it stays out of the way.
+fn is_second_copy() -> bool {
+    // SAFETY: a look-up by name.
+    let first = unsafe { sys::dlsym(libc::RTLD_DEFAULT, c"__raddle_runtime".as_ptr()) };
+    !first.is_null() && first as usize != &raw const raddle_marker as usize
+}
+
+/// The probes look at shadow before anything else, so it must be there even where nobody watches.
+fn reserve(watched: bool) {
+    for range in RESERVED {
+        if let Err(e) = sys::reserve(range.start, range.len()) {
+            let code = if e == -(libc::EEXIST as isize) { fatal::LAYOUT } else { fatal::SHADOW };
+            if watched {
+                log::write(&Record::Fatal { code, detail: b"" });
+            }
+            sys::die(b"raddle: this process has no room for shadow memory (run `raddle doctor`)\n");
+        }
+    }
+}
+
+fn watch(config: &'static Config) {
+    let here = &raw const config as usize;
+    if !is_watchable(here) || !is_watchable(start as *const () as usize) {
+        log::write(&Record::Fatal { code: fatal::LAYOUT, detail: b"" });
+        sys::die(b"raddle: the memory of this process is laid out in a way raddle can not watch (run `raddle doctor`)\n");
+    }
+    let mode = Mode::from_number(config.mode).unwrap_or(Mode::HappensBefore);
+    let has = |f| config.flags & f != 0;
+    detect::configure(Settings {
+        hybrid: mode != Mode::HappensBefore,
+        owners: mode == Mode::Fast || has(flag::INIT_STATE),
+        lines: mode == Mode::Fast,
+        history: config.history,
+        lock_order: has(flag::LOCK_ORDER),
+        condvar_mutexes_order: has(flag::CONDVAR_MUTEXES_ORDER),
+    });
+    CONFIG.store((&raw const *config).cast_mut(), Release);
+    log_process();
+    if has(flag::HAS_PLANS) {
+        plan::ask(bias());
+    }
+    interpose::thread::prepare();
+    let t = current();
+    let card = new_card(0, 0);
+    t.inside += 1;
+    t.start(card, main_stack());
+    gate_of(t);
+    log::write(&Record::Thread { thread: 0, parent: u64::MAX, stack: 0 });
+    log::count_thread();
+    ACTIVE.store(true, Release);
+    t.inside -= 1;
+}
+
+/// What the executable's file addresses are moved by.
+fn bias() -> usize {
+    // SAFETY: the kernel tells where the program headers are; the entry for themselves says where they want to be.
+    unsafe {
+        let at = getauxval(libc::AT_PHDR) as *const libc::Elf64_Phdr;
+        let n = getauxval(libc::AT_PHNUM) as usize;
+        if at.is_null() {
+            return 0;
+        }
+        let headers = core::slice::from_raw_parts(at, n);
+        headers.iter().find(|h| h.p_type == libc::PT_PHDR).map_or(0, |h| at as usize - h.p_vaddr as usize)
+    }
+}
+
+fn main_stack() -> (usize, usize) {
+    let mut limit = [0usize; 2];
+    sys::syscall(libc::SYS_prlimit64, [0, libc::RLIMIT_STACK as usize, 0, limit.as_mut_ptr() as usize, 0, 0]);
+    // The environment's strings lie above the stack.
+    // SAFETY: `environ` ends in a null.
+    let top = unsafe {
+        match sys::environ.as_ref() {
+            Some(first) if !first.is_null() => *first as usize,
+            _ => &raw const limit as usize + (64 << 10),
+        }
+    };
+    let size = limit[0].clamp(1 << 20, 1 << 30);
+    ((top - size) & !4095, (top + (1 << 20)) & !4095)
+}
+
+fn log_process() {
+    let mut path = [0u8; 512];
+    let at = libc::AT_FDCWD as isize as usize;
+    let link = c"/proc/self/exe".as_ptr() as usize;
+    let n = sys::syscall(libc::SYS_readlinkat, [at, link, path.as_mut_ptr() as usize, path.len(), 0, 0]);
+    log::write(&Record::Process { executable: &path[..n.max(0) as usize] });
+    modules::refresh();
+}
+
+/// In the child of a fork: a log of its own, which begins by saying who is there.
+pub fn new_log(t: &mut Thread) {
+    if !log::open(session::dir()) {
+        return;
+    }
+    modules::reset_after_fork();
+    log_process();
+    log::mark_instrumented();
+    let id = t.id() as u64;
+    log::write(&Record::Thread { thread: id, parent: u64::MAX, stack: 0 });
+    log::count_thread();
+}
+
+/// An instrumented module's constructor, which is at `pc`.
+pub fn module_calls_in(pc: usize) {
+    start();
+    if super::is_active() {
+        log::mark_instrumented();
+        modules::mark_instrumented(pc);
+    }
+}
+
+/// Functions may be ignored by name; then each slow access looks.
+pub fn gate_of(t: &mut Thread) {
+    if plan::ignores_some() {
+        t.gate |= gate::IGNORE_SOME;
+    }
+}

@@ -1,0 +1,28 @@
+//! Between the target and the driver: configuration in, log out.
+
+pub mod annotations;
+pub mod init;
+pub mod log;
+pub mod modules;
+pub mod plan;
+pub mod session;
+
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
+
+use raddle_wire::config::Config;
+
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+static CONFIG: AtomicPtr<Config> = AtomicPtr::new(core::ptr::null_mut());
+
+/// True once the detector runs. False for good in a process that no driver watches.
+#[inline(always)]
+pub fn is_active() -> bool {
+    ACTIVE.load(Relaxed)
+}
+
+/// How often the driver has asked for a flush.
+#[inline(always)]
+pub fn flush_request() -> u32 {
+    // SAFETY: null or the mapped config page.
+    unsafe { CONFIG.load(Relaxed).as_ref().map_or(0, |c| c.flush_request.load(Relaxed)) }
+}

@@ -1,0 +1,229 @@
+//! The files that are mapped into the process, read from the kernel: the loader's own list is behind a lock that the
+//! target may hold.
+
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::sys::{self, Shared, Spin};
+use raddle_wire::record::Record;
+
+const MOST: usize = 512;
+
+#[derive(Clone, Copy)]
+pub struct Module {
+    pub low: usize,
+    pub high: usize,
+    executable: (usize, usize),
+    path_hash: u64,
+    /// An instrumented module has called in from it, or it is one whose memory functions count.
+    pub instrumented: bool,
+    gone: bool,
+}
+
+struct Table {
+    modules: [Module; MOST],
+    n: usize,
+}
+
+const NONE: Module =
+    Module { low: 0, high: 0, executable: (0, 0), path_hash: 0, instrumented: false, gone: true };
+static LOCK: Spin = Spin::new();
+static TABLE: Shared<Table> = Shared::new(Table { modules: [NONE; MOST], n: 0 });
+
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ *b as u64).wrapping_mul(0x100_0000_01b3))
+}
+
+/// Reads the maps again and logs what is new.
+pub fn refresh() {
+    let _guard = LOCK.lock();
+    // SAFETY: TABLE is changed under LOCK.
+    let table = unsafe { &mut *TABLE.get() };
+    for m in &mut table.modules[..table.n] {
+        m.gone = true;
+    }
+    each_line(|line| {
+        if let Some((map, path)) = parse(line) {
+            table.add(map, path);
+        }
+    });
+}
+
+/// A library was unloaded: what comes to its place is something else.
+pub fn forget_unmapped() {
+    refresh();
+    let _guard = LOCK.lock();
+    // SAFETY: under LOCK.
+    let table = unsafe { &mut *TABLE.get() };
+    for m in table.modules[..table.n].iter_mut().filter(|m| m.gone && m.executable.1 != 0) {
+        crate::detect::range::clear(m.low, m.high - m.low);
+        crate::detect::objects::remove_range(m.low, m.high - m.low);
+        m.executable = (0, 0);
+        // The same file may come back to the same place: it is logged anew.
+        m.path_hash = 0;
+    }
+}
+
+/// Forgets what is in the log: the child of a fork has a new one.
+pub fn reset_after_fork() {
+    LOCK.reset();
+    // SAFETY: the child has one thread.
+    let table = unsafe { &mut *TABLE.get() };
+    let old = table.n;
+    table.n = 0;
+    let mut kept = [(0usize, false); MOST];
+    for (k, m) in kept.iter_mut().zip(&table.modules[..old]) {
+        *k = (m.low, m.instrumented);
+    }
+    refresh();
+    // SAFETY: as above.
+    let table = unsafe { &mut *TABLE.get() };
+    for m in &mut table.modules[..table.n] {
+        m.instrumented = kept[..old].iter().any(|k| k.0 == m.low && k.1);
+    }
+}
+
+struct Map {
+    start: usize,
+    end: usize,
+    offset: usize,
+    executable: bool,
+}
+
+impl Table {
+    fn add(&mut self, map: Map, path: &[u8]) {
+        let path_hash = hash(path);
+        let known = self.modules[..self.n].iter_mut().rev().find(|m| {
+            // Segments of one file lie together; the same file mapped elsewhere is another module.
+            m.path_hash == path_hash && map.start >= m.low && map.start <= m.high.max(m.low + (1 << 30))
+        });
+        if let Some(m) = known {
+            m.gone = false;
+            m.high = m.high.max(map.end);
+            if map.executable {
+                m.executable = (map.start, map.end);
+            }
+            return;
+        }
+        if self.n == MOST {
+            return;
+        }
+        let executable = if map.executable { (map.start, map.end) } else { (0, 0) };
+        let trusted = path.windows(9).any(|w| w == b"libstdc++");
+        self.modules[self.n] = Module {
+            low: map.start,
+            high: map.end,
+            executable,
+            path_hash,
+            instrumented: trusted,
+            gone: false,
+        };
+        self.n += 1;
+        let (low, high, offset) = (map.start as u64, map.end as u64, map.offset as u64);
+        crate::hub::log::write(&Record::Module { low, high, offset, path });
+    }
+}
+
+/// `start-end perms offset dev inode path`, for files only.
+fn parse(line: &[u8]) -> Option<(Map, &[u8])> {
+    let path = &line[line.iter().position(|b| *b == b'/')?..];
+    let mut fields = line.split(|b| *b == b' ');
+    let mut range = fields.next()?.split(|b| *b == b'-');
+    let (start, end) = (hex(range.next()?), hex(range.next()?));
+    let perms = fields.next()?;
+    let offset = hex(fields.next()?);
+    Some((Map { start, end, offset, executable: perms.get(2) == Some(&b'x') }, path))
+}
+
+fn hex(digits: &[u8]) -> usize {
+    digits.iter().fold(0, |n, d| n << 4 | (*d as char).to_digit(16).unwrap_or(0) as usize)
+}
+
+fn each_line(mut f: impl FnMut(&[u8])) {
+    let fd = sys::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
+    if fd < 0 {
+        return;
+    }
+    let mut buffer = [0u8; 8192];
+    let mut kept = 0;
+    loop {
+        let n = sys::read(fd, &mut buffer[kept..]);
+        if n <= 0 {
+            break;
+        }
+        let filled = kept + n as usize;
+        let mut start = 0;
+        while let Some(len) = buffer[start..filled].iter().position(|b| *b == b'\n') {
+            f(&buffer[start..start + len]);
+            start += len + 1;
+        }
+        if start == 0 && filled == buffer.len() {
+            // A line longer than the buffer: no path that matters here.
+            kept = 0;
+            continue;
+        }
+        buffer.copy_within(start..filled, 0);
+        kept = filled - start;
+    }
+    sys::close(fd);
+}
+
+fn table() -> &'static Table {
+    // SAFETY: modules are only appended or updated in place with plain words; a reader may see an older state.
+    unsafe { &*TABLE.get() }
+}
+
+/// The program counter of which only the low half was kept.
+pub fn complete(low: u32) -> u64 {
+    let t = table();
+    let fits = |m: &&Module| !m.gone && m.executable.1 != 0;
+    for m in t.modules[..t.n].iter().filter(fits) {
+        let high = m.executable.0 & !0xffff_ffff;
+        for pc in [high | low as usize, (high | low as usize).wrapping_add(1 << 32)] {
+            if pc >= m.executable.0 && pc < m.executable.1 {
+                return pc as u64;
+            }
+        }
+    }
+    low as u64
+}
+
+/// Code at `pc` is instrumented: the module has called in.
+pub fn mark_instrumented(pc: usize) {
+    if !find(pc) {
+        refresh();
+    }
+    let _guard = LOCK.lock();
+    // SAFETY: under LOCK.
+    let table = unsafe { &mut *TABLE.get() };
+    for m in table.modules[..table.n].iter_mut().filter(|m| contains(m, pc)) {
+        m.instrumented = true;
+        if FIRST_END.load(Relaxed) == 0 {
+            FIRST_START.store(m.executable.0, Relaxed);
+            FIRST_END.store(m.executable.1, Relaxed);
+        }
+    }
+}
+
+/// The code of the first module that called in, the executable as a rule.
+static FIRST_START: AtomicUsize = AtomicUsize::new(0);
+static FIRST_END: AtomicUsize = AtomicUsize::new(0);
+
+fn contains(m: &Module, pc: usize) -> bool {
+    !m.gone && pc >= m.executable.0 && pc < m.executable.1
+}
+
+fn find(pc: usize) -> bool {
+    let t = table();
+    t.modules[..t.n].iter().any(|m| contains(m, pc))
+}
+
+/// Does the call that returns to `pc` come from instrumented code? What other code does to memory can not be judged:
+/// its synchronisation may be invisible.
+#[inline]
+pub fn is_instrumented(pc: usize) -> bool {
+    if pc >= FIRST_START.load(Relaxed) && pc < FIRST_END.load(Relaxed) {
+        return true;
+    }
+    let t = table();
+    t.modules[..t.n].iter().any(|m| m.instrumented && pc >= m.executable.0 && pc < m.executable.1)
+}

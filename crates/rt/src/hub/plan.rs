@@ -1,0 +1,65 @@
+//! The plan for this executable: which program counters are inside locks of a library, which are to be ignored.
+
+use core::sync::atomic::{AtomicUsize, Ordering::*};
+
+use super::session::{Path, dir, map_file};
+use crate::sys;
+use raddle_wire::plan::{Plan, SiteClass};
+
+/// How long the driver may take: it reads the debug information of the executable.
+const PATIENCE_MS: i64 = 60_000;
+
+static WORDS: AtomicUsize = AtomicUsize::new(0);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// What to add to an address of the file.
+static BIAS: AtomicUsize = AtomicUsize::new(0);
+
+fn plan() -> Option<Plan<'static>> {
+    let words = WORDS.load(Acquire);
+    if words == 0 {
+        return None;
+    }
+    // SAFETY: a mapping of that many words, which stays.
+    Plan::decode(unsafe { core::slice::from_raw_parts(words as *const u64, COUNT.load(Relaxed)) })
+}
+
+/// Asks the driver and waits for its answer.
+pub fn ask(bias: usize) {
+    let mut fifo = Path::new(dir());
+    fifo.push(b"ask");
+    let fd = sys::open(fifo.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
+    if fd < 0 {
+        return;
+    }
+    sys::write(fd, &sys::pid().to_le_bytes());
+    sys::close(fd);
+    let mut path = Path::new(dir());
+    path.push(b"plan.");
+    path.number(sys::pid() as u64);
+    for waited in 0..PATIENCE_MS {
+        if let Some((at, len)) = map_file(&path, 0) {
+            BIAS.store(bias, Relaxed);
+            COUNT.store(len / 8, Relaxed);
+            WORDS.store(at, Release);
+            return;
+        }
+        sys::sleep_ms(if waited < 100 { 1 } else { 10 });
+    }
+}
+
+/// The lock site whose call returns to `pc`.
+#[inline]
+pub fn lock_site(pc: usize) -> Option<SiteClass> {
+    if WORDS.load(Relaxed) == 0 {
+        return None;
+    }
+    plan()?.site(pc.wrapping_sub(BIAS.load(Relaxed)) as u64)
+}
+
+pub fn is_ignored(pc: usize) -> bool {
+    plan().is_some_and(|p| p.is_ignored(pc.wrapping_sub(BIAS.load(Relaxed)) as u64 - 1))
+}
+
+pub fn ignores_some() -> bool {
+    plan().is_some_and(|p| !p.ignored.is_empty())
+}

@@ -1,0 +1,112 @@
+//! The session's folder and its config page.
+
+use core::ffi::c_char;
+
+use crate::sys;
+use raddle_wire::config::{Config, MAGIC};
+
+/// A path put together without an allocator; too long a one is cut, and does not exist.
+pub struct Path {
+    bytes: [u8; 512],
+    len: usize,
+}
+
+impl Path {
+    /// `DIR/`
+    pub fn new(dir: &[u8]) -> Path {
+        let mut path = Path { bytes: [0; 512], len: 0 };
+        path.push(dir);
+        path.push(b"/");
+        path
+    }
+
+    pub fn push(&mut self, part: &[u8]) {
+        let n = part.len().min(self.bytes.len() - 1 - self.len);
+        self.bytes[self.len..self.len + n].copy_from_slice(&part[..n]);
+        self.len += n;
+    }
+
+    pub fn number(&mut self, mut n: u64) {
+        let mut digits = [0u8; 20];
+        let mut at = digits.len();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (n % 10) as u8;
+            n /= 10;
+            if n == 0 {
+                break;
+            }
+        }
+        self.push(&digits[at..]);
+    }
+
+    pub fn as_ptr(&self) -> *const c_char {
+        self.bytes.as_ptr().cast()
+    }
+}
+
+static DIR: sys::Shared<([u8; 400], usize)> = sys::Shared::new(([0; 400], 0));
+
+/// The session's folder, empty before `find`.
+pub fn dir() -> &'static [u8] {
+    // SAFETY: written once, by `find`, before there are threads.
+    let (bytes, len) = unsafe { &*DIR.get() };
+    &bytes[..*len]
+}
+
+/// Looks for the session in the environment. False: nobody watches this process.
+pub fn find() -> bool {
+    let name = raddle_wire::SESSION_ENV.to_bytes();
+    let Some(value) = environment(name) else { return false };
+    if value.is_empty() || value.len() > 400 {
+        return false;
+    }
+    // SAFETY: before there are threads.
+    let (bytes, len) = unsafe { &mut *DIR.get() };
+    bytes[..value.len()].copy_from_slice(value);
+    *len = value.len();
+    true
+}
+
+fn environment(name: &[u8]) -> Option<&'static [u8]> {
+    // SAFETY: `environ` is null or ends in a null; its strings end in zero.
+    unsafe {
+        let mut entry = sys::environ;
+        while !entry.is_null() && !(*entry).is_null() {
+            let mut len = 0;
+            while *(*entry).add(len) != 0 {
+                len += 1;
+            }
+            let bytes = core::slice::from_raw_parts((*entry).cast::<u8>(), len);
+            if bytes.starts_with(name) && bytes.get(name.len()) == Some(&b'=') {
+                return Some(&bytes[name.len() + 1..]);
+            }
+            entry = entry.add(1);
+        }
+    }
+    None
+}
+
+/// Maps the config page. None: there is none, or it is another version's.
+pub fn config() -> Option<&'static Config> {
+    let mut path = Path::new(dir());
+    path.push(b"config");
+    let page = map_file(&path, 4096)?.0 as *const Config;
+    // SAFETY: a mapping of a page, at least as long as a Config.
+    let config = unsafe { &*page };
+    (config.magic == MAGIC && config.version == raddle_wire::VERSION).then_some(config)
+}
+
+/// Maps a file shared and read-only: its first `at_least` bytes, or all of it.
+pub fn map_file(path: &Path, at_least: usize) -> Option<(usize, usize)> {
+    let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
+    if fd < 0 {
+        return None;
+    }
+    let end = sys::syscall(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_END as usize, 0, 0, 0]);
+    let len = (end.max(0) as usize).max(at_least);
+    let flags = libc::MAP_SHARED as usize;
+    let at = sys::syscall(libc::SYS_mmap, [0, len, libc::PROT_READ as usize, flags, fd as usize, 0]);
+    sys::close(fd);
+    (at > 0 && end > 0).then_some((at as usize, end as usize))
+}

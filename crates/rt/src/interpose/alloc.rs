@@ -1,0 +1,149 @@
+//! Allocation. The allocator stays glibc's, under its own names.
+
+use core::ffi::{c_int, c_void};
+
+use crate::detect::thread::{Thread, current};
+use crate::detect::{depot, heap, objects, range, settings};
+use crate::hub::{annotations, is_active, modules};
+use crate::sys::{self, __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc};
+
+type Pointer = *mut c_void;
+
+/// A block was handed out.
+pub fn allocated(t: &mut Thread, p: Pointer, n: usize, pc: usize) -> Pointer {
+    if p.is_null() || !is_active() {
+        return p;
+    }
+    let _inside = t.enter();
+    let stack = if t.known && settings().history > 0 { depot::current(t, pc) } else { 0 };
+    heap::allocated(p as usize, t.id(), stack);
+    range::fresh(t, p as usize, n.max(1), pc);
+    p
+}
+
+/// A block is about to be given back.
+pub fn freeing(t: &mut Thread, p: Pointer, pc: usize) {
+    if p.is_null() || !is_active() {
+        return;
+    }
+    let _inside = t.enter();
+    // SAFETY: the program says it is a block.
+    let n = unsafe { sys::malloc_usable_size(p) };
+    objects::remove_range(p as usize, n);
+    annotations::forget(p as usize, n);
+    if modules::is_instrumented(pc) {
+        t.doing = Some(raddle_wire::record::AccessKind::Free);
+        range::freed(t, p as usize, n, pc);
+        t.doing = None;
+    } else {
+        range::clear(p as usize, n);
+    }
+    heap::freed(p as usize);
+}
+
+pub unsafe fn free(p: Pointer, pc: usize) {
+    freeing(current(), p, pc);
+    // SAFETY: the program's block.
+    unsafe { __libc_free(p) }
+}
+
+pub unsafe fn malloc(n: usize, pc: usize) -> Pointer {
+    // SAFETY: a plain call.
+    allocated(current(), unsafe { __libc_malloc(n) }, n, pc)
+}
+
+pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
+    // SAFETY: a plain call.
+    allocated(current(), unsafe { __libc_memalign(align, n) }, n, pc)
+}
+
+/// The old block counts as freed before the real function can give it to somebody else, and what comes back as new.
+unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
+    let t = current();
+    freeing(t, p, pc);
+    // SAFETY: the program's block.
+    let new = unsafe { __libc_realloc(p, n) };
+    if new.is_null() && n > 0 {
+        allocated(t, p, 0, pc);
+        return new;
+    }
+    allocated(t, new, n, pc)
+}
+
+/// Exports the entry of an allocation function, which leaves the caller's address with the thread.
+macro_rules! export {
+    ($($name:ident($($a:ident: $ty:ty),*) $(-> $r:ty)? $body:block)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("__interpose_", stringify!($name)))]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn entry() {
+                core::arch::naked_asm!(
+                    "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                    "mov r11, qword ptr [rsp]",
+                    "mov qword ptr fs:[r10 + {caller}], r11",
+                    "jmp {to}",
+                    caller = const core::mem::offset_of!(Thread, caller),
+                    to = sym body,
+                )
+            }
+            #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
+            unsafe extern "C-unwind" fn body($($a: $ty),*) $(-> $r)? {
+                // SAFETY: the caller's call, passed on.
+                unsafe { $body }
+            }
+        };
+    )*};
+}
+pub(super) use export;
+
+export! {
+    malloc(n: usize) -> Pointer {
+        malloc(n, current().caller)
+    }
+    free(p: Pointer) {
+        free(p, current().caller)
+    }
+    cfree(p: Pointer) {
+        free(p, current().caller)
+    }
+    calloc(n: usize, m: usize) -> Pointer {
+        let t = current();
+        let pc = t.caller;
+        allocated(t, __libc_calloc(n, m), n.saturating_mul(m), pc)
+    }
+    realloc(p: Pointer, n: usize) -> Pointer {
+        realloc(p, n, current().caller)
+    }
+    reallocarray(p: Pointer, n: usize, m: usize) -> Pointer {
+        match n.checked_mul(m) {
+            Some(size) => realloc(p, size, current().caller),
+            None => {
+                sys::set_errno(libc::ENOMEM);
+                core::ptr::null_mut()
+            }
+        }
+    }
+    memalign(align: usize, n: usize) -> Pointer {
+        aligned(align, n, current().caller)
+    }
+    aligned_alloc(align: usize, n: usize) -> Pointer {
+        aligned(align, n, current().caller)
+    }
+    posix_memalign(to: *mut Pointer, align: usize, n: usize) -> c_int {
+        if !align.is_power_of_two() || align < size_of::<usize>() {
+            return libc::EINVAL;
+        }
+        let p = aligned(align, n, current().caller);
+        if p.is_null() {
+            return libc::ENOMEM;
+        }
+        *to = p;
+        0
+    }
+    valloc(n: usize) -> Pointer {
+        aligned(4096, n, current().caller)
+    }
+    pvalloc(n: usize) -> Pointer {
+        aligned(4096, n.next_multiple_of(4096), current().caller)
+    }
+}

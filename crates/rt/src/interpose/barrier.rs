@@ -1,0 +1,25 @@
+//! Barriers: all that was done before by any of the threads happened before all that is done after by any.
+
+use core::ffi::{c_int, c_void};
+
+use super::interpose;
+use crate::detect::{objects, sync};
+
+interpose! {
+    fn pthread_barrier_init(b: *mut c_void, attributes: *const c_void, count: u32) -> c_int, |t, pc, real| {
+        sync::destroyed(b as usize);
+        objects::with(b as usize, |o| o.barrier.count = count);
+        real(b, attributes, count)
+    }
+    fn pthread_barrier_wait(b: *mut c_void) -> c_int, |t, pc, real| {
+        let phase = sync::barrier_arrived(t, b as usize);
+        let r = real(b);
+        sync::barrier_passed(t, b as usize, phase);
+        r
+    }
+    fn pthread_barrier_destroy(b: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(b);
+        sync::destroyed(b as usize);
+        r
+    }
+}

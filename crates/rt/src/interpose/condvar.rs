@@ -1,0 +1,92 @@
+//! Condition variables.
+//!
+//! A wait lets go of its mutex and takes it again; in hb mode that is all the order there is. In hybrid and fast mode a
+//! signal is a SIGNAL and a wait that was woken a WAIT (section 4 of the paper); one that never had to wait is the false
+//! positive of 6.4.1.
+//!
+//! A thread that is cancelled while it waits gets the mutex back before its clean-up handlers run: a handler of ours,
+//! pushed around the wait, tells the detector.
+
+use core::ffi::{c_int, c_void};
+
+use super::interpose;
+use crate::detect::thread::{Thread, current};
+use crate::detect::{settings, sync};
+
+#[repr(C)]
+struct Cleanup {
+    words: [usize; 4],
+}
+
+unsafe extern "C" {
+    fn _pthread_cleanup_push(buffer: *mut Cleanup, routine: extern "C" fn(*mut c_void), argument: *mut c_void);
+    fn _pthread_cleanup_pop(buffer: *mut Cleanup, execute: c_int);
+}
+
+struct Waiting {
+    mutex: usize,
+    times: u32,
+    pc: usize,
+}
+
+extern "C" fn cancelled(waiting: *mut c_void) {
+    // SAFETY: the frame of `wait` is still there while handlers run.
+    let w = unsafe { &*waiting.cast::<Waiting>() };
+    sync::locked_after_wait(current(), w.mutex, w.times, w.pc);
+}
+
+/// Waits by `real`, with the mutex let go of and taken again.
+pub unsafe fn wait(t: &mut Thread, c: *mut c_void, m: *mut c_void, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let times = sync::unlocking_for_wait(t, m as usize);
+    let mut waiting = Waiting { mutex: m as usize, times, pc };
+    let mut cleanup = Cleanup { words: [0; 4] };
+    // SAFETY: pushed and popped in one frame, which outlives the wait.
+    let r = unsafe {
+        _pthread_cleanup_push(&mut cleanup, cancelled, (&raw mut waiting).cast());
+        let r = real();
+        _pthread_cleanup_pop(&mut cleanup, 0);
+        r
+    };
+    // The handler and this are the two ways out of the wait.
+    let t = current();
+    sync::locked_after_wait(t, m as usize, times, pc);
+    if settings().hybrid && r == 0 {
+        sync::acquire(t, c as usize);
+    }
+    r
+}
+
+pub fn signalling(t: &mut Thread, c: *mut c_void) {
+    if settings().hybrid {
+        sync::release(t, c as usize);
+    }
+}
+
+interpose! {
+    fn pthread_cond_wait(c: *mut c_void, m: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
+        wait(t, c, m, pc, || real(c, m))
+    }
+    fn pthread_cond_timedwait(c: *mut c_void, m: *mut c_void, until: *const c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
+        wait(t, c, m, pc, || real(c, m, until))
+    }
+    fn pthread_cond_clockwait(c: *mut c_void, m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
+        wait(t, c, m, pc, || real(c, m, clock, until))
+    }
+    fn pthread_cond_signal(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
+        signalling(t, c);
+        real(c)
+    }
+    fn pthread_cond_broadcast(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
+        signalling(t, c);
+        real(c)
+    }
+    fn pthread_cond_init(c: *mut c_void, attributes: *const c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
+        sync::destroyed(c as usize);
+        real(c, attributes)
+    }
+    fn pthread_cond_destroy(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
+        let r = real(c);
+        sync::destroyed(c as usize);
+        r
+    }
+}

@@ -1,0 +1,238 @@
+//! Synchronisation through descriptors: what is written into a pipe, a socket or an eventfd happened before what is done
+//! by whoever reads it.
+//!
+//! A descriptor has a **channel**: the two ends of a pipe or of a socket pair share one, duplicates inherit it, and all
+//! sockets that were connected or accepted share a single one, since which end talks to which is not known. Waiting for
+//! readiness (`poll`, `select`, `epoll_wait`) may be all that a program does, so each write into a channel is also
+//! released to everyone who waits. Files make no order.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU32, Ordering::*};
+
+use super::interpose;
+use super::memory::{reads, writes};
+use crate::detect::sync;
+use crate::detect::thread::Thread;
+
+const MOST: usize = 1 << 16;
+static CHANNELS: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST];
+static NEXT: AtomicU32 = AtomicU32::new(3);
+const SOCKETS: u32 = 1;
+const READINESS: u32 = 2;
+
+/// Keys of channels lie where no memory of the target does.
+fn key(channel: u32) -> usize {
+    0x4000_0000_0000 + channel as usize * 16
+}
+
+fn channel(fd: c_int) -> u32 {
+    CHANNELS.get(fd as usize).map_or(0, |c| c.load(Relaxed))
+}
+
+fn set_channel(fd: c_int, channel: u32) {
+    if let Some(c) = CHANNELS.get(fd as usize) {
+        c.store(channel, Relaxed);
+    }
+}
+
+fn new_channel() -> u32 {
+    NEXT.fetch_add(1, Relaxed)
+}
+
+fn sending(t: &mut Thread, fd: c_int) {
+    let channel = channel(fd);
+    if channel != 0 {
+        sync::release(t, key(channel));
+        sync::release(t, key(READINESS));
+    }
+}
+
+fn received(t: &mut Thread, fd: c_int) {
+    let channel = channel(fd);
+    if channel != 0 {
+        sync::acquire(t, key(channel));
+    }
+}
+
+fn ready(t: &mut Thread, result: c_int) -> c_int {
+    if result > 0 {
+        sync::acquire(t, key(READINESS));
+    }
+    result
+}
+
+/// A pair of descriptors that talk to each other.
+unsafe fn paired(fds: *const c_int, result: c_int) -> c_int {
+    if result == 0 {
+        let channel = new_channel();
+        // SAFETY: the call has filled in both.
+        unsafe {
+            set_channel(*fds, channel);
+            set_channel(*fds.add(1), channel);
+        }
+    }
+    result
+}
+
+fn duplicated(from: c_int, to: c_int) -> c_int {
+    if to >= 0 {
+        set_channel(to, channel(from));
+    }
+    to
+}
+
+fn opened(fd: c_int, channel: u32) -> c_int {
+    if fd >= 0 {
+        set_channel(fd, channel);
+    }
+    fd
+}
+
+/// The buffers of `readv` and `writev`.
+unsafe fn each_buffer(v: *const libc::iovec, n: c_int, total: usize, mut f: impl FnMut(*const c_void, usize)) {
+    let mut left = total;
+    for i in 0..n.max(0) as usize {
+        // SAFETY: the caller's array.
+        let b = unsafe { &*v.add(i) };
+        let len = b.iov_len.min(left);
+        f(b.iov_base, len);
+        left -= len;
+    }
+}
+
+interpose! {
+    fn read(fd: c_int, to: *mut c_void, n: usize) -> isize, |t, pc, real| {
+        let got = real(fd, to, n);
+        if got > 0 {
+            received(t, fd);
+            writes(t, pc, to, got as usize);
+        }
+        got
+    }
+    fn write(fd: c_int, from: *const c_void, n: usize) -> isize, |t, pc, real| {
+        reads(t, pc, from, n);
+        sending(t, fd);
+        real(fd, from, n)
+    }
+    fn readv(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
+        let got = real(fd, v, count);
+        if got > 0 {
+            received(t, fd);
+            each_buffer(v, count, got as usize, |p, n| writes(t, pc, p, n));
+        }
+        got
+    }
+    fn writev(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
+        each_buffer(v, count, usize::MAX, |p, n| reads(t, pc, p, n));
+        sending(t, fd);
+        real(fd, v, count)
+    }
+    fn send(fd: c_int, from: *const c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
+        reads(t, pc, from, n);
+        sending(t, fd);
+        real(fd, from, n, flags)
+    }
+    fn sendto(fd: c_int, from: *const c_void, n: usize, flags: c_int, to: *const c_void, len: u32) -> isize, |t, pc, real| {
+        reads(t, pc, from, n);
+        sending(t, fd);
+        real(fd, from, n, flags, to, len)
+    }
+    fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> isize, |t, pc, real| {
+        sending(t, fd);
+        real(fd, message, flags)
+    }
+    fn recv(fd: c_int, to: *mut c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
+        let got = real(fd, to, n, flags);
+        if got > 0 {
+            received(t, fd);
+            writes(t, pc, to, got as usize);
+        }
+        got
+    }
+    fn recvfrom(fd: c_int, to: *mut c_void, n: usize, flags: c_int, from: *mut c_void, len: *mut u32) -> isize, |t, pc, real| {
+        let got = real(fd, to, n, flags, from, len);
+        if got > 0 {
+            received(t, fd);
+            writes(t, pc, to, got as usize);
+        }
+        got
+    }
+    fn recvmsg(fd: c_int, message: *mut c_void, flags: c_int) -> isize, |t, pc, real| {
+        let got = real(fd, message, flags);
+        if got > 0 {
+            received(t, fd);
+        }
+        got
+    }
+    fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { paired(fds, real(fds)) }
+    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| { paired(fds, real(fds, flags)) }
+    fn socketpair(domain: c_int, kind: c_int, protocol: c_int, fds: *mut c_int) -> c_int, |t, pc, real| {
+        paired(fds, real(domain, kind, protocol, fds))
+    }
+    fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), new_channel()) }
+    fn eventfd_write(fd: c_int, value: u64) -> c_int, |t, pc, real| {
+        sending(t, fd);
+        real(fd, value)
+    }
+    fn eventfd_read(fd: c_int, value: *mut u64) -> c_int, |t, pc, real| {
+        let r = real(fd, value);
+        if r == 0 {
+            received(t, fd);
+        }
+        r
+    }
+    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, |t, pc, real| {
+        opened(real(domain, kind, protocol), SOCKETS)
+    }
+    fn connect(fd: c_int, to: *const c_void, len: u32) -> c_int, |t, pc, real| {
+        sending(t, fd);
+        real(fd, to, len)
+    }
+    fn accept(fd: c_int, from: *mut c_void, len: *mut u32) -> c_int, |t, pc, real| {
+        let new = opened(real(fd, from, len), SOCKETS);
+        received(t, fd);
+        new
+    }
+    fn accept4(fd: c_int, from: *mut c_void, len: *mut u32, flags: c_int) -> c_int, |t, pc, real| {
+        let new = opened(real(fd, from, len, flags), SOCKETS);
+        received(t, fd);
+        new
+    }
+    fn shutdown(fd: c_int, how: c_int) -> c_int, |t, pc, real| {
+        sending(t, fd);
+        real(fd, how)
+    }
+    fn close(fd: c_int) -> c_int, |t, pc, real| {
+        // The reader at the other end sees the end of what was written.
+        sending(t, fd);
+        set_channel(fd, 0);
+        real(fd)
+    }
+    fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) }
+    fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) }
+    fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) }
+    fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) }
+    fn ppoll(fds: *mut c_void, n: usize, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
+        ready(t, real(fds, n, timeout, mask))
+    }
+    fn select(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *mut c_void) -> c_int, |t, pc, real| {
+        ready(t, real(n, r, w, e, timeout))
+    }
+    fn pselect(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
+        ready(t, real(n, r, w, e, timeout, mask))
+    }
+    fn epoll_ctl(ep: c_int, op: c_int, fd: c_int, event: *mut c_void) -> c_int, |t, pc, real| {
+        // What the event's data points to was prepared before.
+        sync::release(t, key(READINESS));
+        real(ep, op, fd, event)
+    }
+    fn epoll_wait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int) -> c_int, |t, pc, real| {
+        ready(t, real(ep, events, most, timeout))
+    }
+    fn epoll_pwait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int, mask: *const c_void) -> c_int, |t, pc, real| {
+        ready(t, real(ep, events, most, timeout, mask))
+    }
+    fn epoll_pwait2(ep: c_int, events: *mut c_void, most: c_int, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
+        ready(t, real(ep, events, most, timeout, mask))
+    }
+}

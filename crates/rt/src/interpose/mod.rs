@@ -1,0 +1,136 @@
+//! Functions of the C and C++ libraries in whose place the runtime stands, one family a file.
+//!
+//! [`interpose!`] writes what they have in common: an entry that leaves the caller's address with the thread, the way to
+//! the real function, and nothing but that real function while no driver watches.
+
+mod alloc;
+mod barrier;
+mod c11;
+mod condvar;
+mod context;
+mod cxx;
+mod descriptor;
+mod jump;
+pub mod memory;
+mod mutex;
+mod once;
+mod process;
+mod rwlock;
+mod semaphore;
+mod signal;
+mod stdio;
+mod string;
+pub mod thread;
+
+pub use jump::Jumps;
+pub use once::Pending as Once;
+pub use signal::Pending;
+
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicUsize, Ordering::*};
+
+use crate::sys;
+
+/// A function of the C library, found when it is first wanted.
+pub struct Real {
+    name: &'static CStr,
+    /// Where the plain name gives an older function: condition variables had another layout before 2.3.2.
+    version: Option<&'static CStr>,
+    at: AtomicUsize,
+}
+
+impl Real {
+    pub const fn new(name: &'static CStr, version: Option<&'static CStr>) -> Real {
+        Real { name, version, at: AtomicUsize::new(0) }
+    }
+
+    #[inline(always)]
+    pub fn get(&self) -> usize {
+        match self.at.load(Relaxed) {
+            0 => self.find(),
+            at => at,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find(&self) -> usize {
+        // SAFETY: plain look-ups by name. The C library's own handle comes first: in a binary built with
+        // -fsanitize=thread the next definition could be libtsan's.
+        let at = unsafe {
+            let libc = sys::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            let mut at = match self.version {
+                Some(v) => sys::dlvsym(libc, self.name.as_ptr(), v.as_ptr()),
+                None => core::ptr::null_mut(),
+            };
+            if at.is_null() {
+                at = sys::dlsym(libc, self.name.as_ptr());
+            }
+            if at.is_null() {
+                at = sys::dlsym(libc::RTLD_NEXT, self.name.as_ptr());
+            }
+            at as usize
+        };
+        if at == 0 {
+            sys::write(2, b"raddle: the C library has no ");
+            sys::write(2, self.name.to_bytes());
+            sys::die(b"\n");
+        }
+        self.at.store(at, Relaxed);
+        at
+    }
+}
+
+/// `fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … }`: stands in the place of NAME. The body runs while a driver
+/// watches; `t` is the thread, `pc` the place of the call, `real` the function itself.
+macro_rules! interpose {
+    ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$t:ident, $pc:ident, $real:ident| $body:block)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("__interpose_", stringify!($name)))]
+            #[unsafe(naked)]
+            unsafe extern "C-unwind" fn entry() {
+                core::arch::naked_asm!(
+                    "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                    "mov r11, qword ptr [rsp]",
+                    "mov qword ptr fs:[r10 + {caller}], r11",
+                    "jmp {to}",
+                    caller = const core::mem::offset_of!($crate::detect::thread::Thread, caller),
+                    to = sym body,
+                )
+            }
+            $(#[$meta])*
+            unsafe extern "C-unwind" fn body($($a: $ty),*) $(-> $r)? {
+                type Function = unsafe extern "C-unwind" fn($($ty),*) $(-> $r)?;
+                const VERSION: Option<&core::ffi::CStr> = $crate::interpose::version!($($version)?);
+                static REAL: $crate::interpose::Real = $crate::interpose::Real::new(
+                    match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                        Ok(name) => name,
+                        Err(_) => panic!(),
+                    },
+                    VERSION,
+                );
+                #[allow(unused_variables, reason = "not every body wants all three")]
+                // SAFETY: the C library's function of that name has this type.
+                let $real = unsafe { core::mem::transmute::<usize, Function>(REAL.get()) };
+                if !$crate::hub::is_active() {
+                    // SAFETY: the caller's call, passed on.
+                    return unsafe { $real($($a),*) };
+                }
+                #[allow(unused_variables)]
+                let $t = $crate::detect::thread::current();
+                #[allow(unused_variables)]
+                let $pc = $t.caller;
+                #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
+                // SAFETY: each body passes the caller's arguments on, and touches only what the function may touch.
+                unsafe { $body }
+            }
+        };
+    )*};
+}
+pub(crate) use interpose;
+
+macro_rules! version {
+    () => { None };
+    ($v:literal) => { Some($v) };
+}
+pub(crate) use version;

@@ -1,0 +1,99 @@
+//! Mutexes of every type, and spinlocks.
+
+use core::ffi::{c_int, c_void};
+
+use super::interpose;
+use crate::detect::held::Mode;
+use crate::detect::sync::{self, Taking};
+use crate::detect::thread::Thread;
+use raddle_wire::record::lock_kind;
+
+/// A robust mutex whose owner died is held by whoever is told so.
+pub fn is_held(result: c_int) -> bool {
+    result == 0 || result == libc::EOWNERDEAD
+}
+
+pub fn taken(t: &mut Thread, m: *mut c_void, result: c_int, tried: bool, pc: usize) {
+    if is_held(result) {
+        if is_shared(m) {
+            super::process::world_acquire(t);
+        }
+        sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::MUTEX, tried, pc });
+    }
+}
+
+/// A mutex that other processes may use too: an order may come through them.
+fn is_shared(m: *mut c_void) -> bool {
+    const KIND: usize = 16;
+    const SHARED: u32 = 128;
+    // SAFETY: glibc keeps the type and the process-shared bit at this offset of a mutex.
+    unsafe { *m.byte_add(KIND).cast::<u32>() & SHARED != 0 }
+}
+
+pub fn letting_go(t: &mut Thread, m: *mut c_void) {
+    if is_shared(m) {
+        super::process::world_release(t);
+    }
+    sync::unlocking(t, m as usize);
+}
+
+interpose! {
+    fn pthread_mutex_lock(m: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(m);
+        taken(t, m, r, false, pc);
+        r
+    }
+    fn pthread_mutex_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(m);
+        taken(t, m, r, true, pc);
+        r
+    }
+    fn pthread_mutex_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
+        let r = real(m, until);
+        taken(t, m, r, false, pc);
+        r
+    }
+    fn pthread_mutex_clocklock(m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
+        let r = real(m, clock, until);
+        taken(t, m, r, false, pc);
+        r
+    }
+    fn pthread_mutex_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
+        letting_go(t, m);
+        real(m)
+    }
+    fn pthread_mutex_destroy(m: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(m);
+        if r == 0 {
+            sync::destroyed(m as usize);
+        }
+        r
+    }
+    fn pthread_mutex_init(m: *mut c_void, attributes: *const c_void) -> c_int, |t, pc, real| {
+        sync::destroyed(m as usize);
+        real(m, attributes)
+    }
+
+    fn pthread_spin_lock(m: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(m);
+        if r == 0 {
+            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, tried: false, pc });
+        }
+        r
+    }
+    fn pthread_spin_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(m);
+        if r == 0 {
+            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, tried: true, pc });
+        }
+        r
+    }
+    fn pthread_spin_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
+        sync::unlocking(t, m as usize);
+        real(m)
+    }
+    fn pthread_spin_destroy(m: *mut c_void) -> c_int, |t, pc, real| {
+        sync::destroyed(m as usize);
+        real(m)
+    }
+}

@@ -1,0 +1,126 @@
+//! `pthread_once`, and the guards of C++ static locals: what the initialiser did happened before whoever comes past.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::*};
+
+use super::interpose;
+use crate::detect::sync;
+use crate::detect::thread::current;
+use crate::sys;
+
+pub type Routine = unsafe extern "C-unwind" fn();
+
+/// The routines that `pthread_once` is about to call in this thread, innermost last: a routine gets no argument.
+#[repr(C)]
+pub struct Pending {
+    of: [Call; 8],
+    n: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Call {
+    routine: usize,
+    key: usize,
+    /// Where on the stack the call is made.
+    frame: usize,
+}
+
+impl Pending {
+    fn push(&mut self, call: Call) -> bool {
+        // Calls whose frames lie below are over: an exception ended them.
+        while self.n > 0 && self.of[self.n - 1].frame <= call.frame {
+            self.n -= 1;
+        }
+        let room = self.n < self.of.len();
+        if room {
+            self.of[self.n] = call;
+            self.n += 1;
+        }
+        room
+    }
+}
+
+unsafe extern "C-unwind" fn run() {
+    let p = &current().once;
+    let Call { routine, key, .. } = p.of[p.n - 1];
+    // SAFETY: the program's own routine.
+    unsafe { core::mem::transmute::<usize, Routine>(routine)() };
+    sync::release(current(), key);
+}
+
+/// Calls `real` so that `routine`, if it is called, releases what it did; everybody acquires it.
+pub fn through(once: *mut c_void, routine: Routine, real: impl FnOnce(*mut c_void, Routine) -> c_int) -> c_int {
+    let frame = &raw const once as usize;
+    let r = if current().once.push(Call { routine: routine as usize, key: once as usize, frame }) {
+        let r = real(once, run);
+        current().once.n -= 1;
+        r
+    } else {
+        real(once, routine)
+    };
+    sync::acquire(current(), once as usize);
+    r
+}
+
+interpose! {
+    fn pthread_once(once: *mut c_void, routine: Routine) -> c_int, |t, pc, real| {
+        // SAFETY: the caller's call, with a routine that runs the caller's.
+        through(once, routine, |once, routine| unsafe { real(once, routine) })
+    }
+}
+
+// Guards of static locals, whole: the C++ library's own may be linked statically, or not at all. The first byte is the
+// compiler's (1: initialised); the second word is ours.
+const FREE: u32 = 0;
+const RUNNING: u32 = 1;
+const AWAITED: u32 = 2;
+
+fn words(guard: usize) -> (&'static AtomicU8, &'static AtomicU32) {
+    // SAFETY: a guard is eight bytes, aligned, and lives for good.
+    unsafe { (&*(guard as *const AtomicU8), &*((guard + 4) as *const AtomicU32)) }
+}
+
+/// 1: the caller must initialise.
+#[unsafe(export_name = "__interpose___cxa_guard_acquire")]
+extern "C" fn guard_acquire(guard: usize) -> c_int {
+    let (done, state) = words(guard);
+    loop {
+        if done.load(Acquire) == 1 {
+            sync::acquire(current(), guard);
+            return 0;
+        }
+        match state.compare_exchange(FREE, RUNNING, Acquire, Relaxed) {
+            Ok(_) if done.load(Acquire) == 0 => {
+                // An initialiser that threw has happened before the next.
+                sync::acquire(current(), guard);
+                return 1;
+            }
+            Ok(_) => leave(state),
+            Err(_) => {
+                let _ = state.compare_exchange(RUNNING, AWAITED, Relaxed, Relaxed);
+                sys::futex_wait(state.as_ptr(), AWAITED);
+            }
+        }
+    }
+}
+
+fn leave(state: &AtomicU32) {
+    if state.swap(FREE, Release) == AWAITED {
+        sys::futex_wake(state.as_ptr(), c_int::MAX);
+    }
+}
+
+#[unsafe(export_name = "__interpose___cxa_guard_release")]
+extern "C" fn guard_release(guard: usize) {
+    let (done, state) = words(guard);
+    sync::release(current(), guard);
+    done.store(1, Release);
+    leave(state);
+}
+
+#[unsafe(export_name = "__interpose___cxa_guard_abort")]
+extern "C" fn guard_abort(guard: usize) {
+    sync::release(current(), guard);
+    leave(words(guard).1);
+}

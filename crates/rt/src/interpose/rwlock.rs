@@ -1,0 +1,55 @@
+//! Reader-writer locks.
+
+use core::ffi::{c_int, c_void};
+
+use super::interpose;
+use crate::detect::held::Mode;
+use crate::detect::sync::{self, Taking};
+use crate::detect::thread::Thread;
+use raddle_wire::record::lock_kind;
+
+fn taken(t: &mut Thread, l: *mut c_void, result: c_int, mode: Mode, tried: bool, pc: usize) -> c_int {
+    if result == 0 {
+        sync::locked(t, l as usize, Taking { mode, what: lock_kind::RWLOCK, tried, pc });
+    }
+    result
+}
+
+interpose! {
+    fn pthread_rwlock_rdlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        taken(t, l, real(l), Mode::Read, false, pc)
+    }
+    fn pthread_rwlock_tryrdlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        taken(t, l, real(l), Mode::Read, true, pc)
+    }
+    fn pthread_rwlock_timedrdlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
+        taken(t, l, real(l, until), Mode::Read, false, pc)
+    }
+    fn pthread_rwlock_clockrdlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
+        taken(t, l, real(l, clock, until), Mode::Read, false, pc)
+    }
+    fn pthread_rwlock_wrlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        taken(t, l, real(l), Mode::Write, false, pc)
+    }
+    fn pthread_rwlock_trywrlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        taken(t, l, real(l), Mode::Write, true, pc)
+    }
+    fn pthread_rwlock_timedwrlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
+        taken(t, l, real(l, until), Mode::Write, false, pc)
+    }
+    fn pthread_rwlock_clockwrlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
+        taken(t, l, real(l, clock, until), Mode::Write, false, pc)
+    }
+    fn pthread_rwlock_unlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        sync::unlocking(t, l as usize);
+        real(l)
+    }
+    fn pthread_rwlock_destroy(l: *mut c_void) -> c_int, |t, pc, real| {
+        sync::destroyed(l as usize);
+        real(l)
+    }
+    fn pthread_rwlock_init(l: *mut c_void, attributes: *const c_void) -> c_int, |t, pc, real| {
+        sync::destroyed(l as usize);
+        real(l, attributes)
+    }
+}

@@ -1,0 +1,51 @@
+//! POSIX semaphores: a post is a SIGNAL, a wait a WAIT.
+
+use core::ffi::{c_int, c_void};
+
+use super::interpose;
+use super::process::{world_acquire, world_release};
+use crate::detect::sync;
+use crate::detect::thread::Thread;
+
+fn waited(t: &mut Thread, s: *mut c_void, result: c_int) -> c_int {
+    if result == 0 {
+        sync::acquire(t, s as usize);
+        if is_shared(s) {
+            world_acquire(t);
+        }
+    }
+    result
+}
+
+/// A semaphore that other processes may use too.
+fn is_shared(s: *mut c_void) -> bool {
+    const PRIVATE: usize = 8;
+    // SAFETY: glibc keeps 0 at this offset of a process-private semaphore.
+    unsafe { *s.byte_add(PRIVATE).cast::<u32>() != 0 }
+}
+
+interpose! {
+    fn sem_post(s: *mut c_void) -> c_int, |t, pc, real| {
+        sync::release(t, s as usize);
+        if is_shared(s) {
+            world_release(t);
+        }
+        real(s)
+    }
+    fn sem_wait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) }
+    fn sem_trywait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) }
+    fn sem_timedwait(s: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| { waited(t, s, real(s, until)) }
+    fn sem_clockwait(s: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
+        waited(t, s, real(s, clock, until))
+    }
+    fn sem_init(s: *mut c_void, shared: c_int, value: u32) -> c_int, |t, pc, real| {
+        sync::destroyed(s as usize);
+        real(s, shared, value)
+    }
+    fn sem_destroy(s: *mut c_void) -> c_int, |t, pc, real| {
+        sync::destroyed(s as usize);
+        real(s)
+    }
+    /// A value that is read may be what another thread posted.
+    fn sem_getvalue(s: *mut c_void, value: *mut c_int) -> c_int, |t, pc, real| { waited(t, s, real(s, value)) }
+}

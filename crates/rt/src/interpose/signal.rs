@@ -1,0 +1,218 @@
+//! Signals.
+//!
+//! The runtime stands between the kernel and each handler. A signal that comes while the thread is inside the runtime
+//! waits until it leaves: the handler may synchronise, and the thread may hold a lock that this needs. Faults do not
+//! wait, since the instruction would only fault again.
+//!
+//! Whoever sends a signal, or installs the handler, has happened before it.
+
+use core::ffi::{c_int, c_void};
+
+use super::interpose;
+use crate::detect::sync;
+use crate::detect::thread::{Thread, current};
+use crate::sys::{self, Shared};
+
+const SIGNALS: usize = 65;
+const QUEUED: usize = 16;
+
+/// Signals that wait for the thread to leave the runtime.
+#[repr(C)]
+pub struct Pending {
+    n: u32,
+    of: [libc::siginfo_t; QUEUED],
+}
+
+impl Pending {
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        self.n != 0
+    }
+
+    fn push(&mut self, info: &libc::siginfo_t) {
+        if (self.n as usize) < QUEUED {
+            self.of[self.n as usize] = *info;
+            self.n += 1;
+        }
+    }
+
+    /// Sends them to this thread again, as they were.
+    #[cold]
+    #[inline(never)]
+    pub fn deliver(&mut self) {
+        let n = core::mem::take(&mut self.n) as usize;
+        for i in 0..n {
+            let info = self.of[i];
+            let (pid, tid) = (sys::pid() as usize, sys::thread_id() as usize);
+            let at = &raw const info as usize;
+            sys::syscall(libc::SYS_rt_tgsigqueueinfo, [pid, tid, info.si_signo as usize, at, 0, 0]);
+        }
+    }
+}
+
+/// What the program asked for.
+#[derive(Clone, Copy)]
+struct Action {
+    handler: usize,
+    flags: c_int,
+}
+
+static ACTIONS: Shared<[Action; SIGNALS]> =
+    Shared::new([Action { handler: libc::SIG_DFL, flags: 0 }; SIGNALS]);
+
+fn action(signal: c_int) -> Option<&'static mut Action> {
+    // SAFETY: a word-sized handler may be read while it is changed; the program that races here races natively too.
+    unsafe { (*ACTIONS.get()).get_mut(signal as usize) }
+}
+
+fn key(signal: c_int) -> usize {
+    0x4800_0000_0000 + signal as usize * 16
+}
+
+fn is_fault(signal: c_int, info: &libc::siginfo_t) -> bool {
+    // A positive code is the kernel's own: not sent by anybody.
+    matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGTRAP) && info.si_code > 0
+}
+
+unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let t = current();
+    // SAFETY: the kernel hands over a valid siginfo.
+    let fault = unsafe { is_fault(signal, &*info) };
+    if t.inside > 0 && !fault {
+        // SAFETY: as above.
+        return t.signals.push(unsafe { &*info });
+    }
+    let Some(action) = action(signal).copied().filter(|a| a.handler > 1) else { return };
+    if t.inside == 0 {
+        sync::acquire(t, key(signal));
+    }
+    // SAFETY: the program's handler, of the kind its flags say.
+    unsafe {
+        if action.flags & libc::SA_SIGINFO != 0 {
+            let f: unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                core::mem::transmute(action.handler);
+            f(signal, info, context);
+        } else {
+            let f: unsafe extern "C-unwind" fn(c_int) = core::mem::transmute(action.handler);
+            f(signal);
+        }
+    }
+}
+
+fn sending(t: &mut Thread, signal: c_int) {
+    if signal > 0 {
+        sync::release(t, key(signal));
+    }
+}
+
+type SigAction = libc::sigaction;
+
+/// Installs our handler in place of the program's, and tells the program what it had.
+unsafe fn install(
+    t: &mut Thread,
+    signal: c_int,
+    new: *const SigAction,
+    old: *mut SigAction,
+    real: unsafe extern "C-unwind" fn(c_int, *const SigAction, *mut SigAction) -> c_int,
+) -> c_int {
+    let before = action(signal).map(|a| *a);
+    // SAFETY: the caller's pointers, null or valid.
+    unsafe {
+        let mut ours;
+        let mut given = new;
+        if let Some(new) = new.as_ref() {
+            ours = *new;
+            if new.sa_sigaction > 1 {
+                sending(t, signal);
+                ours.sa_sigaction = on_signal as *const () as usize;
+                ours.sa_flags |= libc::SA_SIGINFO;
+            }
+            if let Some(a) = action(signal) {
+                *a = Action { handler: new.sa_sigaction, flags: new.sa_flags };
+            }
+            given = &ours;
+        }
+        let r = real(signal, given, old);
+        if let (0, Some(old), Some(before)) = (r, old.as_mut(), before) {
+            if old.sa_sigaction == on_signal as *const () as usize {
+                old.sa_sigaction = before.handler;
+                old.sa_flags = before.flags;
+            }
+        } else if let (true, Some(a), Some(before)) = (r != 0, action(signal), before) {
+            *a = before;
+        }
+        r
+    }
+}
+
+unsafe fn signal_like(t: &mut Thread, signal: c_int, handler: usize, flags: c_int) -> usize {
+    unsafe extern "C-unwind" {
+        /// glibc's, under a name that is not interposed.
+        fn __sigaction(signal: c_int, new: *const SigAction, old: *mut SigAction) -> c_int;
+    }
+    // SAFETY: plain values.
+    unsafe {
+        let mut new = core::mem::zeroed::<SigAction>();
+        let mut old = core::mem::zeroed::<SigAction>();
+        new.sa_sigaction = handler;
+        new.sa_flags = flags;
+        if install(t, signal, &new, &mut old, __sigaction) == 0 { old.sa_sigaction } else { libc::SIG_ERR }
+    }
+}
+
+interpose! {
+    fn sigaction(signal: c_int, new: *const SigAction, old: *mut SigAction) -> c_int, |t, pc, real| {
+        install(t, signal, new, old, real)
+    }
+    fn signal(signal: c_int, handler: usize) -> usize, |t, pc, real| {
+        signal_like(t, signal, handler, libc::SA_RESTART)
+    }
+    fn bsd_signal(signal: c_int, handler: usize) -> usize, |t, pc, real| {
+        signal_like(t, signal, handler, libc::SA_RESTART)
+    }
+    fn kill(pid: c_int, signal: c_int) -> c_int, |t, pc, real| {
+        sending(t, signal);
+        real(pid, signal)
+    }
+    fn raise(signal: c_int) -> c_int, |t, pc, real| {
+        sending(t, signal);
+        real(signal)
+    }
+    fn pthread_kill(thread: usize, signal: c_int) -> c_int, |t, pc, real| {
+        sending(t, signal);
+        real(thread, signal)
+    }
+    fn pthread_sigqueue(thread: usize, signal: c_int, value: usize) -> c_int, |t, pc, real| {
+        sending(t, signal);
+        real(thread, signal, value)
+    }
+    fn sigqueue(pid: c_int, signal: c_int, value: usize) -> c_int, |t, pc, real| {
+        sending(t, signal);
+        real(pid, signal, value)
+    }
+    fn tgkill(pid: c_int, tid: c_int, signal: c_int) -> c_int, |t, pc, real| {
+        sending(t, signal);
+        real(pid, tid, signal)
+    }
+    fn sigwait(set: *const c_void, signal: *mut c_int) -> c_int, |t, pc, real| {
+        let r = real(set, signal);
+        if r == 0 {
+            sync::acquire(t, key(*signal));
+        }
+        r
+    }
+    fn sigwaitinfo(set: *const c_void, info: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(set, info);
+        if r > 0 {
+            sync::acquire(t, key(r));
+        }
+        r
+    }
+    fn sigtimedwait(set: *const c_void, info: *mut c_void, timeout: *const c_void) -> c_int, |t, pc, real| {
+        let r = real(set, info, timeout);
+        if r > 0 {
+            sync::acquire(t, key(r));
+        }
+        r
+    }
+}

@@ -1,0 +1,331 @@
+//! Threads: creation, end, join, names.
+//!
+//! A thread is told of by its card, which its creator makes. It ends when the destructor of a key of ours runs for the
+//! last time: behind the destructors of `thread_local` objects and of the program's own keys, however it came to end.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::{AtomicU32, Ordering::*};
+
+use super::interpose;
+use crate::detect::thread::{Card, Start, Thread, current, new_card};
+use crate::detect::{depot, objects, range, sids};
+use crate::hub::log;
+use crate::sys::{Shared, Spin};
+use raddle_wire::record::Record;
+
+unsafe extern "C" {
+    fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut c_void)) -> c_int;
+    fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
+    fn pthread_self() -> usize;
+    fn pthread_getattr_np(thread: usize, attributes: *mut libc::pthread_attr_t) -> c_int;
+    fn pthread_attr_getstack(a: *const libc::pthread_attr_t, at: *mut usize, size: *mut usize) -> c_int;
+    fn pthread_attr_destroy(a: *mut libc::pthread_attr_t) -> c_int;
+    fn pthread_attr_getdetachstate(a: *const c_void, state: *mut c_int) -> c_int;
+}
+
+static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// glibc calls destructors at most this often.
+const ROUNDS: usize = 4;
+
+/// Before the first thread.
+pub fn prepare() {
+    let mut key = 0;
+    // SAFETY: a plain call; the key lives as long as the process.
+    if unsafe { pthread_key_create(&mut key, thread_ends) } == 0 {
+        KEY.store(key, Relaxed);
+    }
+}
+
+unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
+    if (rounds as usize) < ROUNDS {
+        // SAFETY: the key is ours. Other destructors may still run; come last.
+        unsafe { pthread_setspecific(KEY.load(Relaxed), (rounds as usize + 1) as *const c_void) };
+        return;
+    }
+    end(current());
+}
+
+fn end(t: &mut Thread) {
+    if !t.known {
+        return;
+    }
+    let _inside = t.enter();
+    // SAFETY: a known thread has a card.
+    let card = unsafe { &mut *t.card };
+    if card.detached {
+        forget_handle(card);
+    }
+    let stack = card.stack;
+    log::write(&Record::ThreadEnd { thread: card.id as u64 });
+    t.end();
+    objects::remove_range(stack.0, stack.1 - stack.0);
+}
+
+/// What is the memory of the running thread's stack, its thread-local storage included?
+fn own_stack() -> (usize, usize) {
+    // SAFETY: glibc fills in the attributes of the calling thread.
+    unsafe {
+        let mut attributes = core::mem::zeroed();
+        if pthread_getattr_np(pthread_self(), &mut attributes) != 0 {
+            return (0, 0);
+        }
+        let (mut at, mut size) = (0, 0);
+        pthread_attr_getstack(&attributes, &mut at, &mut size);
+        pthread_attr_destroy(&mut attributes);
+        (at, at + size)
+    }
+}
+
+/// A new thread begins with what its creator had seen.
+fn begin(card: *mut Card) {
+    let t = current();
+    let stack = own_stack();
+    t.inside += 1;
+    // SAFETY: the card was made for this thread; nobody else writes to it now.
+    unsafe {
+        t.clock = (*card).last;
+        sids::correct(&mut t.clock, (*card).last_generation);
+        register_handle(&mut *card, pthread_self());
+    }
+    // The memory of the stack may have been another thread's.
+    range::clear(stack.0, stack.1 - stack.0);
+    objects::remove_range(stack.0, stack.1 - stack.0);
+    t.start(card, stack);
+    crate::hub::init::gate_of(t);
+    log::count_thread();
+    // SAFETY: the key is ours.
+    unsafe { pthread_setspecific(KEY.load(Relaxed), 1 as *const c_void) };
+    t.inside -= 1;
+}
+
+/// A thread that was not created through the C library's interposed functions: a helper thread of libc itself, say.
+/// It is taken to have seen all that was released so far, so that nothing is reported for lack of knowledge.
+#[cold]
+pub fn adopt() {
+    let card = new_card(0, 0);
+    // SAFETY: fresh, and this thread's.
+    unsafe {
+        for sid in 1..=crate::layout::SID_MAX {
+            (*card).last.set(sid, sids::PUBLISHED[sid].load(Relaxed));
+        }
+        (*card).last_generation = sids::GENERATION.load(Acquire);
+        (*card).detached = true;
+        log::write(&Record::Thread { thread: (*card).id as u64, parent: u64::MAX, stack: 0 });
+    }
+    begin(card);
+}
+
+/// The card for a thread that `t` is about to create.
+fn announce(t: &mut Thread, start: Start, detached: bool, pc: usize) -> *mut Card {
+    let _inside = t.enter();
+    let stack = depot::current(t, pc);
+    let card = new_card(t.id(), stack);
+    // SAFETY: fresh, and nobody else knows it yet.
+    unsafe {
+        (*card).start = start;
+        (*card).detached = detached;
+        let generation = t.generation;
+        (*card).last = *t.publish();
+        (*card).last_generation = generation;
+        log::write(&Record::Thread { thread: (*card).id as u64, parent: t.id() as u64, stack: depot::logged(stack) });
+    }
+    t.advance();
+    t.fork_join += 1;
+    card
+}
+
+unsafe extern "C-unwind" fn run(card: *mut c_void) -> *mut c_void {
+    let card = card.cast::<Card>();
+    begin(card);
+    // SAFETY: the program's own start routine and argument.
+    unsafe {
+        let Start { function, argument } = (*card).start;
+        core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> *mut c_void>(function)(argument)
+    }
+}
+
+/// C11's threads return an int.
+unsafe extern "C-unwind" fn run_c11(card: *mut c_void) -> c_int {
+    let card = card.cast::<Card>();
+    begin(card);
+    // SAFETY: as above.
+    unsafe {
+        let Start { function, argument } = (*card).start;
+        core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> c_int>(function)(argument)
+    }
+}
+
+/// `pthread_t` to card, for threads that can still be joined.
+const BUCKETS: usize = 256;
+static HANDLES_LOCK: Spin = Spin::new();
+static HANDLES: Shared<[*mut Card; BUCKETS]> = Shared::new([core::ptr::null_mut(); BUCKETS]);
+
+fn bucket(handle: usize) -> *mut *mut Card {
+    // SAFETY: inside the array.
+    unsafe { HANDLES.get().cast::<*mut Card>().add(handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) }
+}
+
+/// The creator and the thread itself both come here; the first one counts.
+fn register_handle(card: &mut Card, handle: usize) {
+    let _guard = HANDLES_LOCK.lock();
+    if card.registered {
+        return;
+    }
+    card.registered = true;
+    card.handle.store(handle as u64, Relaxed);
+    // SAFETY: chains are changed under HANDLES_LOCK.
+    unsafe {
+        card.next_by_handle = *bucket(handle);
+        *bucket(handle) = card;
+    }
+}
+
+fn take_handle(handle: usize) -> Option<&'static mut Card> {
+    let _guard = HANDLES_LOCK.lock();
+    // SAFETY: as above; cards are never freed.
+    unsafe {
+        let mut link = bucket(handle);
+        while !(*link).is_null() {
+            let card = *link;
+            if (*card).handle.load(Relaxed) == handle as u64 {
+                *link = (*card).next_by_handle;
+                return Some(&mut *card);
+            }
+            link = &raw mut (*card).next_by_handle;
+        }
+    }
+    None
+}
+
+fn forget_handle(card: &Card) {
+    take_handle(card.handle.load(Relaxed) as usize);
+}
+
+fn peek_handle(handle: usize) -> Option<&'static mut Card> {
+    let card = take_handle(handle)?;
+    card.registered = false;
+    register_handle(card, handle);
+    Some(card)
+}
+
+fn joined(t: &mut Thread, handle: usize, result: c_int) -> c_int {
+    if result != 0 {
+        return result;
+    }
+    if let Some(card) = take_handle(handle) {
+        let _inside = t.enter();
+        let mut last = card.last;
+        sids::correct(&mut last, card.last_generation);
+        t.acquire(&last.0);
+        t.fork_join += 1;
+        log::write(&Record::ThreadJoin { joiner: t.id() as u64, thread: card.id as u64 });
+    }
+    result
+}
+
+fn detached(handle: usize) {
+    if let Some(card) = peek_handle(handle) {
+        card.detached = true;
+        if card.ended.load(Acquire) == 1 {
+            forget_handle(card);
+        }
+    }
+}
+
+unsafe fn starts_detached(attributes: *const c_void) -> bool {
+    let mut state = 0;
+    // SAFETY: the caller's attributes.
+    !attributes.is_null()
+        && unsafe { pthread_attr_getdetachstate(attributes, &mut state) } == 0
+        && state == libc::PTHREAD_CREATE_DETACHED
+}
+
+/// After a failed creation: the card will never be a thread.
+fn never_started(card: *mut Card) {
+    // SAFETY: nobody else knows the card.
+    unsafe {
+        (*card).ended.store(1, Relaxed);
+        log::write(&Record::ThreadEnd { thread: (*card).id as u64 });
+    }
+}
+
+interpose! {
+    fn pthread_create(handle: *mut usize, attributes: *const c_void, function: usize, argument: usize) -> c_int, |t, pc, real| {
+        if !t.known {
+            adopt();
+        }
+        let card = announce(t, Start { function, argument }, starts_detached(attributes), pc);
+        let r = real(handle, attributes, run as *const () as usize, card as usize);
+        if r == 0 {
+            register_handle(&mut *card, *handle);
+        } else {
+            never_started(card);
+        }
+        r
+    }
+    fn thrd_create(handle: *mut usize, function: usize, argument: usize) -> c_int, |t, pc, real| {
+        let card = announce(t, Start { function, argument }, false, pc);
+        let r = real(handle, run_c11 as *const () as usize, card as usize);
+        if r == 0 {
+            register_handle(&mut *card, *handle);
+        } else {
+            never_started(card);
+        }
+        r
+    }
+    fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
+        joined(t, handle, real(handle, result))
+    }
+    fn pthread_tryjoin_np(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
+        joined(t, handle, real(handle, result))
+    }
+    fn pthread_timedjoin_np(handle: usize, result: *mut *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
+        joined(t, handle, real(handle, result, until))
+    }
+    fn pthread_clockjoin_np(handle: usize, result: *mut *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
+        joined(t, handle, real(handle, result, clock, until))
+    }
+    fn thrd_join(handle: usize, result: *mut c_int) -> c_int, |t, pc, real| {
+        joined(t, handle, real(handle, result))
+    }
+    fn pthread_detach(handle: usize) -> c_int, |t, pc, real| {
+        detached(handle);
+        real(handle)
+    }
+    fn thrd_detach(handle: usize) -> c_int, |t, pc, real| {
+        detached(handle);
+        real(handle)
+    }
+    fn pthread_setname_np(handle: usize, name: *const c_char) -> c_int, |t, pc, real| {
+        let card = if handle == pthread_self() { t.card.as_mut() } else { peek_handle(handle) };
+        if let Some(card) = card {
+            set_name(card, name);
+        }
+        real(handle, name)
+    }
+    fn prctl(option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int, |t, pc, real| {
+        if option == libc::PR_SET_NAME && t.known {
+            set_name(&mut *t.card, a as *const c_char);
+        }
+        real(option, a, b, c, d)
+    }
+}
+
+/// The name a report gives the thread.
+pub unsafe fn set_name(card: &mut Card, name: *const c_char) {
+    let mut len = 0;
+    // SAFETY: a string that ends in zero, of which 31 bytes are kept.
+    unsafe {
+        while len < 31 && !name.is_null() && *name.add(len) != 0 {
+            card.name[len] = *name.add(len) as u8;
+            len += 1;
+        }
+    }
+    log::write(&Record::ThreadName { thread: card.id as u64, name: &card.name[..len] });
+}
+
+/// In the child of a fork only the forking thread is left.
+pub fn reset_after_fork() {
+    HANDLES_LOCK.reset();
+}

@@ -1,0 +1,37 @@
+//! The part of raddle that lives inside the target.
+//!
+//! It is a guest in a stranger's house: it never symbolises, never calls the target's `malloc`, never unwinds across
+//! the boundary, and takes no lock that the target could hold. What it finds goes into a log that the driver reads.
+//!
+//! ```text
+//! tsan_abi/    probes that the compilers call: accesses, atomics, function entry and exit
+//! interpose/   functions of the C and C++ libraries that synchronise, allocate, copy, block or end threads
+//! annotate/    dynamic annotations (section 5 of the paper), and those of helgrind and of TSan's public interface
+//! detect/      the detector
+//! hub/         session, config, plan, log, modules
+//! ```
+//!
+//! Invariants:
+//! - The crate is one object, linked into the executable or made into `libraddle_rt.so`. A function that takes the place
+//!   of `NAME` is called `__interpose_NAME` here; the build renames it, after all references of the runtime itself to
+//!   `memcpy` and its kin have been pointed at [`mem`]. So tests of this crate interpose nothing.
+//! - As the runtime (profile `rt`, panic = abort) no Rust standard library, no allocator: memory comes from [`sys::pages`] and [`sys::ARENA`] and is seldom given back.
+//! - Thread state is in initial-exec thread-local storage, zero before the thread is known.
+//! - A process that no driver watches pays for its probes and nothing else happens.
+#![cfg_attr(panic = "abort", no_std)]
+
+pub mod annotate;
+pub mod detect;
+pub mod hub;
+pub mod interpose;
+mod layout;
+#[cfg(panic = "abort")]
+mod mem;
+mod sys;
+pub mod tsan_abi;
+
+#[cfg(panic = "abort")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    sys::die(b"raddle: internal error in the runtime\n")
+}

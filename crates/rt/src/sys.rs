@@ -1,0 +1,226 @@
+//! The system, without the C library: what the runtime needs must not pass through functions it interposes.
+
+use core::arch::asm;
+use core::ffi::{c_char, c_int, c_long, c_void};
+use core::sync::atomic::{AtomicU32, Ordering::*};
+
+/// A system call with its raw result: negative errno on failure.
+#[inline(always)]
+pub fn syscall(n: c_long, args: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the kernel keeps to its ABI; what the call does to memory is its caller's to justify.
+    unsafe {
+        asm!("syscall", inlateout("rax") n as isize => result,
+            in("rdi") args[0], in("rsi") args[1], in("rdx") args[2], in("r10") args[3], in("r8") args[4], in("r9") args[5],
+            lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    result
+}
+
+const READ_WRITE: usize = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+const LAZY: usize = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
+
+/// Maps zeroed memory at `at`, where nothing may be yet, touched only as it is used.
+pub fn reserve(at: usize, len: usize) -> Result<(), isize> {
+    let flags = LAZY | libc::MAP_FIXED_NOREPLACE as usize;
+    let got = syscall(libc::SYS_mmap, [at, len, READ_WRITE, flags, usize::MAX, 0]);
+    if got != at as isize {
+        return Err(got);
+    }
+    // Huge pages would make sparse shadow dense; a core dump wants none of it.
+    madvise(at, len, libc::MADV_NOHUGEPAGE);
+    madvise(at, len, libc::MADV_DONTDUMP);
+    Ok(())
+}
+
+/// Zeroed memory, touched only as it is used. Ends the process if there is none.
+pub fn pages(len: usize) -> *mut u8 {
+    let got = syscall(libc::SYS_mmap, [0, len, READ_WRITE, LAZY, usize::MAX, 0]);
+    if got < 0 && got > -4096 {
+        die(b"raddle: out of memory in the target\n");
+    }
+    got as *mut u8
+}
+
+pub fn unmap(at: usize, len: usize) {
+    syscall(libc::SYS_munmap, [at, len, 0, 0, 0, 0]);
+}
+
+pub fn madvise(at: usize, len: usize, advice: c_int) {
+    syscall(libc::SYS_madvise, [at, len, advice as usize, 0, 0, 0]);
+}
+
+/// Gives back the memory; it reads as zero afterwards.
+pub fn discard(at: usize, len: usize) {
+    madvise(at, len, libc::MADV_DONTNEED);
+}
+
+pub fn open(path: *const c_char, flags: c_int, mode: u32) -> isize {
+    let at = libc::AT_FDCWD as isize as usize;
+    syscall(libc::SYS_openat, [at, path as usize, flags as usize, mode as usize, 0, 0])
+}
+
+pub fn close(fd: isize) {
+    syscall(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]);
+}
+
+pub fn read(fd: isize, to: &mut [u8]) -> isize {
+    syscall(libc::SYS_read, [fd as usize, to.as_mut_ptr() as usize, to.len(), 0, 0, 0])
+}
+
+pub fn write(fd: isize, bytes: &[u8]) -> isize {
+    syscall(libc::SYS_write, [fd as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0])
+}
+
+pub fn pid() -> u32 {
+    syscall(libc::SYS_getpid, [0; 6]) as u32
+}
+
+pub fn thread_id() -> u32 {
+    syscall(libc::SYS_gettid, [0; 6]) as u32
+}
+
+pub fn yield_now() {
+    syscall(libc::SYS_sched_yield, [0; 6]);
+}
+
+pub fn sleep_ms(ms: i64) {
+    let time = libc::timespec { tv_sec: ms / 1000, tv_nsec: ms % 1000 * 1_000_000 };
+    syscall(libc::SYS_nanosleep, [&raw const time as usize, 0, 0, 0, 0, 0]);
+}
+
+pub fn futex_wait(word: *const u32, expected: u32) {
+    syscall(libc::SYS_futex, [word as usize, libc::FUTEX_WAIT as usize, expected as usize, 0, 0, 0]);
+}
+
+pub fn futex_wake(word: *const u32, count: c_int) {
+    syscall(libc::SYS_futex, [word as usize, libc::FUTEX_WAKE as usize, count as usize, 0, 0, 0]);
+}
+
+/// Ends the process with raddle's status for "could not do its job".
+pub fn die(message: &[u8]) -> ! {
+    write(2, message);
+    loop {
+        syscall(libc::SYS_exit_group, [2, 0, 0, 0, 0, 0]);
+    }
+}
+
+unsafe extern "C" {
+    pub fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    pub fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
+    pub fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    // The allocator's own names: the public ones are interposed.
+    pub fn __libc_malloc(n: usize) -> *mut c_void;
+    pub fn __libc_calloc(n: usize, m: usize) -> *mut c_void;
+    pub fn __libc_realloc(p: *mut c_void, n: usize) -> *mut c_void;
+    pub fn __libc_memalign(align: usize, n: usize) -> *mut c_void;
+    pub fn __libc_free(p: *mut c_void);
+    pub fn malloc_usable_size(p: *mut c_void) -> usize;
+    pub fn __errno_location() -> *mut c_int;
+    pub static environ: *const *const c_char;
+}
+
+pub fn set_errno(e: c_int) {
+    // SAFETY: the C library returns a valid thread-local address.
+    unsafe { *__errno_location() = e }
+}
+
+/// A lock that spins, then yields: the runtime may take none that the target could hold.
+pub struct Spin(AtomicU32);
+
+impl Spin {
+    pub const fn new() -> Spin {
+        Spin(AtomicU32::new(0))
+    }
+
+    #[inline]
+    pub fn lock(&self) -> SpinGuard<'_> {
+        if self.0.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            self.wait();
+        }
+        SpinGuard(self)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&self) {
+        let mut tries = 0u32;
+        while self.0.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+            tries += 1;
+            if tries % 128 == 0 {
+                yield_now();
+            } else {
+                core::hint::spin_loop();
+            }
+        }
+    }
+
+    /// In the child of a fork: whoever held it is gone.
+    pub fn reset(&self) {
+        self.0.store(0, Release);
+    }
+}
+
+pub struct SpinGuard<'a>(&'a Spin);
+
+impl Drop for SpinGuard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.0.store(0, Release);
+    }
+}
+
+/// A value whose accesses are ordered by a lock or by design, as its user says.
+pub struct Shared<T>(core::cell::UnsafeCell<T>);
+
+// SAFETY: every use of `get` states what orders it.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    pub const fn new(value: T) -> Shared<T> {
+        Shared(core::cell::UnsafeCell::new(value))
+    }
+
+    #[inline(always)]
+    pub const fn get(&self) -> *mut T {
+        self.0.get()
+    }
+}
+
+/// Memory that is never given back, in 64-byte steps.
+pub struct Arena {
+    lock: Spin,
+    rest: Shared<(usize, usize)>,
+}
+
+const CHUNK: usize = 1 << 20;
+
+impl Arena {
+    pub const fn new() -> Arena {
+        Arena { lock: Spin::new(), rest: Shared::new((0, 0)) }
+    }
+
+    /// Zeroed.
+    pub fn take(&self, size: usize) -> *mut u8 {
+        let size = size.next_multiple_of(64);
+        if size > CHUNK / 4 {
+            return pages(size);
+        }
+        let _guard = self.lock.lock();
+        // SAFETY: `rest` is only used under the lock.
+        let rest = unsafe { &mut *self.rest.get() };
+        if rest.1 < size {
+            *rest = (pages(CHUNK) as usize, CHUNK);
+        }
+        let at = rest.0;
+        *rest = (at + size, rest.1 - size);
+        at as *mut u8
+    }
+
+    pub fn reset_lock(&self) {
+        self.lock.reset();
+    }
+}
+
+/// Where all small permanent structures of the runtime live.
+pub static ARENA: Arena = Arena::new();

@@ -1,0 +1,223 @@
+//! Memory accesses. The hot half of each probe is naked and ten instructions long: it needs no frame, and its caller's
+//! return address, which is the place of the access, is still on top of the stack when the slow half wants it.
+//!
+//! One 16-byte load brings the granule's four slots; one comparison with the slot that this access would leave behind,
+//! kept in each lane by the thread, tells whether it is there already.
+
+use core::arch::naked_asm;
+use core::mem::offset_of;
+
+use crate::detect::check::access;
+use crate::detect::range;
+use crate::detect::thread::{Thread, current};
+use crate::layout::READ;
+
+/// Vectors for the probes of one size: the bytes accessed by address modulo 8, then the bits that count for a write and
+/// for a read (which an own write covers), then READ alone.
+#[repr(C, align(16))]
+struct Masks {
+    bytes: [[u32; 4]; 8],
+    write: [u32; 4],
+    read: [u32; 4],
+    read_bit: [u32; 4],
+}
+
+const fn masks(size: u32) -> Masks {
+    let mut bytes = [[0; 4]; 8];
+    let mut i = 0;
+    while i < 8 {
+        bytes[i] = [(((1 << size) - 1) << i) & 0xff; 4];
+        i += 1;
+    }
+    Masks { bytes, write: [!0xff; 4], read: [!(0xff | READ); 4], read_bit: [READ; 4] }
+}
+
+static BYTES1: Masks = masks(1);
+static BYTES2: Masks = masks(2);
+static BYTES4: Masks = masks(4);
+static BYTES8: Masks = masks(8);
+
+macro_rules! slow {
+    ($($name:ident $write:literal $size:literal),* $(,)?) => {$(
+        extern "C" fn $name(address: usize, pc: usize) {
+            access::<$write, $size>(current(), address, pc)
+        }
+    )*};
+}
+slow!(
+    slow_read1 false 1, slow_read2 false 2, slow_read4 false 4, slow_read8 false 8,
+    slow_write1 true 1, slow_write2 true 2, slow_write4 true 4, slow_write8 true 8,
+);
+
+/// rdi = address → xmm0 = the granule's slots. Clobbers rcx and rdx. See `layout::shadow_of`.
+macro_rules! load_slots {
+    () => {
+        concat!(
+            "movabs rcx, 0x0ffffffffff8\n and rcx, rdi\n movabs rdx, 0x100000000000\n",
+            "movdqa xmm0, xmmword ptr [rdx + 2*rcx]\n",
+        )
+    };
+}
+
+/// xmm0 has a lane of ones where a slot matched.
+macro_rules! return_if_any {
+    () => {
+        "movmskps ecx, xmm0\n test ecx, ecx\n jz 2f\n ret\n2: mov rsi, qword ptr [rsp]\n"
+    };
+}
+
+macro_rules! probe8 {
+    ($name:literal, $slow:path, $hot:ident, $pre:literal) => {
+        const _: () = {
+            #[unsafe(export_name = $name)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn probe() {
+                naked_asm!(
+                    "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                    load_slots!(),
+                    $pre,
+                    "pcmpeqd xmm0, xmmword ptr fs:[rax + {hot}]",
+                    return_if_any!(),
+                    "jmp {slow}",
+                    "/* {masks} {read_bit} */",
+                    hot = const offset_of!(Thread, $hot),
+                    slow = sym $slow,
+                    masks = sym BYTES8,
+                    read_bit = const offset_of!(Masks, read_bit),
+                )
+            }
+        };
+    };
+}
+probe8!("__tsan_write8", slow_write8, hot_write8, "");
+probe8!("__tsan_read8", slow_read8, hot_read8, "por xmm0, xmmword ptr [rip + {masks} + {read_bit}]");
+
+macro_rules! probe {
+    ($name:literal, $slow:path, $masks:ident, $counts:ident) => {
+        const _: () = {
+            #[unsafe(export_name = $name)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn probe() {
+                naked_asm!(
+                    "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                    load_slots!(),
+                    "mov ecx, edi\n and ecx, 7\n shl ecx, 4\n lea rdx, [rip + {masks}]",
+                    "movdqa xmm1, xmmword ptr [rdx + rcx]",
+                    "pxor xmm0, xmm1",
+                    "pxor xmm0, xmmword ptr fs:[rax + {hot}]",
+                    // Bytes that are not touched (and, for a read, READ) do not count.
+                    "por xmm1, xmmword ptr [rdx + {counts}]",
+                    "pand xmm0, xmm1",
+                    "pxor xmm1, xmm1",
+                    "pcmpeqd xmm0, xmm1",
+                    return_if_any!(),
+                    "jmp {slow}",
+                    hot = const offset_of!(Thread, hot),
+                    slow = sym $slow,
+                    masks = sym $masks,
+                    counts = const offset_of!(Masks, $counts),
+                )
+            }
+        };
+    };
+}
+probe!("__tsan_write4", slow_write4, BYTES4, write);
+probe!("__tsan_write2", slow_write2, BYTES2, write);
+probe!("__tsan_write1", slow_write1, BYTES1, write);
+probe!("__tsan_read4", slow_read4, BYTES4, read);
+probe!("__tsan_read2", slow_read2, BYTES2, read);
+probe!("__tsan_read1", slow_read1, BYTES1, read);
+
+/// Exports `$name` as a jump to `$to`, with the caller's address in `$register`.
+macro_rules! with_pc {
+    ($($name:literal => $to:ident in $register:literal),* $(,)?) => {$(
+        const _: () = {
+            #[unsafe(export_name = $name)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn probe() {
+                naked_asm!(concat!("mov ", $register, ", qword ptr [rsp]"), "jmp {to}", to = sym $to)
+            }
+        };
+    )*};
+}
+pub(crate) use with_pc;
+
+macro_rules! sized {
+    ($($name:ident $write:literal $size:literal),* $(,)?) => {$(
+        extern "C" fn $name(address: usize, pc: usize) {
+            range::access::<$write>(current(), address, $size, pc)
+        }
+    )*};
+}
+sized!(
+    read2 false 2, read4 false 4, read8 false 8, read16 false 16,
+    write2 true 2, write4 true 4, write8 true 8, write16 true 16,
+);
+
+extern "C" fn read_range(address: usize, len: usize, pc: usize) {
+    range::access::<false>(current(), address, len, pc);
+}
+extern "C" fn write_range(address: usize, len: usize, pc: usize) {
+    range::access::<true>(current(), address, len, pc);
+}
+extern "C" fn vptr_read(address: usize, pc: usize) {
+    access::<false, 8>(current(), address, pc);
+}
+/// Constructors and destructors store the same pointer again and again; only a change is a write (6.3.10).
+extern "C" fn vptr_update(address: usize, new: usize, pc: usize) {
+    // SAFETY: the compiler is about to store there.
+    if unsafe { *(address as *const usize) } != new {
+        access::<true, 8>(current(), address, pc);
+    }
+}
+
+with_pc! {
+    "__tsan_read16" => read16 in "rsi",
+    "__tsan_write16" => write16 in "rsi",
+    "__tsan_unaligned_read2" => read2 in "rsi",
+    "__tsan_unaligned_read4" => read4 in "rsi",
+    "__tsan_unaligned_read8" => read8 in "rsi",
+    "__tsan_unaligned_read16" => read16 in "rsi",
+    "__tsan_unaligned_write2" => write2 in "rsi",
+    "__tsan_unaligned_write4" => write4 in "rsi",
+    "__tsan_unaligned_write8" => write8 in "rsi",
+    "__tsan_unaligned_write16" => write16 in "rsi",
+    "__tsan_unaligned_read_write2" => write2 in "rsi",
+    "__tsan_unaligned_read_write4" => write4 in "rsi",
+    "__tsan_unaligned_read_write8" => write8 in "rsi",
+    "__tsan_unaligned_read_write16" => write16 in "rsi",
+    "__tsan_unaligned_volatile_read2" => read2 in "rsi",
+    "__tsan_unaligned_volatile_read4" => read4 in "rsi",
+    "__tsan_unaligned_volatile_read8" => read8 in "rsi",
+    "__tsan_unaligned_volatile_read16" => read16 in "rsi",
+    "__tsan_unaligned_volatile_write2" => write2 in "rsi",
+    "__tsan_unaligned_volatile_write4" => write4 in "rsi",
+    "__tsan_unaligned_volatile_write8" => write8 in "rsi",
+    "__tsan_unaligned_volatile_write16" => write16 in "rsi",
+    "__tsan_read_write16" => write16 in "rsi",
+    "__tsan_volatile_read16" => read16 in "rsi",
+    "__tsan_volatile_write16" => write16 in "rsi",
+    "__tsan_read_range" => read_range in "rdx",
+    "__tsan_write_range" => write_range in "rdx",
+    "__tsan_vptr_read" => vptr_read in "rsi",
+    "__tsan_vptr_update" => vptr_update in "rdx",
+}
+
+/// A read-modify-write is a write here: whoever races with its read races with its write. Volatile accesses are plain.
+macro_rules! alias {
+    ($($name:literal = $target:literal),* $(,)?) => {$(
+        core::arch::global_asm!(
+            concat!(".globl ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!(".set ", $name, ", ", $target),
+        );
+    )*};
+}
+alias! {
+    "__tsan_read_write1" = "__tsan_write1", "__tsan_read_write2" = "__tsan_write2",
+    "__tsan_read_write4" = "__tsan_write4", "__tsan_read_write8" = "__tsan_write8",
+    "__tsan_volatile_read1" = "__tsan_read1", "__tsan_volatile_read2" = "__tsan_read2",
+    "__tsan_volatile_read4" = "__tsan_read4", "__tsan_volatile_read8" = "__tsan_read8",
+    "__tsan_volatile_write1" = "__tsan_write1", "__tsan_volatile_write2" = "__tsan_write2",
+    "__tsan_volatile_write4" = "__tsan_write4", "__tsan_volatile_write8" = "__tsan_write8",
+}

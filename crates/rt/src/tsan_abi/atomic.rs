@@ -1,0 +1,266 @@
+//! Atomic operations of 8 to 128 bits.
+//!
+//! The operation is always carried out sequentially consistent; the order the program asked for decides what the
+//! detector learns. Where the plan says that an operation is part of a library's lock (Rust's `Mutex`), it counts as
+//! that: hybrid mode needs locks, and a reader-writer lock seen as bare atomics orders readers that it does not order.
+
+use core::arch::naked_asm;
+use core::ffi::c_int;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+use crate::detect::atomics::{self, Order};
+use crate::detect::held::Mode;
+use crate::detect::sync::{self, Taking};
+use crate::detect::thread::{Thread, current};
+use crate::hub::plan;
+use raddle_wire::plan::SiteClass;
+use raddle_wire::record::lock_kind;
+
+/// Exports `$name` as a jump to `$to` that leaves the caller's address with the thread. Keeps all argument registers.
+macro_rules! entry {
+    ($name:expr, $to:path) => {
+        const _: () = {
+            #[unsafe(export_name = $name)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn entry() {
+                naked_asm!(
+                    "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                    "mov r11, qword ptr [rsp]",
+                    "mov qword ptr fs:[r10 + {caller}], r11",
+                    "jmp {to}",
+                    caller = const offset_of!(Thread, caller),
+                    to = sym $to,
+                )
+            }
+        };
+    };
+}
+
+/// A read-modify-write, by `op`, which returns the old value and whether it wrote.
+#[inline]
+fn update<T: Copy + Into<u128>>(
+    address: usize,
+    size: usize,
+    orders: (c_int, c_int),
+    op: impl FnOnce() -> (T, bool),
+) -> T {
+    let t = current();
+    let pc = t.caller;
+    let orders = (Order(orders.0), Order(orders.1));
+    match plan::lock_site(pc) {
+        Some(class) if t.known => at_lock_site(t, class, address, op),
+        _ => atomics::update(t, address, size, orders, pc, op),
+    }
+}
+
+/// An operation inside the implementation of a lock whose word is at `address`.
+#[cold]
+fn at_lock_site<T: Copy + Into<u128>>(
+    t: &mut Thread,
+    class: SiteClass,
+    address: usize,
+    op: impl FnOnce() -> (T, bool),
+) -> T {
+    let pc = t.caller;
+    let taken = |mode, what| Taking { mode, what, tried: false, pc };
+    let (mutex, rwlock) = (lock_kind::STD_MUTEX, lock_kind::STD_RWLOCK);
+    match class {
+        SiteClass::MutexRelease | SiteClass::ReadRelease | SiteClass::WriteRelease => {
+            sync::unlocking(t, address);
+            op().0
+        }
+        SiteClass::Downgrade => {
+            sync::unlocking(t, address);
+            let old = op().0;
+            sync::locked(t, address, taken(Mode::Read, rwlock));
+            old
+        }
+        SiteClass::MutexAcquire => {
+            // A compare-exchange that wrote, or a swap that found the lock free.
+            let (old, wrote) = op();
+            if wrote && old.into() == 0 {
+                sync::locked(t, address, taken(Mode::Write, mutex));
+            }
+            old
+        }
+        SiteClass::ReadAcquire | SiteClass::WriteAcquire => {
+            let (old, wrote) = op();
+            if wrote {
+                let mode = if class == SiteClass::ReadAcquire { Mode::Read } else { Mode::Write };
+                sync::locked(t, address, taken(mode, rwlock));
+            }
+            old
+        }
+    }
+}
+
+macro_rules! atomics {
+    ($bits:literal, $module:ident, $t:ty, $atomic:ty) => {
+        mod $module {
+            use super::*;
+            const SIZE: usize = size_of::<$t>();
+
+            fn at(a: usize) -> &'static $atomic {
+                // SAFETY: the compiler's own address of an atomic object.
+                unsafe { &*(a as *const $atomic) }
+            }
+            extern "C" fn load(a: usize, order: c_int) -> $t {
+                let t = current();
+                atomics::load(t, a, SIZE, Order(order), t.caller, || at(a).load(SeqCst))
+            }
+            extern "C" fn store(a: usize, v: $t, order: c_int) {
+                let t = current();
+                // A lock may be let go of by a plain release store (parking_lot, hand-written ones).
+                atomics::store(t, a, SIZE, Order(order), t.caller, || at(a).store(v, SeqCst))
+            }
+            extern "C" fn exchange(a: usize, v: $t, order: c_int) -> $t {
+                update(a, SIZE, (order, order), || (at(a).swap(v, SeqCst), true))
+            }
+            extern "C" fn fetch_add(a: usize, v: $t, order: c_int) -> $t {
+                update(a, SIZE, (order, order), || (at(a).fetch_add(v, SeqCst), true))
+            }
+            extern "C" fn fetch_sub(a: usize, v: $t, order: c_int) -> $t {
+                update(a, SIZE, (order, order), || (at(a).fetch_sub(v, SeqCst), true))
+            }
+            extern "C" fn fetch_and(a: usize, v: $t, order: c_int) -> $t {
+                update(a, SIZE, (order, order), || (at(a).fetch_and(v, SeqCst), true))
+            }
+            extern "C" fn fetch_or(a: usize, v: $t, order: c_int) -> $t {
+                update(a, SIZE, (order, order), || (at(a).fetch_or(v, SeqCst), true))
+            }
+            extern "C" fn fetch_xor(a: usize, v: $t, order: c_int) -> $t {
+                update(a, SIZE, (order, order), || (at(a).fetch_xor(v, SeqCst), true))
+            }
+            extern "C" fn fetch_nand(a: usize, v: $t, order: c_int) -> $t {
+                update(a, SIZE, (order, order), || (at(a).fetch_nand(v, SeqCst), true))
+            }
+            extern "C" fn compare_exchange_val(a: usize, c: $t, v: $t, order: c_int, failed: c_int) -> $t {
+                update(a, SIZE, (order, failed), || match at(a).compare_exchange(c, v, SeqCst, SeqCst) {
+                    Ok(old) => (old, true),
+                    Err(old) => (old, false),
+                })
+            }
+            extern "C" fn compare_exchange(a: usize, c: *mut $t, v: $t, order: c_int, failed: c_int) -> c_int {
+                // SAFETY: the program's own variable for the expected value.
+                unsafe {
+                    let expected = *c;
+                    let old = compare_exchange_val(a, expected, v, order, failed);
+                    if old != expected {
+                        *c = old;
+                    }
+                    (old == expected) as c_int
+                }
+            }
+            entry!(concat!("__tsan_atomic", $bits, "_load"), load);
+            entry!(concat!("__tsan_atomic", $bits, "_store"), store);
+            entry!(concat!("__tsan_atomic", $bits, "_exchange"), exchange);
+            entry!(concat!("__tsan_atomic", $bits, "_fetch_add"), fetch_add);
+            entry!(concat!("__tsan_atomic", $bits, "_fetch_sub"), fetch_sub);
+            entry!(concat!("__tsan_atomic", $bits, "_fetch_and"), fetch_and);
+            entry!(concat!("__tsan_atomic", $bits, "_fetch_or"), fetch_or);
+            entry!(concat!("__tsan_atomic", $bits, "_fetch_xor"), fetch_xor);
+            entry!(concat!("__tsan_atomic", $bits, "_fetch_nand"), fetch_nand);
+            entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_val"), compare_exchange_val);
+            entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_strong"), compare_exchange);
+            entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_weak"), compare_exchange);
+        }
+    };
+}
+atomics!("8", bits8, u8, AtomicU8);
+atomics!("16", bits16, u16, AtomicU16);
+atomics!("32", bits32, u32, AtomicU32);
+atomics!("64", bits64, u64, AtomicU64);
+atomics!("128", bits128, u128, wide::AtomicU128);
+
+/// 16 bytes at once, by `cmpxchg16b`, which every x86-64 machine of the last fifteen years has.
+mod wide {
+    use core::arch::asm;
+    use core::sync::atomic::Ordering;
+
+    #[repr(C, align(16))]
+    pub struct AtomicU128(core::cell::UnsafeCell<u128>);
+
+    impl AtomicU128 {
+        pub fn compare_exchange(&self, old: u128, new: u128, _: Ordering, _: Ordering) -> Result<u128, u128> {
+            let (mut low, mut high) = (old as u64, (old >> 64) as u64);
+            // SAFETY: the address is 16-byte aligned. rbx is the compiler's own, so it is put aside.
+            unsafe {
+                asm!(
+                    "xchg {new_low}, rbx",
+                    "lock cmpxchg16b [{at}]",
+                    "mov rbx, {new_low}",
+                    new_low = inout(reg) new as u64 => _,
+                    at = in(reg) self.0.get(),
+                    in("rcx") (new >> 64) as u64,
+                    inout("rax") low,
+                    inout("rdx") high,
+                    options(nostack),
+                );
+            }
+            let was = (high as u128) << 64 | low as u128;
+            if was == old { Ok(was) } else { Err(was) }
+        }
+
+        pub fn load(&self, order: Ordering) -> u128 {
+            // Stores zero only where there is zero.
+            match self.compare_exchange(0, 0, order, order) {
+                Ok(v) | Err(v) => v,
+            }
+        }
+
+        fn update(&self, new: impl Fn(u128) -> u128) -> u128 {
+            let mut old = self.load(Ordering::SeqCst);
+            loop {
+                match self.compare_exchange(old, new(old), Ordering::SeqCst, Ordering::SeqCst) {
+                    Ok(_) => return old,
+                    Err(now) => old = now,
+                }
+            }
+        }
+
+        pub fn store(&self, v: u128, _: Ordering) {
+            self.update(|_| v);
+        }
+        pub fn swap(&self, v: u128, _: Ordering) -> u128 {
+            self.update(|_| v)
+        }
+        pub fn fetch_add(&self, v: u128, _: Ordering) -> u128 {
+            self.update(|o| o.wrapping_add(v))
+        }
+        pub fn fetch_sub(&self, v: u128, _: Ordering) -> u128 {
+            self.update(|o| o.wrapping_sub(v))
+        }
+        pub fn fetch_and(&self, v: u128, _: Ordering) -> u128 {
+            self.update(|o| o & v)
+        }
+        pub fn fetch_or(&self, v: u128, _: Ordering) -> u128 {
+            self.update(|o| o | v)
+        }
+        pub fn fetch_xor(&self, v: u128, _: Ordering) -> u128 {
+            self.update(|o| o ^ v)
+        }
+        pub fn fetch_nand(&self, v: u128, _: Ordering) -> u128 {
+            self.update(|o| !(o & v))
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn all_sixteen_bytes_take_part() {
+            let (a, b) = (u128::MAX - 7, 1 << 100);
+            let x = AtomicU128(a.into());
+            let o = Ordering::SeqCst;
+            assert_eq!(x.load(o), a);
+            assert_eq!(x.compare_exchange(a ^ 1 << 127, b, o, o), Err(a));
+            assert_eq!(x.compare_exchange(a, b, o, o), Ok(a));
+            assert_eq!(x.fetch_add(u128::MAX, o), b);
+            assert_eq!(x.swap(3, o), b - 1);
+            assert_eq!(x.fetch_nand(1, o), 3);
+            assert_eq!(x.load(o), !1);
+        }
+    }
+}

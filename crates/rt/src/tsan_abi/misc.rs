@@ -1,0 +1,88 @@
+//! Function entry and exit, start-up, and the memory functions that clang and rustc call by their own names.
+
+use core::arch::naked_asm;
+use core::mem::offset_of;
+
+use super::access::with_pc;
+use crate::detect::atomics::{Order, fence};
+use crate::detect::range;
+use crate::detect::thread::{Thread, current};
+
+/// Pushes the return address onto the shadow call stack. Before the thread is known there is none.
+#[unsafe(export_name = "__tsan_func_entry")]
+#[unsafe(naked)]
+unsafe extern "C" fn func_entry() {
+    naked_asm!(
+        "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+        "mov rcx, qword ptr fs:[rax + {sp}]",
+        "test rcx, rcx",
+        "jz 2f",
+        "mov qword ptr [rcx], rdi",
+        "add rcx, 8",
+        "mov qword ptr fs:[rax + {sp}], rcx",
+        "2: ret",
+        sp = const offset_of!(Thread, sp),
+    )
+}
+
+/// Pops it. A thread that became known inside a function returns below its bottom entry: the bottom stays.
+#[unsafe(export_name = "__tsan_func_exit")]
+#[unsafe(naked)]
+unsafe extern "C" fn func_exit() {
+    naked_asm!(
+        "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+        "mov rcx, qword ptr fs:[rax + {sp}]",
+        "cmp rcx, qword ptr fs:[rax + {bottom}]",
+        "jbe 2f",
+        "sub rcx, 8",
+        "mov qword ptr fs:[rax + {sp}], rcx",
+        "2: ret",
+        sp = const offset_of!(Thread, sp),
+        bottom = const offset_of!(Thread, trace.stack),
+    )
+}
+
+extern "C" fn init(pc: usize) {
+    crate::hub::init::module_calls_in(pc);
+}
+with_pc!("__tsan_init" => init in "rdi");
+
+macro_rules! memory {
+    ($($name:literal $imp:ident $reads:literal $function:ident),*) => {$(
+        unsafe extern "C" fn $imp(to: usize, from: usize, n: usize, pc: usize) -> usize {
+            let t = current();
+            if $reads {
+                range::access::<false>(t, from, n, pc);
+            }
+            range::access::<true>(t, to, n, pc);
+            // SAFETY: the compiler's call, passed on.
+            unsafe { crate::interpose::memory::$function(to, from, n) }
+        }
+        with_pc!($name => $imp in "rcx");
+    )*};
+}
+memory!(
+    "__tsan_memcpy" tsan_memcpy true real_memcpy,
+    "__tsan_memmove" tsan_memmove true real_memmove,
+    "__tsan_memset" tsan_memset false real_memset
+);
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_atomic_thread_fence(order: i32) {
+    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    fence(current(), Order(order));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_atomic_signal_fence(_order: i32) {
+    core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_ignore_thread_begin() {
+    crate::annotate::ignore(1, 1);
+}
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_ignore_thread_end() {
+    crate::annotate::ignore(-1, -1);
+}

@@ -1,0 +1,5 @@
+//! The interface that gcc, clang and rustc compile calls to: `__tsan_*`.
+
+mod access;
+mod atomic;
+mod misc;

@@ -1,0 +1,72 @@
+//! The config page: what the driver tells every process of a session.
+
+use core::sync::atomic::AtomicU32;
+
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlecf");
+
+/// Mapped shared, read-only in the target.
+#[repr(C)]
+pub struct Config {
+    pub magic: u64,
+    pub version: u32,
+    /// [`Mode`] as a number.
+    pub mode: u32,
+    /// 0, 1 or 2: section 4.3 of the paper.
+    pub history: u32,
+    /// [`flag`]s.
+    pub flags: u32,
+    /// The driver counts this up when a process is over the memory limit. A runtime that sees a new value
+    /// forgets its shadow state.
+    pub flush_request: AtomicU32,
+    pub reserved: [u32; 9],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Mode {
+    /// Locks order (4.4.1).
+    HappensBefore = 0,
+    /// Locks give locksets (4.2).
+    Hybrid = 1,
+    /// Hybrid, and a cache line counts from the second thread on (4.4.2).
+    Fast = 2,
+}
+
+impl Mode {
+    pub fn from_number(n: u32) -> Option<Mode> {
+        [Mode::HappensBefore, Mode::Hybrid, Mode::Fast].into_iter().find(|m| *m as u32 == n)
+    }
+}
+
+pub mod flag {
+    /// An 8-byte granule counts from the second thread on (the initialization state of 4.4).
+    pub const INIT_STATE: u32 = 1 << 0;
+    /// Record lock-order edges.
+    pub const LOCK_ORDER: u32 = 1 << 1;
+    /// In hybrid mode, a mutex that goes with a condition variable orders.
+    pub const CONDVAR_MUTEXES_ORDER: u32 = 1 << 2;
+    /// The driver answers on `ask`.
+    pub const HAS_PLANS: u32 = 1 << 3;
+}
+
+impl Config {
+    pub fn new(mode: Mode, history: u32, flags: u32) -> Config {
+        Config {
+            magic: MAGIC,
+            version: crate::VERSION,
+            mode: mode as u32,
+            history,
+            flags,
+            flush_request: AtomicU32::new(0),
+            reserved: [0; 9],
+        }
+    }
+
+    /// The page as bytes, for writing it to a file.
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: Config is repr(C) with no padding (checked below), so all its bytes are initialised.
+        unsafe { core::slice::from_raw_parts((&raw const *self).cast(), size_of::<Config>()) }
+    }
+}
+
+const _: () = assert!(size_of::<Config>() == 64);

@@ -1,0 +1,31 @@
+//! What crosses the boundary between the driver and the runtime in the target.
+//!
+//! A **session** is a folder that the driver makes for one command. Its path is in the environment variable
+//! [`SESSION_ENV`] of the target and of all its descendants. In it:
+//!
+//! | file | written by | read by | what |
+//! |---|---|---|---|
+//! | `config` | driver | runtime, mapped | [`config::Config`]: mode, limits, and the flags the driver flips while the target runs |
+//! | `<pid>.<n>.log` | runtime, mapped | driver | [`log::Header`] and [`record`]s, one file a process image |
+//! | `ask` | runtime | driver | a FIFO: "process *pid* has started and wants its plan" |
+//! | `plan.<pid>` | driver | runtime | [`plan`]: program counters that mean something |
+//!
+//! The log is a shared file mapping, and a record counts once its first word is stored. So whatever ends the
+//! target (a crash, `_exit`, `kill -9`, `exec`), nothing recorded before is lost, and no code runs at exit.
+//!
+//! Each layout carries [`VERSION`]; a runtime and a driver that differ refuse each other in one sentence.
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+pub mod config;
+pub mod log;
+pub mod plan;
+pub mod record;
+
+/// The version of every layout in this crate.
+pub const VERSION: u32 = 1;
+
+/// Names the session's folder to the runtime.
+pub const SESSION_ENV: &core::ffi::CStr = c"RADDLE_SESSION";
+
+/// The symbol by which an executable that carries the runtime is known.
+pub const RUNTIME_MARKER: &str = "__raddle_runtime";

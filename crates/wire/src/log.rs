@@ -1,0 +1,38 @@
+//! The log: a header, then records, in a file that the runtime maps shared.
+
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlelg");
+
+/// The file is this long and sparse; what no longer fits is counted in [`Header::lost`].
+pub const FILE_SIZE: usize = 64 << 20;
+
+/// The first bytes of the file. Counters are updated in place while the target runs.
+#[repr(C)]
+pub struct Header {
+    pub magic: u64,
+    pub version: u32,
+    pub pid: u32,
+    /// Bytes in use after the header, reserved by fetch_add.
+    pub used: AtomicU64,
+    pub lost: AtomicU64,
+    pub flushes: AtomicU64,
+    /// Pairs of accesses found racing, before any was folded into one already known.
+    pub races_seen: AtomicU64,
+    /// Threads that got no slot because more than 250 ran at once.
+    pub threads_untracked: AtomicU64,
+    pub threads: AtomicU64,
+    /// 1 once an instrumented module has called in.
+    pub instrumented: AtomicU32,
+    pub pad: u32,
+    pub reserved: [u64; 7],
+}
+
+const _: () = assert!(size_of::<Header>() == 128);
+
+/// Why the runtime gave up before the program started.
+pub mod fatal {
+    pub const SHADOW: u64 = 1;
+    pub const LAYOUT: u64 = 2;
+    pub const OUT_OF_MEMORY: u64 = 3;
+}

@@ -1,0 +1,112 @@
+//! Program counters of one executable that mean something to the runtime.
+//!
+//! A plan is a run of little-endian u64: [`MAGIC`], the number of lock sites, the number of ignored ranges, then
+//! for each lock site `address << 8 | class`, sorted, then for each range its start and end, sorted and disjoint.
+//! Addresses are virtual addresses of the executable's file; the runtime adds the load bias.
+
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlep1");
+
+/// What an atomic operation inside the implementation of a lock does when it succeeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum SiteClass {
+    MutexAcquire = 1,
+    MutexRelease = 2,
+    ReadAcquire = 3,
+    ReadRelease = 4,
+    WriteAcquire = 5,
+    WriteRelease = 6,
+    /// A writer becomes a reader.
+    Downgrade = 7,
+}
+
+impl SiteClass {
+    pub fn from_number(n: u8) -> Option<SiteClass> {
+        use SiteClass::*;
+        [MutexAcquire, MutexRelease, ReadAcquire, ReadRelease, WriteAcquire, WriteRelease, Downgrade]
+            .into_iter()
+            .find(|c| *c as u8 == n)
+    }
+}
+
+#[cfg(any(feature = "std", test))]
+pub fn encode(sites: &[(u64, SiteClass)], ignored: &[core::ops::Range<u64>]) -> Vec<u8> {
+    let mut sites: Vec<u64> = sites.iter().map(|(a, c)| a << 8 | *c as u64).collect();
+    sites.sort_unstable();
+    sites.dedup_by_key(|w| *w >> 8);
+    let mut words = vec![MAGIC, sites.len() as u64, ignored.len() as u64];
+    words.append(&mut sites);
+    let mut ranges: Vec<_> = ignored.to_vec();
+    ranges.sort_unstable_by_key(|r| r.start);
+    for r in ranges {
+        words.extend([r.start, r.end]);
+    }
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+/// A plan as the runtime sees it: borrowed from a mapping.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    pub sites: &'a [u64],
+    /// start, end, start, end, …
+    pub ignored: &'a [u64],
+}
+
+impl<'a> Plan<'a> {
+    pub fn decode(words: &'a [u64]) -> Option<Plan<'a>> {
+        let [MAGIC, sites, ignored, rest @ ..] = words else { return None };
+        let (sites, rest) = rest.split_at_checked(*sites as usize)?;
+        let (ignored, _) = rest.split_at_checked(*ignored as usize * 2)?;
+        Some(Plan { sites, ignored })
+    }
+
+    /// The class of the lock site whose call returns to `address`.
+    pub fn site(&self, address: u64) -> Option<SiteClass> {
+        let i = self.sites.partition_point(|w| w >> 8 < address);
+        let w = self.sites.get(i).filter(|w| **w >> 8 == address)?;
+        SiteClass::from_number(*w as u8)
+    }
+
+    pub fn is_ignored(&self, address: u64) -> bool {
+        // An odd number of boundaries at or below the address: inside a range.
+        self.ignored.partition_point(|b| *b <= address) % 2 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(bytes: &[u8]) -> Vec<u64> {
+        bytes.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect()
+    }
+
+    #[test]
+    fn sites_and_ranges_are_found_again() {
+        let bytes = encode(
+            &[(0x40, SiteClass::ReadAcquire), (0x10, SiteClass::MutexAcquire), (0x20, SiteClass::MutexRelease)],
+            &[0x100..0x110, 0x10..0x18],
+        );
+        let words = words(&bytes);
+        let plan = Plan::decode(&words).unwrap();
+        assert_eq!(plan.site(0x10), Some(SiteClass::MutexAcquire));
+        assert_eq!(plan.site(0x20), Some(SiteClass::MutexRelease));
+        assert_eq!(plan.site(0x40), Some(SiteClass::ReadAcquire));
+        assert_eq!(plan.site(0x11), None);
+        assert_eq!(plan.site(0x41), None);
+        for (a, inside) in
+            [(0xf, false), (0x10, true), (0x17, true), (0x18, false), (0xff, false), (0x100, true), (0x110, false)]
+        {
+            assert_eq!(plan.is_ignored(a), inside, "{a:#x}");
+        }
+    }
+
+    #[test]
+    fn a_cut_plan_is_refused() {
+        let bytes = encode(&[(0x40, SiteClass::ReadAcquire)], &[1..2]);
+        let words = words(&bytes);
+        for n in 0..words.len() {
+            assert!(Plan::decode(&words[..n]).is_none());
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Records of the log.
+//!
+//! A record is a run of words. The first is `kind << 32 | words that follow`. While the rest is being written it
+//! carries [`PENDING`] in place of the kind, so that a record cut short by the death of its process is skipped.
+//!
+//! Program counters are absolute and belong to the [`Record::Module`]s logged before them.
+
+/// In place of the kind: reserved, not finished.
+pub const PENDING: u64 = 1 << 63;
+
+/// Where records go.
+pub trait Sink {
+    fn word(&mut self, w: u64);
+
+    fn words(&mut self, words: &[u64]) {
+        words.iter().for_each(|w| self.word(*w));
+    }
+
+    /// A length, then the bytes, padded.
+    fn bytes(&mut self, b: &[u8]) {
+        self.word(b.len() as u64);
+        for c in b.chunks(8) {
+            let mut w = [0; 8];
+            w[..c.len()].copy_from_slice(c);
+            self.word(u64::from_le_bytes(w));
+        }
+    }
+}
+
+/// Counts the words of a record before room is reserved for it.
+#[derive(Default)]
+pub struct Count(pub usize);
+
+impl Sink for Count {
+    fn word(&mut self, _: u64) {
+        self.0 += 1;
+    }
+}
+
+#[cfg(any(feature = "std", test))]
+impl Sink for Vec<u64> {
+    fn word(&mut self, w: u64) {
+        self.push(w);
+    }
+}
+
+/// What an access did. Kept in three bits of the runtime's trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum AccessKind {
+    #[default]
+    Read = 0,
+    Write = 1,
+    AtomicRead = 2,
+    AtomicWrite = 3,
+    Free = 4,
+    Allocate = 5,
+}
+
+impl AccessKind {
+    pub fn from_number(n: u64) -> Option<AccessKind> {
+        use AccessKind::*;
+        [Read, Write, AtomicRead, AtomicWrite, Free, Allocate].into_iter().find(|k| *k as u64 == n)
+    }
+}
+
+/// One lock that a thread held, and the stack at which it took it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HeldLock {
+    pub lock: u64,
+    /// 1: held for reading only.
+    pub read: u64,
+    pub stack: u64,
+}
+
+/// One end of a race.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccessEnd<'a> {
+    pub thread: u64,
+    pub kind: AccessKind,
+    pub address: u64,
+    pub size: u64,
+    /// 0: no longer known.
+    pub stack: u64,
+    pub locks: &'a [HeldLock],
+}
+
+/// What an address is, as far as the runtime can tell; globals are found by the driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Unknown,
+    Heap { start: u64, size: u64, thread: u64, stack: u64 },
+    Stack { thread: u64 },
+    Tls { thread: u64 },
+}
+
+/// A record as the runtime writes it.
+#[derive(Debug, Clone, Copy)]
+pub enum Record<'a> {
+    /// The executable of this process.
+    Process { executable: &'a [u8] },
+    /// A file mapped at `low..high`, its first byte at `low - offset`.
+    Module { low: u64, high: u64, offset: u64, path: &'a [u8] },
+    /// Return addresses, innermost first; the first is the place of the access itself.
+    Stack { id: u64, pcs: &'a [u64] },
+    Thread { thread: u64, parent: u64, stack: u64 },
+    ThreadName { thread: u64, name: &'a [u8] },
+    ThreadEnd { thread: u64 },
+    /// `joiner` has waited for `thread` to end.
+    ThreadJoin { joiner: u64, thread: u64 },
+    /// A lock seen for the first time. `what` is a [`lock_kind`].
+    Lock { lock: u64, address: u64, what: u64 },
+    /// The later access first.
+    Race { now: AccessEnd<'a>, before: AccessEnd<'a>, place: Place },
+    /// `thread` acquired `acquired` while holding `held`. `segment` counts its creates and joins so far.
+    LockEdge { thread: u64, segment: u64, acquired: HeldLock, held: &'a [HeldLock] },
+    /// `ANNOTATE_EXPECT_RACE`.
+    ExpectRace { address: u64, size: u64, stack: u64, description: &'a [u8] },
+    /// A race on an address that was expected.
+    ExpectedSeen { address: u64 },
+    /// The runtime could not start: a code of [`crate::log::fatal`].
+    Fatal { code: u64, detail: &'a [u8] },
+}
+
+pub mod lock_kind {
+    pub const MUTEX: u64 = 1;
+    pub const RWLOCK: u64 = 2;
+    pub const SPINLOCK: u64 = 3;
+    pub const STD_MUTEX: u64 = 4;
+    pub const STD_RWLOCK: u64 = 5;
+    pub const ANNOTATED: u64 = 6;
+}
+
+mod kind {
+    pub const PROCESS: u64 = 1;
+    pub const MODULE: u64 = 2;
+    pub const STACK: u64 = 3;
+    pub const THREAD: u64 = 4;
+    pub const THREAD_NAME: u64 = 5;
+    pub const THREAD_END: u64 = 6;
+    pub const THREAD_JOIN: u64 = 7;
+    pub const LOCK: u64 = 8;
+    pub const RACE: u64 = 9;
+    pub const LOCK_EDGE: u64 = 10;
+    pub const EXPECT_RACE: u64 = 11;
+    pub const EXPECTED_SEEN: u64 = 12;
+    pub const FATAL: u64 = 13;
+}
+
+impl Record<'_> {
+    /// The first word of a record whose body has `words` words.
+    pub fn head(&self, words: usize) -> u64 {
+        let kind = match self {
+            Record::Process { .. } => kind::PROCESS,
+            Record::Module { .. } => kind::MODULE,
+            Record::Stack { .. } => kind::STACK,
+            Record::Thread { .. } => kind::THREAD,
+            Record::ThreadName { .. } => kind::THREAD_NAME,
+            Record::ThreadEnd { .. } => kind::THREAD_END,
+            Record::ThreadJoin { .. } => kind::THREAD_JOIN,
+            Record::Lock { .. } => kind::LOCK,
+            Record::Race { .. } => kind::RACE,
+            Record::LockEdge { .. } => kind::LOCK_EDGE,
+            Record::ExpectRace { .. } => kind::EXPECT_RACE,
+            Record::ExpectedSeen { .. } => kind::EXPECTED_SEEN,
+            Record::Fatal { .. } => kind::FATAL,
+        };
+        kind << 32 | words as u64
+    }
+
+    /// Everything but the first word.
+    pub fn body(&self, to: &mut impl Sink) {
+        match *self {
+            Record::Process { executable } => to.bytes(executable),
+            Record::Module { low, high, offset, path } => {
+                to.words(&[low, high, offset]);
+                to.bytes(path);
+            }
+            Record::Stack { id, pcs } => {
+                to.word(id);
+                to.word(pcs.len() as u64);
+                to.words(pcs);
+            }
+            Record::Thread { thread, parent, stack } => {
+                to.words(&[thread, parent, stack]);
+            }
+            Record::ThreadName { thread, name } => {
+                to.word(thread);
+                to.bytes(name);
+            }
+            Record::ThreadEnd { thread } => to.word(thread),
+            Record::ThreadJoin { joiner, thread } => {
+                to.word(joiner);
+                to.word(thread);
+            }
+            Record::Lock { lock, address, what } => {
+                to.words(&[lock, address, what]);
+            }
+            Record::Race { now, before, place } => {
+                end(to, &now);
+                end(to, &before);
+                let (tag, w) = match place {
+                    Place::Unknown => (0, [0; 4]),
+                    Place::Heap { start, size, thread, stack } => (1, [start, size, thread, stack]),
+                    Place::Stack { thread } => (2, [thread, 0, 0, 0]),
+                    Place::Tls { thread } => (3, [thread, 0, 0, 0]),
+                };
+                to.word(tag);
+                to.words(&w);
+            }
+            Record::LockEdge { thread, segment, acquired, held } => {
+                to.word(thread);
+                to.word(segment);
+                locks(to, &[acquired]);
+                locks(to, held);
+            }
+            Record::ExpectRace { address, size, stack, description } => {
+                to.words(&[address, size, stack]);
+                to.bytes(description);
+            }
+            Record::ExpectedSeen { address } => to.word(address),
+            Record::Fatal { code, detail } => {
+                to.word(code);
+                to.bytes(detail);
+            }
+        }
+    }
+}
+
+fn end(to: &mut impl Sink, e: &AccessEnd) {
+    to.words(&[e.thread, e.kind as u64, e.address, e.size, e.stack]);
+    locks(to, e.locks);
+}
+
+fn locks(to: &mut impl Sink, held: &[HeldLock]) {
+    to.word(held.len() as u64);
+    for h in held {
+        to.words(&[h.lock, h.read, h.stack]);
+    }
+}
+
+#[cfg(any(feature = "std", test))]
+pub use decode::{Decoded, DecodedEnd, decode_all};
+
+#[cfg(any(feature = "std", test))]
+mod decode;

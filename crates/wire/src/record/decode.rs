@@ -1,0 +1,207 @@
+//! The driver's half: records out of the bytes of a log.
+
+use super::{AccessKind, HeldLock, Place, kind};
+
+/// A [`super::Record`] that owns what it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decoded {
+    Process { executable: Vec<u8> },
+    Module { low: u64, high: u64, offset: u64, path: Vec<u8> },
+    Stack { id: u64, pcs: Vec<u64> },
+    Thread { thread: u64, parent: u64, stack: u64 },
+    ThreadName { thread: u64, name: Vec<u8> },
+    ThreadEnd { thread: u64 },
+    ThreadJoin { joiner: u64, thread: u64 },
+    Lock { lock: u64, address: u64, what: u64 },
+    Race { now: DecodedEnd, before: DecodedEnd, place: Place },
+    LockEdge { thread: u64, segment: u64, acquired: HeldLock, held: Vec<HeldLock> },
+    ExpectRace { address: u64, size: u64, stack: u64, description: Vec<u8> },
+    ExpectedSeen { address: u64 },
+    Fatal { code: u64, detail: Vec<u8> },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecodedEnd {
+    pub thread: u64,
+    pub kind: AccessKind,
+    pub address: u64,
+    pub size: u64,
+    pub stack: u64,
+    pub locks: Vec<HeldLock>,
+}
+
+/// All whole records of a log's body (the bytes after its header). Never fails: what can not be read ends it.
+pub fn decode_all(body: &[u8]) -> Vec<Decoded> {
+    let words: Vec<u64> = body.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect();
+    let mut out = Vec::new();
+    let mut rest = &words[..];
+    while let Some((&head, tail)) = rest.split_first() {
+        let len = (head & 0xffff_ffff) as usize;
+        if head == 0 || len > tail.len() {
+            break;
+        }
+        let (record, next) = tail.split_at(len);
+        // A pending record has no kind and decodes to nothing.
+        out.extend(decode(head >> 32, &mut Words(record)));
+        rest = next;
+    }
+    out
+}
+
+struct Words<'a>(&'a [u64]);
+
+impl Words<'_> {
+    fn word(&mut self) -> Option<u64> {
+        let (&w, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(w)
+    }
+
+    fn bytes(&mut self) -> Option<Vec<u8>> {
+        let len = self.word()? as usize;
+        let (words, rest) = self.0.split_at_checked(len.div_ceil(8))?;
+        self.0 = rest;
+        let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        bytes.truncate(len);
+        Some(bytes)
+    }
+
+    fn words(&mut self) -> Option<Vec<u64>> {
+        let len = self.word()? as usize;
+        let (words, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(words.to_vec())
+    }
+
+    fn locks(&mut self) -> Option<Vec<HeldLock>> {
+        let len = self.word()?;
+        (0..len).map(|_| Some(HeldLock { lock: self.word()?, read: self.word()?, stack: self.word()? })).collect()
+    }
+
+    fn end(&mut self) -> Option<DecodedEnd> {
+        Some(DecodedEnd {
+            thread: self.word()?,
+            kind: AccessKind::from_number(self.word()?)?,
+            address: self.word()?,
+            size: self.word()?,
+            stack: self.word()?,
+            locks: self.locks()?,
+        })
+    }
+}
+
+fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
+    Some(match kind {
+        kind::PROCESS => Decoded::Process { executable: w.bytes()? },
+        kind::MODULE => Decoded::Module { low: w.word()?, high: w.word()?, offset: w.word()?, path: w.bytes()? },
+        kind::STACK => Decoded::Stack { id: w.word()?, pcs: w.words()? },
+        kind::THREAD => Decoded::Thread { thread: w.word()?, parent: w.word()?, stack: w.word()? },
+        kind::THREAD_NAME => Decoded::ThreadName { thread: w.word()?, name: w.bytes()? },
+        kind::THREAD_END => Decoded::ThreadEnd { thread: w.word()? },
+        kind::THREAD_JOIN => Decoded::ThreadJoin { joiner: w.word()?, thread: w.word()? },
+        kind::LOCK => Decoded::Lock { lock: w.word()?, address: w.word()?, what: w.word()? },
+        kind::RACE => Decoded::Race { now: w.end()?, before: w.end()?, place: place(w)? },
+        kind::LOCK_EDGE => Decoded::LockEdge {
+            thread: w.word()?,
+            segment: w.word()?,
+            acquired: *w.locks()?.first()?,
+            held: w.locks()?,
+        },
+        kind::EXPECT_RACE => Decoded::ExpectRace {
+            address: w.word()?,
+            size: w.word()?,
+            stack: w.word()?,
+            description: w.bytes()?,
+        },
+        kind::EXPECTED_SEEN => Decoded::ExpectedSeen { address: w.word()? },
+        kind::FATAL => Decoded::Fatal { code: w.word()?, detail: w.bytes()? },
+        _ => return None,
+    })
+}
+
+fn place(w: &mut Words) -> Option<Place> {
+    let tag = w.word()?;
+    let [start, size, thread, stack] = [w.word()?, w.word()?, w.word()?, w.word()?];
+    Some(match tag {
+        0 => Place::Unknown,
+        1 => Place::Heap { start, size, thread, stack },
+        2 => Place::Stack { thread: start },
+        3 => Place::Tls { thread: start },
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AccessEnd, Record};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn log(records: &[Record]) -> Vec<u8> {
+        let mut words = Vec::new();
+        for r in records {
+            let mut body = Vec::new();
+            r.body(&mut body);
+            words.push(r.head(body.len()));
+            words.append(&mut body);
+        }
+        words.iter().flat_map(|w: &u64| w.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn a_race_comes_back_whole() {
+        let locks = [HeldLock { lock: 1, read: 1, stack: 9 }, HeldLock { lock: 2, read: 0, stack: 10 }];
+        let end = |kind, locks| AccessEnd { thread: 3, kind, address: 0x1000, size: 4, stack: 7, locks };
+        let place = Place::Heap { start: 0xff8, size: 32, thread: 1, stack: 5 };
+        let bytes = log(&[
+            Record::Process { executable: b"/bin/a" },
+            Record::Race { now: end(AccessKind::Write, &locks), before: end(AccessKind::Free, &[]), place },
+        ]);
+        let owned = |kind, locks: &[HeldLock]| DecodedEnd {
+            thread: 3,
+            kind,
+            address: 0x1000,
+            size: 4,
+            stack: 7,
+            locks: locks.to_vec(),
+        };
+        assert_eq!(
+            decode_all(&bytes),
+            [
+                Decoded::Process { executable: b"/bin/a".to_vec() },
+                Decoded::Race {
+                    now: owned(AccessKind::Write, &locks),
+                    before: owned(AccessKind::Free, &[]),
+                    place
+                },
+            ]
+        );
+    }
+
+    #[test]
+    fn a_record_that_was_never_finished_is_skipped() {
+        let mut bytes = log(&[1, 2, 3].map(|thread| Record::ThreadEnd { thread }));
+        bytes[16..24].copy_from_slice(&(super::super::PENDING | 1).to_le_bytes());
+        assert_eq!(decode_all(&bytes), [Decoded::ThreadEnd { thread: 1 }, Decoded::ThreadEnd { thread: 3 }]);
+    }
+
+    #[test]
+    fn zeroes_end_the_log() {
+        let mut bytes = log(&[Record::ThreadEnd { thread: 1 }, Record::ThreadEnd { thread: 2 }]);
+        bytes[16..24].fill(0);
+        assert_eq!(decode_all(&bytes), [Decoded::ThreadEnd { thread: 1 }]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            decode_all(&bytes);
+        }
+
+        #[test]
+        fn names_and_stacks_of_any_length(name in prop::collection::vec(any::<u8>(), 0..40), pcs in prop::collection::vec(any::<u64>(), 0..20)) {
+            let bytes = log(&[Record::ThreadName { thread: 5, name: &name }, Record::Stack { id: 8, pcs: &pcs }]);
+            prop_assert_eq!(decode_all(&bytes), [Decoded::ThreadName { thread: 5, name }, Decoded::Stack { id: 8, pcs }]);
+        }
+    }
+}
