@@ -100,7 +100,7 @@ fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
 
 fn make_shared(object: &Path, out: &Path) {
     let without = out.join("shared.o");
-    run(Command::new("objcopy").arg("--remove-section=.preinit_array.raddle").arg(object).arg(&without));
+    run(Command::new("objcopy").arg("--remove-section=.preinit_array").arg(object).arg(&without));
     run(Command::new("cc")
         .args(["-shared", "-nostdlib", "-Wl,-soname,libraddle_rt.so", "-Wl,-z,now"])
         .arg(&without)

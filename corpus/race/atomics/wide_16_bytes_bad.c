@@ -1,8 +1,6 @@
-// A sixteen-byte atomic store against a plain read of its upper half. Every mode reports. The atomic's line is in the call or,
-// with gcc, in libatomic's caller: the same line.
+// A sixteen-byte atomic store against a plain read of its upper half. Every mode reports: all sixteen bytes count.
 //@ flags: -O1 -mcx16
 //@ libs: -latomic
-//@ compilers: clang
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

@@ -21,10 +21,8 @@ int main() {
                         called++;
                     });
                     std::unique_lock<std::mutex> hold(mu);
-                    while (!stop.stop_requested()) {
-                        count++;
-                        cv.wait(hold, stop, [&] { return count > 5; });
-                    }
+                    count++;
+                    cv.wait(hold, stop, [] { return false; }); // until asked to stop
                     hold.unlock();
                     result[i] = 1; // plain, read after the destructor's join
                 });

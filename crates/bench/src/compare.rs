@@ -8,7 +8,7 @@ use crate::stats;
 use crate::table::{self, Table};
 use crate::tool::{Compiler, Tool};
 
-/// Below this a change is as likely noise; it is the spread seen on a quiet machine.
+/// What is worth a line; on a busy machine (the report tells its noise) even more than this can be chance.
 const NOTABLE: f64 = 0.05;
 
 struct Change<'a> {

@@ -1,6 +1,6 @@
 //! What raddle and its peers cost, as ratios to the plain program.
 //!
-//! ThreadSanitizer's paper (Serebryany and Iskhodzhanov, WBIA 2009) gives its cost in section 6.2 as slowdown and memory
+//! ThreadSanitizer's paper (Serebryany and Iskhodzhanov, WBIA 2009) gives its cost in section 7.2 as slowdown and memory
 //! over the native run, for each mode, beside those of other tools. This crate does the same for raddle: eleven kernels
 //! with two threads each, in the manner of Splash and PARSEC, built by two compilers, run natively, under both compilers'
 //! own ThreadSanitizer, under helgrind and drd, and under raddle's modes with and without history.

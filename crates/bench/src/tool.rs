@@ -73,8 +73,8 @@ impl Tool {
         matches!(self, Tool::Raddle { .. })
     }
 
-    /// Whether reports on a correct program are to be expected: hybrid mode gives them by design (section 6.4 of the
-    /// paper), pure happens-before never may.
+    /// Whether reports on a correct program are to be expected: the hybrid machine gives them by design (section 6.4 of
+    /// the paper), and fast mode is the same machine with fewer accesses (4.4.2); pure happens-before never may.
     pub fn may_report_falsely(self) -> bool {
         matches!(self, Tool::Raddle { mode: Mode::Hybrid | Mode::Fast, .. })
     }

@@ -54,3 +54,36 @@ impl Segment {
         self.clock.epoch(self.thread)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(serial: u64, thread: u32, counts: [u64; 2]) -> Segment {
+        let epochs = (0..).zip(counts).map(|(thread, count)| Epoch { thread: ThreadId(thread), count });
+        Segment {
+            serial,
+            thread: ThreadId(thread),
+            clock: Arc::new(epochs.collect()),
+            context: Context(0),
+            writer_locks: LockSet::default(),
+            reader_locks: LockSet::default(),
+        }
+    }
+
+    #[test]
+    fn segments_of_one_stretch_are_ordered_as_they_began() {
+        let (first, second) = (segment(0, 0, [1, 0]), segment(1, 0, [1, 0]));
+        assert!(first.precedes(&second) && !second.precedes(&first) && !first.precedes(&first));
+        assert!(first.precedes_or_is(&first) && !first.unrelated(&first));
+    }
+
+    #[test]
+    fn segments_of_two_threads_are_ordered_by_what_was_heard() {
+        let sender = segment(0, 0, [1, 0]);
+        let (deaf, receiver) = (segment(1, 1, [0, 1]), segment(2, 1, [1, 1]));
+        assert!(sender.unrelated(&deaf) && deaf.unrelated(&sender));
+        assert!(sender.precedes(&receiver) && !receiver.precedes(&sender));
+        assert!(segment(3, 0, [2, 0]).unrelated(&receiver), "the sender's next stretch was not heard of");
+    }
+}

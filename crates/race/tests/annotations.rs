@@ -191,10 +191,10 @@ fn unpublished_memory_belongs_to_the_caller() {
     let mut not_the_caller = Trace::with_threads(3);
     not_the_caller.read(1, X).note(3, unpublish.clone()).write(2, X);
     assert_racy(PRECISE, &not_the_caller, X);
-    let mut ends_publication = Trace::with_threads(3);
-    ends_publication.write(1, X).note(1, Annotation::PublishMemoryRange(x()));
-    ends_publication.note(1, unpublish).write(1, X).read(2, X);
-    assert_racy(PRECISE, &ends_publication, X);
+    let mut ends_publication = Trace::with_threads(2);
+    ends_publication.write(1, Y).note(1, Annotation::PublishMemoryRange(x()));
+    ends_publication.note(1, unpublish).read(2, X).read(2, Y);
+    assert_racy(PRECISE, &ends_publication, Y);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Program counters of one executable that mean something to the runtime.
 //!
 //! A plan is a run of little-endian u64: [`MAGIC`], the number of lock sites, the number of ignored ranges, then
-//! for each lock site `address << 8 | class`, sorted, then for each range its start and end, sorted and disjoint.
+//! for each lock site `address << 8 | depth << 6 | effect << 4 | class`, sorted, then for each range its start and end,
+//! sorted and disjoint.
 //! Addresses are virtual addresses of the executable's file; the runtime adds the load bias.
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlep1");
@@ -29,9 +30,45 @@ impl SiteClass {
     }
 }
 
+/// When the operation has that effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum SiteEffect {
+    Always = 0,
+    /// If a compare-exchange found what it expected.
+    IfExchanged = 1,
+    /// If the old value was zero.
+    IfReturnedZero = 2,
+}
+
+/// An atomic operation inside the implementation of a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Site {
+    pub class: SiteClass,
+    pub effect: SiteEffect,
+    /// 0: the address is the one the operation returns to; 1 to 3: that of the function around it, so many out.
+    pub depth: u8,
+}
+
+impl Site {
+    #[cfg(any(feature = "std", test))]
+    fn to_bits(self) -> u64 {
+        (self.depth as u64 & 3) << 6 | (self.effect as u64) << 4 | self.class as u64
+    }
+
+    fn from_bits(bits: u64) -> Option<Site> {
+        let effect = match bits >> 4 & 3 {
+            0 => SiteEffect::Always,
+            1 => SiteEffect::IfExchanged,
+            _ => SiteEffect::IfReturnedZero,
+        };
+        Some(Site { class: SiteClass::from_number(bits as u8 & 15)?, effect, depth: (bits >> 6) as u8 & 3 })
+    }
+}
+
 #[cfg(any(feature = "std", test))]
-pub fn encode(sites: &[(u64, SiteClass)], ignored: &[core::ops::Range<u64>]) -> Vec<u8> {
-    let mut sites: Vec<u64> = sites.iter().map(|(a, c)| a << 8 | *c as u64).collect();
+pub fn encode(sites: &[(u64, Site)], ignored: &[core::ops::Range<u64>]) -> Vec<u8> {
+    let mut sites: Vec<u64> = sites.iter().map(|(a, site)| a << 8 | site.to_bits()).collect();
     sites.sort_unstable();
     sites.dedup_by_key(|w| *w >> 8);
     let mut words = vec![MAGIC, sites.len() as u64, ignored.len() as u64];
@@ -60,11 +97,11 @@ impl<'a> Plan<'a> {
         Some(Plan { sites, ignored })
     }
 
-    /// The class of the lock site whose call returns to `address`.
-    pub fn site(&self, address: u64) -> Option<SiteClass> {
+    /// The lock site whose call returns to `address`.
+    pub fn site(&self, address: u64) -> Option<Site> {
         let i = self.sites.partition_point(|w| w >> 8 < address);
         let w = self.sites.get(i).filter(|w| **w >> 8 == address)?;
-        SiteClass::from_number(*w as u8)
+        Site::from_bits(w & 0xff)
     }
 
     pub fn is_ignored(&self, address: u64) -> bool {
@@ -83,15 +120,16 @@ mod tests {
 
     #[test]
     fn sites_and_ranges_are_found_again() {
-        let bytes = encode(
-            &[(0x40, SiteClass::ReadAcquire), (0x10, SiteClass::MutexAcquire), (0x20, SiteClass::MutexRelease)],
-            &[0x100..0x110, 0x10..0x18],
-        );
+        let site = |class, effect, depth| Site { class, effect, depth };
+        let read = site(SiteClass::ReadAcquire, SiteEffect::IfExchanged, 1);
+        let taken = site(SiteClass::MutexAcquire, SiteEffect::IfReturnedZero, 0);
+        let released = site(SiteClass::MutexRelease, SiteEffect::Always, 3);
+        let bytes = encode(&[(0x40, read), (0x10, taken), (0x20, released)], &[0x100..0x110, 0x10..0x18]);
         let words = words(&bytes);
         let plan = Plan::decode(&words).unwrap();
-        assert_eq!(plan.site(0x10), Some(SiteClass::MutexAcquire));
-        assert_eq!(plan.site(0x20), Some(SiteClass::MutexRelease));
-        assert_eq!(plan.site(0x40), Some(SiteClass::ReadAcquire));
+        assert_eq!(plan.site(0x10), Some(taken));
+        assert_eq!(plan.site(0x20), Some(released));
+        assert_eq!(plan.site(0x40), Some(read));
         assert_eq!(plan.site(0x11), None);
         assert_eq!(plan.site(0x41), None);
         for (a, inside) in
@@ -103,7 +141,8 @@ mod tests {
 
     #[test]
     fn a_cut_plan_is_refused() {
-        let bytes = encode(&[(0x40, SiteClass::ReadAcquire)], &[1..2]);
+        let site = Site { class: SiteClass::ReadAcquire, effect: SiteEffect::Always, depth: 0 };
+        let bytes = encode(&[(0x40, site)], &[1..2]);
         let words = words(&bytes);
         for n in 0..words.len() {
             assert!(Plan::decode(&words[..n]).is_none());

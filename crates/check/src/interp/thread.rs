@@ -106,8 +106,8 @@ pub struct Thread {
     pub timer: Option<u64>,
     /// An unlock was ignored because its object was unknown: what it holds is not certain.
     pub vague: bool,
-    /// Blocks that live as long as a frame: depth and address.
-    pub frame_blocks: Vec<(u32, u32)>,
+    /// Blocks that live as long as a frame: depth, address and size.
+    pub frame_blocks: Vec<(u32, u32, u32)>,
     pub cancelled: bool,
 }
 

@@ -109,13 +109,11 @@ impl Runtime {
     }
 
     /// The runtime as a shared library.
-    #[expect(dead_code, reason = "for `run`, which preloads it into targets without a runtime")]
     pub fn shared_library(&self) -> PathBuf {
         self.dir.join("lib/libraddle_rt.so")
     }
 
     /// The folder that stands in for gcc's libtsan in the library path.
-    #[expect(dead_code, reason = "for `run`, which puts it into the target's library path")]
     pub fn library_folder(&self) -> PathBuf {
         self.dir.join("lib")
     }

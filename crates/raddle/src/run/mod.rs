@@ -1,12 +1,49 @@
-//! `raddle run`: watch a program for data races.
+//! `raddle run`: watch a program, and every instrumented process it starts, for data races and lock-order cycles.
+//!
+//! ```text
+//! target    what is to be run, and whether raddle can watch it
+//! session   the folder through which driver and runtimes talk; plans; the memory limit
+//! launch    start, signals, wait
+//! collect   logs back into processes: modules, stacks, threads, raw findings
+//! explain   raw findings into findings: places, names, locks, cycles
+//! settle    suppressions, grouping, baseline, formats, exit status
+//! ```
 
 pub mod args;
+mod collect;
+mod explain;
+mod launch;
+mod output;
+mod session;
+mod settle;
+mod target;
+mod tsan_options;
 
 pub use args::{Args, Options};
 
 use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Result;
+use raddle_finding::Stat;
 
 /// Runs the target and reports what was found.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet: cannot run {:?} with {:?}", args.command, args.options);
+pub fn run(args: Args) -> Result<ExitCode> {
+    let begun = Instant::now();
+    let options = tsan_options::merge(args.options, std::env::var("TSAN_OPTIONS").ok().as_deref());
+    // Everything that can be wrong with the request is found out before the target runs.
+    let settler = settle::Settler::new(&options)?;
+    let program = target::find(&args.command)?;
+    let runtime = crate::install::Runtime::open()?;
+    let session = session::Session::open(&options)?;
+
+    let status = launch::run(&program, &args.command, &runtime, &session)?;
+    let served = session.close();
+    let processes = collect::read(served.dir())?;
+    target::complain(&program, &processes)?;
+
+    let mut report = explain::report(&args.command, &processes, &options);
+    report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
+    report.stats.insert("target_status".into(), Stat::Int(status.code() as i64));
+    settler.settle(report, status)
 }

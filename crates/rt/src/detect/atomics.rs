@@ -49,16 +49,16 @@ pub fn load<R>(t: &mut Thread, address: usize, size: usize, order: Order, pc: us
         return op();
     }
     let _inside = t.enter();
-    touch::<false>(t, address, size, pc);
     let value = op();
     t.catch_up();
     // Read again under the object's lock, so that the clock belongs to the value.
-    objects::with_existing(address, |o| {
+    let seen = objects::with_existing(address, |o| {
         let value = op();
         see(t, o, order);
         value
-    })
-    .unwrap_or(value)
+    });
+    touch::<false>(t, address, size, pc);
+    seen.unwrap_or(value)
 }
 
 #[inline]
@@ -80,7 +80,6 @@ pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usiz
         return op();
     }
     let _inside = t.enter();
-    touch::<true>(t, address, size, pc);
     flush::if_requested();
     if order.releases() {
         let me = t.id() + 1;
@@ -90,9 +89,11 @@ pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usiz
             o.clock.assign(clock);
             o.releaser = me;
         });
+        touch::<true>(t, address, size, pc);
         return t.advance();
     }
     t.catch_up();
+    touch::<true>(t, address, size, pc);
     if t.fenced.is_null() {
         let mut op = Some(op);
         objects::with_existing(address, |o| {
@@ -135,13 +136,13 @@ pub fn update<R>(
         return op().0;
     }
     let _inside = t.enter();
-    touch::<true>(t, address, size, pc);
     flush::if_requested();
     let (order, failed) = orders;
     let publishes = order.releases() || !t.fenced.is_null();
     let known = publishes || objects::with_existing(address, |_| ()).is_some();
     if !known {
         // Nothing was ever released here, and nothing is now.
+        touch::<true>(t, address, size, pc);
         return op().0;
     }
     t.publish();
@@ -153,6 +154,7 @@ pub fn update<R>(
         }
         (value, wrote)
     });
+    touch::<true>(t, address, size, pc);
     if wrote && order.releases() {
         t.advance();
     }
@@ -200,7 +202,8 @@ fn clock_at(at: &mut *mut Clock) -> &mut Clock {
     unsafe { &mut **at }
 }
 
-/// The access itself: atomics race with plain accesses, not with each other.
+/// The access itself: atomics race with plain accesses, not with each other. An acquire has taken effect before it is
+/// judged, and a release covers it: the epoch that was published is still the current one.
 #[inline]
 fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
     if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, pc)) || !is_watchable(address) {

@@ -1,7 +1,7 @@
 //! Start-up: before the program's first constructor if the runtime is part of the executable, or when the first
 //! instrumented module calls in.
 
-use core::ffi::c_ulong;
+use core::ffi::{c_char, c_ulong, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::{ACTIVE, CONFIG, log, modules, plan, session};
@@ -16,6 +16,7 @@ use raddle_wire::record::Record;
 
 unsafe extern "C" {
     fn getauxval(kind: c_ulong) -> c_ulong;
+    static __libc_stack_end: *const c_void;
 }
 
 /// The place of the marker, by a name that stays inside the module.
@@ -32,23 +33,41 @@ core::arch::global_asm!(
 
 /// Runs before all constructors of an executable. The shared library has none of this: the build removes the section.
 #[used]
-#[unsafe(link_section = ".preinit_array.raddle")]
-static PREINIT: extern "C" fn() = start;
+#[unsafe(link_section = ".preinit_array")]
+static PREINIT: extern "C" fn() = preinit;
+
+extern "C" fn preinit() {
+    start(environment());
+}
+
+/// The C library may not have been started yet, so that `environ` is not set: gcc's start-up object calls in as early as
+/// this. The kernel put the arguments and the environment at the end of the stack.
+fn environment() -> *const *const c_char {
+    // SAFETY: the dynamic linker keeps where the stack ended when the process began: the count of arguments, the
+    // arguments, a null, the environment, a null.
+    unsafe {
+        if !sys::environ.is_null() {
+            return sys::environ;
+        }
+        let arguments = *__libc_stack_end.cast::<usize>();
+        __libc_stack_end.cast::<*const c_char>().add(arguments + 2)
+    }
+}
 
 const NOT_YET: u32 = 0;
 const STARTING: u32 = 1;
 const STARTED: u32 = 2;
 static STATE: AtomicU32 = AtomicU32::new(NOT_YET);
 
-pub extern "C" fn start() {
+fn start(environment: *const *const c_char) {
     if STATE.compare_exchange(NOT_YET, STARTING, Relaxed, Relaxed).is_err() {
         return;
     }
-    let config = if is_second_copy() || !session::find() { None } else { session::config() };
+    let config = if is_second_copy() || !session::find(environment) { None } else { session::config() };
     let watched = config.is_some() && log::open(session::dir());
     reserve(watched);
     if let (Some(config), true) = (config, watched) {
-        watch(config);
+        watch(config, environment);
     }
     STATE.store(STARTED, Relaxed);
 }
@@ -73,9 +92,9 @@ fn reserve(watched: bool) {
     }
 }
 
-fn watch(config: &'static Config) {
+fn watch(config: &'static Config, environment: *const *const c_char) {
     let here = &raw const config as usize;
-    if !is_watchable(here) || !is_watchable(start as *const () as usize) {
+    if !is_watchable(here) || !is_watchable(preinit as *const () as usize) {
         log::write(&Record::Fatal { code: fatal::LAYOUT, detail: b"" });
         sys::die(b"raddle: the memory of this process is laid out in a way raddle can not watch (run `raddle doctor`)\n");
     }
@@ -98,7 +117,7 @@ fn watch(config: &'static Config) {
     let t = current();
     let card = new_card(0, 0);
     t.inside += 1;
-    t.start(card, main_stack());
+    t.start(card, main_stack(environment));
     gate_of(t);
     log::write(&Record::Thread { thread: 0, parent: u64::MAX, stack: 0 });
     log::count_thread();
@@ -120,13 +139,13 @@ fn bias() -> usize {
     }
 }
 
-fn main_stack() -> (usize, usize) {
+fn main_stack(environment: *const *const c_char) -> (usize, usize) {
     let mut limit = [0usize; 2];
     sys::syscall(libc::SYS_prlimit64, [0, libc::RLIMIT_STACK as usize, 0, limit.as_mut_ptr() as usize, 0, 0]);
     // The environment's strings lie above the stack.
-    // SAFETY: `environ` ends in a null.
+    // SAFETY: the environment ends in a null.
     let top = unsafe {
-        match sys::environ.as_ref() {
+        match environment.as_ref() {
             Some(first) if !first.is_null() => *first as usize,
             _ => &raw const limit as usize + (64 << 10),
         }
@@ -159,7 +178,7 @@ pub fn new_log(t: &mut Thread) {
 
 /// An instrumented module's constructor, which is at `pc`.
 pub fn module_calls_in(pc: usize) {
-    start();
+    start(environment());
     if super::is_active() {
         log::mark_instrumented();
         modules::mark_instrumented(pc);

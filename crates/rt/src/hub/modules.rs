@@ -6,8 +6,9 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::Record;
 
-const MOST: usize = 512;
+const MOST: usize = 2048;
 
+/// One mapping of a file; a module has several.
 #[derive(Clone, Copy)]
 pub struct Module {
     pub low: usize,
@@ -54,7 +55,7 @@ pub fn forget_unmapped() {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     let table = unsafe { &mut *TABLE.get() };
-    for m in table.modules[..table.n].iter_mut().filter(|m| m.gone && m.executable.1 != 0) {
+    for m in table.modules[..table.n].iter_mut().filter(|m| m.gone && m.path_hash != 0) {
         crate::detect::range::clear(m.low, m.high - m.low);
         crate::detect::objects::remove_range(m.low, m.high - m.low);
         m.executable = (0, 0);
@@ -92,16 +93,9 @@ struct Map {
 impl Table {
     fn add(&mut self, map: Map, path: &[u8]) {
         let path_hash = hash(path);
-        let known = self.modules[..self.n].iter_mut().rev().find(|m| {
-            // Segments of one file lie together; the same file mapped elsewhere is another module.
-            m.path_hash == path_hash && map.start >= m.low && map.start <= m.high.max(m.low + (1 << 30))
-        });
-        if let Some(m) = known {
+        let same = |m: &&mut Module| m.path_hash == path_hash && m.low == map.start && m.high == map.end;
+        if let Some(m) = self.modules[..self.n].iter_mut().rev().find(same) {
             m.gone = false;
-            m.high = m.high.max(map.end);
-            if map.executable {
-                m.executable = (map.start, map.end);
-            }
             return;
         }
         if self.n == MOST {

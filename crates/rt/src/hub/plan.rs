@@ -3,8 +3,10 @@
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
 use super::session::{Path, dir, map_file};
+use crate::detect::thread::Thread;
+use crate::detect::trace::ENTERED;
 use crate::sys;
-use raddle_wire::plan::{Plan, SiteClass};
+use raddle_wire::plan::{Plan, Site};
 
 /// How long the driver may take: it reads the debug information of the executable.
 const PATIENCE_MS: i64 = 60_000;
@@ -47,13 +49,37 @@ pub fn ask(bias: usize) {
     }
 }
 
-/// The lock site whose call returns to `pc`.
+/// The lock site of the atomic operation that `t` is about to carry out at `pc`.
 #[inline]
-pub fn lock_site(pc: usize) -> Option<SiteClass> {
+pub fn lock_site(t: &Thread, pc: usize) -> Option<Site> {
     if WORDS.load(Relaxed) == 0 {
         return None;
     }
-    plan()?.site(pc.wrapping_sub(BIAS.load(Relaxed)) as u64)
+    find(t, pc)
+}
+
+fn find(t: &Thread, pc: usize) -> Option<Site> {
+    let (plan, bias) = (plan()?, BIAS.load(Relaxed));
+    let at = |pc: usize| plan.site(pc.wrapping_sub(bias) as u64);
+    if let Some(site) = at(pc).filter(|s| s.depth == 0) {
+        return Some(site);
+    }
+    // Unoptimised code wraps the operation in functions: look at where those return to.
+    let mut frame = t.sp;
+    for depth in 1..=3 {
+        if frame <= t.trace.stack {
+            break;
+        }
+        // SAFETY: between the bottom of the shadow stack and its top.
+        let returns_to = unsafe {
+            frame = frame.sub(1);
+            *frame & !ENTERED
+        };
+        if let Some(site) = at(returns_to).filter(|s| s.depth == depth) {
+            return Some(site);
+        }
+    }
+    None
 }
 
 pub fn is_ignored(pc: usize) -> bool {

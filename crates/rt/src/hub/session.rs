@@ -55,9 +55,9 @@ pub fn dir() -> &'static [u8] {
 }
 
 /// Looks for the session in the environment. False: nobody watches this process.
-pub fn find() -> bool {
+pub fn find(environment: *const *const c_char) -> bool {
     let name = raddle_wire::SESSION_ENV.to_bytes();
-    let Some(value) = environment(name) else { return false };
+    let Some(value) = value_in(environment, name) else { return false };
     if value.is_empty() || value.len() > 400 {
         return false;
     }
@@ -68,10 +68,10 @@ pub fn find() -> bool {
     true
 }
 
-fn environment(name: &[u8]) -> Option<&'static [u8]> {
-    // SAFETY: `environ` is null or ends in a null; its strings end in zero.
+fn value_in(environment: *const *const c_char, name: &[u8]) -> Option<&'static [u8]> {
+    // SAFETY: the environment is null or ends in a null; its strings end in zero.
     unsafe {
-        let mut entry = sys::environ;
+        let mut entry = environment;
         while !entry.is_null() && !(*entry).is_null() {
             let mut len = 0;
             while *(*entry).add(len) != 0 {

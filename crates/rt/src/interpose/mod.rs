@@ -109,6 +109,9 @@ macro_rules! interpose {
                     },
                     VERSION,
                 );
+                // First of all: looking for the real function may call others that are interposed.
+                #[allow(unused_variables, reason = "not every body wants all three")]
+                let $pc = $crate::detect::thread::current().caller;
                 #[allow(unused_variables, reason = "not every body wants all three")]
                 // SAFETY: the C library's function of that name has this type.
                 let $real = unsafe { core::mem::transmute::<usize, Function>(REAL.get()) };
@@ -116,10 +119,8 @@ macro_rules! interpose {
                     // SAFETY: the caller's call, passed on.
                     return unsafe { $real($($a),*) };
                 }
-                #[allow(unused_variables)]
+                #[allow(unused_variables, reason = "not every body wants all three")]
                 let $t = $crate::detect::thread::current();
-                #[allow(unused_variables)]
-                let $pc = $t.caller;
                 #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
                 // SAFETY: each body passes the caller's arguments on, and touches only what the function may touch.
                 unsafe { $body }

@@ -4,9 +4,9 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::alloc::malloc;
 use super::interpose;
-use crate::detect::thread::{Thread, cards};
+use crate::detect::thread::{Thread, cards, current};
 use crate::detect::{depot, flush, held, objects, report, sids, sync, trace};
-use crate::hub::{annotations, init, modules, session};
+use crate::hub::{annotations, init, is_active, modules, session};
 use crate::sys;
 
 /// Orders that come through other processes are one object: what goes out to any may come back from any.
@@ -93,15 +93,6 @@ interpose! {
         }
         r
     }
-    /// The child of a real vfork shares our memory and must not touch it: it gets a fork.
-    fn vfork() -> c_int, |t, pc, real| {
-        let _inside = t.enter();
-        let r = fork_instead();
-        if r == 0 {
-            in_child(t);
-        }
-        r
-    }
     fn execve(path: *const c_char, arguments: Texts, environment: Texts) -> c_int, |t, pc, real| {
         real(path, arguments, with_session(environment))
     }
@@ -137,11 +128,25 @@ interpose! {
 
 const AT_EXIT: usize = 0x4900_0000_0010;
 
-fn fork_instead() -> c_int {
-    unsafe extern "C-unwind" {
-        /// glibc's fork, under a name that is not interposed.
-        fn __fork() -> c_int;
-    }
+unsafe extern "C" {
+    /// glibc's fork, under a name that is not interposed.
+    fn __fork() -> c_int;
+}
+
+/// A real vfork returns twice through the same frame, and its child shares our memory: both rule out standing in its
+/// place. It becomes a fork, watched or not.
+#[unsafe(export_name = "__interpose_vfork")]
+extern "C" fn vfork() -> c_int {
+    let t = current();
     // SAFETY: a plain call.
-    unsafe { __fork() }
+    if !is_active() {
+        return unsafe { __fork() };
+    }
+    let _inside = t.enter();
+    // SAFETY: a plain call.
+    let r = unsafe { __fork() };
+    if r == 0 {
+        in_child(t);
+    }
+    r
 }

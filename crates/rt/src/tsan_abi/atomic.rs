@@ -14,7 +14,7 @@ use crate::detect::held::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};
 use crate::hub::plan;
-use raddle_wire::plan::SiteClass;
+use raddle_wire::plan::{Site, SiteClass, SiteEffect};
 use raddle_wire::record::lock_kind;
 
 /// Exports `$name` as a jump to `$to` that leaves the caller's address with the thread. Keeps all argument registers.
@@ -48,9 +48,17 @@ fn update<T: Copy + Into<u128>>(
     let t = current();
     let pc = t.caller;
     let orders = (Order(orders.0), Order(orders.1));
-    match plan::lock_site(pc) {
-        Some(class) if t.known => at_lock_site(t, class, address, op),
+    match plan::lock_site(t, pc) {
+        Some(site) if t.known && counts(site, orders.0) => at_lock_site(t, site, address, op),
         _ => atomics::update(t, address, size, orders, pc, op),
+    }
+}
+
+/// A lock is taken with acquire and let go with release; weaker operations at the same place announce a waiter.
+fn counts(site: Site, order: Order) -> bool {
+    match site.class {
+        SiteClass::MutexAcquire | SiteClass::ReadAcquire | SiteClass::WriteAcquire => order.acquires(),
+        _ => order.releases(),
     }
 }
 
@@ -58,14 +66,19 @@ fn update<T: Copy + Into<u128>>(
 #[cold]
 fn at_lock_site<T: Copy + Into<u128>>(
     t: &mut Thread,
-    class: SiteClass,
+    site: Site,
     address: usize,
     op: impl FnOnce() -> (T, bool),
 ) -> T {
     let pc = t.caller;
-    let taken = |mode, what| Taking { mode, what, tried: false, pc };
+    let taking = |mode, what| Taking { mode, what, tried: false, pc };
     let (mutex, rwlock) = (lock_kind::STD_MUTEX, lock_kind::STD_RWLOCK);
-    match class {
+    let (mode, what) = match site.class {
+        SiteClass::MutexAcquire => (Mode::Write, mutex),
+        SiteClass::WriteAcquire => (Mode::Write, rwlock),
+        _ => (Mode::Read, rwlock),
+    };
+    match site.class {
         SiteClass::MutexRelease | SiteClass::ReadRelease | SiteClass::WriteRelease => {
             sync::unlocking(t, address);
             op().0
@@ -73,22 +86,18 @@ fn at_lock_site<T: Copy + Into<u128>>(
         SiteClass::Downgrade => {
             sync::unlocking(t, address);
             let old = op().0;
-            sync::locked(t, address, taken(Mode::Read, rwlock));
+            sync::locked(t, address, taking(Mode::Read, rwlock));
             old
         }
-        SiteClass::MutexAcquire => {
-            // A compare-exchange that wrote, or a swap that found the lock free.
+        SiteClass::MutexAcquire | SiteClass::ReadAcquire | SiteClass::WriteAcquire => {
             let (old, wrote) = op();
-            if wrote && old.into() == 0 {
-                sync::locked(t, address, taken(Mode::Write, mutex));
-            }
-            old
-        }
-        SiteClass::ReadAcquire | SiteClass::WriteAcquire => {
-            let (old, wrote) = op();
-            if wrote {
-                let mode = if class == SiteClass::ReadAcquire { Mode::Read } else { Mode::Write };
-                sync::locked(t, address, taken(mode, rwlock));
+            let taken = match site.effect {
+                SiteEffect::Always => true,
+                SiteEffect::IfExchanged => wrote,
+                SiteEffect::IfReturnedZero => old.into() == 0,
+            };
+            if taken {
+                sync::locked(t, address, taking(mode, what));
             }
             old
         }

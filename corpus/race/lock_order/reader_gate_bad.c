@@ -1,0 +1,40 @@
+// A read-held read-write lock is no gate: both can hold it at once. Every mode reports.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+pthread_rwlock_t gate = PTHREAD_RWLOCK_INITIALIZER;
+pthread_mutex_t a_mu = PTHREAD_MUTEX_INITIALIZER, b_mu = PTHREAD_MUTEX_INITIALIZER;
+atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
+
+void *first(void *arg) {
+    pthread_rwlock_rdlock(&gate);
+    pthread_mutex_lock(&a_mu);
+    pthread_mutex_lock(&b_mu);                            // expect: lock-order #1
+    pthread_mutex_unlock(&b_mu);
+    pthread_mutex_unlock(&a_mu);
+    pthread_rwlock_unlock(&gate);
+    atomic_store_explicit(&step, 1, memory_order_relaxed);
+    return arg;
+}
+
+void *second(void *arg) {
+    while (!atomic_load_explicit(&step, memory_order_relaxed)) usleep(100);
+    pthread_rwlock_rdlock(&gate);
+    pthread_mutex_lock(&b_mu);
+    pthread_mutex_lock(&a_mu);                            // expect: lock-order #1
+    pthread_mutex_unlock(&a_mu);
+    pthread_mutex_unlock(&b_mu);
+    pthread_rwlock_unlock(&gate);
+    return arg;
+}
+
+int main(void) {
+
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

@@ -1,0 +1,36 @@
+// A lock got by trylock is held like any other: waiting for a second one while holding it is an edge. Both threads wait for
+// their second lock, so every mode reports.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+pthread_mutex_t a_mu = PTHREAD_MUTEX_INITIALIZER, b_mu = PTHREAD_MUTEX_INITIALIZER;
+atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
+
+void *first(void *arg) {
+    if (pthread_mutex_trylock(&a_mu) != 0) return 0;
+    pthread_mutex_lock(&b_mu);                            // expect: lock-order #1
+    pthread_mutex_unlock(&b_mu);
+    pthread_mutex_unlock(&a_mu);
+    atomic_store_explicit(&step, 1, memory_order_relaxed);
+    return arg;
+}
+
+void *second(void *arg) {
+    while (!atomic_load_explicit(&step, memory_order_relaxed)) usleep(100);
+    if (pthread_mutex_trylock(&b_mu) != 0) return 0;
+    pthread_mutex_lock(&a_mu);                            // expect: lock-order #1
+    pthread_mutex_unlock(&a_mu);
+    pthread_mutex_unlock(&b_mu);
+    return arg;
+}
+
+int main(void) {
+
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

@@ -1,0 +1,115 @@
+//! Atomic operations and fences.
+//!
+//! A release store publishes the thread's clock at its object; an acquire load of the object learns it. A relaxed store
+//! breaks what was published there (and publishes what the last release fence did); a read-modify-write of any order
+//! keeps it, which is C11's release sequence. A relaxed load remembers what an acquire fence after it would learn.
+
+use super::Machine;
+use super::history::{ATOMIC, WRITE};
+use super::value::{self, is_unknown};
+use crate::ir::{Access, AtomicOp, Bin, Order, Scalar};
+
+impl Machine<'_> {
+    /// False ends the thread's turn.
+    pub(super) fn atomic(&mut self, ti: usize, pc: u32, op: AtomicOp, ty: Scalar, order: Order) -> bool {
+        let (mut desired, mut operand) = (0, 0);
+        match op {
+            AtomicOp::Load => {}
+            AtomicOp::CompareSwap => {
+                desired = self.pop(ti);
+                operand = self.pop(ti);
+            }
+            _ => operand = self.pop(ti),
+        }
+        let address = self.pop(ti);
+        let reads = op != AtomicOp::Store;
+        let Ok(at) = self.memory.index(address, u64::from(ty.size())) else {
+            let v = self.load(ti, pc, address, ty, Access::Hidden);
+            if reads {
+                self.push(ti, v);
+            }
+            return self.end.is_none();
+        };
+        let old = self.memory.load(at, ty);
+        let new = match op {
+            AtomicOp::Load => None,
+            AtomicOp::Store | AtomicOp::Swap => Some(operand),
+            AtomicOp::Rmw(op) => Some(value::bin(op, ty, old, operand)),
+            AtomicOp::Nand => Some(value::un(crate::ir::Un::Not, ty, value::bin(Bin::And, ty, old, operand))),
+            AtomicOp::CompareSwap => {
+                let same = value::bin(Bin::Eq, ty, old, operand);
+                let same = if is_unknown(same) { self.decide(same, pc) } else { same != 0 };
+                same.then_some(desired)
+            }
+        };
+        if self.watching {
+            let flags = ATOMIC | if new.is_some() { WRITE } else { 0 };
+            self.watch(ti, pc, at, ty.size(), flags);
+            if reads {
+                self.learn(ti, address, order);
+            }
+            if new.is_some() {
+                self.publish(ti, address, order, reads);
+            }
+        }
+        if let Some(new) = new {
+            self.memory.store(at, ty, if is_unknown(new) { new } else { ty.wrap(new) });
+            self.note(ti, address);
+            self.idle_wakes = 0;
+        }
+        if reads {
+            self.push(ti, old);
+        }
+        // A loop on an atomic waits for another thread; it must come to run.
+        let spins = new.is_none();
+        if spins {
+            self.gave_way_a_little(ti);
+        }
+        !self.switch_at_sync()
+    }
+
+    fn gave_way_a_little(&mut self, ti: usize) {
+        if self.rng.below(16) == 0 {
+            self.gave_way(ti);
+        }
+    }
+
+    fn learn(&mut self, ti: usize, address: u64, order: Order) {
+        let Some(published) = self.atomics.get(&address) else { return };
+        let t = &mut self.threads[ti];
+        if order.acquires() {
+            t.clock.join(published);
+        } else {
+            t.seen.join(published);
+        }
+    }
+
+    fn publish(&mut self, ti: usize, address: u64, order: Order, keeps: bool) {
+        let slot = self.atomics.entry(address).or_default();
+        let t = &mut self.threads[ti];
+        if !keeps {
+            slot.clear();
+        }
+        if order.releases() {
+            slot.join(&t.clock);
+            t.clock.tick(ti);
+        } else if !t.released.is_empty() {
+            slot.join(&t.released);
+        }
+    }
+
+    pub(super) fn fence(&mut self, ti: usize, order: Order) {
+        if !self.watching {
+            return;
+        }
+        let t = &mut self.threads[ti];
+        if order.acquires() {
+            let seen = std::mem::take(&mut t.seen);
+            t.clock.join(&seen);
+        }
+        if order.releases() {
+            t.released.assign(&t.clock);
+            t.clock.tick(ti);
+        }
+    }
+}

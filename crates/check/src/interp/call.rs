@@ -1,0 +1,211 @@
+//! Calls and returns.
+
+use super::context::{ContextId, ROOT};
+use super::step::HAVOC;
+use super::thread::Frame;
+use super::value::{is_unknown, mix, unknown};
+use super::{End, Machine};
+use crate::ir::{Program, Scalar};
+
+impl Machine<'_> {
+    /// Calls a function whose `n` arguments are on the stack. False ends the thread's turn.
+    #[inline]
+    pub(super) fn call(&mut self, ti: usize, f: u32, n: usize, pc: u32) -> bool {
+        let function = &self.program.functions[f as usize];
+        if !function.defined {
+            self.call_unknown(ti, n, u64::from(f));
+            return true;
+        }
+        if self.threads[ti].frames.len() >= self.bounds.call_depth {
+            // Endless recursion, or recursion on an unknown: this branch of it ends here.
+            self.call_unknown(ti, n, u64::from(f));
+            return true;
+        }
+        let (params, locals, frame_size) = (function.params as usize, function.locals, function.frame_size);
+        let variadic = function.variadic;
+        let mut varargs = 0;
+        if n != params {
+            varargs = self.adjust_arguments(ti, n, params, variadic);
+        }
+        let memory = if frame_size > 0 {
+            match self.memory.allocate_frame(frame_size) {
+                Some(m) => m,
+                None => {
+                    self.end = Some(End::Memory);
+                    return false;
+                }
+            }
+        } else {
+            0
+        };
+        let t = &mut self.threads[ti];
+        let base = t.stack.len() - params;
+        t.stack.resize(base + locals.max(params as u32) as usize, 0);
+        t.frames.push(Frame {
+            function: f,
+            return_pc: pc + 1,
+            base: base as u32,
+            memory,
+            memory_size: frame_size,
+            context: 0,
+            varargs,
+            discard: false,
+        });
+        t.pc = self.program.functions[f as usize].entry;
+        true
+    }
+
+    /// Too many or too few arguments: the rest goes to memory, what is missing is unknown.
+    fn adjust_arguments(&mut self, ti: usize, n: usize, params: usize, variadic: bool) -> u32 {
+        if n < params {
+            for _ in n..params {
+                let v = self.fresh_unknown();
+                self.push(ti, v);
+            }
+            return 0;
+        }
+        let extra: Vec<u64> = {
+            let t = &mut self.threads[ti];
+            let at = t.stack.len() - (n - params);
+            t.stack.split_off(at)
+        };
+        if !variadic {
+            return 0;
+        }
+        let Some(block) = self.memory.allocate_frame(extra.len() as u32 * 8) else { return 0 };
+        for (i, v) in extra.iter().enumerate() {
+            if let Ok(at) = self.memory.index(u64::from(block) + i as u64 * 8, 8) {
+                self.memory.store(at, Scalar::U64, *v);
+            }
+        }
+        let depth = self.threads[ti].frames.len() as u32 + 1;
+        self.threads[ti].frame_blocks.push((depth, block, extra.len() as u32 * 8));
+        block
+    }
+
+    pub(super) fn call_pointer(&mut self, ti: usize, address: u64, n: usize, pc: u32) -> bool {
+        if !is_unknown(address)
+            && let Some(f) = self.program.function_at(address)
+        {
+            return self.call(ti, f, n, pc);
+        }
+        if address < u64::from(Program::GLOBALS_BASE) {
+            self.end = Some(End::Crashed);
+            return false;
+        }
+        self.call_unknown(ti, n, address);
+        true
+    }
+
+    /// A function of which nothing is known: it gives an unknown, and may have changed what its arguments lead to.
+    fn call_unknown(&mut self, ti: usize, n: usize, what: u64) {
+        let at = self.threads[ti].stack.len() - n;
+        let args = self.threads[ti].stack.split_off(at);
+        for a in &args {
+            self.forget_behind(*a);
+        }
+        self.approximate |= args.iter().any(|a| self.memory.index(*a, 1).is_ok());
+        self.fresh = self.fresh.wrapping_add(1);
+        let v = unknown(mix(401, what, u64::from(self.fresh)));
+        self.push(ti, v);
+    }
+
+    /// Makes unknown what a pointer leads to, up to the end of its block.
+    pub(super) fn forget_behind(&mut self, pointer: u64) {
+        if is_unknown(pointer) {
+            return;
+        }
+        let size = match self.memory.block(pointer) {
+            Some(b) => u64::from(b.address) + u64::from(b.size) - pointer,
+            None => self.size_behind(pointer),
+        };
+        let size = size.min(HAVOC);
+        if let Ok(at) = self.memory.index(pointer, size) {
+            self.fresh = self.fresh.wrapping_add(1);
+            self.memory.havoc(at, size as usize, u64::from(self.fresh));
+        }
+    }
+
+    /// How much of a global follows an address. Of frames nothing is forgotten but one scalar: their variables'
+    /// borders are not known here, and neighbours must stay what they are.
+    fn size_behind(&self, pointer: u64) -> u64 {
+        let globals = &self.program.globals;
+        let i = globals.partition_point(|g| u64::from(g.1) <= pointer);
+        match i.checked_sub(1).map(|i| &globals[i]) {
+            Some((_, address, size, _)) if pointer < u64::from(address + size) => {
+                // Constants do not change, whoever gets their address.
+                let mutable = self.program.image_mutable.binary_search_by_key(address, |r| r.0).is_ok();
+                if mutable { u64::from(address + size) - pointer } else { 0 }
+            }
+            _ => 8 - pointer % 8,
+        }
+    }
+
+    pub(super) fn ret(&mut self, ti: usize) {
+        let t = &mut self.threads[ti];
+        let result = t.stack.pop().unwrap_or(0);
+        let Some(frame) = t.frames.pop() else { return };
+        t.stack.truncate(frame.base as usize);
+        if frame.memory != 0 {
+            self.memory.free_frame(frame.memory, frame.memory_size);
+        }
+        let t = &mut self.threads[ti];
+        let depth = t.frames.len() as u32 + 1;
+        while let Some((_, address, size)) = t.frame_blocks.pop_if(|b| b.0 >= depth) {
+            self.memory.free_frame(address, size);
+        }
+        if t.frames.is_empty() {
+            t.result = result;
+            self.outermost_returned(ti);
+            return;
+        }
+        t.pc = frame.return_pc;
+        if !frame.discard {
+            t.stack.push(result);
+        }
+    }
+
+    /// Makes a thread call a function as if it had called it itself, and come back to the instruction at `pc`.
+    pub(super) fn call_back(&mut self, ti: usize, f: u32, args: &[u64], return_pc: u32) -> bool {
+        self.threads[ti].stack.extend_from_slice(args);
+        let depth = self.threads[ti].frames.len();
+        if !self.call(ti, f, args.len(), return_pc.wrapping_sub(1)) {
+            return false;
+        }
+        let t = &mut self.threads[ti];
+        if t.frames.len() > depth {
+            if let Some(frame) = t.frames.last_mut() {
+                frame.discard = true;
+            }
+            true
+        } else {
+            // Undefined: it has "returned" an unknown.
+            t.stack.pop();
+            false
+        }
+    }
+
+    /// The context of a thread's innermost frame.
+    #[inline(always)]
+    pub(super) fn context(&mut self, ti: usize) -> ContextId {
+        match self.threads[ti].frames.last() {
+            Some(f) if f.context != 0 => f.context,
+            _ => self.compute_context(ti),
+        }
+    }
+
+    #[cold]
+    fn compute_context(&mut self, ti: usize) -> ContextId {
+        let t = &mut self.threads[ti];
+        let known = t.frames.iter().rposition(|f| f.context != 0);
+        let mut context = known.map_or(0, |i| t.frames[i].context);
+        for frame in &mut t.frames[known.map_or(0, |i| i + 1)..] {
+            context = match context {
+                0 => ROOT,
+                parent => self.contexts.child(parent, frame.return_pc.wrapping_sub(1)),
+            };
+            frame.context = context;
+        }
+        context.max(ROOT)
+    }
+}

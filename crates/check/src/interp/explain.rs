@@ -1,0 +1,217 @@
+//! Turns what the machine met into raw findings: stacks, locks, threads, places.
+
+use raddle_finding::{Kind, Op};
+
+use super::Machine;
+use super::context::{ContextId, Held};
+use super::history::{ATOMIC, Cell, FREE, WRITE};
+use super::raw::{RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
+use super::thread::State;
+use super::value::is_unknown;
+use crate::ir::Program;
+
+impl Machine<'_> {
+    /// The finding was met before; counts it, and says so.
+    fn met(&mut self, kind: Kind, a: u32, b: u32) -> bool {
+        let key = (kind, a.min(b), a.max(b));
+        *self.knowledge.met.entry(key).or_default() += 1;
+        !self.knowledge.seen.insert(key)
+    }
+
+    #[cold]
+    pub(super) fn report_race(&mut self, old: Cell, new: Cell, granule: usize, size: u32) {
+        // A lock at an unknown address may be a lock that the other thread holds as well.
+        let vague = |c: &Cell| self.contexts.held(c.lockset).iter().any(|h| is_unknown(h.lock));
+        if vague(&old) || vague(&new) || self.met(Kind::DataRace, old.pc, new.pc) {
+            return;
+        }
+        let first = (old.mask & new.mask).trailing_zeros();
+        let address = u64::from(Program::GLOBALS_BASE) + granule as u64 * 8 + u64::from(first);
+        let sizes = [size, old.mask.count_ones()];
+        let accesses = [new, old].iter().zip(sizes).map(|(c, size)| self.access_of(*c, size)).collect();
+        let place = self.place_of(address);
+        self.add(Kind::DataRace, accesses, Some(address), place, Vec::new());
+    }
+
+    fn access_of(&self, c: Cell, size: u32) -> RawAccess {
+        let op = match (c.flags & FREE != 0, c.flags & WRITE != 0, c.flags & ATOMIC != 0) {
+            (true, ..) => Op::Free,
+            (_, true, true) => Op::AtomicWrite,
+            (_, true, false) => Op::Write,
+            (_, false, true) => Op::AtomicRead,
+            (_, false, false) => Op::Read,
+        };
+        RawAccess {
+            op,
+            size,
+            thread: c.epoch.thread(),
+            stack: self.stack_of(c.pc, c.context),
+            locks: self.held_of(self.contexts.held(c.lockset)),
+        }
+    }
+
+    fn held_of(&self, held: &[Held]) -> Vec<RawHeld> {
+        held.iter()
+            .map(|h| RawHeld { lock: h.lock, shared: h.shared, stack: self.stack_of(h.pc, h.context) })
+            .collect()
+    }
+
+    fn stack_of(&self, pc: u32, context: ContextId) -> Vec<u32> {
+        let mut stack = vec![pc];
+        stack.extend(self.contexts.calls(context));
+        stack
+    }
+
+    /// The stack of a thread as it stands, its current instruction first.
+    fn current_stack(&mut self, ti: usize, pc: u32) -> Vec<u32> {
+        let context = self.context(ti);
+        self.stack_of(pc, context)
+    }
+
+    pub(super) fn report_lock(&mut self, kind: Kind, op: Op, ti: usize, lock: u64, pc: u32) {
+        let taken = self.threads[ti].held.iter().rev().find(|h| h.lock == lock).copied();
+        if self.met(kind, pc, taken.map_or(pc, |h| h.pc)) {
+            return;
+        }
+        let stack = self.current_stack(ti, pc);
+        let locks = self.held_of(&self.threads[ti].held);
+        let mut accesses = vec![RawAccess { op, size: 0, thread: ti, stack, locks }];
+        if let Some(h) = taken {
+            let stack = self.stack_of(h.pc, h.context);
+            accesses.push(RawAccess { op: Op::Lock, size: 0, thread: ti, stack, locks: Vec::new() });
+        }
+        let place = self.place_of(lock);
+        self.add(kind, accesses, Some(lock), place, Vec::new());
+    }
+
+    pub(super) fn report_leak(&mut self, ti: usize, held: Held) {
+        if self.met(Kind::LockLeak, held.pc, held.pc) {
+            return;
+        }
+        let stack = self.stack_of(held.pc, held.context);
+        let access = RawAccess { op: Op::Lock, size: 0, thread: ti, stack, locks: Vec::new() };
+        let place = self.place_of(held.lock);
+        self.add(Kind::LockLeak, vec![access], Some(held.lock), place, Vec::new());
+    }
+
+    pub(super) fn report_deadlock(&mut self, kind: Kind, threads: &[usize]) {
+        let pcs: Vec<u32> = threads.iter().map(|t| self.threads[*t].pc).collect();
+        let (lo, hi) = (pcs.iter().min().copied().unwrap_or(0), pcs.iter().max().copied().unwrap_or(0));
+        if self.met(kind, lo, hi) {
+            return;
+        }
+        let mut accesses = Vec::new();
+        let mut waits = Vec::new();
+        for t in threads {
+            let pc = self.threads[*t].pc;
+            let (op, what) = self.wait_in_words(*t);
+            let stack = self.current_stack(*t, pc);
+            let locks = self.held_of(&self.threads[*t].held);
+            accesses.push(RawAccess { op, size: 0, thread: *t, stack, locks });
+            waits.push(what);
+        }
+        let address = threads.iter().find_map(|t| match self.threads[*t].state {
+            State::Lock { lock, .. } => Some(lock),
+            _ => None,
+        });
+        let place = address.map_or(RawPlace::Unknown, |a| self.place_of(a));
+        self.add(kind, accesses, address, place, waits);
+    }
+
+    fn wait_in_words(&self, ti: usize) -> (Op, String) {
+        let name = |a: u64| super::super::report::place_name(self.program, &self.place_of(a));
+        match self.threads[ti].state {
+            State::Lock { lock, shared, .. } => {
+                let side = if shared { " for reading" } else { "" };
+                (Op::Lock, format!("waits for {}{side}", name(lock)))
+            }
+            State::Condition { condition, .. } => (Op::Call, format!("waits for a notification of {}", name(condition))),
+            State::Semaphore { semaphore, .. } => (Op::Call, format!("waits for semaphore {}", name(semaphore))),
+            State::Barrier { barrier } => (Op::Call, format!("waits at barrier {}", name(barrier))),
+            State::Join { thread } => (Op::Call, format!("waits for T{thread} to end")),
+            State::Once { once } => (Op::Call, format!("waits for {} to be done", name(once))),
+            State::Interrupted { by } => (Op::Call, format!("was interrupted here by T{by}, and goes on when that returns")),
+            _ => (Op::Call, "waits".into()),
+        }
+    }
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        accesses: Vec<RawAccess>,
+        address: Option<u64>,
+        place: RawPlace,
+        waits: Vec<String>,
+    ) {
+        let mut wanted: Vec<usize> = accesses.iter().map(|a| a.thread).collect();
+        // Who started them, all the way up.
+        let mut i = 0;
+        while i < wanted.len() {
+            if let Some(p) = self.threads[wanted[i]].parent
+                && !wanted.contains(&p)
+            {
+                wanted.push(p);
+            }
+            i += 1;
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        let threads = wanted.into_iter().map(|t| self.thread_of(t)).collect();
+        let mut locks: Vec<(u64, RawPlace)> = Vec::new();
+        for h in accesses.iter().flat_map(|a| &a.locks) {
+            if !locks.iter().any(|l| l.0 == h.lock) {
+                locks.push((h.lock, self.place_of(h.lock)));
+            }
+        }
+        let seed = self.seed;
+        self.knowledge.findings.push(RawFinding { kind, accesses, address, place, threads, locks, waits, seed });
+    }
+
+    fn thread_of(&self, index: usize) -> RawThread {
+        let t = &self.threads[index];
+        let stack = if t.parent.is_some() { self.stack_of(t.started_at, t.started_in) } else { Vec::new() };
+        RawThread {
+            index,
+            function: t.function,
+            parent: t.parent,
+            stack,
+            running: !t.ended(),
+            handler: t.interrupts.is_some(),
+            timer: t.timer.is_some(),
+        }
+    }
+
+    pub(super) fn place_of(&self, address: u64) -> RawPlace {
+        if is_unknown(address) {
+            return RawPlace::Unknown;
+        }
+        if let Some(b) = self.memory.block(address) {
+            return RawPlace::Heap {
+                offset: (address - u64::from(b.address)) as u32,
+                size: b.size,
+                thread: usize::from(b.thread),
+                stack: if b.pc == u32::MAX { Vec::new() } else { self.stack_of(b.pc, b.context) },
+            };
+        }
+        let globals = &self.program.globals;
+        let i = globals.partition_point(|g| u64::from(g.1) <= address);
+        if let Some(i) = i.checked_sub(1)
+            && address < u64::from(globals[i].1) + u64::from(globals[i].2)
+        {
+            return RawPlace::Global { index: i, offset: (address - u64::from(globals[i].1)) as u32 };
+        }
+        for (ti, t) in self.threads.iter().enumerate() {
+            let tls = u64::from(t.tls);
+            if t.tls != 0 && address >= tls && address < tls + self.program.tls.len() as u64 {
+                return RawPlace::Tls { thread: ti, offset: (address - tls) as u32 };
+            }
+            for f in &t.frames {
+                let memory = u64::from(f.memory);
+                if f.memory != 0 && address >= memory && address < memory + u64::from(f.memory_size) {
+                    return RawPlace::Stack { thread: ti, function: f.function, offset: (address - memory) as u32 };
+                }
+            }
+        }
+        RawPlace::Unknown
+    }
+}

@@ -1,0 +1,348 @@
+//! Threads begin and end; handlers interrupt them; timers tick; thread-specific values are destroyed.
+
+use super::clock::{Clock, MOST_THREADS};
+use super::sync::Flow;
+use super::thread::{State, Thread};
+use super::value::is_unknown;
+use super::{End, Machine};
+
+/// One switch in this many is an interrupt, while there are sources.
+pub(super) const INTERRUPT_CHANCE: u64 = 12;
+/// Ticks of a periodic timer in one run.
+const TICKS: u8 = 3;
+/// Rounds of destructors at the end of a thread, as POSIX has it.
+const DESTRUCTOR_ROUNDS: u8 = 4;
+
+/// A function that may interrupt any thread.
+#[derive(Debug)]
+pub(super) struct InterruptSource {
+    pub function: u64,
+    pub argument: u64,
+    /// What was known when it was set up, and what its own earlier calls knew.
+    pub clock: Clock,
+}
+
+/// The value by which a program knows a thread.
+pub(super) fn handle(thread: usize) -> u64 {
+    0x7000_0000 + thread as u64 * 0x1000
+}
+
+fn of_handle(handle: u64) -> Option<usize> {
+    let offset = handle.checked_sub(0x7000_0000)?;
+    (offset % 0x1000 == 0).then_some((offset / 0x1000) as usize)
+}
+
+impl Machine<'_> {
+    pub(super) fn start_main(&mut self, function: u32) {
+        let mut t = Thread::new(function, None);
+        t.clock.tick(0);
+        self.threads.push(t);
+        self.give_tls(0);
+        let params = self.program.functions[function as usize].params as usize;
+        let objects = self.program.functions[function as usize].param_objects.clone();
+        let skip = params - objects.len().min(params);
+        for i in 0..params {
+            let size = i.checked_sub(skip).and_then(|i| objects.get(i)).copied().unwrap_or(0);
+            let v = self.entry_argument(size);
+            self.push(0, v);
+        }
+        self.call(0, function, params, u32::MAX - 1);
+    }
+
+    /// An entry's parameter: an object of its own behind a pointer to a record, else unknown.
+    fn entry_argument(&mut self, size: u32) -> u64 {
+        if size > 0 {
+            let block =
+                super::memory::Block { address: 0, size, freed: false, thread: 0, pc: u32::MAX, context: 1 };
+            if let Some(address) = self.memory.allocate(u64::from(size), false, block) {
+                return u64::from(address);
+            }
+        }
+        self.fresh_unknown()
+    }
+
+    fn give_tls(&mut self, ti: usize) {
+        let size = self.program.tls.len() as u32;
+        if size == 0 {
+            return;
+        }
+        let Some(address) = self.memory.allocate_frame(size) else { return };
+        let program = self.program;
+        if let Ok(at) = self.memory.index(u64::from(address), u64::from(size)) {
+            for (i, b) in program.tls.iter().enumerate() {
+                self.memory.store(at + i, crate::ir::Scalar::U8, u64::from(*b));
+            }
+        }
+        self.threads[ti].tls = address;
+    }
+
+    /// A handler is, to the program, the thread on whose stack it runs.
+    pub(super) fn identity(&self, ti: usize) -> usize {
+        self.threads[ti].interrupts.unwrap_or(ti)
+    }
+
+    pub(super) fn start(&mut self, ti: usize, function: u64, argument: u64, pc: u32, member: (u64, u64)) -> Flow {
+        let defined = self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined);
+        let Some(f) = defined.filter(|_| !is_unknown(function)) else {
+            // Section 3.5: the start of an unknown is ignored.
+            self.forget_behind(argument);
+            let v = self.fresh_unknown();
+            return Flow::Done(v);
+        };
+        match self.new_thread(ti, f, argument, pc) {
+            Some(new) => {
+                self.threads[new].member = member;
+                self.note(ti, 1);
+                Flow::Done(handle(new))
+            }
+            None => Flow::Done(self.fresh_unknown()),
+        }
+    }
+
+    /// A thread that begins with a call, knowing what its parent knows.
+    fn new_thread(&mut self, parent: usize, f: u32, argument: u64, pc: u32) -> Option<usize> {
+        let new = self.threads.len();
+        if new > self.bounds.threads || new >= MOST_THREADS {
+            return None;
+        }
+        let context = self.context(parent);
+        let mut t = Thread::new(f, Some(parent));
+        t.clock.assign(&self.threads[parent].clock);
+        t.clock.tick(new);
+        t.started_at = pc;
+        t.started_in = context;
+        self.threads.push(t);
+        self.threads[parent].clock.tick(parent);
+        self.watching = true;
+        self.give_tls(new);
+        self.push(new, argument);
+        self.call(new, f, 1, u32::MAX - 1);
+        Some(new)
+    }
+
+    pub(super) fn join(&mut self, ti: usize, handle: u64) -> Flow {
+        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len() && !is_unknown(handle)) else {
+            return Flow::Done(0);
+        };
+        if target == ti {
+            return Flow::Done(35);
+        }
+        if !self.threads[target].ended() {
+            return Flow::Block(State::Join { thread: target });
+        }
+        self.learn_from_ended(ti, target);
+        Flow::Done(self.threads[target].result)
+    }
+
+    pub(super) fn try_join(&mut self, ti: usize, handle: u64) -> Flow {
+        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len()) else { return Flow::Done(0) };
+        if !self.threads[target].ended() {
+            return Flow::Done(1);
+        }
+        self.learn_from_ended(ti, target);
+        Flow::Done(0)
+    }
+
+    fn learn_from_ended(&mut self, ti: usize, target: usize) {
+        let clock = std::mem::take(&mut self.threads[target].clock);
+        self.threads[ti].clock.join(&clock);
+        self.threads[target].clock = clock;
+        self.threads[target].joined = true;
+    }
+
+    pub(super) fn exit_thread(&mut self, ti: usize, result: u64) -> Flow {
+        let t = &mut self.threads[ti];
+        while let Some(f) = t.frames.pop() {
+            if f.memory != 0 {
+                self.memory.free_frame(f.memory, f.memory_size);
+            }
+        }
+        t.stack.clear();
+        t.result = result;
+        if ti == 0 {
+            // `main` ends but its program goes on.
+            self.end_thread(ti);
+        } else {
+            self.outermost_returned(ti);
+        }
+        Flow::Elsewhere
+    }
+
+    /// The last frame of a thread is gone: destructors, then the end.
+    pub(super) fn outermost_returned(&mut self, ti: usize) {
+        if ti == 0 {
+            self.end = Some(End::Finished);
+            return;
+        }
+        if self.run_destructor(ti) {
+            return;
+        }
+        self.end_thread(ti);
+    }
+
+    /// Calls the destructor of one thread-specific value that is left.
+    fn run_destructor(&mut self, ti: usize) -> bool {
+        let left = (0..self.threads[ti].keys.len()).find(|k| {
+            let value = self.threads[ti].keys[*k];
+            value != 0 && self.destructors.get(*k).is_some_and(|d| *d != 0)
+        });
+        let Some(key) = left else { return false };
+        let t = &mut self.threads[ti];
+        if t.destructor_rounds >= DESTRUCTOR_ROUNDS * 4 {
+            return false;
+        }
+        t.destructor_rounds += 1;
+        let value = std::mem::replace(&mut t.keys[key], 0);
+        t.stack.clear();
+        match self.program.function_at(self.destructors[key]) {
+            Some(f) if self.program.functions[f as usize].defined => {
+                self.push(ti, value);
+                self.call(ti, f, 1, u32::MAX - 1)
+            }
+            _ => self.run_destructor(ti),
+        }
+    }
+
+    fn end_thread(&mut self, ti: usize) {
+        let t = &mut self.threads[ti];
+        t.state = State::Ended;
+        t.stack.clear();
+        t.frames.clear();
+        self.look_for_leaks(ti);
+        for t in &mut self.threads {
+            if t.state == (State::Join { thread: ti }) {
+                t.state = State::Runnable;
+            }
+        }
+        if let Some(under) = self.threads[ti].interrupts {
+            self.handler_returned(ti, under);
+        }
+        if let Some(timer) = self.threads[ti].timer {
+            self.tick_ended(ti, timer);
+        }
+        self.note(ti, 2);
+    }
+
+    pub(super) fn key_get(&self, ti: usize, key: u64) -> u64 {
+        self.threads[ti].keys.get(key as usize).copied().unwrap_or(0)
+    }
+
+    pub(super) fn key_set(&mut self, ti: usize, key: u64, value: u64) -> Flow {
+        if key < self.destructors.len() as u64 {
+            let keys = &mut self.threads[ti].keys;
+            if keys.len() <= key as usize {
+                keys.resize(key as usize + 1, 0);
+            }
+            keys[key as usize] = value;
+        }
+        Flow::Done(0)
+    }
+
+    pub(super) fn interrupt_on(&mut self, ti: usize, function: u64, argument: u64) -> Flow {
+        if self.program.function_at(function).is_some_and(|f| self.program.functions[f as usize].defined) {
+            self.interrupts.retain(|i| i.function != function);
+            let clock = self.threads[ti].clock.clone();
+            self.interrupts.push(InterruptSource { function, argument, clock });
+            self.threads[ti].clock.tick(ti);
+            self.watching = true;
+        }
+        Flow::Done(0)
+    }
+
+    /// At a switch: now and then a handler runs on some thread.
+    pub(super) fn maybe_interrupt(&mut self) {
+        if self.interrupts.is_empty() || self.interrupts_left == 0 || !self.interrupt_now() {
+            return;
+        }
+        let runnable: Vec<usize> = (0..self.threads.len())
+            .filter(|t| self.threads[*t].state == State::Runnable && self.threads[*t].interrupts.is_none())
+            .collect();
+        if !runnable.is_empty() {
+            let t = runnable[self.rng.below(runnable.len() as u64) as usize];
+            self.interrupt(t);
+        }
+    }
+
+    /// When nothing runs an interrupt may be what everybody waits for.
+    pub(super) fn deliver_interrupt_to_waiter(&mut self) -> bool {
+        if self.interrupts.is_empty() || self.interrupts_left == 0 {
+            return false;
+        }
+        let waiting = (0..self.threads.len()).find(|t| {
+            !matches!(self.threads[*t].state, State::Ended | State::Interrupted { .. })
+                && self.threads[*t].interrupts.is_none()
+        });
+        waiting.is_some_and(|t| self.interrupt(t))
+    }
+
+    fn interrupt(&mut self, under: usize) -> bool {
+        let source = self.rng.below(self.interrupts.len() as u64) as usize;
+        let (function, argument) = (self.interrupts[source].function, self.interrupts[source].argument);
+        // A signal is blocked while its own handler runs.
+        let running = self.threads.iter().any(|t| t.interrupts.is_some() && !t.ended());
+        let Some(f) = self.program.function_at(function).filter(|_| !running) else { return false };
+        let new = self.threads.len();
+        if new >= MOST_THREADS {
+            return false;
+        }
+        self.interrupts_left -= 1;
+        let mut t = Thread::new(f, Some(under));
+        t.clock.assign(&self.interrupts[source].clock);
+        t.clock.tick(new);
+        t.interrupts = Some(under);
+        t.started_at = self.threads[under].pc;
+        t.started_in = self.context(under);
+        t.tls = self.threads[under].tls;
+        t.timer = None;
+        t.result = source as u64;
+        self.threads.push(t);
+        self.threads[under].state = State::Interrupted { by: new };
+        self.watching = true;
+        self.push(new, argument);
+        self.call(new, f, 1, u32::MAX - 1)
+    }
+
+    fn handler_returned(&mut self, ti: usize, under: usize) {
+        // A thread that waited tries again: whatever it waited for may have come meanwhile.
+        if self.threads[under].state == (State::Interrupted { by: ti }) {
+            self.threads[under].state = State::Runnable;
+        }
+        let source = self.threads[ti].result as usize;
+        let clock = self.threads[ti].clock.clone();
+        if let Some(s) = self.interrupts.get_mut(source) {
+            s.clock.join(&clock);
+        }
+    }
+
+    pub(super) fn timer_start(&mut self, ti: usize, operands: &[u64; 4], pc: u32) -> Flow {
+        let [timer, function, argument, periodic] = *operands;
+        let Some(f) = self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined) else {
+            return Flow::Done(0);
+        };
+        self.timer_stop(timer);
+        if let Some(new) = self.new_thread(ti, f, argument, pc) {
+            self.threads[new].timer = Some(timer);
+            self.threads[new].member = (argument, if periodic == 0 { 1 } else { u64::from(TICKS) });
+        }
+        Flow::Done(0)
+    }
+
+    pub(super) fn timer_stop(&mut self, timer: u64) {
+        for t in self.threads.iter_mut().filter(|t| t.timer == Some(timer)) {
+            t.timer = None;
+        }
+    }
+
+    /// A tick is over; a periodic timer ticks again, on the same thread.
+    fn tick_ended(&mut self, ti: usize, _timer: u64) {
+        let (argument, left) = self.threads[ti].member;
+        let f = self.threads[ti].function;
+        if left <= 1 || self.end.is_some() {
+            return;
+        }
+        self.threads[ti].member.1 -= 1;
+        self.threads[ti].state = State::Runnable;
+        self.push(ti, argument);
+        self.call(ti, f, 1, u32::MAX - 1);
+    }
+}

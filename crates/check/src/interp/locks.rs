@@ -1,0 +1,205 @@
+//! Mutexes and reader-writer locks.
+
+use raddle_finding::{Kind, Op};
+
+use super::context::Held;
+use super::sync::Flow;
+use super::thread::State;
+use super::{End, Machine};
+
+/// What a failed attempt returns.
+const BUSY: u64 = 1;
+
+impl Machine<'_> {
+    pub(super) fn lock_init(&mut self, lock: u64, flags: u64) -> Flow {
+        let o = self.objects.entry(lock).or_default();
+        let clock = std::mem::take(&mut o.clock);
+        *o = super::sync::Object {
+            recursive: flags & 1 != 0,
+            checked: flags & 2 != 0,
+            initialised: true,
+            clock,
+            ..Default::default()
+        };
+        Flow::Done(0)
+    }
+
+    pub(super) fn lock_destroy(&mut self, lock: u64) -> Flow {
+        if let Some(o) = self.objects.get(&lock)
+            && o.owner.is_none()
+            && o.readers.is_empty()
+        {
+            self.objects.remove(&lock);
+        }
+        Flow::Done(0)
+    }
+
+    /// Takes the exclusive side.
+    pub(super) fn lock(&mut self, ti: usize, lock: u64, timed: bool, pc: u32) -> Flow {
+        let o = self.objects.entry(lock).or_default();
+        match o.owner {
+            Some(owner) if owner == ti && o.recursive => {
+                o.depth += 1;
+                return Flow::Done(0);
+            }
+            Some(owner) if owner == ti => {
+                if o.checked || timed {
+                    return Flow::Done(BUSY);
+                }
+                return self.taken_twice(ti, lock, pc);
+            }
+            None if o.readers.is_empty() => {
+                self.take(ti, lock, false, pc);
+                return Flow::Done(0);
+            }
+            None if o.readers.iter().all(|r| *r == ti) && !timed => return self.taken_twice(ti, lock, pc),
+            _ => {}
+        }
+        if timed && self.threads[ti].expired {
+            return Flow::Done(BUSY);
+        }
+        Flow::Block(State::Lock { lock, shared: false, timed })
+    }
+
+    pub(super) fn try_lock(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
+        let o = self.objects.entry(lock).or_default();
+        if o.owner == Some(ti) && o.recursive {
+            o.depth += 1;
+            return Flow::Done(0);
+        }
+        if o.owner.is_some() || !o.readers.is_empty() {
+            self.gave_way(ti);
+            return Flow::Done(BUSY);
+        }
+        self.take(ti, lock, false, pc);
+        Flow::Done(0)
+    }
+
+    pub(super) fn read_lock(&mut self, ti: usize, lock: u64, timed: bool, pc: u32) -> Flow {
+        let o = self.objects.entry(lock).or_default();
+        match o.owner {
+            None => {
+                self.take(ti, lock, true, pc);
+                Flow::Done(0)
+            }
+            Some(owner) if owner == ti && !timed => self.taken_twice(ti, lock, pc),
+            Some(_) if timed && self.threads[ti].expired => Flow::Done(BUSY),
+            Some(_) => Flow::Block(State::Lock { lock, shared: true, timed }),
+        }
+    }
+
+    pub(super) fn try_read_lock(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
+        let o = self.objects.entry(lock).or_default();
+        if o.owner.is_some() {
+            return Flow::Done(BUSY);
+        }
+        self.take(ti, lock, true, pc);
+        Flow::Done(0)
+    }
+
+    fn take(&mut self, ti: usize, lock: u64, shared: bool, pc: u32) {
+        let context = self.context(ti);
+        let o = self.objects.entry(lock).or_default();
+        let clock = &mut self.threads[ti].clock;
+        clock.join(&o.clock);
+        if shared {
+            o.readers.push(ti);
+        } else {
+            clock.join(&o.read_clock);
+            o.owner = Some(ti);
+            o.depth = 1;
+        }
+        self.threads[ti].held.push(Held { lock, shared, pc, context });
+        self.relock(ti);
+        self.note(ti, lock);
+    }
+
+    /// The held locks changed.
+    fn relock(&mut self, ti: usize) {
+        self.threads[ti].lockset = self.contexts.lockset(&self.threads[ti].held);
+    }
+
+    fn drop_held(&mut self, ti: usize, lock: u64) {
+        let held = &mut self.threads[ti].held;
+        if let Some(i) = held.iter().rposition(|h| h.lock == lock) {
+            held.remove(i);
+        }
+        self.relock(ti);
+    }
+
+    pub(super) fn unlock(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
+        let o = self.objects.entry(lock).or_default();
+        if o.owner != Some(ti) {
+            return self.not_held(ti, lock, pc);
+        }
+        o.depth -= 1;
+        if o.depth == 0 {
+            self.give_up(ti, lock);
+        }
+        Flow::Done(0)
+    }
+
+    /// Releases the exclusive side, whatever its depth.
+    pub(super) fn give_up(&mut self, ti: usize, lock: u64) {
+        if let Some(o) = self.objects.get_mut(&lock) {
+            o.owner = None;
+            o.depth = 0;
+        }
+        self.release(ti, lock);
+        self.drop_held(ti, lock);
+        self.wake_waiters(lock);
+    }
+
+    pub(super) fn rw_unlock(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
+        let o = self.objects.entry(lock).or_default();
+        if o.owner == Some(ti) {
+            return self.unlock(ti, lock, pc);
+        }
+        let Some(i) = o.readers.iter().position(|r| *r == ti) else {
+            return self.not_held(ti, lock, pc);
+        };
+        o.readers.swap_remove(i);
+        o.read_clock.join(&self.threads[ti].clock);
+        self.threads[ti].clock.tick(ti);
+        self.drop_held(ti, lock);
+        self.wake_waiters(lock);
+        Flow::Done(0)
+    }
+
+    fn not_held(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
+        let checked = self.objects.get(&lock).is_some_and(|o| o.checked);
+        if !Self::is_certain(lock) {
+            self.threads[ti].vague = true;
+        } else if !checked && !self.threads[ti].vague && self.is_main_or_started(ti) {
+            self.report_lock(Kind::UnlockNotHeld, Op::Unlock, ti, lock, pc);
+        }
+        Flow::Done(BUSY)
+    }
+
+    fn is_main_or_started(&self, ti: usize) -> bool {
+        self.threads[ti].interrupts.is_none()
+    }
+
+    fn taken_twice(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
+        if Self::is_certain(lock) && !self.threads[ti].vague {
+            self.report_lock(Kind::DoubleLock, Op::Lock, ti, lock, pc);
+        }
+        // A real thread would stand here forever.
+        self.end = Some(End::Crashed);
+        Flow::Done(BUSY)
+    }
+
+    /// A thread that has ended still holds something.
+    pub(super) fn look_for_leaks(&mut self, ti: usize) {
+        let t = &self.threads[ti];
+        if t.vague || t.cancelled || t.interrupts.is_some() {
+            return;
+        }
+        for held in t.held.clone() {
+            // A semaphore-like lock given on to another thread is unlocked there, which is reported there.
+            if Self::is_certain(held.lock) {
+                self.report_leak(ti, held);
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The interpreter: one run of a program under one schedule, with races and deadlocks looked for on the way.
+//!
+//! This is section 3 of Bläser, "Practical Detection of Concurrency Issues at Coding Time" (ISSTA 2018): concrete
+//! interpretation on a simulated heap, random scheduling from a seed, vector clocks, a wait-for graph, uninterpreted
+//! values. Guaranteed: the same program, entry and seed give the same run, and a run ends within its bounds.
+//!
+//! Deviations from the paper:
+//!
+//! 1. The scheduler picks a thread for a random number of steps, not for one, and prefers to switch at
+//!    synchronisation. Happens-before finds a race whatever lies between the two accesses, so what matters is the
+//!    order of synchronisation; and a switch a step would cost half the speed. Section 3.1's sequential consistency
+//!    is kept. See [`sched`].
+//! 2. Unknown values have identity ([`value`]), so that a condition on the same input is decided once a run.
+//! 3. The access history is FastTrack's, not a list of all accesses ([`history`]).
+//! 4. A lock at an unknown address is not ignored: it is the lock of that unknown. It orders accesses, it counts as
+//!    held, and no deadlock is reported on it.
+//! 5. A handler (a signal's) is a thread that runs on another's stack: the interrupted thread waits for it, which makes
+//!    its deadlocks ordinary cycles.
+//! 6. An access of a null pointer ends the run: what follows could not happen.
+//! 7. Atomic operations have memory orders; fences and release sequences order what C11 says they order.
+
+mod atomic;
+mod call;
+pub mod clock;
+pub mod context;
+mod deadlock;
+mod explain;
+pub mod history;
+mod intrinsic;
+mod lifecycle;
+mod locks;
+pub mod memory;
+pub mod raw;
+mod rng;
+pub mod sched;
+mod step;
+mod sync;
+mod thread;
+pub mod value;
+mod waits;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ir::Program;
+use clock::Clock;
+use context::Contexts;
+use memory::Memory;
+use raddle_finding::Kind;
+use raw::RawFinding;
+pub use rng::Rng;
+use sched::Strategy;
+use sync::Object;
+use thread::Thread;
+
+/// Bounds of one run.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    pub steps: u64,
+    pub heap: usize,
+    /// Threads besides the first; a start beyond them fails as it would when a system is out of threads.
+    pub threads: usize,
+    pub call_depth: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { steps: 1_000_000, heap: 8 << 20, threads: clock::MOST_THREADS - 1, call_depth: 400 }
+    }
+}
+
+/// How an entry is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    pub function: u32,
+    /// Globals hold what earlier code may have left in them: unknown values.
+    pub in_the_middle: bool,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The first thread returned, or the program exited.
+    Finished,
+    /// No thread can go on.
+    Stuck,
+    Steps,
+    Memory,
+    /// Something happened that ends a real program, or after which nothing is certain.
+    Crashed,
+    Cancelled,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct RunResult {
+    pub end: End,
+    pub steps: u64,
+    /// Threads started, handlers and ticks included.
+    pub threads: usize,
+    /// Equal for runs that synchronised in the same order.
+    pub fingerprint: u64,
+}
+
+/// What carries over from run to run.
+#[derive(Debug, Default)]
+pub struct Knowledge {
+    /// How often each side of each unknown branch was taken.
+    pub sides: FxHashMap<u32, [u32; 2]>,
+    /// Findings made, by kind and instructions, so that each is explained once.
+    pub seen: FxHashSet<(Kind, u32, u32)>,
+    pub findings: Vec<RawFinding>,
+    /// How often each was met again.
+    pub met: FxHashMap<(Kind, u32, u32), u64>,
+}
+
+/// The state of a run. Kept between runs for its allocations.
+pub struct Machine<'p> {
+    program: &'p Program,
+    bounds: Bounds,
+    memory: Memory,
+    threads: Vec<Thread>,
+    objects: FxHashMap<u64, Object>,
+    /// What has been released to each atomic object.
+    atomics: FxHashMap<u64, Clock>,
+    contexts: Contexts,
+    pub knowledge: Knowledge,
+    decisions: FxHashMap<u32, (bool, u16)>,
+    rng: Rng,
+    seed: u64,
+    strategy: Strategy,
+    steps: u64,
+    step_limit: u64,
+    fingerprint: u64,
+    /// Numbers fresh unknowns.
+    fresh: u32,
+    /// More than one thread has existed: accesses are recorded.
+    watching: bool,
+    end: Option<End>,
+    destructors: Vec<u64>,
+    interrupts: Vec<lifecycle::InterruptSource>,
+    interrupts_left: u32,
+    /// Wakes of sleeping threads in a row with nothing else done.
+    idle_wakes: u32,
+    /// An unknown decided something: a stuck run proves less.
+    approximate: bool,
+    cancel: Option<&'p AtomicBool>,
+}
+
+impl<'p> Machine<'p> {
+    pub fn new(program: &'p Program, bounds: Bounds, cancel: Option<&'p AtomicBool>) -> Self {
+        Self {
+            program,
+            bounds,
+            memory: Memory::default(),
+            threads: Vec::new(),
+            objects: FxHashMap::default(),
+            atomics: FxHashMap::default(),
+            contexts: Contexts::default(),
+            knowledge: Knowledge::default(),
+            decisions: FxHashMap::default(),
+            rng: Rng::new(0),
+            seed: 0,
+            strategy: Strategy::default(),
+            steps: 0,
+            step_limit: 0,
+            fingerprint: 0,
+            fresh: 0,
+            watching: false,
+            end: None,
+            destructors: Vec::new(),
+            interrupts: Vec::new(),
+            interrupts_left: 0,
+            idle_wakes: 0,
+            approximate: false,
+            cancel,
+        }
+    }
+
+    /// Runs an entry to its end. The seed decides everything that is left open.
+    pub fn run(&mut self, start: Start, seed: u64) -> RunResult {
+        self.prepare(start, seed);
+        while self.end.is_none() {
+            match self.pick() {
+                Some((thread, fuel)) => self.run_thread(thread, fuel),
+                None => self.nothing_runs(),
+            }
+            if self.steps >= self.step_limit {
+                self.end.get_or_insert(End::Steps);
+            }
+            if self.cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
+                self.end = Some(End::Cancelled);
+            }
+        }
+        RunResult {
+            end: self.end.unwrap_or(End::Finished),
+            steps: self.steps,
+            threads: self.threads.len(),
+            fingerprint: self.fingerprint,
+        }
+    }
+
+    fn prepare(&mut self, start: Start, seed: u64) {
+        self.memory.reset(&self.program.image, self.bounds.heap);
+        let program = self.program;
+        let ranges = program.image_unknown.iter().chain(if start.in_the_middle { &program.image_mutable[..] } else { &[] });
+        for (address, size) in ranges {
+            if let Ok(at) = self.memory.index(u64::from(*address), u64::from(*size)) {
+                self.memory.havoc(at, *size as usize, 1);
+            }
+        }
+        self.threads.clear();
+        self.objects.clear();
+        self.atomics.clear();
+        self.contexts.clear();
+        self.decisions.clear();
+        self.rng = Rng::new(seed);
+        self.seed = seed;
+        self.strategy = Strategy::choose(seed, &mut self.rng);
+        self.steps = 0;
+        self.step_limit = self.bounds.steps;
+        self.fingerprint = 0;
+        self.fresh = 0;
+        self.watching = false;
+        self.end = None;
+        self.destructors.clear();
+        self.interrupts.clear();
+        self.interrupts_left = 4;
+        self.idle_wakes = 0;
+        self.approximate = false;
+        self.start_main(start.function);
+    }
+
+    /// An unknown that was never seen before in this run.
+    fn fresh_unknown(&mut self) -> u64 {
+        self.fresh = self.fresh.wrapping_add(1);
+        value::unknown(value::mix(400, u64::from(self.fresh), 0))
+    }
+
+    /// Decides a branch on an unknown, the same way each time in a run (rule 3 of [`value`]).
+    #[cold]
+    fn decide(&mut self, unknown: u64, pc: u32) -> bool {
+        /// A loop that waits for something unknown to change would never end otherwise.
+        const PATIENCE: u16 = 100;
+        self.approximate = true;
+        let (key, negated) = (value::number(unknown) >> 1, value::number(unknown) & 1 == 1);
+        let known = self.decisions.get(&key).copied();
+        let truth = match known {
+            Some((truth, uses)) if uses < PATIENCE => {
+                self.decisions.insert(key, (truth, uses + 1));
+                truth
+            }
+            Some((truth, _)) => {
+                self.decisions.insert(key, (!truth, 0));
+                !truth
+            }
+            None => {
+                let sides = self.knowledge.sides.entry(pc).or_default();
+                // Mostly the side that was taken less often, so that both are covered over the runs.
+                let taken = if sides[0] == sides[1] || self.rng.below(4) == 0 {
+                    self.rng.below(2) == 1
+                } else {
+                    sides[1] < sides[0]
+                };
+                let truth = taken != negated;
+                self.decisions.insert(key, (truth, 0));
+                truth
+            }
+        };
+        let taken = truth != negated;
+        self.knowledge.sides.entry(pc).or_default()[usize::from(taken)] += 1;
+        taken
+    }
+
+    /// Adds an event to the run's fingerprint.
+    fn note(&mut self, thread: usize, what: u64) {
+        let h = self.fingerprint ^ what.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (thread as u64) << 56;
+        self.fingerprint = h.rotate_left(17).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    }
+}
+
+#[cfg(test)]
+mod tests;

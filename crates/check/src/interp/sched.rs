@@ -1,0 +1,184 @@
+//! Which thread runs next, and for how long.
+//!
+//! Each run has a strategy, chosen by its seed. All of them are random; they differ in what they make likely:
+//!
+//! - [`Strategy::Random`]: any thread, for a random number of steps around a mean. Short means interleave accesses,
+//!   long ones let threads meet only at synchronisation.
+//! - [`Strategy::Priority`]: the thread of highest priority, priorities changed at a few random steps (PCT; Burckhardt
+//!   and others, ASPLOS 2010). Reaches orders in which one thread is far ahead of the others.
+//! - [`Strategy::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread that can come to
+//!   hold one lock of a cycle comes to hold it, so that a deadlock that is possible soon happens.
+
+use super::lifecycle::INTERRUPT_CHANCE;
+use super::thread::State;
+use super::{End, Machine, Rng};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Kind {
+    #[default]
+    Random,
+    Priority,
+    HoldAndWait,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Strategy {
+    pub kind: Kind,
+    /// The mean number of steps between switches.
+    mean: u64,
+    /// One synchronisation in this many ends a thread's turn.
+    sync_switch: u64,
+    /// For priorities: of each thread, and the steps at which the running one falls to the bottom.
+    priorities: Vec<u64>,
+    drops: Vec<u64>,
+}
+
+impl Strategy {
+    pub fn choose(seed: u64, rng: &mut Rng) -> Self {
+        let kind = match seed % 4 {
+            0 | 2 => Kind::Random,
+            1 => Kind::HoldAndWait,
+            _ => Kind::Priority,
+        };
+        let mean = [4, 16, 64, 300, 2000][rng.below(5) as usize];
+        let sync_switch = [1, 2, 3, 8][rng.below(4) as usize];
+        let drops = (0..3).map(|_| rng.below(4000)).collect();
+        Self { kind, mean, sync_switch, priorities: Vec::new(), drops }
+    }
+}
+
+/// Sleeping threads woken in a row, with nothing else to run, after which a run is over.
+const IDLE: u32 = 60;
+
+impl Machine<'_> {
+    /// The next thread and the steps it gets; `None` when nothing can run.
+    pub(super) fn pick(&mut self) -> Option<(usize, u64)> {
+        self.maybe_interrupt();
+        let mut candidates: [usize; 256] = [0; 256];
+        let mut n = 0;
+        for (i, t) in self.threads.iter().enumerate() {
+            if t.state == State::Runnable && n < candidates.len() {
+                candidates[n] = i;
+                n += 1;
+            }
+        }
+        let candidates = &candidates[..n];
+        if candidates.is_empty() {
+            return None;
+        }
+        if n == 1 {
+            // Sleepers and timed waiters wake as others make progress; let the only runner get far.
+            self.wake_somebody();
+            return Some((candidates[0], if self.threads.len() == 1 { 1 << 16 } else { 500 }));
+        }
+        let chosen = match self.strategy.kind {
+            Kind::Random => candidates[self.rng.below(n as u64) as usize],
+            Kind::HoldAndWait => self.least_greedy(candidates),
+            Kind::Priority => self.most_urgent(candidates),
+        };
+        if self.rng.below(8) == 0 {
+            self.wake_somebody();
+        }
+        let fuel = 1 + self.rng.below(self.strategy.mean * 2);
+        Some((chosen, fuel))
+    }
+
+    /// Any thread, but not one that is about to wait while it holds something, unless there is no other.
+    fn least_greedy(&mut self, candidates: &[usize]) -> usize {
+        let others: Vec<usize> = candidates.iter().copied().filter(|t| !self.is_greedy(*t)).collect();
+        let from = if others.is_empty() { candidates } else { &others };
+        from[self.rng.below(from.len() as u64) as usize]
+    }
+
+    fn is_greedy(&self, thread: usize) -> bool {
+        use crate::ir::{Instr, SyncOp};
+        let t = &self.threads[thread];
+        let next = self.program.code.get(t.pc as usize);
+        let asks = matches!(
+            next,
+            Some(Instr::Sync(SyncOp::Lock | SyncOp::ReadLock | SyncOp::WriteLock | SyncOp::SemWait))
+        );
+        asks && !t.held.is_empty()
+    }
+
+    fn most_urgent(&mut self, candidates: &[usize]) -> usize {
+        while self.strategy.priorities.len() < self.threads.len() {
+            let p = 1000 + self.rng.below(1 << 20);
+            self.strategy.priorities.push(p);
+        }
+        let best = |s: &Strategy| candidates.iter().copied().max_by_key(|t| s.priorities[*t]).unwrap_or(candidates[0]);
+        let chosen = best(&self.strategy);
+        let steps = self.steps;
+        if self.strategy.drops.iter().any(|d| *d <= steps) {
+            self.strategy.drops.retain(|d| *d > steps);
+            self.strategy.priorities[chosen] = self.strategy.drops.len() as u64;
+            return best(&self.strategy);
+        }
+        chosen
+    }
+
+    /// Whether a thread's turn ends at this synchronisation.
+    pub(super) fn switch_at_sync(&mut self) -> bool {
+        self.threads.len() > 1 && self.rng.below(self.strategy.sync_switch) == 0
+    }
+
+    /// A thread that spins must not keep the processor: its priority falls.
+    pub(super) fn gave_way(&mut self, thread: usize) {
+        if let Some(p) = self.strategy.priorities.get_mut(thread) {
+            *p = self.rng.below(1000);
+        }
+    }
+
+    /// Lets one sleeping or timed thread go on, if there is one.
+    pub(super) fn wake_somebody(&mut self) -> bool {
+        let waiting: Vec<usize> = (0..self.threads.len()).filter(|t| self.can_time_out(*t)).collect();
+        if waiting.is_empty() {
+            return false;
+        }
+        let t = waiting[self.rng.below(waiting.len() as u64) as usize];
+        self.time_out(t);
+        true
+    }
+
+    fn can_time_out(&self, thread: usize) -> bool {
+        match self.threads[thread].state {
+            State::Sleeping | State::Pausing => true,
+            State::Lock { timed, .. } | State::Condition { timed, .. } | State::Semaphore { timed, .. } => timed,
+            _ => false,
+        }
+    }
+
+    fn time_out(&mut self, thread: usize) {
+        let t = &mut self.threads[thread];
+        if let State::Condition { condition, .. } = t.state {
+            t.wait = super::thread::WaitPhase::TimedOut;
+            if let Some(o) = self.objects.get_mut(&condition) {
+                o.waiting.retain(|w| *w != thread);
+            }
+        } else {
+            t.expired = !matches!(t.state, State::Sleeping | State::Pausing);
+        }
+        self.threads[thread].state = State::Runnable;
+    }
+
+    /// No thread is runnable: time passes, or the run is stuck.
+    pub(super) fn nothing_runs(&mut self) {
+        self.idle_wakes += 1;
+        if self.idle_wakes < IDLE && self.wake_somebody() {
+            return;
+        }
+        if self.idle_wakes < IDLE && self.deliver_interrupt_to_waiter() {
+            return;
+        }
+        let timed = (0..self.threads.len()).any(|t| self.can_time_out(t));
+        if !timed {
+            self.report_stuck();
+        }
+        self.end = Some(End::Stuck);
+    }
+
+    /// True with the chance that an interrupt comes at this switch.
+    pub(super) fn interrupt_now(&mut self) -> bool {
+        self.rng.below(INTERRUPT_CHANCE) == 0
+    }
+}

@@ -1,0 +1,182 @@
+//! Synchronisation operations: operands, results, and who does what.
+//!
+//! A blocking operation leaves its operands on the stack and the thread's `pc` on itself; when the thread is woken the
+//! operation is simply tried again. So there is one place for each operation's rule, and spurious wakes are harmless.
+
+use super::Machine;
+use super::clock::Clock;
+use super::thread::State;
+use super::value::is_unknown;
+use crate::ir::SyncOp;
+
+/// A synchronisation object: whatever is needed of lock, condition, semaphore, barrier and once.
+#[derive(Debug, Default)]
+pub struct Object {
+    /// Who holds it alone, and how many times.
+    pub owner: Option<usize>,
+    pub depth: u32,
+    /// Who holds it for reading.
+    pub readers: Vec<usize>,
+    /// What the last release (of the writing side) published.
+    pub clock: Clock,
+    /// What the releases of readers published.
+    pub read_clock: Clock,
+    pub count: i64,
+    /// Threads waiting for a notification or at a barrier.
+    pub waiting: Vec<usize>,
+    pub recursive: bool,
+    /// Errors are returned to the program, which handles them.
+    pub checked: bool,
+    pub once: OnceState,
+    /// It was set up by the program, and not merely found.
+    pub initialised: bool,
+    /// Threads that took from a semaphore and have not given back.
+    pub takers: Vec<usize>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum OnceState {
+    #[default]
+    Never,
+    Running(usize),
+    Done,
+}
+
+/// What became of an operation.
+pub(super) enum Flow {
+    /// It is done; this is its result.
+    Done(u64),
+    /// The thread waits; the operation will be tried again.
+    Block(State),
+    /// The operation has arranged for the thread to go on elsewhere.
+    Elsewhere,
+}
+
+impl Machine<'_> {
+    /// Tries an operation. False ends the thread's turn.
+    pub(super) fn sync(&mut self, ti: usize, op: SyncOp, pc: u32) -> bool {
+        let arity = op.arity() as usize;
+        let n = self.threads[ti].stack.len();
+        let mut operands = [0u64; 4];
+        operands[..arity].copy_from_slice(&self.threads[ti].stack[n - arity..]);
+        let flow = self.perform(ti, op, &operands, pc);
+        match flow {
+            Flow::Done(v) => {
+                let t = &mut self.threads[ti];
+                t.stack.truncate(n - arity);
+                t.stack.push(v);
+                t.expired = false;
+                self.idle_wakes = match op {
+                    SyncOp::Sleep | SyncOp::Yield | SyncOp::Pause => self.idle_wakes,
+                    _ => 0,
+                };
+                let give_way = matches!(op, SyncOp::Yield | SyncOp::Sleep);
+                self.end.is_none() && self.threads[ti].state == State::Runnable && !give_way && !self.switch_at_sync()
+            }
+            Flow::Block(state) => {
+                let t = &mut self.threads[ti];
+                t.state = state;
+                t.pc = pc;
+                self.look_for_deadlock(ti);
+                false
+            }
+            Flow::Elsewhere => false,
+        }
+    }
+
+    fn perform(&mut self, ti: usize, op: SyncOp, operands: &[u64; 4], pc: u32) -> Flow {
+        let a = operands[0];
+        match op {
+            SyncOp::Start => self.start(ti, a, operands[1], pc, (0, 1)),
+            SyncOp::StartMember => self.start(ti, a, operands[1], pc, (operands[2], operands[3])),
+            SyncOp::Join => self.join(ti, a),
+            SyncOp::TryJoin => self.try_join(ti, a),
+            SyncOp::Detach => Flow::Done(0),
+            SyncOp::ExitThread => self.exit_thread(ti, a),
+            SyncOp::ExitProcess => {
+                self.end = Some(super::End::Finished);
+                Flow::Done(0)
+            }
+            SyncOp::Current => Flow::Done(super::lifecycle::handle(self.identity(ti))),
+            SyncOp::TeamId => Flow::Done(self.threads[ti].member.0),
+            SyncOp::TeamSize => Flow::Done(self.threads[ti].member.1),
+            SyncOp::LockInit => self.lock_init(a, operands[1]),
+            SyncOp::LockDestroy => self.lock_destroy(a),
+            SyncOp::Lock | SyncOp::TimedLock => self.lock(ti, a, op == SyncOp::TimedLock, pc),
+            SyncOp::TryLock => self.try_lock(ti, a, pc),
+            SyncOp::Unlock => self.unlock(ti, a, pc),
+            SyncOp::ReadLock | SyncOp::TimedReadLock => self.read_lock(ti, a, op == SyncOp::TimedReadLock, pc),
+            SyncOp::TryReadLock => self.try_read_lock(ti, a, pc),
+            SyncOp::WriteLock | SyncOp::TimedWriteLock => self.lock(ti, a, op == SyncOp::TimedWriteLock, pc),
+            SyncOp::TryWriteLock => self.try_lock(ti, a, pc),
+            SyncOp::RwUnlock => self.rw_unlock(ti, a, pc),
+            SyncOp::Wait | SyncOp::TimedWait => self.wait(ti, a, operands[1], op == SyncOp::TimedWait, pc),
+            SyncOp::NotifyOne => self.notify(ti, a, false),
+            SyncOp::NotifyAll => self.notify(ti, a, true),
+            SyncOp::SemInit => self.sem_init(a, operands[1]),
+            SyncOp::SemWait | SyncOp::SemTimedWait => self.sem_wait(ti, a, op == SyncOp::SemTimedWait),
+            SyncOp::SemTryWait => self.sem_try_wait(ti, a),
+            SyncOp::SemPost => self.sem_post(ti, a),
+            SyncOp::SemValue => Flow::Done(self.objects.get(&a).map_or(0, |o| o.count as u64)),
+            SyncOp::BarrierInit => self.barrier_init(a, operands[1]),
+            SyncOp::BarrierWait => self.barrier_wait(ti, a),
+            SyncOp::Once => self.once(ti, a, operands[1], pc),
+            SyncOp::Yield => {
+                self.gave_way(ti);
+                Flow::Done(0)
+            }
+            SyncOp::Sleep => self.sleep(ti),
+            SyncOp::Pause => self.pause(ti),
+            SyncOp::KeyCreate => {
+                self.destructors.push(a);
+                Flow::Done(self.destructors.len() as u64 - 1)
+            }
+            SyncOp::KeyGet => Flow::Done(self.key_get(ti, a)),
+            SyncOp::KeySet => self.key_set(ti, a, operands[1]),
+            SyncOp::Interrupt => self.interrupt_on(ti, a, operands[1]),
+            SyncOp::InterruptOff => {
+                self.interrupts.retain(|i| i.function != a);
+                Flow::Done(0)
+            }
+            SyncOp::TimerStart => self.timer_start(ti, operands, pc),
+            SyncOp::TimerStop => {
+                self.timer_stop(a);
+                Flow::Done(0)
+            }
+        }
+    }
+
+    /// What was published to an object becomes known to a thread.
+    pub(super) fn acquire(&mut self, ti: usize, object: u64) {
+        if let Some(o) = self.objects.get(&object) {
+            self.threads[ti].clock.join(&o.clock);
+        }
+    }
+
+    /// What a thread knows is published to an object, and the thread's time goes on.
+    pub(super) fn release(&mut self, ti: usize, object: u64) {
+        let o = self.objects.entry(object).or_default();
+        o.clock.join(&self.threads[ti].clock);
+        self.threads[ti].clock.tick(ti);
+    }
+
+    /// Wakes all threads that wait for something about an object; they try again.
+    pub(super) fn wake_waiters(&mut self, object: u64) {
+        for t in &mut self.threads {
+            let waits = match t.state {
+                State::Lock { lock, .. } => lock == object,
+                State::Semaphore { semaphore, .. } => semaphore == object,
+                State::Once { once } => once == object,
+                _ => false,
+            };
+            if waits {
+                t.state = State::Runnable;
+            }
+        }
+    }
+
+    /// An object at an unknown or null address is not worth a finding.
+    pub(super) fn is_certain(object: u64) -> bool {
+        !is_unknown(object) && object >= 16
+    }
+}

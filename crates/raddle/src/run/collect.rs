@@ -1,0 +1,161 @@
+//! Reads the logs that the processes of a session have left.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+
+use anyhow::{Context, Result};
+use raddle_wire::log::{Header, MAGIC};
+use raddle_wire::record::{Decoded, DecodedEnd, HeldLock, Place, decode_all};
+
+/// One process image.
+#[derive(Default)]
+pub struct Process {
+    pub pid: u32,
+    pub executable: String,
+    pub instrumented: bool,
+    pub fatal: Option<u64>,
+    pub flushes: u64,
+    pub races_seen: u64,
+    pub threads_seen: u64,
+    pub untracked: u64,
+    pub lost: u64,
+    /// In the order they were mapped.
+    pub modules: Vec<Mapped>,
+    pub stacks: HashMap<u64, Stack>,
+    pub threads: HashMap<u64, Thread>,
+    pub locks: HashMap<u64, Lock>,
+    pub races: Vec<Race>,
+    pub edges: Vec<Edge>,
+    pub expected: Vec<Expected>,
+    pub expected_seen: Vec<u64>,
+    /// Creations and joins, in order: (true, parent, child) or (false, joiner, thread).
+    pub fork_joins: Vec<(bool, u64, u64)>,
+}
+
+pub struct Mapped {
+    pub low: u64,
+    pub high: u64,
+    pub offset: u64,
+    pub path: PathBuf,
+}
+
+/// Return addresses, and how many modules were mapped when they were logged.
+pub struct Stack {
+    pub pcs: Vec<u64>,
+    pub modules: usize,
+}
+
+#[derive(Default)]
+pub struct Thread {
+    pub parent: u64,
+    pub stack: u64,
+    pub name: Option<String>,
+    pub ended: bool,
+}
+
+pub struct Lock {
+    pub address: u64,
+    pub what: u64,
+}
+
+pub struct Race {
+    pub now: DecodedEnd,
+    pub before: DecodedEnd,
+    pub place: Place,
+    pub modules: usize,
+}
+
+pub struct Edge {
+    pub thread: u64,
+    pub segment: u64,
+    pub acquired: HeldLock,
+    pub held: Vec<HeldLock>,
+}
+
+pub struct Expected {
+    pub address: u64,
+    pub stack: u64,
+    pub description: String,
+}
+
+/// All processes of a session, in the order of their numbers.
+pub fn read(dir: &Path) -> Result<Vec<Process>> {
+    let entries = std::fs::read_dir(dir).with_context(|| format!("cannot read the session {}", dir.display()))?;
+    let mut logs: Vec<PathBuf> =
+        entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "log")).collect();
+    logs.sort();
+    Ok(logs.iter().filter_map(|path| read_log(path)).collect())
+}
+
+fn read_log(path: &Path) -> Option<Process> {
+    let file = std::fs::File::open(path).ok()?;
+    // SAFETY: a process of the session may still append to the log, which only makes later records visible or not;
+    // nobody truncates it.
+    let map = unsafe { memmap2::Mmap::map(&file) }.ok()?;
+    if map.len() < size_of::<Header>() {
+        return None;
+    }
+    // SAFETY: long enough, and aligned as mappings are; the counters are atomics.
+    let header = unsafe { &*map.as_ptr().cast::<Header>() };
+    if header.magic != MAGIC || header.version != raddle_wire::VERSION {
+        return None;
+    }
+    let body = &map[size_of::<Header>()..];
+    let used = (header.used.load(Relaxed) as usize).min(body.len());
+    let mut process = Process {
+        pid: header.pid,
+        instrumented: header.instrumented.load(Relaxed) != 0,
+        flushes: header.flushes.load(Relaxed),
+        races_seen: header.races_seen.load(Relaxed),
+        threads_seen: header.threads.load(Relaxed),
+        untracked: header.threads_untracked.load(Relaxed),
+        lost: header.lost.load(Relaxed),
+        ..Process::default()
+    };
+    decode_all(&body[..used]).into_iter().for_each(|record| process.add(record));
+    Some(process)
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Process {
+    fn add(&mut self, record: Decoded) {
+        use std::os::unix::ffi::OsStringExt;
+        let modules = self.modules.len();
+        match record {
+            Decoded::Process { executable } => self.executable = text(executable),
+            Decoded::Module { low, high, offset, path } => {
+                let path = PathBuf::from(std::ffi::OsString::from_vec(path));
+                self.modules.push(Mapped { low, high, offset, path });
+            }
+            Decoded::Stack { id, pcs } => drop(self.stacks.insert(id, Stack { pcs, modules })),
+            Decoded::Thread { thread, parent, stack } => {
+                self.threads.insert(thread, Thread { parent, stack, ..Thread::default() });
+                if parent != u64::MAX {
+                    self.fork_joins.push((true, parent, thread));
+                }
+            }
+            Decoded::ThreadName { thread, name } => self.threads.entry(thread).or_default().name = Some(text(name)),
+            Decoded::ThreadEnd { thread } => self.threads.entry(thread).or_default().ended = true,
+            Decoded::ThreadJoin { joiner, thread } => self.fork_joins.push((false, joiner, thread)),
+            Decoded::Lock { lock, address, what } => drop(self.locks.insert(lock, Lock { address, what })),
+            Decoded::Race { now, before, place } => self.races.push(Race { now, before, place, modules }),
+            Decoded::LockEdge { thread, segment, acquired, held } => {
+                self.edges.push(Edge { thread, segment, acquired, held });
+            }
+            Decoded::ExpectRace { address, stack, description, .. } => {
+                self.expected.push(Expected { address, stack, description: text(description) });
+            }
+            Decoded::ExpectedSeen { address } => self.expected_seen.push(address),
+            Decoded::Fatal { code, .. } => self.fatal = Some(code),
+        }
+    }
+
+    /// The module that was mapped at `address` when `modules` of them were known.
+    pub fn module_at(&self, address: u64, modules: usize) -> Option<&Mapped> {
+        self.modules[..modules.min(self.modules.len())].iter().rev().find(|m| m.low <= address && address < m.high)
+    }
+}

@@ -1,0 +1,293 @@
+//! From raw findings to findings: what runtimes saw as numbers, told in the words of the source.
+
+mod cycles;
+mod place;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use raddle_binary::{Address, Lookup, Patterns, Symbolizer};
+use raddle_finding::{
+    Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Stat, Taken, Thread,
+};
+use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, lock_kind};
+
+use super::args::{Mode, Options};
+use super::collect::{Process, Race};
+use super::session::patterns;
+
+/// All that was found, not yet grouped.
+pub fn report(command: &[OsString], processes: &[Process], options: &Options) -> Report {
+    let target: Vec<String> = command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+    let mut report = Report::new("run", target);
+    let mut symbols = Symbolizer::new();
+    let ignored = patterns(&options.ignore);
+    let several = processes.iter().filter(|p| p.instrumented).count() > 1;
+    for process in processes {
+        let mut explain = Explain { process, symbols: &mut symbols, mode: options.mode, ignored: &ignored };
+        let mut findings = explain.races();
+        if !options.no_lock_order {
+            findings.extend(explain.cycles());
+        }
+        findings.extend(explain.missing_races());
+        if several {
+            let note = format!("in process {} ({})", process.pid, process.executable);
+            findings.iter_mut().for_each(|f| f.notes.push(note.clone()));
+        }
+        report.findings.append(&mut findings);
+    }
+    add_stats(&mut report.stats, processes, options);
+    report
+}
+
+fn add_stats(stats: &mut BTreeMap<String, Stat>, processes: &[Process], options: &Options) {
+    let mode = match options.mode {
+        Mode::Hb => "hb",
+        Mode::Hybrid => "hybrid",
+        Mode::Fast => "fast",
+    };
+    let sum = |f: fn(&Process) -> u64| Stat::from(processes.iter().map(f).sum::<u64>());
+    stats.insert("mode".into(), Stat::from(mode));
+    stats.insert("history".into(), Stat::from(options.history as u64));
+    stats.insert("processes".into(), Stat::from(processes.iter().filter(|p| p.instrumented).count() as u64));
+    stats.insert("threads".into(), sum(|p| p.threads_seen));
+    stats.insert("flushes".into(), sum(|p| p.flushes));
+    stats.insert("races_seen".into(), sum(|p| p.races_seen));
+    stats.insert("threads_untracked".into(), sum(|p| p.untracked));
+    stats.insert("records_lost".into(), sum(|p| p.lost));
+}
+
+struct Explain<'a> {
+    process: &'a Process,
+    symbols: &'a mut Symbolizer,
+    mode: Mode,
+    ignored: &'a Patterns,
+}
+
+/// The threads and locks that a finding names, gathered while it is told.
+#[derive(Default)]
+struct Cast {
+    threads: Vec<u64>,
+    locks: Vec<(u64, Vec<(u64, u64)>)>,
+}
+
+impl Cast {
+    fn thread(&mut self, id: u64) {
+        if id <= u32::MAX as u64 && !self.threads.contains(&id) {
+            self.threads.push(id);
+        }
+    }
+
+    /// Lock `id` was taken by `thread` at `stack`.
+    fn lock(&mut self, id: u64, thread: u64, stack: u64) {
+        let at = self.locks.iter().position(|l| l.0 == id).unwrap_or_else(|| {
+            self.locks.push((id, Vec::new()));
+            self.locks.len() - 1
+        });
+        if !self.locks[at].1.contains(&(thread, stack)) {
+            self.locks[at].1.push((thread, stack));
+        }
+    }
+}
+
+impl Explain<'_> {
+    fn races(&mut self) -> Vec<Finding> {
+        let races: Vec<&Race> = self.process.races.iter().filter(|r| !self.is_expected(r)).collect();
+        let findings: Vec<Finding> = races.into_iter().map(|r| self.race(r)).collect();
+        findings.into_iter().filter(|f| !self.is_ignored(f)).collect()
+    }
+
+    /// `ANNOTATE_EXPECT_RACE` wants this one.
+    fn is_expected(&self, race: &Race) -> bool {
+        let covers = |e: &DecodedEnd, a: u64| e.address <= a && a < e.address + e.size.max(1);
+        self.process.expected.iter().any(|e| covers(&race.now, e.address) || covers(&race.before, e.address))
+    }
+
+    /// One end lies in code that is to be ignored. The runtime does this for the executable; here are the libraries.
+    fn is_ignored(&self, finding: &Finding) -> bool {
+        finding.accesses.iter().filter_map(|a| a.stack.first()).any(|frame| {
+            let is = |value: &Option<String>, f: &dyn Fn(&str) -> bool| value.as_deref().is_some_and(f);
+            is(&frame.function, &|v| self.ignored.matches_function(v))
+                || is(&frame.file, &|v| self.ignored.matches_file(v))
+                || is(&frame.module, &|v| self.ignored.matches_module(v.as_ref()))
+        })
+    }
+
+    fn race(&mut self, race: &Race) -> Finding {
+        let mut cast = Cast::default();
+        let now = self.access(&race.now, &mut cast);
+        let before = self.access(&race.before, &mut cast);
+        let location = self.location(race, &mut cast);
+        let confidence = match self.mode {
+            Mode::Hb => Confidence::Confirmed,
+            Mode::Hybrid | Mode::Fast => Confidence::Suspected,
+        };
+        let mut finding = Finding::new(Kind::DataRace, confidence, message(&now, &before, location.as_ref()));
+        if before.stack.is_empty() {
+            finding.notes.push("the stack of the earlier access is no longer known: try --history 2 or a smaller input".into());
+        }
+        finding.accesses = vec![now, before];
+        finding.location = location;
+        finding.occurrences = 1;
+        self.introduce(&mut finding, cast);
+        finding
+    }
+
+    fn access(&mut self, end: &DecodedEnd, cast: &mut Cast) -> Access {
+        cast.thread(end.thread);
+        for held in &end.locks {
+            cast.lock(held.lock, end.thread, held.stack);
+        }
+        Access {
+            op: op(end.kind),
+            size: end.size,
+            thread: self.thread_label(end.thread),
+            locks: end.locks.iter().map(lock_label).collect(),
+            stack: self.stack(end.stack),
+            lock: None,
+        }
+    }
+
+    /// Who the threads and locks of a finding are.
+    fn introduce(&mut self, finding: &mut Finding, mut cast: Cast) {
+        // Creators are introduced too, so that the chain back to main can be read.
+        let mut i = 0;
+        while i < cast.threads.len() {
+            if let Some(t) = self.process.threads.get(&cast.threads[i]) {
+                cast.thread(t.parent);
+            }
+            i += 1;
+        }
+        cast.threads.sort_unstable();
+        finding.threads = cast.threads.iter().map(|id| self.thread(*id)).collect();
+        finding.locks = cast.locks.iter().map(|(id, taken)| self.lock(*id, taken)).collect();
+    }
+
+    fn thread(&mut self, id: u64) -> Thread {
+        let known = self.process.threads.get(&id);
+        let parent = known.map(|t| t.parent).filter(|p| *p != u64::MAX && id != 0);
+        Thread {
+            label: self.thread_label(id),
+            name: known.and_then(|t| t.name.clone()),
+            created_by: parent.map(|p| self.thread_label(p)),
+            stack: self.stack(known.map_or(0, |t| t.stack)),
+            running: known.is_none_or(|t| !t.ended),
+        }
+    }
+
+    fn thread_label(&self, id: u64) -> String {
+        if id > u32::MAX as u64 - 1 {
+            return "an unknown thread".into();
+        }
+        let name = self.process.threads.get(&id).and_then(|t| t.name.as_deref()).filter(|n| !n.is_empty());
+        match (id, name) {
+            (0, None) => "T0 (main)".into(),
+            (_, Some(name)) => format!("T{id} ({name})"),
+            (_, None) => format!("T{id}"),
+        }
+    }
+
+    fn lock(&mut self, id: u64, taken: &[(u64, u64)]) -> Lock {
+        let known = self.process.locks.get(&id);
+        let name = known.and_then(|l| self.global(l.address, usize::MAX)).map(|g| place::name_of(&g));
+        Lock {
+            label: format!("L{id}"),
+            what: known.map_or("lock", |l| what(l.what)).into(),
+            name,
+            taken: taken
+                .iter()
+                .map(|(thread, stack)| Taken { thread: self.thread_label(*thread), stack: self.stack(*stack) })
+                .collect(),
+        }
+    }
+
+    fn stack(&mut self, id: u64) -> Vec<Frame> {
+        let Some(stack) = self.process.stacks.get(&id) else { return Vec::new() };
+        let frames: Vec<Frame> = stack.pcs.iter().flat_map(|pc| self.frames(*pc, stack.modules)).collect();
+        // The runtime starts threads in place of the program.
+        let is_runtime = |f: &Frame| f.function.as_deref().is_some_and(|n| n.starts_with("raddle_rt::"));
+        frames.into_iter().filter(|f| !is_runtime(f)).collect()
+    }
+
+    /// The functions at a return address, inlined ones first.
+    fn frames(&mut self, pc: u64, modules: usize) -> Vec<Frame> {
+        let Some(mapped) = self.process.module_at(pc, modules) else {
+            return vec![Frame { offset: Some(pc), ..Frame::default() }];
+        };
+        let module = mapped.path.file_name().map(|n| n.to_string_lossy().into_owned());
+        let offset = pc - mapped.low + mapped.offset;
+        let found = self.symbols.frames(&mapped.path, Address::FileOffset(offset), Lookup::Return);
+        if found.is_empty() {
+            return vec![Frame { module, offset: Some(offset), ..Frame::default() }];
+        }
+        let frame = |f: raddle_binary::SourceFrame| Frame {
+            function: f.function,
+            file: f.file,
+            line: f.line,
+            column: f.column,
+            module: module.clone(),
+            offset: None,
+            function_line: f.function_line,
+        };
+        found.into_iter().map(frame).collect()
+    }
+
+    fn missing_races(&mut self) -> Vec<Finding> {
+        let missing: Vec<_> =
+            self.process.expected.iter().filter(|e| !self.process.expected_seen.contains(&e.address)).collect();
+        let mut findings = Vec::new();
+        for expected in missing {
+            let stack = self.stack(expected.stack);
+            let why = if expected.description.is_empty() { String::new() } else { format!(" ({})", expected.description) };
+            let message = format!("a race was expected on an address and none was found{why}");
+            let mut finding = Finding::new(Kind::ExpectedRaceMissing, Confidence::Confirmed, message);
+            let thread = "T0 (main)".to_string();
+            finding.accesses = vec![Access { op: Op::Call, size: 0, thread, locks: vec![], stack, lock: None }];
+            finding.occurrences = 1;
+            findings.push(finding);
+        }
+        findings
+    }
+}
+
+fn op(kind: AccessKind) -> Op {
+    match kind {
+        AccessKind::Read => Op::Read,
+        AccessKind::Write => Op::Write,
+        AccessKind::AtomicRead => Op::AtomicRead,
+        AccessKind::AtomicWrite => Op::AtomicWrite,
+        AccessKind::Free => Op::Free,
+        AccessKind::Allocate => Op::Allocate,
+    }
+}
+
+fn what(kind: u64) -> &'static str {
+    match kind {
+        lock_kind::MUTEX => "mutex",
+        lock_kind::RWLOCK => "rwlock",
+        lock_kind::SPINLOCK => "spinlock",
+        lock_kind::STD_MUTEX => "std::sync::Mutex",
+        lock_kind::STD_RWLOCK => "std::sync::RwLock",
+        lock_kind::ANNOTATED => "annotated lock",
+        _ => "lock",
+    }
+}
+
+fn lock_label(held: &HeldLock) -> String {
+    if held.read != 0 { format!("L{} (read)", held.lock) } else { format!("L{}", held.lock) }
+}
+
+fn message(now: &Access, before: &Access, location: Option<&Location>) -> String {
+    let on = match location {
+        Some(Location::Global { name, .. }) => format!(" on `{name}`"),
+        Some(Location::Heap { size, .. }) => format!(" on a heap block of {size} bytes"),
+        Some(Location::Stack { thread }) => format!(" on the stack of {thread}"),
+        Some(Location::Tls { thread }) => format!(" on thread-local storage of {thread}"),
+        _ => String::new(),
+    };
+    let end = |a: &Access| match raddle_finding::place::place(&a.stack).and_then(|f| f.function.as_deref()) {
+        Some(function) => format!("{} in {function}", a.op),
+        None => a.op.to_string(),
+    };
+    format!("data race{on}: {} and {} are not ordered", end(now), end(before))
+}

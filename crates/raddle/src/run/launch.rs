@@ -1,0 +1,76 @@
+//! Starts the target with the runtime in its way, and waits for it.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use anyhow::{Context, Result};
+
+use super::session::Session;
+use super::target::Program;
+use crate::install::Runtime;
+
+/// How the target ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Status(ExitStatus);
+
+impl Status {
+    /// As a shell would have it: 128 and the signal for one that was killed.
+    pub fn code(self) -> i32 {
+        self.0.code().unwrap_or_else(|| 128 + self.0.signal().unwrap_or(0))
+    }
+}
+
+/// The target, for the handler that passes signals on.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn pass_on(signal: i32) {
+    let child = CHILD.load(Ordering::Relaxed);
+    if child > 0 {
+        // SAFETY: kill is safe in a handler.
+        unsafe { libc::kill(child, signal) };
+    }
+}
+
+pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &Session) -> Result<Status> {
+    let mut command = Command::new(&program.path);
+    command.arg0(&words[0]).args(&words[1..]);
+    command.env(OsStr::new(raddle_wire::SESSION_ENV.to_str()?), session.dir());
+    command.env("LD_LIBRARY_PATH", in_front(&runtime.library_folder(), "LD_LIBRARY_PATH"));
+    if !program.has_runtime {
+        command.env("LD_PRELOAD", in_front(&runtime.shared_library(), "LD_PRELOAD"));
+    }
+    // SAFETY: only async-signal-safe calls between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            libc::signal(libc::SIGQUIT, libc::SIG_DFL);
+            Ok(())
+        });
+        // The terminal sends these to the target as well; raddle stays to tell what was found.
+        libc::signal(libc::SIGINT, libc::SIG_IGN);
+        libc::signal(libc::SIGQUIT, libc::SIG_IGN);
+    }
+    let mut child = command.spawn().with_context(|| format!("cannot start {}", program.path.display()))?;
+    CHILD.store(child.id() as i32, Ordering::Relaxed);
+    for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2] {
+        // SAFETY: the handler only reads an atomic and calls kill.
+        unsafe { libc::signal(signal, pass_on as *const () as libc::sighandler_t) };
+    }
+    let status = child.wait().context("cannot wait for the target")?;
+    CHILD.store(0, Ordering::Relaxed);
+    Ok(Status(status))
+}
+
+/// The path before what the variable holds already.
+fn in_front(path: &Path, variable: &str) -> OsString {
+    let mut value = path.as_os_str().to_owned();
+    if let Some(old) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
+        value.push(":");
+        value.push(old);
+    }
+    value
+}

@@ -1,0 +1,77 @@
+//! Where the report goes: checked before the run, written in one piece after it.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+#[error("cannot write {what} to {path}: {source}", path = path.display())]
+pub struct OutputError {
+    what: &'static str,
+    path: PathBuf,
+    source: std::io::Error,
+}
+
+/// A file that will be written, all at once, beside its place first.
+#[derive(Debug)]
+pub struct OutputFile {
+    what: &'static str,
+    path: PathBuf,
+}
+
+impl OutputFile {
+    /// Fails now if it would fail later.
+    pub fn new(what: &'static str, path: &Path) -> Result<OutputFile, OutputError> {
+        let file = OutputFile { what, path: path.into() };
+        if !file.is_special() {
+            if path.is_dir() {
+                return Err(file.error(std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+            }
+            drop(file.beside()?);
+        }
+        Ok(file)
+    }
+
+    /// A device or a pipe is written to as it is.
+    fn is_special(&self) -> bool {
+        std::fs::metadata(&self.path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+    }
+
+    fn error(&self, source: std::io::Error) -> OutputError {
+        OutputError { what: self.what, path: self.path.clone(), source }
+    }
+
+    fn beside(&self) -> Result<tempfile::NamedTempFile, OutputError> {
+        let folder = self.path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        tempfile::Builder::new().prefix(".raddle-").tempfile_in(folder).map_err(|e| self.error(e))
+    }
+
+    pub fn write(&self, text: &str) -> Result<(), OutputError> {
+        if self.is_special() {
+            return std::fs::write(&self.path, text).map_err(|e| self.error(e));
+        }
+        let mut file = self.beside()?;
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.as_file().set_permissions(mode))
+            .and_then(|()| file.persist(&self.path).map(drop).map_err(|e| e.error))
+            .map_err(|e| self.error(e))
+    }
+}
+
+/// The report to whoever reads it: text to stderr, so that the target's output stays what it was; documents to stdout.
+pub fn print(text: &str, is_document: bool) {
+    // Whoever closed the pipe wants no more of it.
+    let _ = if is_document { std::io::stdout().write_all(text.as_bytes()) } else { std::io::stderr().write_all(text.as_bytes()) };
+}
+
+pub fn width() -> usize {
+    let columns = rustix::termios::tcgetwinsize(std::io::stderr()).map(|w| w.ws_col as usize).unwrap_or(0);
+    if columns == 0 { 100 } else { columns.min(120) }
+}
+
+pub fn stderr_has_colour() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}

@@ -1,0 +1,243 @@
+//! The session: a private folder, the config page in it, and the two things the driver does while the target runs:
+//! answering runtimes that ask for a plan, and watching memory.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use raddle_binary::{Effect, LockClass, LockSite, Module, Patterns};
+use raddle_wire::config::{Config, Mode, flag};
+use raddle_wire::plan::{self, Site, SiteClass, SiteEffect};
+
+use super::args::{self, Options};
+
+/// How often memory is looked at, and how long a flush may take to show.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
+const FLUSH_REST: Duration = Duration::from_secs(2);
+
+pub struct Session {
+    dir: tempfile::TempDir,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What is left of a session: its logs.
+pub struct Served(tempfile::TempDir);
+
+impl Served {
+    pub fn dir(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Session {
+    pub fn open(options: &Options) -> Result<Session> {
+        let dir = tempfile::Builder::new()
+            .prefix("raddle-")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .tempdir()
+            .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
+        let config = dir.path().join("config");
+        // A whole page, since the runtime maps one.
+        let mut page = config_of(options).as_bytes().to_vec();
+        page.resize(4096, 0);
+        std::fs::write(&config, page).with_context(|| format!("cannot write {}", config.display()))?;
+        make_fifo(&dir.path().join("ask"))?;
+
+        let stop = Arc::new(AtomicBool::new(false));
+        let planner = Planner { dir: dir.path().into(), patterns: patterns(&options.ignore), known: HashMap::new() };
+        let watcher = Watcher::new(dir.path(), options.memory_limit)?;
+        let threads = vec![
+            spawn("plans", { let stop = stop.clone(); move || planner.serve(&stop) }),
+            spawn("memory", { let stop = stop.clone(); move || watcher.watch(&stop) }),
+        ];
+        Ok(Session { dir, stop, threads })
+    }
+
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The target is over.
+    pub fn close(self) -> Served {
+        self.stop.store(true, Ordering::Release);
+        for thread in self.threads {
+            let _ = thread.join();
+        }
+        Served(self.dir)
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    std::thread::Builder::new().name(name.into()).spawn(work).expect("a thread can be started")
+}
+
+fn config_of(options: &Options) -> Config {
+    let mode = match options.mode {
+        args::Mode::Hb => Mode::HappensBefore,
+        args::Mode::Hybrid => Mode::Hybrid,
+        args::Mode::Fast => Mode::Fast,
+    };
+    let chosen = [
+        (options.init_state, flag::INIT_STATE),
+        (!options.no_lock_order, flag::LOCK_ORDER),
+        (options.condvar_mutexes_order, flag::CONDVAR_MUTEXES_ORDER),
+        (true, flag::HAS_PLANS),
+    ];
+    let flags = chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit);
+    Config::new(mode, options.history as u32, flags)
+}
+
+fn make_fifo(path: &Path) -> Result<()> {
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
+        .with_context(|| format!("cannot make {}", path.display()))
+}
+
+/// `fun:NAME`, `file:PATH`, `module:NAME`; a bare name is a function.
+pub fn patterns(ignore: &[String]) -> Patterns {
+    let mut patterns = Patterns::default();
+    for word in ignore {
+        match word.split_once(':') {
+            Some(("file", p)) => patterns.files.push(p.into()),
+            Some(("module", p)) => patterns.modules.push(p.into()),
+            Some(("fun", p)) => patterns.functions.push(p.into()),
+            // A C++ name has colons of its own.
+            _ => patterns.functions.push(word.clone()),
+        }
+    }
+    patterns
+}
+
+/// Answers each process that starts with the plan for its executable.
+struct Planner {
+    dir: PathBuf,
+    patterns: Patterns,
+    known: HashMap<(PathBuf, u64, i64), Vec<u8>>,
+}
+
+impl Planner {
+    fn serve(mut self, stop: &AtomicBool) {
+        // Open for writing too, so that it never reads as ended.
+        let fifo = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(self.dir.join("ask"));
+        let Ok(mut fifo) = fifo else { return };
+        while !stop.load(Ordering::Acquire) {
+            let mut pid = [0; 4];
+            match fifo.read_exact(&mut pid) {
+                Ok(()) => self.answer(u32::from_le_bytes(pid)),
+                Err(_) => wait_readable(&fifo),
+            }
+        }
+    }
+
+    fn answer(&mut self, pid: u32) {
+        let plan = std::fs::read_link(format!("/proc/{pid}/exe")).map(|exe| self.plan(&exe)).unwrap_or_default();
+        let (new, path) = (self.dir.join(format!("plan.{pid}.new")), self.dir.join(format!("plan.{pid}")));
+        // By a rename, so that the runtime sees all of it or nothing.
+        if std::fs::write(&new, plan).is_ok() {
+            let _ = std::fs::rename(new, path);
+        }
+    }
+
+    fn plan(&mut self, exe: &Path) -> Vec<u8> {
+        use std::os::unix::fs::MetadataExt;
+        let Ok(meta) = std::fs::metadata(exe) else { return plan::encode(&[], &[]) };
+        let key = (exe.to_path_buf(), meta.ino(), meta.mtime_nsec() + meta.mtime() * 1_000_000_000);
+        let patterns = &self.patterns;
+        self.known.entry(key).or_insert_with(|| make_plan(exe, patterns)).clone()
+    }
+}
+
+fn make_plan(exe: &Path, patterns: &Patterns) -> Vec<u8> {
+    let Ok(module) = Module::open(exe) else { return plan::encode(&[], &[]) };
+    let sites: Vec<(u64, Site)> = module.lock_sites().sites.iter().map(site).collect();
+    let ignored = module.match_ranges(patterns);
+    plan::encode(&sites, &ignored)
+}
+
+fn site(s: &LockSite) -> (u64, Site) {
+    let class = match s.class {
+        LockClass::MutexAcquire => SiteClass::MutexAcquire,
+        LockClass::MutexRelease => SiteClass::MutexRelease,
+        LockClass::ReadAcquire => SiteClass::ReadAcquire,
+        LockClass::ReadRelease => SiteClass::ReadRelease,
+        LockClass::WriteAcquire => SiteClass::WriteAcquire,
+        LockClass::WriteRelease => SiteClass::WriteRelease,
+        LockClass::Downgrade => SiteClass::Downgrade,
+    };
+    let effect = match s.effect {
+        Effect::Always => SiteEffect::Always,
+        Effect::IfExchanged => SiteEffect::IfExchanged,
+        Effect::IfReturnedZero => SiteEffect::IfReturnedZero,
+    };
+    (s.return_address, Site { class, effect, depth: s.depth })
+}
+
+fn wait_readable(file: &File) {
+    let mut fds = [rustix::event::PollFd::new(file, rustix::event::PollFlags::IN)];
+    let timeout = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    let _ = rustix::event::poll(&mut fds, Some(&timeout));
+}
+
+/// Asks for a flush when a process of the session has grown over the limit.
+struct Watcher {
+    dir: PathBuf,
+    limit: u64,
+    config: memmap2::MmapRaw,
+}
+
+impl Watcher {
+    fn new(dir: &Path, limit: Option<u64>) -> Result<Watcher> {
+        let file = OpenOptions::new().read(true).write(true).open(dir.join("config"))?;
+        let config = memmap2::MmapRaw::map_raw(&file)?;
+        Ok(Watcher { dir: dir.into(), limit: limit.unwrap_or_else(default_limit), config })
+    }
+
+    fn watch(self, stop: &AtomicBool) {
+        let mut last = None;
+        while !stop.load(Ordering::Acquire) {
+            std::thread::sleep(WATCH_EVERY / 2);
+            let rested = last.is_none_or(|at: Instant| at.elapsed() > FLUSH_REST);
+            if rested && pids(&self.dir).any(|pid| resident(pid) > self.limit) {
+                self.request();
+                last = Some(Instant::now());
+            }
+        }
+    }
+
+    fn request(&self) {
+        // SAFETY: the mapping holds a Config, whose counter is atomic; the runtimes only read it.
+        let config = unsafe { &*self.config.as_ptr().cast::<Config>() };
+        config.flush_request.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Three quarters of the memory there is, or of what ulimit allows.
+fn default_limit() -> u64 {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = meminfo.lines().find_map(|l| l.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    let machine = total.unwrap_or(4 << 20) * 1024;
+    let allowed = [rustix::process::Resource::Rss, rustix::process::Resource::Data]
+        .into_iter()
+        .filter_map(|r| rustix::process::getrlimit(r).current)
+        .fold(machine, u64::min);
+    allowed / 4 * 3
+}
+
+/// Processes that have opened a log.
+fn pids(dir: &Path) -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter_map(|e| e.file_name().to_str()?.strip_suffix(".log")?.split('.').next()?.parse().ok())
+}
+
+fn resident(pid: u32) -> u64 {
+    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    let pages: u64 = statm.split(' ').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
+    pages * 4096
+}

@@ -1,0 +1,126 @@
+//! What becomes of a report: suppressions, grouping, the baseline, the format, the exit status.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use raddle_finding::baseline::Baseline;
+use raddle_finding::suppress::Suppressions;
+use raddle_finding::{Confidence, Format, RenderOptions, Report, STAT_BASELINE, STAT_SUPPRESSED, Stat, group, render};
+
+use super::args::{self, Color, FailOn, Options};
+use super::launch::Status;
+use super::output::{self, OutputFile};
+
+/// All that is needed to settle a report, read and checked before the target runs.
+pub struct Settler {
+    suppressions: Suppressions,
+    baseline: Option<Baseline>,
+    write_baseline: Option<OutputFile>,
+    output: Option<OutputFile>,
+    format: Format,
+    color: bool,
+    fail_on: FailOn,
+    exit_code: u8,
+}
+
+impl Settler {
+    pub fn new(options: &Options) -> Result<Settler> {
+        let mut suppressions = Suppressions::default();
+        for path in &options.suppressions {
+            let name = path.display().to_string();
+            suppressions.extend(Suppressions::parse(&name, &read(path, "suppressions")?)?);
+        }
+        let baseline = match &options.baseline {
+            Some(path) => Some(Baseline::load(&path.display().to_string(), &read(path, "baseline")?)?),
+            None => None,
+        };
+        let file = |what, path: &Option<std::path::PathBuf>| path.as_deref().map(|p| OutputFile::new(what, p)).transpose();
+        let output = file("the report", &options.output)?;
+        let color = match options.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => output.is_none() && output::stderr_has_colour(),
+        };
+        Ok(Settler {
+            suppressions,
+            baseline,
+            write_baseline: file("the baseline", &options.write_baseline)?,
+            output,
+            format: format(options.format),
+            color,
+            fail_on: options.fail_on,
+            exit_code: options.exit_code,
+        })
+    }
+
+    /// Writes the report and says how raddle ends.
+    pub fn settle(&self, mut report: Report, status: Status) -> Result<ExitCode> {
+        let applied = self.suppressions.apply(std::mem::take(&mut report.findings));
+        if !self.suppressions.rules().is_empty() {
+            let suppressed = group::group(applied.suppressed.into_iter().map(|(f, _)| f).collect()).len();
+            report.stats.insert(STAT_SUPPRESSED.into(), Stat::from(suppressed as u64));
+        }
+        report.findings = group::group(applied.kept);
+        if let Some(file) = &self.write_baseline {
+            file.write(&Baseline::of(&report).write())?;
+        }
+        if let Some(baseline) = &self.baseline {
+            let split = baseline.split(&report);
+            report.stats.insert(STAT_BASELINE.into(), Stat::from(split.known.len() as u64));
+            report.findings = split.new;
+        }
+        self.show(&report)?;
+        let counts = |c| c == Confidence::Confirmed || self.fail_on == FailOn::Suspected;
+        if report.findings.iter().any(|f| counts(f.confidence)) {
+            return Ok(ExitCode::from(self.exit_code));
+        }
+        // As if raddle had not been there. A status of 256 and more does not exist.
+        Ok(ExitCode::from(status.code() as u8))
+    }
+
+    fn show(&self, report: &Report) -> Result<()> {
+        let root = std::env::current_dir().ok().map(|d| d.to_string_lossy().into_owned());
+        let source = SourceFiles::default();
+        let options = RenderOptions {
+            color: self.color,
+            width: output::width(),
+            source: &|file: &str, line: u32| source.line(file, line),
+            root: root.as_deref(),
+        };
+        let text = render(report, self.format, &options);
+        match &self.output {
+            Some(file) => file.write(&text)?,
+            None => output::print(&text, self.format != Format::Text),
+        }
+        Ok(())
+    }
+}
+
+fn read(path: &Path, what: &str) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read the {what} file {}", path.display()))
+}
+
+fn format(format: args::Format) -> Format {
+    match format {
+        args::Format::Text => Format::Text,
+        args::Format::Json => Format::Json,
+        args::Format::Sarif => Format::Sarif,
+        args::Format::Junit => Format::Junit,
+        args::Format::Github => Format::Github,
+        args::Format::Html => Format::Html,
+    }
+}
+
+/// Lines of source, each file read once.
+#[derive(Default)]
+struct SourceFiles(std::cell::RefCell<HashMap<String, Option<String>>>);
+
+impl SourceFiles {
+    fn line(&self, file: &str, line: u32) -> Option<String> {
+        let mut files = self.0.borrow_mut();
+        let text = files.entry(file.into()).or_insert_with(|| std::fs::read_to_string(file).ok());
+        text.as_deref()?.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
+    }
+}

@@ -1,0 +1,111 @@
+//! What is to be run: found, and looked at before it is started.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use raddle_binary::{Class, Instrumentation, Kind, Machine, inspect};
+use raddle_wire::log::fatal;
+use thiserror::Error;
+
+use super::collect::Process;
+
+/// Why a target can not be watched. Each is one sentence with its remedy.
+#[derive(Debug, Error)]
+pub enum TargetError {
+    #[error("there is no program `{0}`: check the name, and that its folder is in PATH or written with a slash")]
+    NotFound(String),
+    #[error("`{0}` is a folder, not a program")]
+    Folder(String),
+    #[error("`{0}` is not executable: `chmod +x` it, or run it through its interpreter")]
+    NotExecutable(String),
+    #[error("`{0}` can not be read: {1}")]
+    Unreadable(String, String),
+    #[error("`{0}` is statically linked, and raddle works through the dynamic linker: link it without -static")]
+    Static(String),
+    #[error("`{0}` is a {1} program; raddle watches 64-bit x86 programs only")]
+    Foreign(String, String),
+    #[error("`{0}` carries the ThreadSanitizer runtime of clang or rustc inside: link it again with `raddle cc`, `raddle c++` or `cargo raddle`")]
+    OtherRuntime(String),
+    #[error(
+        "nothing in `{0}` or in the processes it started is instrumented: build with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
+    )]
+    NothingInstrumented(String),
+    #[error(
+        "`{0}` has no room for raddle's shadow memory, which needs 41 TiB of address space (not of memory): raise `ulimit -v`, set vm.overcommit_memory to 0 or 1; `raddle doctor` says more"
+    )]
+    NoShadow(String),
+    #[error("`{0}` was laid out where raddle's shadow memory must be: allow personality(2), or set vm.mmap_rnd_bits to 28; `raddle doctor` says more")]
+    Layout(String),
+}
+
+/// A program that can be started.
+#[derive(Debug)]
+pub struct Program {
+    pub path: PathBuf,
+    /// It carries raddle's runtime; otherwise the runtime is preloaded, for the sake of libraries and of children.
+    pub has_runtime: bool,
+}
+
+/// Finds the program as `execvp` would and refuses what can not work.
+pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
+    let name = &command[0];
+    let shown = name.to_string_lossy().into_owned();
+    let path = resolve(name).ok_or_else(|| TargetError::NotFound(shown.clone()))?;
+    if path.is_dir() {
+        return Err(TargetError::Folder(shown));
+    }
+    if !is_executable(&path) {
+        return Err(TargetError::NotExecutable(shown));
+    }
+    let found = match inspect(&path) {
+        Ok(found) => found,
+        // A program that may be run but not read can still start others.
+        Err(raddle_binary::Error::NotReadable { .. }) => return Ok(Program { path, has_runtime: false }),
+        Err(e) => return Err(TargetError::Unreadable(shown, e.to_string())),
+    };
+    if let Kind::Script { .. } = found.kind {
+        return Ok(Program { path, has_runtime: false });
+    }
+    match (found.class, found.machine) {
+        (Some(Class::Elf32), _) => return Err(TargetError::Foreign(shown, "32-bit".into())),
+        (_, Some(machine)) if machine != Machine::X86_64 => return Err(TargetError::Foreign(shown, machine.to_string())),
+        _ => {}
+    }
+    if found.static_linked {
+        return Err(TargetError::Static(shown));
+    }
+    if found.instrumentation == Instrumentation::ForeignRuntime {
+        return Err(TargetError::OtherRuntime(shown));
+    }
+    let has_runtime = matches!(found.instrumentation, Instrumentation::Raddle { .. } | Instrumentation::GccTsan);
+    Ok(Program { path, has_runtime })
+}
+
+fn resolve(name: &OsString) -> Option<PathBuf> {
+    if name.as_bytes().contains(&b'/') {
+        return Path::new(name).exists().then(|| PathBuf::from(name));
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|p| p.is_file() && is_executable(p))
+}
+
+fn is_executable(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// After the run: was there anything to watch, and did the runtimes start?
+pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetError> {
+    let name = |p: &Process| if p.executable.is_empty() { program.path.display().to_string() } else { p.executable.clone() };
+    for p in processes {
+        match p.fatal {
+            Some(fatal::LAYOUT) => return Err(TargetError::Layout(name(p))),
+            Some(_) => return Err(TargetError::NoShadow(name(p))),
+            None => {}
+        }
+    }
+    if !processes.iter().any(|p| p.instrumented) {
+        return Err(TargetError::NothingInstrumented(program.path.display().to_string()));
+    }
+    Ok(())
+}

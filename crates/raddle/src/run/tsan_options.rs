@@ -1,0 +1,80 @@
+//! `TSAN_OPTIONS`: the keys that mean something here, so that a pipeline made for ThreadSanitizer keeps its settings.
+//!
+//! | key | as if |
+//! |---|---|
+//! | `suppressions=FILE` | `--suppressions FILE` |
+//! | `exitcode=N` | `--exit-code N` |
+//! | `detect_deadlocks=0` | `--no-lock-order` |
+//! | `log_path=FILE` | `-o FILE` (not `stderr` or `stdout`) |
+//! | `color=always\|never\|auto` | `--color …` |
+//! | `memory_limit_mb=N` | `--memory-limit NM` |
+//! | `history_size=0` | nothing: raddle's history is not a size |
+//!
+//! The command line wins where it says something other than its default. Other keys are for a runtime that is not
+//! there, and are passed over.
+
+use super::args::{Color, Options};
+
+pub fn merge(mut options: Options, value: Option<&str>) -> Options {
+    let Some(value) = value else { return options };
+    for word in value.split([' ', ':', ',', '\t', '\n']) {
+        let Some((key, value)) = word.split_once('=') else { continue };
+        let value = value.trim_matches(['"', '\'']);
+        match key {
+            "suppressions" => options.suppressions.push(value.into()),
+            "exitcode" if options.exit_code == crate::exit::FINDINGS => {
+                options.exit_code = value.parse().unwrap_or(options.exit_code);
+            }
+            "detect_deadlocks" => options.no_lock_order |= is_off(value),
+            "log_path" if options.output.is_none() && !matches!(value, "stderr" | "stdout") => {
+                options.output = Some(value.into());
+            }
+            "color" if options.color == Color::Auto => match value {
+                "always" => options.color = Color::Always,
+                "never" => options.color = Color::Never,
+                _ => {}
+            },
+            "memory_limit_mb" if options.memory_limit.is_none() => {
+                options.memory_limit = value.parse::<u64>().ok().filter(|n| *n > 0).map(|n| n << 20);
+            }
+            _ => {}
+        }
+    }
+    options
+}
+
+fn is_off(value: &str) -> bool {
+    matches!(value, "0" | "no" | "false")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn options(words: &[&str], tsan: &str) -> Options {
+        let line = Line::parse_from(std::iter::once("run").chain(words.iter().copied()));
+        merge(line.options, Some(tsan))
+    }
+
+    #[test]
+    fn keys_with_a_meaning_are_taken() {
+        let o = options(&[], "suppressions=s.txt:exitcode=7 detect_deadlocks=0,memory_limit_mb=512:color=never:log_path=r.txt");
+        assert_eq!(o.suppressions, [std::path::PathBuf::from("s.txt")]);
+        assert_eq!((o.exit_code, o.no_lock_order, o.memory_limit), (7, true, Some(512 << 20)));
+        assert_eq!((o.color, o.output), (Color::Never, Some("r.txt".into())));
+    }
+
+    #[test]
+    fn the_command_line_wins_and_strangers_are_passed_over() {
+        let o = options(&["--exit-code", "5", "-o", "mine"], "exitcode=7:log_path=r.txt:halt_on_error=1:nonsense");
+        assert_eq!((o.exit_code, o.output), (5, Some("mine".into())));
+        assert_eq!(options(&[], "log_path=stderr").output, None);
+    }
+}
