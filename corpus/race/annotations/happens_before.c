@@ -1,5 +1,5 @@
-// Section 5, HAPPENS_BEFORE and HAPPENS_AFTER: hand-made synchronisation that no detector can see (inline assembly) is
-// explained to it. The same program without them is happens_before_absent. Silent in every mode.
+// Section 5, HAPPENS_BEFORE and HAPPENS_AFTER: hand-made synchronisation that no detector can see is
+// explained to it. Without them this is patterns/s631_simple_bad. Silent in every mode.
 // expect: nothing
 #include <pthread.h>
 #include <stdatomic.h>

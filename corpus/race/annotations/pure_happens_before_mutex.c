@@ -1,5 +1,5 @@
 // Section 5, PURE_HAPPENS_BEFORE_MUTEX: this one lock orders as in the pure happens-before mode, even in hybrid. The
-// hand-over that hybrid reports in hidden/flag_under_lock is silent here, in every mode.
+// hand-over that hybrid reports in hidden/flag_under_lock_bad is silent here, in every mode.
 // expect: nothing
 #include <pthread.h>
 #include <stdatomic.h>

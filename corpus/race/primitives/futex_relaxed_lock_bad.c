@@ -1,5 +1,5 @@
-// A spinning lock of the shape of futex_lock_ok, with a relaxed unlock: mutual exclusion, but no order. On other processors the next holder may see the
-// old value. Every mode reports; the two critical sections come one after the other.
+// A spinning lock of the shape of futex_lock_ok whose unlock is relaxed: mutual exclusion, but no order. On other processors the
+// next holder may see the old value. Every mode reports; the two critical sections come one after the other.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

@@ -4,6 +4,7 @@
 // expect: nothing
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <thread>

@@ -1,4 +1,4 @@
-// A thread cancelled by pthread_exit still runs its thread-specific destructors after its function has returned. Here the
+// A thread that leaves by pthread_exit still runs its thread-specific destructors after its function has returned. Here the
 // destructor writes what main reads before it joins. Every mode reports, with a stack that ends in the destructor.
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,0 +1,29 @@
+//! The static half of raddle: races and deadlocks in source code that need not build, run, or be complete.
+//!
+//! The method is that of Bläser, "Practical Detection of Concurrency Issues at Coding Time" (ISSTA 2018): source is
+//! lowered to an intermediate stack code with instructions for concurrency ([`ir`]), and that code is interpreted many
+//! times, on a simulated heap, with simulated threads, under random schedules, within bounds ([`interp`]). What goes
+//! wrong there is reported. It is unsound by design (what was not interpreted was not seen) and precise by design (what
+//! was seen is an execution).
+//!
+//! The parts, and what is absent from each:
+//!
+//! - [`ir`]: the code. No language.
+//! - [`interp`]: one run. No files, no clock, no language; randomness from a seed only.
+//! - [`entries`]: where to start (section 4.1).
+//! - [`explore`]: which runs to make within a budget.
+//! - [`report`]: raw findings to [`raddle_finding::Finding`].
+//! - [`c`]: the C front end. The only part that knows C.
+//! - [`session`]: files in, findings out, incrementally. Opens no file: text and includes come from the caller.
+
+pub mod c;
+pub mod entries;
+pub mod explore;
+mod ignore;
+pub mod interp;
+pub mod ir;
+pub mod report;
+pub mod session;
+
+pub use explore::Budget;
+pub use session::{CheckedFunction, Options, Outcome, Session, Source, Stats, check_sources};

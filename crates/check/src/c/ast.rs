@@ -129,8 +129,6 @@ pub struct FunctionDef {
     pub weak: bool,
     pub body: Vec<Stmt>,
     pub end_line: u32,
-    /// Half-written: what follows an error may be missing.
-    pub errors: u32,
 }
 
 #[derive(Debug, Clone)]

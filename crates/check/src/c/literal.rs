@@ -24,7 +24,9 @@ pub fn integer(text: &str) -> Option<Integer> {
     };
     let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     let (digits, suffix) = digits.split_at(end);
-    if suffix.chars().any(|c| !matches!(c, 'u' | 'l' | 'z' | 'i' | 'w' | 'b')) || digits.is_empty() && radix != 8 {
+    if suffix.chars().any(|c| !matches!(c, 'u' | 'l' | 'z' | 'i' | 'w' | 'b'))
+        || digits.is_empty() && radix != 8
+    {
         return None;
     }
     let mut value: u64 = 0;

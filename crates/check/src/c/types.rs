@@ -86,7 +86,6 @@ pub struct Member {
 
 #[derive(Debug, Clone)]
 pub struct Record {
-    pub tag: Option<Sym>,
     pub union: bool,
     pub members: Vec<Member>,
     pub size: u64,
@@ -170,8 +169,8 @@ impl Types {
         self.make(Type::Function(Rc::new(FunctionType { result, params, variadic })))
     }
 
-    pub fn new_record(&mut self, tag: Option<Sym>, union: bool) -> (u32, CType) {
-        self.records.push(Record { tag, union, members: Vec::new(), size: 0, align: 1, complete: false });
+    pub fn new_record(&mut self, union: bool) -> (u32, CType) {
+        self.records.push(Record { union, members: Vec::new(), size: 0, align: 1, complete: false });
         let n = self.records.len() as u32 - 1;
         (n, self.make(Type::Record(n)))
     }
@@ -284,7 +283,12 @@ impl Types {
                     align = align.max(own);
                     if name.is_some() {
                         let at = bit / unit * (unit / 8);
-                        out.push(Member { name, ty, offset: at, bits: Some(((bit % unit) as u8, width as u8)) });
+                        out.push(Member {
+                            name,
+                            ty,
+                            offset: at,
+                            bits: Some(((bit % unit) as u8, width as u8)),
+                        });
                     }
                 }
                 bit += width;
@@ -331,10 +335,14 @@ mod tests {
     #[test]
     fn a_struct_is_laid_out_as_the_abi_says() {
         let mut t = Types::default();
-        let (n, ty) = t.new_record(None, false);
+        let (n, ty) = t.new_record(false);
         let sym = |n| Some(Sym(n));
-        let members =
-            vec![(sym(1), Types::CHAR, None), (sym(2), Types::INT, None), (sym(3), Types::CHAR, None), (sym(4), Types::LONG, None)];
+        let members = vec![
+            (sym(1), Types::CHAR, None),
+            (sym(2), Types::INT, None),
+            (sym(3), Types::CHAR, None),
+            (sym(4), Types::LONG, None),
+        ];
         t.complete(n, members, false);
         assert_eq!(t.size(ty), Some(24));
         assert_eq!(t.member(ty, Sym(2)).map(|m| m.offset), Some(4));
@@ -344,7 +352,7 @@ mod tests {
     #[test]
     fn bit_fields_share_their_unit() {
         let mut t = Types::default();
-        let (n, ty) = t.new_record(None, false);
+        let (n, ty) = t.new_record(false);
         let members = vec![
             (Some(Sym(1)), Types::UINT, Some(3)),
             (Some(Sym(2)), Types::UINT, Some(30)),
@@ -364,9 +372,9 @@ mod tests {
     #[test]
     fn anonymous_members_are_looked_through() {
         let mut t = Types::default();
-        let (inner, inner_ty) = t.new_record(None, true);
+        let (inner, inner_ty) = t.new_record(true);
         t.complete(inner, vec![(Some(Sym(7)), Types::INT, None), (Some(Sym(8)), Types::LONG, None)], false);
-        let (outer, outer_ty) = t.new_record(None, false);
+        let (outer, outer_ty) = t.new_record(false);
         t.complete(outer, vec![(Some(Sym(1)), Types::INT, None), (None, inner_ty, None)], false);
         assert_eq!(t.member(outer_ty, Sym(7)).map(|m| m.offset), Some(8));
     }

@@ -125,12 +125,18 @@ impl Machine<'_> {
                 let side = if shared { " for reading" } else { "" };
                 (Op::Lock, format!("waits for {}{side}", name(lock)))
             }
-            State::Condition { condition, .. } => (Op::Call, format!("waits for a notification of {}", name(condition))),
-            State::Semaphore { semaphore, .. } => (Op::Call, format!("waits for semaphore {}", name(semaphore))),
+            State::Condition { condition, .. } => {
+                (Op::Call, format!("waits for a notification of {}", name(condition)))
+            }
+            State::Semaphore { semaphore, .. } => {
+                (Op::Call, format!("waits for semaphore {}", name(semaphore)))
+            }
             State::Barrier { barrier } => (Op::Call, format!("waits at barrier {}", name(barrier))),
             State::Join { thread } => (Op::Call, format!("waits for T{thread} to end")),
             State::Once { once } => (Op::Call, format!("waits for {} to be done", name(once))),
-            State::Interrupted { by } => (Op::Call, format!("was interrupted here by T{by}, and goes on when that returns")),
+            State::Interrupted { by } => {
+                (Op::Call, format!("was interrupted here by T{by}, and goes on when that returns"))
+            }
             _ => (Op::Call, "waits".into()),
         }
     }
@@ -164,7 +170,16 @@ impl Machine<'_> {
             }
         }
         let seed = self.seed;
-        self.knowledge.findings.push(RawFinding { kind, accesses, address, place, threads, locks, waits, seed });
+        self.knowledge.findings.push(RawFinding {
+            kind,
+            accesses,
+            address,
+            place,
+            threads,
+            locks,
+            waits,
+            seed,
+        });
     }
 
     fn thread_of(&self, index: usize) -> RawThread {
@@ -208,7 +223,11 @@ impl Machine<'_> {
             for f in &t.frames {
                 let memory = u64::from(f.memory);
                 if f.memory != 0 && address >= memory && address < memory + u64::from(f.memory_size) {
-                    return RawPlace::Stack { thread: ti, function: f.function, offset: (address - memory) as u32 };
+                    return RawPlace::Stack {
+                        thread: ti,
+                        function: f.function,
+                        offset: (address - memory) as u32,
+                    };
                 }
             }
         }

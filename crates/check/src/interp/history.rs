@@ -52,7 +52,10 @@ pub struct History {
 /// Two accesses race when they touch a common byte, one writes, not both are atomic, and neither happened before.
 #[inline(always)]
 fn conflict(old: Cell, new: &Cell, clock: &Clock) -> bool {
-    !old.epoch.is_never() && old.mask & new.mask != 0 && !clock.covers(old.epoch) && conflict_of_kinds(old, new)
+    !old.epoch.is_never()
+        && old.mask & new.mask != 0
+        && !clock.covers(old.epoch)
+        && conflict_of_kinds(old, new)
 }
 
 #[inline]

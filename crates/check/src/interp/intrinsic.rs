@@ -191,7 +191,7 @@ impl Machine<'_> {
             return Text::Nowhere;
         }
         let mut bytes = Vec::new();
-        let end = self.memory.len().min(at + most);
+        let end = self.memory.extent().min(at + most);
         let mut i = at;
         let result = loop {
             if i >= end {
@@ -262,7 +262,18 @@ impl Machine<'_> {
                     b'%' => break,
                     b'*' => next += 8,
                     b'.' => bounded = true,
-                    b'-' | b'+' | b' ' | b'#' | b'0'..=b'9' | b'l' | b'h' | b'z' | b'j' | b't' | b'L' | b'q' => {}
+                    b'-'
+                    | b'+'
+                    | b' '
+                    | b'#'
+                    | b'0'..=b'9'
+                    | b'l'
+                    | b'h'
+                    | b'z'
+                    | b'j'
+                    | b't'
+                    | b'L'
+                    | b'q' => {}
                     conversion => {
                         if conversion == b's'
                             && !bounded

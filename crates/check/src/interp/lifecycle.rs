@@ -81,8 +81,16 @@ impl Machine<'_> {
         self.threads[ti].interrupts.unwrap_or(ti)
     }
 
-    pub(super) fn start(&mut self, ti: usize, function: u64, argument: u64, pc: u32, member: (u64, u64)) -> Flow {
-        let defined = self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined);
+    pub(super) fn start(
+        &mut self,
+        ti: usize,
+        function: u64,
+        argument: u64,
+        pc: u32,
+        member: (u64, u64),
+    ) -> Flow {
+        let defined =
+            self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined);
         let Some(f) = defined.filter(|_| !is_unknown(function)) else {
             // Section 3.5: the start of an unknown is ignored.
             self.forget_behind(argument);
@@ -121,7 +129,8 @@ impl Machine<'_> {
     }
 
     pub(super) fn join(&mut self, ti: usize, handle: u64) -> Flow {
-        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len() && !is_unknown(handle)) else {
+        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len() && !is_unknown(handle))
+        else {
             return Flow::Done(0);
         };
         if target == ti {
@@ -135,7 +144,9 @@ impl Machine<'_> {
     }
 
     pub(super) fn try_join(&mut self, ti: usize, handle: u64) -> Flow {
-        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len()) else { return Flow::Done(0) };
+        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len()) else {
+            return Flow::Done(0);
+        };
         if !self.threads[target].ended() {
             return Flow::Done(1);
         }
@@ -316,7 +327,9 @@ impl Machine<'_> {
 
     pub(super) fn timer_start(&mut self, ti: usize, operands: &[u64; 4], pc: u32) -> Flow {
         let [timer, function, argument, periodic] = *operands;
-        let Some(f) = self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined) else {
+        let Some(f) =
+            self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined)
+        else {
             return Flow::Done(0);
         };
         self.timer_stop(timer);

@@ -90,7 +90,11 @@ impl Memory {
         let (granule, shift) = (at / 8, at % 8);
         let mask = (0xFFu16 >> (8 - size)) << shift;
         let low = self.holes[granule] & mask as u8;
-        if mask > 0xFF { low | self.holes.get(granule + 1).copied().unwrap_or(0) & (mask >> 8) as u8 } else { low }
+        if mask > 0xFF {
+            low | self.holes.get(granule + 1).copied().unwrap_or(0) & (mask >> 8) as u8
+        } else {
+            low
+        }
     }
 
     #[cold]
@@ -131,13 +135,14 @@ impl Memory {
         if self.is_hole(at) { None } else { Some(self.bytes[at]) }
     }
 
-    pub fn len(&self) -> usize {
+    /// Bytes in all.
+    pub fn extent(&self) -> usize {
         self.bytes.len()
     }
 
     pub fn copy(&mut self, to: usize, from: usize, size: usize) {
         self.bytes.copy_within(from..from + size, to);
-        if to % 8 == 0 && from % 8 == 0 && size % 8 == 0 {
+        if (to | from | size).is_multiple_of(8) {
             self.holes.copy_within(from / 8..(from + size) / 8, to / 8);
             return;
         }
@@ -165,7 +170,7 @@ impl Memory {
     fn mark(&mut self, at: usize, size: usize, hole: bool) {
         let mut i = at;
         while i < at + size {
-            if i % 8 == 0 && at + size - i >= 8 {
+            if i.is_multiple_of(8) && at + size - i >= 8 {
                 self.holes[i / 8] = if hole { 0xFF } else { 0 };
                 i += 8;
             } else {

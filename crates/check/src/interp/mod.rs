@@ -114,6 +114,13 @@ pub struct Knowledge {
     pub met: FxHashMap<(Kind, u32, u32), u64>,
 }
 
+impl Knowledge {
+    /// How many sides of unknown branches were taken at least once.
+    pub fn covered(&self) -> usize {
+        self.sides.values().map(|s| usize::from(s[0] > 0) + usize::from(s[1] > 0)).sum()
+    }
+}
+
 /// The state of a run. Kept between runs for its allocations.
 pub struct Machine<'p> {
     program: &'p Program,
@@ -203,7 +210,11 @@ impl<'p> Machine<'p> {
     fn prepare(&mut self, start: Start, seed: u64) {
         self.memory.reset(&self.program.image, self.bounds.heap);
         let program = self.program;
-        let ranges = program.image_unknown.iter().chain(if start.in_the_middle { &program.image_mutable[..] } else { &[] });
+        let ranges = program.image_unknown.iter().chain(if start.in_the_middle {
+            &program.image_mutable[..]
+        } else {
+            &[]
+        });
         for (address, size) in ranges {
             if let Ok(at) = self.memory.index(u64::from(*address), u64::from(*size)) {
                 self.memory.havoc(at, *size as usize, 1);

@@ -12,7 +12,7 @@ impl Rng {
     }
 
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -22,7 +22,7 @@ impl Rng {
     /// A number below `n`, 0 when `n` is 0.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+        ((u128::from(self.draw()) * u128::from(n)) >> 64) as u64
     }
 }
 
@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_numbers() {
         let (mut a, mut b, mut c) = (Rng::new(5), Rng::new(5), Rng::new(6));
-        let (x, y, z) = (a.next(), b.next(), c.next());
+        let (x, y, z) = (a.draw(), b.draw(), c.draw());
         assert_eq!(x, y);
         assert_ne!(x, z);
         assert!((0..1000).all(|_| a.below(7) < 7));

@@ -106,7 +106,9 @@ impl Machine<'_> {
             let p = 1000 + self.rng.below(1 << 20);
             self.strategy.priorities.push(p);
         }
-        let best = |s: &Strategy| candidates.iter().copied().max_by_key(|t| s.priorities[*t]).unwrap_or(candidates[0]);
+        let best = |s: &Strategy| {
+            candidates.iter().copied().max_by_key(|t| s.priorities[*t]).unwrap_or(candidates[0])
+        };
         let chosen = best(&self.strategy);
         let steps = self.steps;
         if self.strategy.drops.iter().any(|d| *d <= steps) {
@@ -143,7 +145,9 @@ impl Machine<'_> {
     fn can_time_out(&self, thread: usize) -> bool {
         match self.threads[thread].state {
             State::Sleeping | State::Pausing => true,
-            State::Lock { timed, .. } | State::Condition { timed, .. } | State::Semaphore { timed, .. } => timed,
+            State::Lock { timed, .. } | State::Condition { timed, .. } | State::Semaphore { timed, .. } => {
+                timed
+            }
             _ => false,
         }
     }

@@ -234,7 +234,11 @@ impl Machine<'_> {
     fn switch_target(&mut self, table: &SwitchTable, v: u64, pc: u32) -> u32 {
         if !is_unknown(v) {
             let v = v as i64;
-            return table.cases.iter().find(|(lo, hi, _)| *lo <= v && v <= *hi).map_or(table.default, |c| c.2);
+            return table
+                .cases
+                .iter()
+                .find(|(lo, hi, _)| *lo <= v && v <= *hi)
+                .map_or(table.default, |c| c.2);
         }
         // Asks for each case in turn, from a random one on, as a chain of comparisons would.
         let n = table.cases.len();
@@ -242,7 +246,8 @@ impl Machine<'_> {
         for i in 0..n.min(64) {
             let (lo, _, to) = table.cases[(first + i) % n];
             let same = value::unknown_bin(crate::ir::Bin::Eq, v, lo as u64);
-            let likely = self.decisions.contains_key(&(number(same) >> 1)) || self.rng.below(n as u64 + 1) < 2;
+            let likely =
+                self.decisions.contains_key(&(number(same) >> 1)) || self.rng.below(n as u64 + 1) < 2;
             if likely && self.decide(same, pc.wrapping_add(to << 8)) {
                 return to;
             }
@@ -420,5 +425,9 @@ fn extract(whole: u64, ty: Scalar, at: u8, width: u8) -> u64 {
         return unknown(mix(307, whole, u64::from(at)));
     }
     let bits = whole >> at & field_mask(width);
-    if ty.is_signed() && width < 64 && bits >> (width - 1) & 1 == 1 { bits | !field_mask(width) } else { bits }
+    if ty.is_signed() && width < 64 && bits >> (width - 1) & 1 == 1 {
+        bits | !field_mask(width)
+    } else {
+        bits
+    }
 }

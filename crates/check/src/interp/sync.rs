@@ -71,7 +71,10 @@ impl Machine<'_> {
                     _ => 0,
                 };
                 let give_way = matches!(op, SyncOp::Yield | SyncOp::Sleep);
-                self.end.is_none() && self.threads[ti].state == State::Runnable && !give_way && !self.switch_at_sync()
+                self.end.is_none()
+                    && self.threads[ti].state == State::Runnable
+                    && !give_way
+                    && !self.switch_at_sync()
             }
             Flow::Block(state) => {
                 let t = &mut self.threads[ti];
@@ -105,7 +108,9 @@ impl Machine<'_> {
             SyncOp::Lock | SyncOp::TimedLock => self.lock(ti, a, op == SyncOp::TimedLock, pc),
             SyncOp::TryLock => self.try_lock(ti, a, pc),
             SyncOp::Unlock => self.unlock(ti, a, pc),
-            SyncOp::ReadLock | SyncOp::TimedReadLock => self.read_lock(ti, a, op == SyncOp::TimedReadLock, pc),
+            SyncOp::ReadLock | SyncOp::TimedReadLock => {
+                self.read_lock(ti, a, op == SyncOp::TimedReadLock, pc)
+            }
             SyncOp::TryReadLock => self.try_read_lock(ti, a, pc),
             SyncOp::WriteLock | SyncOp::TimedWriteLock => self.lock(ti, a, op == SyncOp::TimedWriteLock, pc),
             SyncOp::TryWriteLock => self.try_lock(ti, a, pc),

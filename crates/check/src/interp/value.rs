@@ -126,7 +126,9 @@ fn float_bin(op: Bin, a: f64, b: f64, out: impl Fn(f64) -> u64) -> u64 {
         Bin::Le => u64::from(a <= b),
         Bin::Gt => u64::from(a > b),
         Bin::Ge => u64::from(a >= b),
-        Bin::And | Bin::Or | Bin::Xor | Bin::Shl | Bin::Shr => unknown(mix(op as u64, a.to_bits(), b.to_bits())),
+        Bin::And | Bin::Or | Bin::Xor | Bin::Shl | Bin::Shr => {
+            unknown(mix(op as u64, a.to_bits(), b.to_bits()))
+        }
     }
 }
 

@@ -37,7 +37,8 @@ impl Machine<'_> {
         let waiting = self.objects.get(&condition).map_or(0, |o| o.waiting.len());
         let count = if all { waiting } else { waiting.min(1) };
         for _ in 0..count {
-            let i = self.rng.below(self.objects.get(&condition).map_or(0, |o| o.waiting.len()) as u64) as usize;
+            let i =
+                self.rng.below(self.objects.get(&condition).map_or(0, |o| o.waiting.len()) as u64) as usize;
             let Some(o) = self.objects.get_mut(&condition) else { break };
             let woken = o.waiting.swap_remove(i);
             self.threads[woken].wait = WaitPhase::Notified;
@@ -127,7 +128,8 @@ impl Machine<'_> {
             return Flow::Block(State::Barrier { barrier });
         }
         // The last to come lets the others go.
-        let waiting = self.objects.get_mut(&barrier).map(|o| std::mem::take(&mut o.waiting)).unwrap_or_default();
+        let waiting =
+            self.objects.get_mut(&barrier).map(|o| std::mem::take(&mut o.waiting)).unwrap_or_default();
         for w in waiting.into_iter().filter(|w| *w != ti) {
             self.threads[w].wait = WaitPhase::Notified;
             self.threads[w].state = State::Runnable;

@@ -24,6 +24,10 @@ pub struct Builder {
 }
 
 impl Builder {
+    pub fn at(pos: Pos) -> Self {
+        Self { pos, ..Self::default() }
+    }
+
     pub fn emit(&mut self, instr: Instr) {
         self.code.push(instr);
         self.pos_of.push(self.pos);

@@ -181,7 +181,15 @@ impl Linker {
         }
     }
 
-    fn resolve(&mut self, u: usize, unit: &Unit, i: Instr, entry: u32, constants: u32, switches: u32) -> Instr {
+    fn resolve(
+        &mut self,
+        u: usize,
+        unit: &Unit,
+        i: Instr,
+        entry: u32,
+        constants: u32,
+        switches: u32,
+    ) -> Instr {
         match i {
             Instr::Jump(t) => Instr::Jump(t + entry),
             Instr::JumpIf(t) => Instr::JumpIf(t + entry),

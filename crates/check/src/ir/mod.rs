@@ -23,4 +23,6 @@ pub mod link;
 mod unit;
 
 pub use instr::{Access, AtomicOp, Bin, Instr, Intrinsic, Order, Scalar, SyncOp, Un};
-pub use unit::{Function, Global, Linkage, Pos, Program, Reloc, SourceFile, SwitchTable, SymbolRef, Unit, UnitFunction};
+pub use unit::{
+    Function, Global, Linkage, Pos, Program, Reloc, SourceFile, SwitchTable, SymbolRef, Unit, UnitFunction,
+};

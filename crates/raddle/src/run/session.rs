@@ -68,7 +68,12 @@ impl Session {
     /// The target is over.
     pub fn close(self) -> Served {
         self.stop.store(true, Ordering::Release);
+        // Whoever sleeps on the FIFO wakes by a byte too few for a question.
+        let _ = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(self.dir.path().join("ask")).map(
+            |mut fifo| std::io::Write::write(&mut fifo, &[0]),
+        );
         for thread in self.threads {
+            thread.thread().unpark();
             let _ = thread.join();
         }
         Served(self.dir)
@@ -202,7 +207,7 @@ impl Watcher {
     fn watch(self, stop: &AtomicBool) {
         let mut last = None;
         while !stop.load(Ordering::Acquire) {
-            std::thread::sleep(WATCH_EVERY / 2);
+            std::thread::park_timeout(WATCH_EVERY);
             let rested = last.is_none_or(|at: Instant| at.elapsed() > FLUSH_REST);
             if rested && pids(&self.dir).any(|pid| resident(pid) > self.limit) {
                 self.request();

@@ -85,7 +85,7 @@ pub fn race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32)
 }
 
 fn write_race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32, earlier: &Earlier) {
-    let now_kind = t.doing.unwrap_or(replay::kind_of(current));
+    let now_kind = if t.freeing { AccessKind::Free } else { replay::kind_of(current) };
     let mut held = [HeldLock::default(); 16];
     let mut n = 0;
     for (to, lock) in held.iter_mut().zip(t.held.iter()) {

@@ -10,7 +10,7 @@
 //!   before the emptying began. Clocks that still hold its old epochs are corrected by [`BORN`]: a thread that has
 //!   not yet looked since may miss a race, but can not report a false one.
 
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
+use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::clock::{Clock, HIGHEST};
 use crate::layout::{EPOCH_MAX, SID_MAX};
@@ -48,14 +48,13 @@ pub static GENERATION: AtomicU32 = AtomicU32::new(0);
 static BORN: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
 /// The last epoch that each sid has published: what a thread of unknown origin is taken to have seen.
 pub static PUBLISHED: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 /// A sid and the first epoch to use, for a thread that has seen `clock`. None: all are in use or worn out.
 pub fn take(clock: &Clock, thread: u32) -> Option<(usize, u32)> {
     let _guard = LOCK.lock();
     // SAFETY: STATES and USERS are only used under LOCK.
     let (states, users) = unsafe { (&mut *STATES.get(), &mut *USERS.get()) };
-    let highest = HIGHEST.load(Relaxed);
+    let highest = states.iter().rposition(|s| *s != State::Unused).unwrap_or(0);
     let left = |sid: &usize| match states[*sid] {
         State::Left(e) if e < EPOCH_MAX as u16 - WORTHWHILE => Some(e),
         _ => None,
@@ -67,7 +66,6 @@ pub fn take(clock: &Clock, thread: u32) -> Option<(usize, u32)> {
     let first = left(&sid).unwrap_or(0) as u32 + 1;
     states[sid] = State::InUse;
     HIGHEST.fetch_max(sid, Relaxed);
-    IN_USE.fetch_add(1, Relaxed);
     users[sid].rotate_right(1);
     users[sid][0] = User { from: first as u16, thread };
     Some((sid, first))
@@ -78,7 +76,6 @@ pub fn leave(sid: usize, epoch: u32) {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     unsafe { (*STATES.get())[sid] = State::Left(epoch as u16) };
-    IN_USE.fetch_sub(1, Relaxed);
 }
 
 /// Which thread used `sid` at `epoch`, as far back as is known.

@@ -30,8 +30,8 @@ pub struct Thread {
     pub hot_read8: [u32; 4],
     /// The shadow call stack's next free entry. See [`Trace`].
     pub sp: *mut usize,
-    /// What an access really is, while it is more than a read or a write.
-    pub doing: Option<raddle_wire::record::AccessKind>,
+    /// The writes of this moment are those of `free`.
+    pub freeing: bool,
     /// Where the interposed function that runs now returns to.
     pub caller: usize,
     /// sid and epoch of the current segment.

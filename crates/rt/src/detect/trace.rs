@@ -31,6 +31,9 @@ pub const RING: usize = PART * 16;
 /// Bit 63 of a shadow-stack entry: this call is in the current part.
 pub const ENTERED: usize = 1 << 63;
 
+/// More than the frames of a report, much less than a part.
+const ENTER_AT_ONCE: usize = 512;
+
 /// A page below the bottom of the shadow stack, so that looking at the top of an empty one is harmless.
 const BELOW: usize = 4096;
 const SMALLEST_STACK: usize = 256 << 10;
@@ -134,7 +137,8 @@ impl Trace {
         // SAFETY: entries from the bottom sentinel up to sp are valid, and pos stays inside the ring.
         unsafe {
             let mut entry = sp;
-            while *entry.sub(1) & ENTERED == 0 {
+            // No deeper than a report shows, so that all of it fits into a part however deep the recursion.
+            while *entry.sub(1) & ENTERED == 0 && (sp as usize - entry as usize) / 8 < ENTER_AT_ONCE {
                 entry = entry.sub(1);
             }
             while entry < sp && self.room() >= 2 {
@@ -466,6 +470,24 @@ mod tests {
         t.lock(sp, &held, LockEvent::Taken, Mode::Read, 0xabc0, 77);
         let taken = Event::Lock { what: LockEvent::Taken, read: true, stack: 77, lock: 0xabc0 };
         assert_eq!(collect(&t).last(), Some(&taken));
+    }
+
+    #[test]
+    fn a_recursion_deeper_than_a_part_is_entered_from_the_top() {
+        let mut t = fresh(4 * PART * 8);
+        let held = Held::EMPTY;
+        // SAFETY: the shadow stack has room.
+        let sp = unsafe {
+            (0..3 * PART).for_each(|i| *t.stack.add(i) = i + 1);
+            t.stack.add(3 * PART)
+        };
+        while !t.try_access(sp, 0x1000, 0x99, true) {
+            t.prepare(sp, &held);
+        }
+        let events = collect(&t);
+        let top = 3 * PART - 1;
+        assert_eq!(events[events.len() - 2], Event::Call { depth: top & 0x3fff, pc: top as u64 + 1 });
+        assert!(events.len() > ENTER_AT_ONCE);
     }
 
     #[test]

@@ -32,9 +32,9 @@ pub fn freeing(t: &mut Thread, p: Pointer, pc: usize) {
     objects::remove_range(p as usize, n);
     annotations::forget(p as usize, n);
     if modules::is_instrumented(pc) {
-        t.doing = Some(raddle_wire::record::AccessKind::Free);
+        t.freeing = true;
         range::freed(t, p as usize, n, pc);
-        t.doing = None;
+        t.freeing = false;
     } else {
         range::clear(p as usize, n);
     }

@@ -46,8 +46,8 @@ enum Form {
 }
 
 use Form::{
-    Cas, Clear, Fence, Fetch, FullFence, Init, Load, LoadTo, Nand, OldCas, Store, StoreFrom, Swap, SwapTo, SyncRelease,
-    SyncSwap, TestAndSet, Then,
+    Cas, Clear, Fence, Fetch, FullFence, Init, Load, LoadTo, Nand, OldCas, Store, StoreFrom, Swap, SwapTo,
+    SyncRelease, SyncSwap, TestAndSet, Then,
 };
 
 const TABLE: &[(&str, Form)] = &[
@@ -154,7 +154,9 @@ impl Lower<'_> {
 
     pub(super) fn atomic_type(&self, name: &str, args: &[Expr]) -> Option<CType> {
         Some(match form_of(name)? {
-            Load(_) | Swap(_) | Fetch(..) | Then(..) | Nand(..) | SyncSwap | OldCas(true) => self.target(args),
+            Load(_) | Swap(_) | Fetch(..) | Then(..) | Nand(..) | SyncSwap | OldCas(true) => {
+                self.target(args)
+            }
             Cas(..) | OldCas(false) | TestAndSet(_) => Types::BOOL,
             _ => Types::VOID,
         })
@@ -374,7 +376,14 @@ impl Lower<'_> {
         Types::BOOL
     }
 
-    fn old_compare_exchange(&mut self, args: &[Expr], value: bool, ty: CType, scalar: Scalar, pos: Pos) -> CType {
+    fn old_compare_exchange(
+        &mut self,
+        args: &[Expr],
+        value: bool,
+        ty: CType,
+        scalar: Scalar,
+        pos: Pos,
+    ) -> CType {
         let Some(want) = self.f().b.local() else { return Types::BOOL };
         self.operand(args.get(1), ty);
         self.emit(Instr::Tee(want));

@@ -180,7 +180,8 @@ impl Lower<'_> {
             "alloca" | "__builtin_alloca" => self.types().find_pointer(Types::VOID),
             "abort" | "__builtin_trap" => Some(Types::VOID),
             _ if name.starts_with("__builtin_") || name.ends_with("_chk") => {
-                let plain = name.trim_start_matches("__builtin_").trim_start_matches("__").trim_end_matches("_chk");
+                let plain =
+                    name.trim_start_matches("__builtin_").trim_start_matches("__").trim_end_matches("_chk");
                 let sym = self.interner.find(plain)?;
                 let ty = self.declared_type(sym)?;
                 self.types().as_function(ty).map(|f| f.result)

@@ -139,7 +139,8 @@ impl Lower<'_> {
             return;
         }
         let (from, to) = (self.scalar(from), self.scalar(to));
-        let same_bits = from == to || matches!((from, to), (Scalar::I64, Scalar::U64) | (Scalar::U64, Scalar::I64));
+        let same_bits =
+            from == to || matches!((from, to), (Scalar::I64, Scalar::U64) | (Scalar::U64, Scalar::I64));
         if !same_bits {
             self.emit(Instr::Conv(from, to));
         }
@@ -531,13 +532,19 @@ impl Lower<'_> {
                 }
                 types.member(ty, *name).map_or(Types::UNKNOWN, |m| m.ty)
             }
-            ExprKind::AddressOf(a) => types.find_pointer(self.static_type(a)).unwrap_or_else(|| self.any_pointer()),
+            ExprKind::AddressOf(a) => {
+                types.find_pointer(self.static_type(a)).unwrap_or_else(|| self.any_pointer())
+            }
             ExprKind::Neg(a) | ExprKind::BitNot(a) | ExprKind::Plus(a) => types.promote(self.static_type(a)),
             ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => Types::INT,
             ExprKind::Step(a, ..) | ExprKind::Assign(_, a, _) => self.static_type(a).bare(),
             ExprKind::Binary(op, a, b) => self.static_binary(*op, a, b),
-            ExprKind::Conditional(_, Some(a), b) => self.conditional_type(self.static_type(a), self.static_type(b)),
-            ExprKind::Conditional(a, None, b) => self.conditional_type(self.static_type(a), self.static_type(b)),
+            ExprKind::Conditional(_, Some(a), b) => {
+                self.conditional_type(self.static_type(a), self.static_type(b))
+            }
+            ExprKind::Conditional(a, None, b) => {
+                self.conditional_type(self.static_type(a), self.static_type(b))
+            }
             ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) => Types::ULONG,
             ExprKind::Comma(_, b) => self.static_type(b),
             ExprKind::Statement(body) => match body.last().map(|s| &s.kind) {

@@ -26,7 +26,7 @@ impl Lower<'_> {
         let result = self.types().as_function(f.ty).map_or(Types::INT, |t| t.result);
         let variadic = self.types().as_function(f.ty).is_some_and(|t| t.variadic && !f.params.is_empty());
         self.open.push(Open {
-            b: Builder { pos: f.pos, ..Builder::default() },
+            b: Builder::at(f.pos),
             scopes: vec![Scope::default()],
             breaks: Vec::new(),
             continues: Vec::new(),

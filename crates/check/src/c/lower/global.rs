@@ -23,7 +23,8 @@ impl Lower<'_> {
         // An incomplete last array (`struct { int n; char text[]; } x = {1, "abc"}`) may reach past the size.
         let mut bytes = vec![0u8; size];
         let mut relocs = Vec::new();
-        let leaves: Vec<_> = self.leaves(ty, init).into_iter().map(|l| (l.offset, l.ty, l.bits, l.value.clone())).collect();
+        let leaves: Vec<_> =
+            self.leaves(ty, init).into_iter().map(|l| (l.offset, l.ty, l.bits, l.value.clone())).collect();
         for (offset, ty, bits, value) in leaves {
             self.static_leaf(&mut bytes, &mut relocs, offset, ty, bits, &value);
         }
@@ -54,8 +55,11 @@ impl Lower<'_> {
             && self.types().is_aggregate(*inner)
             && matches!(self.types().get(ty), Type::Record(_))
         {
-            let leaves: Vec<_> =
-                self.leaves(*inner, init).into_iter().map(|l| (l.offset, l.ty, l.bits, l.value.clone())).collect();
+            let leaves: Vec<_> = self
+                .leaves(*inner, init)
+                .into_iter()
+                .map(|l| (l.offset, l.ty, l.bits, l.value.clone()))
+                .collect();
             for (o, ty, bits, value) in leaves {
                 self.static_leaf(bytes, relocs, offset + o, ty, bits, &value);
             }
@@ -75,7 +79,11 @@ impl Lower<'_> {
             (Some(symbol), _) => relocs.push(Reloc { offset: offset as u32, symbol, addend: a.addend }),
             (None, Some((at, width))) => put_bits(bytes, offset, at, width, a.addend as u64),
             (None, None) => {
-                let v = if matches!(self.types().get(ty), Type::Bool) { i64::from(a.addend != 0) } else { a.addend };
+                let v = if matches!(self.types().get(ty), Type::Bool) {
+                    i64::from(a.addend != 0)
+                } else {
+                    a.addend
+                };
                 put(bytes, offset, &v.to_le_bytes()[..size]);
             }
         }
@@ -135,7 +143,11 @@ impl Lower<'_> {
                 Some(Address { symbol: None, addend: n as i64 })
             }
             ExprKind::Conditional(c, Some(a), b) => {
-                if self.constant(c)? != 0 { self.address(a) } else { self.address(b) }
+                if self.constant(c)? != 0 {
+                    self.address(a)
+                } else {
+                    self.address(b)
+                }
             }
             _ => None,
         }

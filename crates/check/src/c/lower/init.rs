@@ -95,7 +95,8 @@ impl Lower<'_> {
             Init::Expr(value) => {
                 let whole = !self.types().is_aggregate(ty)
                     || self.is_text(ty, value)
-                    || matches!(self.types().get(ty), Type::Record(_)) && self.static_type(value).bare() == ty.bare();
+                    || matches!(self.types().get(ty), Type::Record(_))
+                        && self.static_type(value).bare() == ty.bare();
                 if whole {
                     *rest = tail;
                     out.push(Leaf { offset, ty, bits, value });
@@ -165,13 +166,17 @@ impl Lower<'_> {
         let members = &self.types().records[*r as usize].members;
         members
             .iter()
-            .position(|m| m.name == Some(name) || m.name.is_none() && self.types().member(m.ty, name).is_some())
+            .position(|m| {
+                m.name == Some(name) || m.name.is_none() && self.types().member(m.ty, name).is_some()
+            })
             .map(|i| i as u64)
     }
 
     fn parts(&self, ty: CType) -> Parts<'_> {
         match self.types().get(ty) {
-            Type::Array(of, n) => Parts::Array { of: *of, size: self.types().size(*of).unwrap_or(0), count: *n },
+            Type::Array(of, n) => {
+                Parts::Array { of: *of, size: self.types().size(*of).unwrap_or(0), count: *n }
+            }
             Type::Record(r) => {
                 let r = &self.types().records[*r as usize];
                 Parts::Record { members: &r.members, union: r.union }
@@ -236,6 +241,9 @@ impl Lower<'_> {
     }
 }
 
+/// Type, offset and bits of a part of an aggregate.
+type Part = (CType, u64, Option<(u8, u8)>);
+
 enum Parts<'t> {
     Scalar(CType),
     Array { of: CType, size: u64, count: Option<u64> },
@@ -243,10 +251,12 @@ enum Parts<'t> {
 }
 
 impl Parts<'_> {
-    fn get(&self, i: u64) -> Option<(CType, u64, Option<(u8, u8)>)> {
+    fn get(&self, i: u64) -> Option<Part> {
         match self {
             Self::Scalar(ty) => (i == 0).then_some((*ty, 0, None)),
-            Self::Array { of, size, count } => count.is_none_or(|n| i < n).then_some((*of, i.wrapping_mul(*size), None)),
+            Self::Array { of, size, count } => {
+                count.is_none_or(|n| i < n).then_some((*of, i.wrapping_mul(*size), None))
+            }
             Self::Record { members, union } => {
                 if *union && i > 0 && members.len() as u64 <= i {
                     return None;

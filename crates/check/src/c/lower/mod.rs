@@ -101,7 +101,13 @@ pub(super) struct Lower<'a> {
 }
 
 /// Lowers a parsed file. `weak` makes everything give way to other definitions: the models.
-pub fn lower(items: &[Item], scopes: Scopes, interner: &Interner, files: Vec<SourceFile>, weak: bool) -> Unit {
+pub fn lower(
+    items: &[Item],
+    scopes: Scopes,
+    interner: &Interner,
+    files: Vec<SourceFile>,
+    weak: bool,
+) -> Unit {
     let mut lower = Lower {
         interner,
         scopes,
@@ -174,7 +180,14 @@ impl Lower<'_> {
         self.file_scope.insert(v.name, symbol);
     }
 
-    fn new_global(&mut self, name: Arc<str>, linkage: Linkage, v: &VarDecl, size: u32, declared_only: bool) -> u32 {
+    fn new_global(
+        &mut self,
+        name: Arc<str>,
+        linkage: Linkage,
+        v: &VarDecl,
+        size: u32,
+        declared_only: bool,
+    ) -> u32 {
         self.unit.globals.push(Global {
             name,
             linkage,

@@ -359,7 +359,7 @@ impl Lower<'_> {
         let mut uses = Uses::default();
         uses.block(std::slice::from_ref(body));
         let name: Arc<str> = format!("{} (parallel)", self.f().name).into();
-        let mut b = Builder { pos, ..Builder::default() };
+        let mut b = Builder::at(pos);
         let link = b.frame(8);
         let barrier = b.frame(8);
         let slot = b.local().unwrap_or(0);

@@ -154,7 +154,8 @@ impl Lower<'_> {
 
     /// Emits the cleanups of all scopes above `depth`, innermost first.
     fn run_cleanups(&mut self, depth: usize) {
-        let cleanups: Vec<_> = self.f().scopes[depth..].iter().rev().flat_map(|s| s.cleanups.iter().rev().copied()).collect();
+        let cleanups: Vec<_> =
+            self.f().scopes[depth..].iter().rev().flat_map(|s| s.cleanups.iter().rev().copied()).collect();
         for (function, variable) in cleanups {
             self.variable_place(variable, 0);
             let symbol = self.function_symbol(function);

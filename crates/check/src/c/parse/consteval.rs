@@ -15,7 +15,10 @@ impl Parser<'_> {
     pub(super) fn type_of_expr(&self, e: &Expr) -> CType {
         let types = &self.scopes.types;
         match &e.kind {
-            ExprKind::Int(_, ty) | ExprKind::Float(_, ty) | ExprKind::Cast(ty, _) | ExprKind::VaArg(_, ty) => *ty,
+            ExprKind::Int(_, ty)
+            | ExprKind::Float(_, ty)
+            | ExprKind::Cast(ty, _)
+            | ExprKind::VaArg(_, ty) => *ty,
             ExprKind::Compound(ty, _) => *ty,
             ExprKind::Name(n) => match self.scopes.meaning(*n) {
                 Some(Meaning::Object(ty)) => ty,
@@ -96,12 +99,19 @@ pub fn constant(types: &Types, e: &Expr, type_of: &dyn Fn(&Expr) -> CType) -> Op
             _ => types.size(type_of(a))? as i64,
         },
         ExprKind::Conditional(c, Some(t), f) => {
-            if value(c)? != 0 { value(t)? } else { value(f)? }
+            if value(c)? != 0 {
+                value(t)?
+            } else {
+                value(f)?
+            }
         }
         ExprKind::And(a, b) => i64::from(value(a)? != 0 && value(b)? != 0),
         ExprKind::Or(a, b) => i64::from(value(a)? != 0 || value(b)? != 0),
         ExprKind::Binary(op, a, b) => {
-            let unsigned = matches!(types.get(types.common(type_of(a), type_of(b))), Type::Int { size: 8, signed: false });
+            let unsigned = matches!(
+                types.get(types.common(type_of(a), type_of(b))),
+                Type::Int { size: 8, signed: false }
+            );
             binary(*op, value(a)?, value(b)?, unsigned)?
         }
         _ => return None,

@@ -40,11 +40,35 @@ impl Arithmetic {
     fn ty(&self) -> CType {
         let unsigned = self.unsigned;
         match self.base {
-            Some(t) if t == Types::CHAR => if unsigned { Types::UCHAR } else { Types::CHAR },
+            Some(t) if t == Types::CHAR => {
+                if unsigned {
+                    Types::UCHAR
+                } else {
+                    Types::CHAR
+                }
+            }
             Some(t) if t != Types::INT => t,
-            _ if self.short => if unsigned { Types::USHORT } else { Types::SHORT },
-            _ if self.long > 0 => if unsigned { Types::ULONG } else { Types::LONG },
-            _ => if unsigned { Types::UINT } else { Types::INT },
+            _ if self.short => {
+                if unsigned {
+                    Types::USHORT
+                } else {
+                    Types::SHORT
+                }
+            }
+            _ if self.long > 0 => {
+                if unsigned {
+                    Types::ULONG
+                } else {
+                    Types::LONG
+                }
+            }
+            _ => {
+                if unsigned {
+                    Types::UINT
+                } else {
+                    Types::INT
+                }
+            }
         }
     }
 }
@@ -53,21 +77,48 @@ impl Parser<'_> {
     /// True when a token can only begin a type.
     pub(super) fn starts_type(&self, t: &Token) -> bool {
         use Word::{
-            Alignas, Atomic, Attribute, Auto, Bool, Char, Complex, Const, Declspec, Double, Enum, Extension, Extern,
-            Float, Float64, Inline, Int, Int128, Long, Noreturn, Register, Restrict, Short, Signed, Static, Struct,
-            ThreadLocal, Typedef, Typeof, Union, Unsigned, Void, Volatile,
+            Alignas, Atomic, Attribute, Auto, Bool, Char, Complex, Const, Declspec, Double, Enum, Extension,
+            Extern, Float, Float64, Inline, Int, Int128, Long, Noreturn, Register, Restrict, Short, Signed,
+            Static, Struct, ThreadLocal, Typedef, Typeof, Union, Unsigned, Void, Volatile,
         };
         match self.word_of(t) {
             Some(w) => matches!(
                 w,
-                Alignas | Atomic | Attribute | Auto | Bool | Char | Complex | Const | Declspec | Double | Enum
-                    | Extension | Extern | Float | Float64 | Inline | Int | Int128 | Long | Noreturn | Register
-                    | Restrict | Short | Signed | Static | Struct | ThreadLocal | Typedef | Typeof | Union
-                    | Unsigned | Void | Volatile
+                Alignas
+                    | Atomic
+                    | Attribute
+                    | Auto
+                    | Bool
+                    | Char
+                    | Complex
+                    | Const
+                    | Declspec
+                    | Double
+                    | Enum
+                    | Extension
+                    | Extern
+                    | Float
+                    | Float64
+                    | Inline
+                    | Int
+                    | Int128
+                    | Long
+                    | Noreturn
+                    | Register
+                    | Restrict
+                    | Short
+                    | Signed
+                    | Static
+                    | Struct
+                    | ThreadLocal
+                    | Typedef
+                    | Typeof
+                    | Union
+                    | Unsigned
+                    | Void
+                    | Volatile
             ),
-            None => {
-                t.kind == Kind::Ident && matches!(self.scopes.meaning(t.sym), Some(Meaning::Typedef(_)))
-            }
+            None => t.kind == Kind::Ident && matches!(self.scopes.meaning(t.sym), Some(Meaning::Typedef(_))),
         }
     }
 
@@ -183,7 +234,12 @@ impl Parser<'_> {
             let t = self.ahead(n);
             match t.kind {
                 Kind::Punct(Punct::Star) => stars += 1,
-                Kind::Ident if matches!(self.words.get(t.sym), Some(Word::Const | Word::Restrict | Word::Volatile)) => {
+                Kind::Ident
+                    if matches!(
+                        self.words.get(t.sym),
+                        Some(Word::Const | Word::Restrict | Word::Volatile)
+                    ) =>
+                {
                     stars += 1;
                 }
                 Kind::Punct(Punct::RParen | Punct::Comma) => return true,
@@ -230,7 +286,8 @@ impl Parser<'_> {
             match self.word() {
                 Some(Word::Attribute | Word::Declspec | Word::Alignas | Word::Asm) => {
                     self.at += 1;
-                    while self.word().is_some_and(|w| matches!(w, Word::Volatile | Word::Inline | Word::Goto)) {
+                    while self.word().is_some_and(|w| matches!(w, Word::Volatile | Word::Inline | Word::Goto))
+                    {
                         self.at += 1;
                     }
                     let start = self.at;
@@ -272,7 +329,7 @@ impl Parser<'_> {
         self.at += 1;
         let ty = match tag {
             Some(tag) => self.own_tag(tag, union),
-            None => self.scopes.types.new_record(None, union).1,
+            None => self.scopes.types.new_record(union).1,
         };
         let Type::Record(n) = *self.scopes.types.get(ty) else { return Err(Confused) };
         let mut members = Vec::new();
@@ -310,7 +367,7 @@ impl Parser<'_> {
             self.scopes.types.records[n as usize].union = union;
             return ty;
         }
-        let (_, ty) = self.scopes.types.new_record(Some(tag), union);
+        let (_, ty) = self.scopes.types.new_record(union);
         if let Some(scope) = self.scopes.tags.last_mut() {
             scope.insert(tag, ty);
         }
@@ -454,7 +511,9 @@ impl Parser<'_> {
     }
 
     fn is_extern_block(&self) -> bool {
-        self.word() == Some(Word::Extern) && self.ahead(1).kind == Kind::Str && self.ahead(2).is(Punct::LBrace)
+        self.word() == Some(Word::Extern)
+            && self.ahead(1).kind == Kind::Str
+            && self.ahead(2).is(Punct::LBrace)
     }
 
     /// A variable's declarator has been read; its initialiser follows.
@@ -623,7 +682,6 @@ impl Parser<'_> {
         for (param, ty, _) in &params {
             self.scopes.declare(*param, Meaning::Object(*ty));
         }
-        let before = self.errors;
         self.in_body = true;
         let body = self.block();
         self.in_body = false;
@@ -640,12 +698,15 @@ impl Parser<'_> {
             weak: attributes.weak,
             body: body?,
             end_line,
-            errors: self.errors - before,
         }));
         Ok(())
     }
 
-    fn old_style_parameters(&mut self, ty: CType, params: &mut [(Sym, CType, crate::ir::Pos)]) -> Parse<CType> {
+    fn old_style_parameters(
+        &mut self,
+        ty: CType,
+        params: &mut [(Sym, CType, crate::ir::Pos)],
+    ) -> Parse<CType> {
         while !self.is(Punct::LBrace) {
             let spec = self.specifiers()?;
             loop {

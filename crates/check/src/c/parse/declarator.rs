@@ -96,9 +96,10 @@ impl Parser<'_> {
 
     fn array_layer(&mut self) -> Parse<Layer> {
         self.expect(Punct::LBracket)?;
-        while self.word().is_some_and(|w| {
-            matches!(w, Word::Static | Word::Const | Word::Restrict | Word::Volatile)
-        }) {
+        while self
+            .word()
+            .is_some_and(|w| matches!(w, Word::Static | Word::Const | Word::Restrict | Word::Volatile))
+        {
             self.at += 1;
         }
         if self.eat(Punct::RBracket) {

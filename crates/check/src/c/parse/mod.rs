@@ -27,6 +27,7 @@ use super::ast::{Expr, Item};
 use super::token::{Interner, Kind, Punct, Sym, Token};
 use super::types::{CType, Types};
 use crate::ir::Pos;
+pub use consteval::constant;
 pub use words::{Word, Words};
 
 mod words;

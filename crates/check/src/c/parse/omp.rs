@@ -41,7 +41,9 @@ impl Parser<'_> {
         }
         self.at += 1;
         let stands_alone = matches!(directive.kind, OmpKind::Barrier | OmpKind::Taskwait)
-            || words.first().is_some_and(|w| matches!(w.as_str(), "flush" | "taskyield" | "threadprivate" | "declare"));
+            || words
+                .first()
+                .is_some_and(|w| matches!(w.as_str(), "flush" | "taskyield" | "threadprivate" | "declare"));
         let body = if stands_alone { None } else { Some(Box::new(self.statement())) };
         Ok(StmtKind::Omp(Box::new(directive), body))
     }

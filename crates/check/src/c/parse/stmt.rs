@@ -90,7 +90,10 @@ impl Parser<'_> {
         }
         let t = self.peek();
         let call = matches!(e.kind, ExprKind::Call(..));
-        if t.kind == Kind::Eof || self.is(Punct::RBrace) || t.bol && !self.is_operator() || call && self.is(Punct::LBrace)
+        if t.kind == Kind::Eof
+            || self.is(Punct::RBrace)
+            || t.bol && !self.is_operator()
+            || call && self.is(Punct::LBrace)
         {
             self.errors += u32::from(!call);
             return Ok(());
@@ -128,7 +131,10 @@ impl Parser<'_> {
             let cleanup = attributes.cleanup.or(spec.attributes.cleanup);
             if let Some(mut var) = self.variable(&spec, d, attributes)? {
                 var.cleanup = cleanup;
-                if var.storage == Storage::None || var.storage == Storage::Static || var.storage == Storage::Extern {
+                if var.storage == Storage::None
+                    || var.storage == Storage::Static
+                    || var.storage == Storage::Extern
+                {
                     out.push(var);
                 }
             }
@@ -182,7 +188,11 @@ impl Parser<'_> {
             Word::For => self.for_statement()?,
             Word::Return => {
                 self.at += 1;
-                let value = if self.is(Punct::Semi) || self.is(Punct::RBrace) { None } else { Some(self.expression()?) };
+                let value = if self.is(Punct::Semi) || self.is(Punct::RBrace) {
+                    None
+                } else {
+                    Some(self.expression()?)
+                };
                 self.end_of_jump();
                 StmtKind::Return(value)
             }
@@ -239,7 +249,9 @@ impl Parser<'_> {
                 self.at += 1;
                 return Ok(Some(self.deeper(Self::try_statement)?));
             }
-            Word::Attribute if self.ahead(1).is(Punct::LParen) && self.is_attribute_statement() => StmtKind::Empty,
+            Word::Attribute if self.ahead(1).is(Punct::LParen) && self.is_attribute_statement() => {
+                StmtKind::Empty
+            }
             Word::Else => return Err(Confused),
             _ => return Ok(None),
         }))

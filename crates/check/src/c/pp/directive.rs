@@ -83,9 +83,9 @@ impl Preprocessor<'_> {
                     Kind::Punct(Punct::Ellipsis) => {
                         variadic = true;
                         // `args...` names the rest itself; a bare `...` is `__VA_ARGS__`.
-                        let named = rest[1..close].windows(2).any(|w| {
-                            w[0].kind == Kind::Ident && w[1].is(Punct::Ellipsis)
-                        });
+                        let named = rest[1..close]
+                            .windows(2)
+                            .any(|w| w[0].kind == Kind::Ident && w[1].is(Punct::Ellipsis));
                         if !named {
                             list.push(self.names.va_args);
                         }

@@ -59,7 +59,8 @@ impl Preprocessor<'_> {
             return Some(self.make(Kind::Number, &token.pos.line.to_string(), token.pos));
         }
         if token.sym == self.names.file {
-            let path = self.files.get(usize::from(token.pos.file)).map(|f| f.path.clone()).unwrap_or_default();
+            let path =
+                self.files.get(usize::from(token.pos.file)).map(|f| f.path.clone()).unwrap_or_default();
             return Some(self.make(Kind::Str, &format!("\"{path}\""), token.pos));
         }
         if token.sym == self.names.counter {
@@ -155,7 +156,9 @@ impl Preprocessor<'_> {
             if t.sym == self.names.va_opt && body.get(i + 1).is_some_and(|n| n.is(Punct::LParen)) {
                 let close = matching(&body, i + 1);
                 if arguments.last().is_some_and(|a| !a.is_empty()) {
-                    out.extend(body[i + 2..close.min(body.len())].iter().map(|b| Token { pos: at.pos, ..*b }));
+                    out.extend(
+                        body[i + 2..close.min(body.len())].iter().map(|b| Token { pos: at.pos, ..*b }),
+                    );
                 }
                 i = close + 1;
                 continue;
@@ -233,7 +236,13 @@ impl Preprocessor<'_> {
         let names: Vec<Stream> = outer
             .iter()
             .filter(|s| s.of.is_some())
-            .map(|s| Stream { tokens: Rc::from([]), at: 0, of: s.of, file: None, conditionals: s.conditionals })
+            .map(|s| Stream {
+                tokens: Rc::from([]),
+                at: 0,
+                of: s.of,
+                file: None,
+                conditionals: s.conditionals,
+            })
             .collect();
         let guard = names.len();
         self.streams = names;

@@ -9,7 +9,8 @@ impl Includes for Map {
 }
 
 fn run_with(text: &str, includes: &dyn Includes, limits: Limits) -> (String, Preprocessed) {
-    let (out, state) = Preprocessor::new(State::default(), includes, limits).run("a.c", text.as_bytes(), false);
+    let (out, state) =
+        Preprocessor::new(State::default(), includes, limits).run("a.c", text.as_bytes(), false);
     let text: Vec<_> = out.tokens.iter().map(|t| state.interner.name(t.sym).to_string()).collect();
     (text.join(" "), out)
 }
@@ -50,7 +51,8 @@ fn conditionals_nest() {
 #[test]
 fn includes_are_taken_in_and_missing_ones_noted() {
     let files = Map(&[("a.h", "#pragma once\nint a;")]);
-    let (text, out) = run_with("#include \"a.h\"\n#include \"a.h\"\n#include <no.h>\nb", &files, Limits::default());
+    let (text, out) =
+        run_with("#include \"a.h\"\n#include \"a.h\"\n#include <no.h>\nb", &files, Limits::default());
     assert_eq!(text, "int a ; b");
     assert_eq!(out.missing.len(), 1);
     assert_eq!(&*out.files[out.tokens[0].pos.file as usize].path, "a.h");
@@ -90,7 +92,8 @@ fn an_expansion_has_the_place_of_its_use() {
 
 #[test]
 fn omp_pragmas_survive_and_others_vanish() {
-    let (text, out) = run_with("#pragma omp parallel for\n#pragma GCC ivdep\nx", &NoIncludes, Limits::default());
+    let (text, out) =
+        run_with("#pragma omp parallel for\n#pragma GCC ivdep\nx", &NoIncludes, Limits::default());
     assert_eq!(text, "omp parallel for omp x");
     assert_eq!(out.tokens[0].kind, Kind::PragmaOmp);
     assert_eq!(out.tokens[3].kind, Kind::PragmaEnd);
@@ -98,7 +101,9 @@ fn omp_pragmas_survive_and_others_vanish() {
 
 #[test]
 fn half_directives_do_no_harm() {
-    for text in ["#", "#define", "#define F(", "#include", "#if", "#if (", "#elif 1", "#endif", "#include <x", "F("] {
+    for text in
+        ["#", "#define", "#define F(", "#include", "#if", "#if (", "#elif 1", "#endif", "#include <x", "F("]
+    {
         run(text);
     }
     run("#define F(x) x\nF(1, (2");

@@ -1,0 +1,26 @@
+// The barrier waits for one more than there are.
+#include <pthread.h>
+
+#define N 3
+static pthread_barrier_t barrier;
+static int cells[N], sums[N];
+
+static void *worker(void *arg) {
+    long id = (long)arg;
+    cells[id] = id + 1;
+    pthread_barrier_wait(&barrier); // expect: deadlock #1
+    for (int i = 0; i < N; i++)
+        sums[id] += cells[i];
+    return NULL;
+}
+
+int main(void) {
+    pthread_t t[N];
+    pthread_barrier_init(&barrier, NULL, N + 1);
+    for (long i = 0; i < N; i++)
+        pthread_create(&t[i], NULL, worker, (void *)i);
+    for (int i = 0; i < N; i++)
+        pthread_join(t[i], NULL); // expect: deadlock #1
+    pthread_barrier_destroy(&barrier);
+    return sums[0];
+}

@@ -1,0 +1,30 @@
+// Every philosopher takes the left fork first.
+#include <pthread.h>
+
+#define N 4
+static pthread_mutex_t forks[N];
+static int meals[N];
+
+static void *philosopher(void *arg) {
+    long i = (long)arg;
+    int left = i, right = (i + 1) % N;
+    for (int n = 0; n < 2; n++) {
+        pthread_mutex_lock(&forks[left]);
+        pthread_mutex_lock(&forks[right]); // expect: deadlock #1
+        meals[i]++;
+        pthread_mutex_unlock(&forks[right]);
+        pthread_mutex_unlock(&forks[left]);
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t t[N];
+    for (int i = 0; i < N; i++)
+        pthread_mutex_init(&forks[i], NULL);
+    for (long i = 0; i < N; i++)
+        pthread_create(&t[i], NULL, philosopher, (void *)i);
+    for (int i = 0; i < N; i++)
+        pthread_join(t[i], NULL);
+    return meals[0];
+}

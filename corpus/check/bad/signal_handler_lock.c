@@ -1,0 +1,22 @@
+// A handler takes a lock that the code it interrupts may hold.
+#include <pthread.h>
+#include <signal.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int count;
+
+static void on_alarm(int s) {
+    pthread_mutex_lock(&lock); // expect: deadlock #1
+    count = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+int main(void) {
+    signal(SIGALRM, on_alarm);
+    for (int i = 0; i < 200; i++) {
+        pthread_mutex_lock(&lock);
+        count++; // expect: deadlock #1
+        pthread_mutex_unlock(&lock); // expect: deadlock #1
+    }
+    return count;
+}

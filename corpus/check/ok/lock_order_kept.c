@@ -1,0 +1,33 @@
+// Two locks in one order.
+#include <pthread.h>
+
+static pthread_mutex_t a_lock = PTHREAD_MUTEX_INITIALIZER, b_lock = PTHREAD_MUTEX_INITIALIZER;
+static int x, y;
+
+static void *first(void *arg) {
+    pthread_mutex_lock(&a_lock);
+    x++;
+    pthread_mutex_lock(&b_lock);
+    y++;
+    pthread_mutex_unlock(&b_lock);
+    pthread_mutex_unlock(&a_lock);
+    return NULL;
+}
+
+static void *second(void *arg) {
+    pthread_mutex_lock(&a_lock);
+    pthread_mutex_lock(&b_lock);
+    x += y;
+    pthread_mutex_unlock(&b_lock);
+    pthread_mutex_unlock(&a_lock);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, NULL, first, NULL);
+    pthread_create(&b, NULL, second, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}

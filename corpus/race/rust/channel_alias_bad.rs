@@ -1,0 +1,36 @@
+// A pointer is sent through a channel and the sender goes on writing through its own copy. The channel orders what came before the
+// send. Every mode reports. (The receiver polls, so that hybrid has none of the channel's own locks to think about.)
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+static STEP: AtomicUsize = AtomicUsize::new(0); // relaxed: fixes the order of the run, synchronises nothing
+fn reached(n: usize) {
+    STEP.store(n, Relaxed);
+}
+fn until(n: usize) {
+    while STEP.load(Relaxed) < n {
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+fn main() {
+    let block = Box::into_raw(Box::new([0u64; 8])) as usize;
+    let (tx, rx) = mpsc::channel::<usize>();
+    let sender = thread::spawn(move || {
+        let p = block as *mut u64;
+        unsafe { *p = 1 };
+        tx.send(block).unwrap();
+        unsafe { *p.add(4) = 2 };                       // expect: data-race write #1
+        reached(1);
+    });
+    let receiver = thread::spawn(move || {
+        until(1);
+        let p = rx.try_recv().unwrap() as *mut u64;
+        assert_eq!(unsafe { *p + *p.add(4) }, 3);       // expect: data-race read #1
+    });
+    sender.join().unwrap();
+    receiver.join().unwrap();
+    drop(unsafe { Box::from_raw(block as *mut [u64; 8]) });
+}

@@ -1,0 +1,39 @@
+// The race of hidden/unrelated_section in Rust: a std Mutex around something else happens to order the run. std's Mutex is known as
+// a lock to hybrid and fast, which report; hb has its acquire and release and is silent.
+// expect(hb): nothing
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+struct Cell(UnsafeCell<u64>);
+unsafe impl Sync for Cell {}
+static CELL: Cell = Cell(UnsafeCell::new(0));
+static LOG: Mutex<u64> = Mutex::new(0);
+static STEP: AtomicUsize = AtomicUsize::new(0); // relaxed: fixes the order of the run, synchronises nothing
+fn reached(n: usize) {
+    STEP.store(n, Relaxed);
+}
+fn until(n: usize) {
+    while STEP.load(Relaxed) < n {
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+fn main() {
+    unsafe { *CELL.0.get() = 0 };
+    let a = thread::spawn(|| {
+        unsafe { *CELL.0.get() = 1 };                   // expect(hybrid fast): data-race write #1
+        *LOG.lock().unwrap() += 1;
+        reached(1);
+    });
+    let b = thread::spawn(|| {
+        until(1);
+        *LOG.lock().unwrap() += 1;
+        unsafe { *CELL.0.get() = 2 };                   // expect(hybrid fast): data-race write #1
+    });
+    a.join().unwrap();
+    b.join().unwrap();
+    assert_ne!(unsafe { *CELL.0.get() }, 0); // a static that nobody reads would be optimised away
+}

@@ -1,0 +1,39 @@
+// Two threads push to one String, a complex type as in 6.3.2: the accesses are inside alloc. Every mode reports the length (and the
+// bytes do not overlap, since one comes after the other).
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+struct Text(UnsafeCell<String>);
+unsafe impl Sync for Text {}
+static TEXT: Text = Text(UnsafeCell::new(String::new()));
+static STEP: AtomicUsize = AtomicUsize::new(0); // relaxed: fixes the order of the run, synchronises nothing
+fn reached(n: usize) {
+    STEP.store(n, Relaxed);
+}
+fn until(n: usize) {
+    while STEP.load(Relaxed) < n {
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+#[inline(never)]
+fn text() -> &'static mut String {
+    unsafe { &mut *TEXT.0.get() }
+}
+
+fn main() {
+    text().reserve(100);
+    text().push('a');
+    let a = thread::spawn(|| {
+        text().push_str("first");                       // expect: data-race write #1 | read #1
+        reached(1);
+    });
+    let b = thread::spawn(|| {
+        until(1);
+        text().push_str("second");                      // expect: data-race write #1 | read #1
+    });
+    a.join().unwrap();
+    b.join().unwrap();
+}

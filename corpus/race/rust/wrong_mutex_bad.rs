@@ -1,0 +1,38 @@
+// Two mutexes around the same cell, one each. Neither a common lock nor an arc: every mode reports.
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+struct Cell(UnsafeCell<u64>);
+unsafe impl Sync for Cell {}
+static CELL: Cell = Cell(UnsafeCell::new(0));
+static MU1: Mutex<()> = Mutex::new(());
+static MU2: Mutex<()> = Mutex::new(());
+static STEP: AtomicUsize = AtomicUsize::new(0); // relaxed: fixes the order of the run, synchronises nothing
+fn reached(n: usize) {
+    STEP.store(n, Relaxed);
+}
+fn until(n: usize) {
+    while STEP.load(Relaxed) < n {
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+fn main() {
+    unsafe { *CELL.0.get() = 0 };
+    let a = thread::spawn(|| {
+        let _hold = MU1.lock().unwrap();
+        unsafe { *CELL.0.get() = 1 };                   // expect: data-race write #1
+        reached(1);
+    });
+    let b = thread::spawn(|| {
+        until(1);
+        let _hold = MU2.lock().unwrap();
+        unsafe { *CELL.0.get() = 2 };                   // expect: data-race write #1
+    });
+    a.join().unwrap();
+    b.join().unwrap();
+    assert_ne!(unsafe { *CELL.0.get() }, 0); // a static that nobody reads would be optimised away
+}

@@ -1,0 +1,61 @@
+//! Checks C files and prints what is found: `cargo run -p raddle-check --example check -- file.c …`
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use raddle_check::c::Includes;
+use raddle_check::{Options, Session, Source};
+
+/// Looks beside the including file, then where it is told to.
+struct Beside;
+
+impl Includes for Beside {
+    fn find(&self, from: &str, name: &str, angled: bool) -> Option<(Arc<str>, Arc<[u8]>)> {
+        if angled {
+            return None;
+        }
+        let path = Path::new(from).parent()?.join(name);
+        let text = std::fs::read(&path).ok()?;
+        Some((path.to_string_lossy().as_ref().into(), text.into()))
+    }
+}
+
+fn main() {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    let sources: Vec<Source> = files
+        .iter()
+        .filter_map(|f| match std::fs::read(f) {
+            Ok(text) => Some(Source::new(f, text)),
+            Err(e) => {
+                eprintln!("{f}: {e}");
+                None
+            }
+        })
+        .collect();
+    let started = Instant::now();
+    let out =
+        Session::new(Options { includes: Arc::new(Beside), ..Options::default() }).check(&sources, None);
+    for f in &out.findings {
+        println!("{:?}: {}", f.kind, f.message);
+        for a in &f.accesses {
+            println!("  {:?} by {} holding {:?}", a.op, a.thread, a.locks);
+            for frame in &a.stack {
+                let name = frame.function.as_deref().unwrap_or("?");
+                println!(
+                    "    {name} at {}:{}",
+                    frame.file.as_deref().unwrap_or("?"),
+                    frame.line.unwrap_or(0)
+                );
+            }
+        }
+        for t in f.threads.iter().filter(|t| t.created_by.is_some()) {
+            let at = t.stack.first().map_or(0, |s| s.line.unwrap_or(0));
+            println!("  {} was started by {} at line {at}", t.label, t.created_by.as_deref().unwrap_or("?"));
+        }
+        f.notes.iter().for_each(|n| println!("  {n}"));
+    }
+    out.left_out.iter().for_each(|(path, why)| println!("{path}: {why}"));
+    out.checked.iter().for_each(|c| println!("{}:{} {}: {}", c.path, c.line, c.function, c.lens()));
+    println!("{:?} in {:?}", out.stats, started.elapsed());
+}

@@ -1,0 +1,92 @@
+//! One file through preprocessor, parser and lowering.
+
+use std::sync::Arc;
+
+use super::models;
+use super::parse::{Parser, Scopes, Words};
+use super::pp::{Includes, Limits, NoIncludes, Preprocessor, State};
+use crate::ir::{SourceFile, Unit};
+
+/// What every file starts from: built-in declarations and macros.
+#[derive(Clone)]
+struct Front {
+    state: State,
+    words: Words,
+    scopes: Scopes,
+}
+
+thread_local! {
+    // Macros and types are shared by `Rc`, so each thread that lowers makes its own; it takes a few milliseconds.
+    static BASE: (Front, Arc<Unit>) = Front::build();
+}
+
+/// A lowered file, and what the reader should know about it.
+#[derive(Debug, Clone)]
+pub struct Lowered {
+    pub unit: Arc<Unit>,
+    /// Places that could not be made sense of.
+    pub errors: u32,
+    /// Limits that were reached: the rest of the file was left out.
+    pub cut_short: Vec<String>,
+    /// Includes that were not found.
+    pub missing: Vec<Arc<str>>,
+}
+
+/// The models, as a unit to link against.
+pub(super) fn model_unit() -> Arc<Unit> {
+    BASE.with(|b| b.1.clone())
+}
+
+/// Lowers one file. Never fails; what cannot be understood becomes unknown.
+pub fn lower_file(path: &str, text: &[u8], includes: &dyn Includes, limits: Limits) -> Lowered {
+    let front = BASE.with(|b| b.0.clone());
+    let (out, unit, errors) = front.lower(path, text, includes, limits, false);
+    Lowered { unit: Arc::new(unit), errors, cut_short: out.cut_short, missing: out.missing }
+}
+
+impl Front {
+    fn build() -> (Self, Arc<Unit>) {
+        let mut state = State::default();
+        let words = Words::new(&mut state.interner);
+        let front = Self { state, words, scopes: Scopes::default() };
+        let front = front.declare("<prelude>", models::prelude_text());
+        let (_, unit, _) = front.clone().lower(
+            "<models>",
+            models::model_text().as_bytes(),
+            &NoIncludes,
+            Limits::default(),
+            true,
+        );
+        let front = front.declare("<models>", &models::model_text());
+        (front, Arc::new(unit))
+    }
+
+    /// Takes over what a text declares.
+    fn declare(self, path: &str, text: &str) -> Self {
+        let (out, state) =
+            Preprocessor::new(self.state, &NoIncludes, Limits::default()).run(path, text.as_bytes(), true);
+        let mut parser = Parser::new(&out.tokens, &state.interner, &self.words, self.scopes);
+        parser.run();
+        let scopes = parser.scopes;
+        Self { state, words: self.words, scopes }
+    }
+
+    fn lower(
+        self,
+        path: &str,
+        text: &[u8],
+        includes: &dyn Includes,
+        limits: Limits,
+        builtin: bool,
+    ) -> (super::pp::Preprocessed, Unit, u32) {
+        let (mut out, state) = Preprocessor::new(self.state, includes, limits).run(path, text, builtin);
+        let mut parser = Parser::new(&out.tokens, &state.interner, &self.words, self.scopes);
+        parser.run();
+        let errors = parser.errors();
+        let (items, scopes) = (parser.items, parser.scopes);
+        let files: Vec<SourceFile> = std::mem::take(&mut out.files);
+        let unit = super::lower::lower(&items, scopes, &state.interner, files, builtin);
+        out.tokens = Vec::new();
+        (out, unit, errors)
+    }
+}

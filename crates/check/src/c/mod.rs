@@ -1,0 +1,15 @@
+//! The C front end: text to intermediate code, for text that is complete and for text that is not.
+
+mod ast;
+mod front;
+mod lex;
+mod literal;
+mod lower;
+pub mod models;
+mod parse;
+mod pp;
+mod token;
+mod types;
+
+pub use front::{Lowered, lower_file};
+pub use pp::{Includes, Limits, NoIncludes};

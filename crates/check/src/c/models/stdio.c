@@ -1,0 +1,57 @@
+/* Input and output: texts are read, buffers are filled with the unknown, results are unknown. Streams lock themselves. */
+int printf(const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); return __raddle_unknown(); }
+int fprintf(FILE *s, const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); return __raddle_unknown(); }
+int dprintf(int fd, const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); return __raddle_unknown(); }
+int sprintf(char *d, const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); __raddle_write(d, 1); return __raddle_unknown(); }
+int snprintf(char *d, size_t n, const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); if (n) __raddle_write(d, n < 16 ? n : 16); return __raddle_unknown(); }
+int asprintf(char **d, const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); *d = (char *)__raddle_alloc(64); return __raddle_unknown(); }
+int vprintf(const char *f, va_list a) { __raddle_read_format(f, a->next); return __raddle_unknown(); }
+int vfprintf(FILE *s, const char *f, va_list a) { __raddle_read_format(f, a->next); return __raddle_unknown(); }
+int vsprintf(char *d, const char *f, va_list a) { __raddle_read_format(f, a->next); __raddle_write(d, 1); return __raddle_unknown(); }
+int vsnprintf(char *d, size_t n, const char *f, va_list a) { __raddle_read_format(f, a->next); if (n) __raddle_write(d, n < 16 ? n : 16); return __raddle_unknown(); }
+int vasprintf(char **d, const char *f, va_list a) { *d = (char *)__raddle_alloc(64); return __raddle_unknown(); }
+void syslog(int p, const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); }
+void perror(const char *s) { if (s) __raddle_text_length(s); }
+int puts(const char *s) { __raddle_text_length(s); return 1; }
+int fputs(const char *s, FILE *f) { __raddle_text_length(s); return 1; }
+int putchar(int c) { return c; }
+int putc(int c, FILE *f) { return c; }
+int fputc(int c, FILE *f) { return c; }
+int getchar(void) { return __raddle_unknown(); }
+int getc(FILE *f) { return __raddle_unknown(); }
+int fgetc(FILE *f) { return __raddle_unknown(); }
+int ungetc(int c, FILE *f) { return c; }
+char *fgets(char *d, int n, FILE *f) { __raddle_write(d, n); return __raddle_unknown() ? d : 0; }
+ssize_t getline(char **d, size_t *n, FILE *f) { if (!*d) { *d = (char *)__raddle_alloc(120); *n = 120; } return __raddle_unknown(); }
+int scanf(const char *f, ...) { return __raddle_scan(f); }
+size_t fread(void *d, size_t size, size_t n, FILE *f) { __raddle_write(d, size * n); return __raddle_unknown(); }
+size_t fwrite(const void *s, size_t size, size_t n, FILE *f) { __raddle_read(s, size * n); return n; }
+FILE *fopen(const char *p, const char *m) { __raddle_text_length(p); return (FILE *)__raddle_unknown(); }
+FILE *fdopen(int fd, const char *m) { return (FILE *)__raddle_unknown(); }
+FILE *freopen(const char *p, const char *m, FILE *f) { return f; }
+FILE *tmpfile(void) { return (FILE *)__raddle_unknown(); }
+int fclose(FILE *f) { return 0; }
+int fflush(FILE *f) { return 0; }
+int feof(FILE *f) { return __raddle_unknown(); }
+int ferror(FILE *f) { return __raddle_unknown(); }
+void clearerr(FILE *f) { }
+int fileno(FILE *f) { return __raddle_unknown(); }
+int fseek(FILE *f, long o, int w) { return 0; }
+long ftell(FILE *f) { return __raddle_unknown(); }
+void rewind(FILE *f) { }
+int setvbuf(FILE *f, char *b, int m, size_t n) { return 0; }
+void setbuf(FILE *f, char *b) { }
+void flockfile(FILE *f) { __raddle_lock(f); }
+void funlockfile(FILE *f) { __raddle_unlock(f); }
+int ftrylockfile(FILE *f) { return __raddle_try_lock(f); }
+int remove(const char *p) { return 0; }
+int rename(const char *a, const char *b) { return 0; }
+ssize_t read(int fd, void *d, size_t n) { __raddle_write(d, n); return __raddle_unknown(); }
+ssize_t pread(int fd, void *d, size_t n, off_t o) { __raddle_write(d, n); return __raddle_unknown(); }
+ssize_t recv(int fd, void *d, size_t n, int f) { __raddle_write(d, n); return __raddle_unknown(); }
+ssize_t write(int fd, const void *s, size_t n) { __raddle_read(s, n); return __raddle_unknown(); }
+ssize_t pwrite(int fd, const void *s, size_t n, off_t o) { __raddle_read(s, n); return __raddle_unknown(); }
+ssize_t send(int fd, const void *s, size_t n, int f) { __raddle_read(s, n); return __raddle_unknown(); }
+int open(const char *p, int f, ...) { __raddle_text_length(p); return __raddle_unknown(); }
+int close(int fd) { return 0; }
+int pipe(int *fd) { fd[0] = __raddle_unknown(); fd[1] = __raddle_unknown(); return 0; }

@@ -1,0 +1,149 @@
+/* Time, signals, timers, processes, numbers. */
+_Thread_local int __raddle_errno;
+int *__errno_location(void) { return &__raddle_errno; }
+void __raddle_assert(int ok) { if (!ok) __raddle_exit_process(134); }
+unsigned sleep(unsigned n) { return __raddle_sleep(); }
+int usleep(useconds_t n) { return __raddle_sleep(); }
+int nanosleep(const struct timespec *d, struct timespec *left) { return __raddle_sleep(); }
+int clock_nanosleep(clockid_t c, int f, const struct timespec *d, struct timespec *left) { return __raddle_sleep(); }
+int sched_yield(void) { return __raddle_yield(); }
+int poll(struct pollfd *p, nfds_t n, int t) { __raddle_sleep(); for (nfds_t i = 0; i < n; i++) p[i].revents = __raddle_unknown(); return __raddle_unknown(); }
+int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t) { __raddle_sleep(); return __raddle_unknown(); }
+time_t time(time_t *t) { time_t now = __raddle_unknown(); if (t) *t = now; return now; }
+clock_t clock(void) { return __raddle_unknown(); }
+int clock_gettime(clockid_t c, struct timespec *t) { t->tv_sec = __raddle_unknown(); t->tv_nsec = __raddle_unknown(); return 0; }
+int clock_getres(clockid_t c, struct timespec *t) { return 0; }
+int timespec_get(struct timespec *t, int base) { t->tv_sec = __raddle_unknown(); t->tv_nsec = __raddle_unknown(); return base; }
+int gettimeofday(struct timeval *t, void *z) { t->tv_sec = __raddle_unknown(); t->tv_usec = __raddle_unknown(); return 0; }
+double difftime(time_t a, time_t b) { return __raddle_unknown(); }
+void exit(int s) { __raddle_exit_process(s); }
+void _exit(int s) { __raddle_exit_process(s); }
+void _Exit(int s) { __raddle_exit_process(s); }
+void quick_exit(int s) { __raddle_exit_process(s); }
+void __assert_fail(const char *e, const char *f, unsigned l, const char *n) { __raddle_exit_process(134); }
+void __assert_rtn(const char *e, const char *f, int l, const char *n) { __raddle_exit_process(134); }
+void err(int s, const char *f, ...) { __raddle_exit_process(s); }
+void errx(int s, const char *f, ...) { __raddle_exit_process(s); }
+void warn(const char *f, ...) { }
+void warnx(const char *f, ...) { }
+int atexit(void (*f)(void)) { return 0; }
+pid_t fork(void) { return __raddle_unknown(); }
+pid_t getpid(void) { return 4242; }
+pid_t gettid(void) { return 4242 + ((int)__raddle_current() >> 12); }
+int atoi(const char *s) { __raddle_text_length(s); return __raddle_unknown(); }
+long atol(const char *s) { __raddle_text_length(s); return __raddle_unknown(); }
+long long atoll(const char *s) { __raddle_text_length(s); return __raddle_unknown(); }
+double atof(const char *s) { __raddle_text_length(s); return __raddle_unknown(); }
+long strtol(const char *s, char **e, int b) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
+unsigned long strtoul(const char *s, char **e, int b) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
+long long strtoll(const char *s, char **e, int b) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
+unsigned long long strtoull(const char *s, char **e, int b) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
+double strtod(const char *s, char **e) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
+int abs(int x) { return x < 0 ? -x : x; }
+long labs(long x) { return x < 0 ? -x : x; }
+int rand(void) { return __raddle_unknown(); }
+long random(void) { return __raddle_unknown(); }
+void srand(unsigned s) { }
+void srandom(unsigned s) { }
+int rand_r(unsigned *s) { *s = __raddle_unknown(); return __raddle_unknown(); }
+long lrand48(void) { return __raddle_unknown(); }
+double drand48(void) { return __raddle_unknown(); }
+char *getenv(const char *n) { return (char *)__raddle_unknown(); }
+int isatty(int fd) { return __raddle_unknown(); }
+long sysconf(int n) { return __raddle_unknown(); }
+int get_nprocs(void) { return __raddle_unknown(); }
+int getopt(int c, char *const v[], const char *o) { return __raddle_unknown(); }
+int getopt_long(int c, char *const v[], const char *o, const struct option *l, int *i) { return __raddle_unknown(); }
+int isdigit(int c) { return c >= '0' && c <= '9'; }
+int isspace(int c) { return c == ' ' || c >= 9 && c <= 13; }
+int isalpha(int c) { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'; }
+int isalnum(int c) { return isalpha(c) || isdigit(c); }
+int isupper(int c) { return c >= 'A' && c <= 'Z'; }
+int islower(int c) { return c >= 'a' && c <= 'z'; }
+int isprint(int c) { return c >= 32 && c < 127; }
+int toupper(int c) { return islower(c) ? c - 32 : c; }
+int tolower(int c) { return isupper(c) ? c + 32 : c; }
+double sqrt(double x) { return __raddle_unknown(); }
+double pow(double x, double y) { return __raddle_unknown(); }
+double sin(double x) { return __raddle_unknown(); }
+double cos(double x) { return __raddle_unknown(); }
+double exp(double x) { return __raddle_unknown(); }
+double log(double x) { return __raddle_unknown(); }
+double floor(double x) { return __raddle_unknown(); }
+double ceil(double x) { return __raddle_unknown(); }
+double fabs(double x) { return x < 0 ? -x : x; }
+
+sighandler_t signal(int s, sighandler_t f) { if ((long)f > 1) __raddle_interrupt(f, s); return 0; }
+int sigaction(int s, const struct sigaction *a, struct sigaction *old) { if (old) __raddle_write(old, sizeof *old); if (a && (long)a->sa_handler > 1) __raddle_interrupt(a->sa_handler, s); return 0; }
+int raise(int s) { __raddle_yield(); return 0; }
+int kill(pid_t p, int s) { __raddle_yield(); return 0; }
+int pause(void) { __raddle_pause(); return -1; }
+unsigned alarm(unsigned n) { return 0; }
+int sigemptyset(sigset_t *s) { return 0; }
+int sigfillset(sigset_t *s) { return 0; }
+int sigaddset(sigset_t *s, int n) { return 0; }
+int sigdelset(sigset_t *s, int n) { return 0; }
+int sigismember(const sigset_t *s, int n) { return __raddle_unknown(); }
+int sigprocmask(int h, const sigset_t *s, sigset_t *o) { return 0; }
+int pthread_sigmask(int h, const sigset_t *s, sigset_t *o) { return 0; }
+int sigsuspend(const sigset_t *s) { __raddle_pause(); return -1; }
+int sigwait(const sigset_t *s, int *n) { __raddle_pause(); *n = __raddle_unknown(); return 0; }
+int sigwaitinfo(const sigset_t *s, siginfo_t *i) { __raddle_pause(); return __raddle_unknown(); }
+int sigtimedwait(const sigset_t *s, siginfo_t *i, const struct timespec *t) { __raddle_pause(); return __raddle_unknown(); }
+int setitimer(int which, const struct itimerval *n, struct itimerval *o) { return 0; }
+
+struct __raddle_timer { void (*function)(union sigval); void *argument; };
+int timer_create(clockid_t c, struct sigevent *e, timer_t *t) {
+  struct __raddle_timer *x = (struct __raddle_timer *)__raddle_alloc_zero(sizeof(struct __raddle_timer));
+  if (e && e->sigev_notify == SIGEV_THREAD) { x->function = e->sigev_notify_function; x->argument = e->sigev_value.sival_ptr; }
+  *t = x; return 0;
+}
+struct __raddle_tick { void (*function)(union sigval); union sigval value; };
+static void *__raddle_run_tick(struct __raddle_timer *t) { union sigval v; v.sival_ptr = t->argument; t->function(v); return 0; }
+int timer_settime(timer_t t, int f, const struct itimerspec *n, struct itimerspec *o) {
+  struct __raddle_timer *x = t;
+  if (!x || !x->function) return 0;
+  if (n->it_value.tv_sec == 0 && n->it_value.tv_nsec == 0) __raddle_timer_stop(x);
+  else __raddle_timer_start(x, __raddle_run_tick, x, n->it_interval.tv_sec != 0 || n->it_interval.tv_nsec != 0);
+  return 0;
+}
+int timer_delete(timer_t t) { return __raddle_timer_stop(t); }
+int timer_gettime(timer_t t, struct itimerspec *n) { __raddle_write(n, sizeof *n); return 0; }
+int timer_getoverrun(timer_t t) { return 0; }
+
+int omp_get_thread_num(void) { return __raddle_team_id(); }
+int omp_get_num_threads(void) { return __raddle_team_size(); }
+int omp_get_max_threads(void) { return 3; }
+int omp_get_num_procs(void) { return 3; }
+int omp_in_parallel(void) { return __raddle_team_size() > 1; }
+void omp_set_num_threads(int n) { }
+void omp_set_dynamic(int n) { }
+void omp_set_nested(int n) { }
+double omp_get_wtime(void) { return __raddle_unknown(); }
+void omp_init_lock(omp_lock_t *l) { __raddle_lock_init(l, 0); }
+void omp_destroy_lock(omp_lock_t *l) { __raddle_lock_destroy(l); }
+void omp_set_lock(omp_lock_t *l) { __raddle_lock(l); }
+void omp_unset_lock(omp_lock_t *l) { __raddle_unlock(l); }
+int omp_test_lock(omp_lock_t *l) { return !__raddle_try_lock(l); }
+void omp_init_nest_lock(omp_nest_lock_t *l) { __raddle_lock_init(l, 1); }
+void omp_destroy_nest_lock(omp_nest_lock_t *l) { __raddle_lock_destroy(l); }
+void omp_set_nest_lock(omp_nest_lock_t *l) { __raddle_lock(l); }
+void omp_unset_nest_lock(omp_nest_lock_t *l) { __raddle_unlock(l); }
+
+int __VERIFIER_nondet_int(void) { return __raddle_unknown(); }
+unsigned __VERIFIER_nondet_uint(void) { return __raddle_unknown(); }
+short __VERIFIER_nondet_short(void) { return __raddle_unknown(); }
+unsigned short __VERIFIER_nondet_ushort(void) { return __raddle_unknown(); }
+long __VERIFIER_nondet_long(void) { return __raddle_unknown(); }
+unsigned long __VERIFIER_nondet_ulong(void) { return __raddle_unknown(); }
+char __VERIFIER_nondet_char(void) { return __raddle_unknown(); }
+unsigned char __VERIFIER_nondet_uchar(void) { return __raddle_unknown(); }
+_Bool __VERIFIER_nondet_bool(void) { return __raddle_choose(0, 1); }
+void *__VERIFIER_nondet_pointer(void) { return (void *)__raddle_unknown(); }
+void __VERIFIER_assume(int c) { __raddle_assume(c); }
+void __VERIFIER_error(void) { __raddle_exit_process(134); }
+void __VERIFIER_assert(int c) { if (!c) __raddle_exit_process(134); }
+void reach_error(void) { __raddle_exit_process(134); }
+static char __raddle_atomic_section;
+void __VERIFIER_atomic_begin(void) { __raddle_lock(&__raddle_atomic_section); }
+void __VERIFIER_atomic_end(void) { __raddle_unlock(&__raddle_atomic_section); }

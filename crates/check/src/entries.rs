@@ -1,0 +1,131 @@
+//! Where interpretation starts (section 4.1).
+//!
+//! 1. `main`, when there is one.
+//! 2. Test functions: those that a framework's registration leads to are reached from `main` or are named here by the
+//!    usual prefixes, in files that look like tests.
+//! 3. Without `main`, every function that others can call, one after the other from a fresh state; never concurrently,
+//!    for nothing says that a library is thread-safe.
+//! 4. In the middle: functions that start threads, directly or through others, when nothing before reached them.
+//!    They run with unknown globals and parameters, which makes them the least certain, and they come last.
+
+use rustc_hash::FxHashSet;
+
+use crate::interp::Start;
+use crate::ir::{Instr, Program, SyncOp};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    Main,
+    Test,
+    Exported,
+    Middle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    pub kind: EntryKind,
+    pub start: Start,
+}
+
+/// For each function whether it can come to start a thread, a timer or a handler.
+pub fn concurrent_functions(program: &Program) -> Vec<bool> {
+    let n = program.functions.len();
+    let mut starts = vec![false; n];
+    let mut callers: Vec<Vec<u32>> = vec![Vec::new(); n];
+    for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
+        for instr in &program.code[f.entry as usize..f.end as usize] {
+            match instr {
+                Instr::Sync(SyncOp::Start | SyncOp::StartMember | SyncOp::TimerStart | SyncOp::Interrupt) => {
+                    starts[i] = true;
+                }
+                Instr::Call(callee, _) => callers[*callee as usize].push(i as u32),
+                _ => {}
+            }
+        }
+    }
+    let mut todo: Vec<u32> = (0..n as u32).filter(|i| starts[*i as usize]).collect();
+    while let Some(f) = todo.pop() {
+        for caller in std::mem::take(&mut callers[f as usize]) {
+            if !std::mem::replace(&mut starts[caller as usize], true) {
+                todo.push(caller);
+            }
+        }
+    }
+    starts
+}
+
+/// All functions that can be reached by calls, or whose address is taken on the way.
+pub fn reachable(program: &Program, from: &[u32]) -> FxHashSet<u32> {
+    let mut seen: FxHashSet<u32> = from.iter().copied().collect();
+    let mut todo = from.to_vec();
+    while let Some(i) = todo.pop() {
+        let f = &program.functions[i as usize];
+        if !f.defined {
+            continue;
+        }
+        for instr in &program.code[f.entry as usize..f.end as usize] {
+            if let Instr::Call(callee, _) | Instr::FuncAddr(callee) = instr
+                && seen.insert(*callee)
+            {
+                todo.push(*callee);
+            }
+        }
+    }
+    seen
+}
+
+/// The entries of a program, the most certain first.
+pub fn entries(program: &Program) -> Vec<Entry> {
+    let concurrent = concurrent_functions(program);
+    let mut out = Vec::new();
+    let own = |i: usize| {
+        program.functions[i].defined && !program.functions[i].builtin && !program.functions[i].outlined
+    };
+    let mut add = |kind, function: usize, in_the_middle| {
+        out.push(Entry { kind, start: Start { function: function as u32, in_the_middle } });
+    };
+    let functions = || (0..program.functions.len()).filter(|i| own(*i));
+    let main: Vec<usize> = functions().filter(|i| &*program.functions[*i].name == "main").collect();
+    for i in &main {
+        add(EntryKind::Main, *i, false);
+    }
+    let tests: Vec<usize> = functions().filter(|i| is_test(program, *i)).collect();
+    for i in &tests {
+        add(EntryKind::Test, *i, false);
+    }
+    if main.is_empty() {
+        for i in
+            functions().filter(|i| program.functions[*i].external && !tests.contains(i) && concurrent[*i])
+        {
+            add(EntryKind::Exported, i, false);
+        }
+    }
+    let known: Vec<u32> = out_functions(&out);
+    let reached = reachable(program, &known);
+    for i in functions().filter(|i| concurrent[*i] && !reached.contains(&(*i as u32))) {
+        out.push(Entry { kind: EntryKind::Middle, start: Start { function: i as u32, in_the_middle: true } });
+    }
+    out
+}
+
+fn out_functions(entries: &[Entry]) -> Vec<u32> {
+    entries.iter().map(|e| e.start.function).collect()
+}
+
+/// `test_x` and `x_test` in a test file; Unity, Check (`START_TEST(x)` defines `x` or `x_fn`), CMocka (takes a state
+/// pointer) and µnit (takes parameters and a fixture) all use functions of these names by convention.
+fn is_test(program: &Program, i: usize) -> bool {
+    let f = &program.functions[i];
+    let path = program.files.get(usize::from(f.pos.file)).map_or("", |p| &p.path);
+    let file = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let in_tests = file.contains("test")
+        || path.contains("/test")
+        || path.contains("/tests/")
+        || path.starts_with("test");
+    let name = &*f.name;
+    let named = name.starts_with("test_")
+        || name.ends_with("_test")
+        || name.starts_with("Test")
+        || name.starts_with("test");
+    in_tests && named && f.params <= 2 && name != "main"
+}

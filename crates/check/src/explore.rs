@@ -1,0 +1,114 @@
+//! Which runs to make: entries, seeds, budgets, and when enough is enough.
+//!
+//! The paper repeats runs until a total of steps is used up, and runs nothing twice if the first runs start no thread.
+//! Beyond it: a run whose order of synchronisation was seen before counts as stale, and an entry whose runs have long
+//! been stale and have found nothing new gives its budget to the next. Seeds that repeat an order are not repeated
+//! themselves, so schedules that differ are preferred.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustc_hash::FxHashSet;
+
+use crate::entries::{Entry, EntryKind};
+use crate::interp::{Bounds, End, Knowledge, Machine};
+use crate::ir::Program;
+
+/// Bounds in all.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    pub run: Bounds,
+    /// Steps of all runs.
+    pub steps: u64,
+    /// Runs of one entry.
+    pub runs: u32,
+    /// An entry is done after this many runs in a row that showed nothing new.
+    pub stale: u32,
+    pub seed: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { run: Bounds::default(), steps: 10_000_000, runs: 600, stale: 80, seed: 1 }
+    }
+}
+
+impl Budget {
+    /// For an editor: an answer while the hand is still on the keyboard.
+    pub fn interactive() -> Self {
+        let run = Bounds { steps: 200_000, ..Bounds::default() };
+        Self { run, steps: 2_000_000, runs: 200, stale: 40, ..Self::default() }
+    }
+}
+
+/// What was done at one entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Explored {
+    pub entry: Entry,
+    pub runs: u32,
+    pub steps: u64,
+    /// The most threads of a run.
+    pub threads: usize,
+    /// Different orders of synchronisation.
+    pub interleavings: usize,
+    /// The step budget ended it.
+    pub cut_short: bool,
+}
+
+/// Runs a program's entries within a budget.
+pub fn explore(
+    program: &Program,
+    entries: &[Entry],
+    budget: Budget,
+    cancel: Option<&AtomicBool>,
+) -> (Vec<Explored>, Knowledge) {
+    let mut machine = Machine::new(program, budget.run, cancel);
+    let mut out = Vec::new();
+    let mut left = budget.steps;
+    for (i, entry) in entries.iter().enumerate() {
+        if left == 0 || cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
+            break;
+        }
+        // The first entries are the surest and may use what the later ones would have got, but not all of it.
+        let share = match entry.kind {
+            EntryKind::Main => left * 4 / 5,
+            _ => left / (entries.len() - i) as u64,
+        };
+        let done = explore_entry(&mut machine, *entry, budget, share.max(1));
+        left = left.saturating_sub(done.steps);
+        out.push(done);
+    }
+    (out, std::mem::take(&mut machine.knowledge))
+}
+
+fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share: u64) -> Explored {
+    let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: false };
+    let mut orders: FxHashSet<u64> = FxHashSet::default();
+    let mut stale = 0;
+    while done.runs < budget.runs && stale < budget.stale {
+        if done.steps >= share {
+            done.cut_short = true;
+            break;
+        }
+        let before = (machine.knowledge.findings.len(), machine.knowledge.covered());
+        let result = machine.run(entry.start, budget.seed.wrapping_add(u64::from(done.runs)));
+        done.runs += 1;
+        done.steps += result.steps.max(1);
+        done.threads = done.threads.max(result.threads);
+        if result.end == End::Cancelled {
+            break;
+        }
+        let new_order = orders.insert(result.fingerprint);
+        let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
+        stale = if new_order || learned { 0 } else { stale + 1 };
+        // A first run without threads is the last, unless an unknown may have kept it from starting some.
+        if result.threads == 1 && done.threads == 1 && !learned && done.runs >= 1 {
+            break;
+        }
+        // Long runs whose orders never repeat would go on to the budget: new orders alone are worth less and less.
+        if done.runs > 8 * budget.stale / 4 && machine.knowledge.findings.is_empty() && new_order {
+            stale += 1;
+        }
+    }
+    done.interleavings = orders.len();
+    done
+}

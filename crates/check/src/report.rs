@@ -1,0 +1,331 @@
+//! Raw findings to findings: places, labels, sentences, suggestions; duplicates merged by cause.
+
+use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Taken, Thread};
+
+use crate::interp::raw::{RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
+use crate::ir::{Pos, Program};
+
+/// What an address is called.
+pub fn place_name(program: &Program, place: &RawPlace) -> String {
+    match place {
+        RawPlace::Global { index, offset } => {
+            let (name, _, size, _) = &program.globals[*index];
+            if *offset == 0 || *size <= 8 { format!("`{name}`") } else { format!("`{name}` (byte {offset})") }
+        }
+        RawPlace::Heap { offset, size, stack, .. } => {
+            let at = stack.iter().map(|pc| program.pos_of[*pc as usize]).find(|p| !program.is_builtin(*p));
+            match at {
+                Some(p) => {
+                    format!("byte {offset} of the {size}-byte block allocated at {}", at_line(program, p))
+                }
+                None => format!("byte {offset} of an object of {size} bytes that the caller passed"),
+            }
+        }
+        RawPlace::Stack { function, .. } => {
+            format!("a local of `{}`", program.functions[*function as usize].name)
+        }
+        RawPlace::Tls { thread, .. } => format!("a thread-local of T{thread}"),
+        RawPlace::Unknown => "an unnamed object".into(),
+    }
+}
+
+fn at_line(program: &Program, pos: Pos) -> String {
+    let path = program.files.get(usize::from(pos.file)).map_or("?", |f| &f.path);
+    format!("{path}:{}", pos.line)
+}
+
+/// Makes the findings of a program. `met` says how often each raw one was seen.
+pub fn findings(
+    program: &Program,
+    raw: &[RawFinding],
+    occurrences: &dyn Fn(&RawFinding) -> u64,
+) -> Vec<Finding> {
+    let mut out: Vec<(String, Finding)> = Vec::new();
+    for r in raw {
+        let reporter = Reporter { program, raw: r };
+        let cause = reporter.cause();
+        let count = occurrences(r);
+        match out.iter_mut().find(|(c, _)| *c == cause) {
+            Some((_, known)) => merge(known, &reporter, count),
+            None => out.push((cause, reporter.finding(count))),
+        }
+    }
+    out.into_iter().map(|(_, f)| f).collect()
+}
+
+/// Another pair of places with the same cause becomes a sentence.
+fn merge(known: &mut Finding, r: &Reporter<'_>, count: u64) {
+    known.occurrences += count;
+    let lines: Vec<String> = r.raw.accesses.iter().map(|a| r.line_of(a)).collect();
+    let note = format!("also between {}", lines.join(" and "));
+    let same = known.accesses.iter().map(line_of_access).collect::<Vec<_>>().join(" and ");
+    if lines.join(" and ") != same && !known.notes.contains(&note) {
+        known.notes.push(note);
+    }
+}
+
+fn line_of_access(a: &Access) -> String {
+    let f = a.stack.first();
+    let path = f.and_then(|f| f.file.as_deref()).unwrap_or("?");
+    format!("{path}:{}", f.and_then(|f| f.line).unwrap_or(0))
+}
+
+struct Reporter<'a> {
+    program: &'a Program,
+    raw: &'a RawFinding,
+}
+
+impl Reporter<'_> {
+    /// Equal for findings that one repair would take away: the object and the functions.
+    fn cause(&self) -> String {
+        let object = match &self.raw.place {
+            RawPlace::Global { index, offset } => {
+                // Elements of an array are one object to the reader, members of a record are not; a record's members
+                // are at most a few, and an array's stride is not known here, so small offsets stay apart.
+                let size = self.program.globals[*index].2;
+                format!("g{index}+{}", if size > 256 { 0 } else { *offset })
+            }
+            RawPlace::Heap { offset, size, stack, .. } => {
+                format!("h{:?}+{}", stack.first(), if *size > 256 { 0 } else { *offset })
+            }
+            RawPlace::Stack { function, offset, .. } => format!("s{function}+{offset}"),
+            RawPlace::Tls { offset, .. } => format!("t{offset}"),
+            RawPlace::Unknown => String::new(),
+        };
+        let mut ends: Vec<String> = self.raw.accesses.iter().map(|a| self.end_of(a)).collect();
+        ends.sort();
+        format!("{:?} {object} {ends:?}", self.raw.kind)
+    }
+
+    fn end_of(&self, a: &RawAccess) -> String {
+        let frames = self.frames(&a.stack);
+        let f = frames.first();
+        let name = f.and_then(|f| f.function.clone()).unwrap_or_default();
+        match self.raw.kind {
+            // Pairs in the same functions on the same object are one race.
+            Kind::DataRace => name,
+            _ => format!("{name}:{:?}", f.and_then(|f| f.line)),
+        }
+    }
+
+    fn line_of(&self, a: &RawAccess) -> String {
+        let frames = self.frames(&a.stack);
+        let f = frames.first();
+        let path = f.and_then(|f| f.file.as_deref()).unwrap_or("?");
+        format!("{path}:{}", f.and_then(|f| f.line).unwrap_or(0))
+    }
+
+    /// The user's frames of a stack; the models' are stepped over.
+    fn frames(&self, stack: &[u32]) -> Vec<Frame> {
+        let mut out = Vec::new();
+        for pc in stack {
+            let Some(pos) = self.program.pos_of.get(*pc as usize) else { continue };
+            if self.program.is_builtin(*pos) || pos.line == 0 {
+                continue;
+            }
+            let f = &self.program.functions[self.program.function_of(*pc) as usize];
+            out.push(Frame {
+                function: Some(f.name.to_string()),
+                file: self.program.files.get(usize::from(pos.file)).map(|f| f.path.to_string()),
+                line: Some(pos.line),
+                column: Some(u32::from(pos.col)),
+                module: None,
+                offset: None,
+                function_line: Some(f.pos.line),
+            });
+        }
+        out
+    }
+
+    fn finding(&self, occurrences: u64) -> Finding {
+        let raw = self.raw;
+        let mut notes = Vec::new();
+        for (a, wait) in raw.accesses.iter().zip(&raw.waits) {
+            notes.push(format!("{} {wait}", self.label_of(a.thread)));
+        }
+        notes.extend(self.suggestion());
+        notes.push(format!("seed {} repeats it", raw.seed));
+        Finding {
+            id: String::new(),
+            kind: raw.kind,
+            confidence: Confidence::Suspected,
+            message: self.message(),
+            schedule: None,
+            accesses: raw.accesses.iter().map(|a| self.access(a)).collect(),
+            location: self.location(),
+            threads: raw.threads.iter().map(|t| self.thread(t)).collect(),
+            locks: self.locks(),
+            occurrences,
+            notes,
+        }
+    }
+
+    fn thread_of(&self, index: usize) -> Option<&RawThread> {
+        self.raw.threads.iter().find(|t| t.index == index)
+    }
+
+    fn label_of(&self, index: usize) -> String {
+        let Some(t) = self.thread_of(index) else { return format!("T{index}") };
+        let f = &self.program.functions[t.function as usize];
+        let what = match (t.handler, t.timer) {
+            (true, _) => " handler",
+            _ if f.builtin => " timer",
+            _ => "",
+        };
+        if f.builtin { format!("T{index} (timer)") } else { format!("T{index} ({}{what})", f.name) }
+    }
+
+    fn access(&self, a: &RawAccess) -> Access {
+        Access {
+            op: a.op,
+            size: u64::from(a.size),
+            thread: self.label_of(a.thread),
+            lock: None,
+            locks: a.locks.iter().map(|h| self.lock_label(h)).collect(),
+            stack: self.frames(&a.stack),
+        }
+    }
+
+    fn lock_label(&self, h: &RawHeld) -> String {
+        let n = self.raw.locks.iter().position(|l| l.0 == h.lock).map_or(0, |i| i + 1);
+        if h.shared { format!("L{n} (read)") } else { format!("L{n}") }
+    }
+
+    fn thread(&self, t: &RawThread) -> Thread {
+        Thread {
+            label: self.label_of(t.index),
+            name: None,
+            created_by: t.parent.map(|p| self.label_of(p)),
+            stack: self.frames(&t.stack),
+            running: t.running,
+        }
+    }
+
+    fn locks(&self) -> Vec<Lock> {
+        let raw = self.raw;
+        raw.locks
+            .iter()
+            .enumerate()
+            .map(|(i, (address, place))| {
+                let mut taken = Vec::new();
+                let mut shared = false;
+                for a in &raw.accesses {
+                    for h in a.locks.iter().filter(|h| h.lock == *address) {
+                        shared |= h.shared;
+                        taken.push(Taken { thread: self.label_of(a.thread), stack: self.frames(&h.stack) });
+                    }
+                }
+                Lock {
+                    label: format!("L{}", i + 1),
+                    what: if shared { "rwlock" } else { "lock" }.into(),
+                    name: match place {
+                        RawPlace::Unknown => None,
+                        place => Some(place_name(self.program, place).replace('`', "")),
+                    },
+                    taken,
+                }
+            })
+            .collect()
+    }
+
+    fn location(&self) -> Option<Location> {
+        self.raw.address?;
+        let program = self.program;
+        Some(match &self.raw.place {
+            RawPlace::Global { index, offset } => {
+                let (name, _, size, pos) = &program.globals[*index];
+                let file = program.files.get(usize::from(pos.file)).map(|f| f.path.to_string());
+                Location::Global {
+                    name: name.to_string(),
+                    offset: u64::from(*offset),
+                    size: u64::from(*size),
+                    module: String::new(),
+                    file,
+                    line: Some(pos.line).filter(|l| *l > 0),
+                }
+            }
+            RawPlace::Heap { offset, size, thread, stack } => Location::Heap {
+                offset: u64::from(*offset),
+                size: u64::from(*size),
+                thread: self.label_of(*thread),
+                stack: self.frames(stack),
+            },
+            RawPlace::Stack { thread, .. } => Location::Stack { thread: self.label_of(*thread) },
+            RawPlace::Tls { thread, .. } => Location::Tls { thread: self.label_of(*thread) },
+            RawPlace::Unknown => return None,
+        })
+    }
+
+    fn message(&self) -> String {
+        let name = place_name(self.program, &self.raw.place);
+        let who = |i: usize| self.raw.accesses.get(i).map(|a| self.label_of(a.thread)).unwrap_or_default();
+        match self.raw.kind {
+            Kind::DataRace => {
+                let verb = |i: usize| verb_of(self.raw.accesses[i].op);
+                format!(
+                    "data race on {name}: {} {} while {} {}, with nothing that orders the two",
+                    who(0),
+                    verb(0),
+                    who(1),
+                    verb(1)
+                )
+            }
+            Kind::Deadlock if self.raw.accesses.iter().all(|a| a.op == Op::Lock) => {
+                let n = self.raw.accesses.len();
+                format!("deadlock: {n} threads each hold a lock that the next one waits for")
+            }
+            Kind::Deadlock => "deadlock: no thread can go on".into(),
+            Kind::DoubleLock => format!("{name} is taken by {} which already holds it", who(0)),
+            Kind::LockLeak => format!("{} ends while it still holds {name}", who(0)),
+            Kind::UnlockNotHeld => format!("{name} is released by {} which does not hold it", who(0)),
+            other => format!("{other:?} on {name}"),
+        }
+    }
+
+    /// A plain repair, where there is one.
+    fn suggestion(&self) -> Option<String> {
+        let raw = self.raw;
+        let name = place_name(self.program, &raw.place);
+        match raw.kind {
+            Kind::DataRace => {
+                let [a, b] = raw.accesses.as_slice() else { return None };
+                let (held, bare) = match (a.locks.is_empty(), b.locks.is_empty()) {
+                    (false, true) => (a, b),
+                    (true, false) => (b, a),
+                    _ => {
+                        let free = a.op == Op::Free || b.op == Op::Free;
+                        return Some(if free {
+                            "join or otherwise wait for the other thread before freeing".into()
+                        } else {
+                            format!("guard both accesses with one lock, or make {name} atomic")
+                        });
+                    }
+                };
+                let lock = raw.locks.iter().find(|l| Some(l.0) == held.locks.first().map(|h| h.lock))?;
+                Some(format!(
+                    "hold {} at {} too, as at {}",
+                    place_name(self.program, &lock.1),
+                    self.line_of(bare),
+                    self.line_of(held)
+                ))
+            }
+            Kind::Deadlock if raw.accesses.iter().all(|a| a.op == Op::Lock) => {
+                Some("take the locks in one order everywhere".into())
+            }
+            Kind::DoubleLock => Some("release it first, or make it recursive if that is meant".into()),
+            Kind::LockLeak => Some("release it on every way out".into()),
+            _ => None,
+        }
+    }
+}
+
+fn verb_of(op: Op) -> &'static str {
+    match op {
+        Op::Read => "reads it",
+        Op::Write => "writes it",
+        Op::AtomicRead => "reads it atomically",
+        Op::AtomicWrite => "writes it atomically",
+        Op::Free => "frees it",
+        _ => "uses it",
+    }
+}

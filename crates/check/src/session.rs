@@ -1,0 +1,271 @@
+//! Files in, findings out; what has not changed is not lowered again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use raddle_finding::{Finding, Kind};
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::c::{self, Includes, Limits, Lowered, NoIncludes};
+use crate::entries::{self, EntryKind};
+use crate::explore::{Budget, Explored, explore};
+use crate::ignore::ignored_lines;
+use crate::interp::raw::RawFinding;
+use crate::ir::{Program, Unit, link};
+use crate::report;
+
+/// One file of a program.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub path: Arc<str>,
+    pub text: Arc<[u8]>,
+}
+
+impl Source {
+    pub fn new(path: &str, text: impl AsRef<[u8]>) -> Self {
+        Self { path: path.into(), text: text.as_ref().into() }
+    }
+}
+
+#[derive(Clone)]
+pub struct Options {
+    pub budget: Budget,
+    pub limits: Limits,
+    /// Where `#include` looks.
+    pub includes: Arc<dyn Includes + Send + Sync>,
+    /// Files larger than this are left out.
+    pub largest_file: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            budget: Budget::default(),
+            limits: Limits::default(),
+            includes: Arc::new(NoIncludes),
+            largest_file: 16 << 20,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Stats {
+    pub steps: u64,
+    pub runs: u64,
+    pub files: u64,
+    pub files_left_out: u64,
+    pub entries: u64,
+    pub functions: u64,
+    /// Files that were lowered, and not taken from the cache.
+    pub lowered: u64,
+}
+
+/// For a code lens: a function that starts threads, and what was done about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedFunction {
+    pub function: String,
+    pub path: Arc<str>,
+    pub line: u32,
+    pub kind: EntryKind,
+    pub threads: usize,
+    pub interleavings: usize,
+    pub runs: u32,
+    /// Why it was not checked, or not to the end.
+    pub note: Option<String>,
+}
+
+impl CheckedFunction {
+    /// "checked, 3 threads, 12 interleavings", or why it was not.
+    pub fn lens(&self) -> String {
+        match &self.note {
+            Some(note) if self.runs == 0 => format!("not checked: {note}"),
+            note => {
+                let cut = note.as_ref().map(|n| format!(" ({n})")).unwrap_or_default();
+                format!("checked, {} threads, {} interleavings{cut}", self.threads, self.interleavings)
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    pub findings: Vec<Finding>,
+    pub stats: Stats,
+    /// Files that were not checked, or not to their end, with a sentence each.
+    pub left_out: Vec<(Arc<str>, String)>,
+    pub checked: Vec<CheckedFunction>,
+    /// Findings taken away by `raddle: ignore`, with the reason given.
+    pub ignored: Vec<(Finding, String)>,
+}
+
+/// Checks files as one program.
+pub fn check_sources(sources: &[Source], options: &Options) -> Outcome {
+    Session::new(options.clone()).check(sources, None)
+}
+
+struct Cached {
+    hash: u64,
+    lowered: Lowered,
+}
+
+/// Keeps lowered files between checks.
+pub struct Session {
+    pub options: Options,
+    cache: FxHashMap<Arc<str>, Cached>,
+}
+
+impl Session {
+    pub fn new(options: Options) -> Self {
+        Self { options, cache: FxHashMap::default() }
+    }
+
+    /// Checks files as one program. Setting `cancel` makes it return soon, with what it has.
+    pub fn check(&mut self, sources: &[Source], cancel: Option<&AtomicBool>) -> Outcome {
+        let mut out = Outcome::default();
+        let cancelled = || cancel.is_some_and(|c| c.load(Ordering::Relaxed));
+        let mut units: Vec<Arc<Unit>> = Vec::new();
+        for s in sources {
+            if cancelled() {
+                return out;
+            }
+            if let Some(unit) = self.unit(s, &mut out) {
+                units.push(unit);
+            }
+        }
+        units.push(c::models::unit());
+        for group in programs(&units) {
+            if cancelled() {
+                break;
+            }
+            self.check_program(&group, cancel, &mut out);
+        }
+        self.apply_ignores(sources, &mut out);
+        out
+    }
+
+    /// Lowers a file, or finds it in the cache.
+    fn unit(&mut self, s: &Source, out: &mut Outcome) -> Option<Arc<Unit>> {
+        out.stats.files += 1;
+        if let Some(why) = self.unfit(s) {
+            out.stats.files_left_out += 1;
+            out.left_out.push((s.path.clone(), why));
+            return None;
+        }
+        let hash = hash_of(&s.text);
+        if self.cache.get(&s.path).is_none_or(|c| c.hash != hash) {
+            let lowered = c::lower_file(&s.path, &s.text, &*self.options.includes, self.options.limits);
+            out.stats.lowered += 1;
+            self.cache.insert(s.path.clone(), Cached { hash, lowered });
+        }
+        let lowered = &self.cache.get(&s.path)?.lowered;
+        for why in &lowered.cut_short {
+            out.left_out.push((s.path.clone(), format!("checked only in part: {why}")));
+        }
+        out.stats.functions += lowered.unit.functions.len() as u64;
+        Some(lowered.unit.clone())
+    }
+
+    /// Forgets a file; headers that changed make the files that include them stale.
+    pub fn forget(&mut self, path: &str) {
+        self.cache.retain(|p, c| &**p != path && !c.lowered.unit.files.iter().any(|f| &*f.path == path));
+    }
+
+    fn unfit(&self, s: &Source) -> Option<String> {
+        if s.text.len() > self.options.largest_file {
+            return Some(format!(
+                "is {} MB; files above {} MB are left out",
+                s.text.len() >> 20,
+                self.options.largest_file >> 20
+            ));
+        }
+        let head = &s.text[..s.text.len().min(8192)];
+        if head.contains(&0) {
+            return Some("is a binary file".into());
+        }
+        None
+    }
+
+    fn check_program(&self, units: &[&Unit], cancel: Option<&AtomicBool>, out: &mut Outcome) {
+        let program = link::link(units);
+        let entries = entries::entries(&program);
+        let (explored, knowledge) = explore(&program, &entries, self.options.budget, cancel);
+        out.stats.entries += explored.len() as u64;
+        out.stats.steps += explored.iter().map(|e| e.steps).sum::<u64>();
+        out.stats.runs += explored.iter().map(|e| u64::from(e.runs)).sum::<u64>();
+        let count = |r: &RawFinding| {
+            let pcs = || r.accesses.iter().filter_map(|a| a.stack.first().copied());
+            let key = match r.kind {
+                Kind::LockLeak => pcs().next().map(|p| (r.kind, p, p)),
+                _ => pcs().min().zip(pcs().max()).map(|(a, b)| (r.kind, a, b)),
+            };
+            key.and_then(|k| knowledge.met.get(&k).copied()).unwrap_or(1)
+        };
+        out.findings.extend(report::findings(&program, &knowledge.findings, &count));
+        out.checked.extend(lenses(&program, &explored, &entries));
+    }
+
+    fn apply_ignores(&self, sources: &[Source], out: &mut Outcome) {
+        if out.findings.is_empty() {
+            return;
+        }
+        let ignored: FxHashMap<&str, FxHashMap<u32, String>> = sources
+            .iter()
+            .map(|s| (&*s.path, ignored_lines(&s.text)))
+            .filter(|(_, l)| !l.is_empty())
+            .collect();
+        let findings = std::mem::take(&mut out.findings);
+        for f in findings {
+            let reason = f
+                .accesses
+                .iter()
+                .filter_map(|a| a.stack.first())
+                .find_map(|frame| ignored.get(frame.file.as_deref()?)?.get(&frame.line?).cloned());
+            match reason {
+                Some(reason) => out.ignored.push((f, reason)),
+                None => out.findings.push(f),
+            }
+        }
+    }
+}
+
+/// Files with a `main` each are programs each; what has none belongs to all of them.
+fn programs(units: &[Arc<Unit>]) -> Vec<Vec<&Unit>> {
+    let has_main = |u: &Unit| u.functions.iter().any(|f| &*f.name == "main");
+    let mains: Vec<&Arc<Unit>> = units.iter().filter(|u| has_main(u)).collect();
+    if mains.len() < 2 {
+        return vec![units.iter().map(|u| &**u).collect()];
+    }
+    let shared: Vec<&Unit> = units.iter().filter(|u| !has_main(u)).map(|u| &**u).collect();
+    mains.into_iter().map(|m| std::iter::once(&**m).chain(shared.iter().copied()).collect()).collect()
+}
+
+fn hash_of(text: &[u8]) -> u64 {
+    use std::hash::Hasher;
+    let mut h = FxHasher::default();
+    h.write(text);
+    h.write_usize(text.len());
+    h.finish()
+}
+
+fn lenses(program: &Program, explored: &[Explored], entries: &[entries::Entry]) -> Vec<CheckedFunction> {
+    let describe = |entry: &entries::Entry, e: Option<&Explored>| {
+        let f = &program.functions[entry.start.function as usize];
+        let path = program.files.get(usize::from(f.pos.file)).map(|p| p.path.clone()).unwrap_or_default();
+        let note = match e {
+            None => Some("the step budget was used up before it".to_string()),
+            Some(e) if e.cut_short => Some("cut short by the step budget".to_string()),
+            Some(_) => None,
+        };
+        CheckedFunction {
+            function: f.name.to_string(),
+            path,
+            line: f.pos.line,
+            kind: entry.kind,
+            threads: e.map_or(0, |e| e.threads),
+            interleavings: e.map_or(0, |e| e.interleavings),
+            runs: e.map_or(0, |e| e.runs),
+            note,
+        }
+    };
+    entries.iter().map(|entry| describe(entry, explored.iter().find(|e| e.entry == *entry))).collect()
+}

@@ -1,0 +1,51 @@
+//! The report as a person sees it, for the few programs whose report is the same each time.
+
+use std::path::Path;
+
+use libtest_mimic::Failed;
+
+use crate::build::Built;
+use crate::expect::Program;
+
+pub fn compare(built: &Built, file: &Path, program: &Program) -> Result<(), Failed> {
+    let text_file = built_text(built, program)?;
+    let golden = file.with_extension("stderr");
+    if std::env::var_os("RADDLE_BLESS").is_some() {
+        std::fs::write(&golden, &text_file)?;
+        return Ok(());
+    }
+    let expected = std::fs::read_to_string(&golden)
+        .map_err(|e| format!("{}: {e}; RADDLE_BLESS=1 writes it", golden.display()))?;
+    if expected != text_file {
+        return Err(format!("the text differs from {}; it is now:\n{text_file}", golden.display()).into());
+    }
+    Ok(())
+}
+
+fn built_text(built: &Built, program: &Program) -> Result<String, Failed> {
+    let out = tempfile::NamedTempFile::new()?;
+    let mut command = built.command(program, "hb");
+    command.arg("-o").arg(out.path());
+    built.target(&mut command, program);
+    command.output()?;
+    Ok(normalise(&std::fs::read_to_string(out.path())?))
+}
+
+/// What differs from machine to machine: the folder of the sources.
+fn normalise(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let words: Vec<String> = line.split(' ').map(shorten).collect();
+        out.push_str(&words.join(" "));
+        out.push('\n');
+    }
+    out
+}
+
+/// A path to its last name.
+fn shorten(word: &str) -> String {
+    match word.rsplit_once('/') {
+        Some((folder, name)) if folder.starts_with('/') || folder.starts_with("..") => name.into(),
+        _ => word.into(),
+    }
+}
