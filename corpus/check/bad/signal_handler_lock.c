@@ -7,16 +7,16 @@ static int count;
 
 static void on_alarm(int s) {
     pthread_mutex_lock(&lock); // expect: deadlock #1
-    count = 0;
+    count = 0; // expect: data-race write #2
     pthread_mutex_unlock(&lock);
 }
 
 int main(void) {
     signal(SIGALRM, on_alarm);
     for (int i = 0; i < 200; i++) {
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&lock); // expect: deadlock #1
         count++; // expect: deadlock #1
         pthread_mutex_unlock(&lock); // expect: deadlock #1
     }
-    return count;
+    return count; // expect: data-race read #2
 }

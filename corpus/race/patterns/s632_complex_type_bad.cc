@@ -11,13 +11,13 @@ std::map<int, int> m;
 std::atomic<int> step{0}; // relaxed: fixes the order of the run, synchronises nothing
 
 void first() {
-    m[123] = 1;                                         // expect: data-race write #1 | read #1
+    m[123] = 1;                                         // expect: data-race write #1 | read #1 | allocate #1
     step.store(1, std::memory_order_relaxed);
 }
 
 void second() {
     while (step.load(std::memory_order_relaxed) < 1) std::this_thread::sleep_for(std::chrono::microseconds(100));
-    m[345] = 0;                                         // expect: data-race write #1 | read #1
+    m[345] = 0;                                         // expect: data-race write #1 | read #1 | allocate #1
 }
 
 int main() {

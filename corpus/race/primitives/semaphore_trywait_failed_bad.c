@@ -11,7 +11,7 @@ atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
 
 void *producer(void *arg) {
     data[0] = 1;                                        // expect: data-race write #1
-    data[1] = 1;                                        // expect: data-race write #2
+    data[1] = 1;                                        // expect: data-race write #1
     atomic_store_explicit(&step, 1, memory_order_relaxed);
     while (atomic_load_explicit(&step, memory_order_relaxed) < 2) usleep(100);
     sem_post(&ready);
@@ -23,7 +23,7 @@ void *consumer(void *arg) {
     struct timespec past = {1, 0};
     long seen = 0;
     if (sem_trywait(&ready) != 0) seen += data[0];      // expect: data-race read #1
-    if (sem_timedwait(&ready, &past) != 0) seen += data[1]; // expect: data-race read #2
+    if (sem_timedwait(&ready, &past) != 0) seen += data[1]; // expect: data-race read #1
     atomic_store_explicit(&step, 2, memory_order_relaxed);
     return (char *)arg + seen;
 }

@@ -2,8 +2,8 @@
 //!
 //! The paper repeats runs until a total of steps is used up, and runs nothing twice if the first runs start no thread.
 //! Beyond it: a run whose order of synchronisation was seen before counts as stale, and an entry whose runs have long
-//! been stale and have found nothing new gives its budget to the next. Seeds that repeat an order are not repeated
-//! themselves, so schedules that differ are preferred.
+//! been stale, or have long shown nothing new, leaves its budget to the next. Consecutive seeds use different
+//! strategies, so schedules that differ are preferred to repeats.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,14 +21,16 @@ pub struct Budget {
     pub steps: u64,
     /// Runs of one entry.
     pub runs: u32,
-    /// An entry is done after this many runs in a row that showed nothing new.
+    /// An entry is done after this many runs in a row that only repeated known orders of synchronisation.
     pub stale: u32,
+    /// Or after this many without a new finding and without a new side of a branch, whatever their orders.
+    pub quiet: u32,
     pub seed: u64,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { run: Bounds::default(), steps: 10_000_000, runs: 600, stale: 80, seed: 1 }
+        Self { run: Bounds::default(), steps: 10_000_000, runs: 1000, stale: 60, quiet: 250, seed: 1 }
     }
 }
 
@@ -36,7 +38,7 @@ impl Budget {
     /// For an editor: an answer while the hand is still on the keyboard.
     pub fn interactive() -> Self {
         let run = Bounds { steps: 200_000, ..Bounds::default() };
-        Self { run, steps: 2_000_000, runs: 200, stale: 40, ..Self::default() }
+        Self { run, steps: 2_000_000, runs: 200, stale: 30, quiet: 80, ..Self::default() }
     }
 }
 
@@ -83,8 +85,8 @@ pub fn explore(
 fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share: u64) -> Explored {
     let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: false };
     let mut orders: FxHashSet<u64> = FxHashSet::default();
-    let mut stale = 0;
-    while done.runs < budget.runs && stale < budget.stale {
+    let (mut stale, mut quiet) = (0, 0);
+    while done.runs < budget.runs && stale < budget.stale && quiet < budget.quiet {
         if done.steps >= share {
             done.cut_short = true;
             break;
@@ -100,13 +102,10 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         let new_order = orders.insert(result.fingerprint);
         let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
         stale = if new_order || learned { 0 } else { stale + 1 };
-        // A first run without threads is the last, unless an unknown may have kept it from starting some.
-        if result.threads == 1 && done.threads == 1 && !learned && done.runs >= 1 {
+        quiet = if learned { 0 } else { quiet + 1 };
+        // Without threads there is nothing to interleave, and no unknown left that may have kept one from starting.
+        if done.threads == 1 && !learned {
             break;
-        }
-        // Long runs whose orders never repeat would go on to the budget: new orders alone are worth less and less.
-        if done.runs > 8 * budget.stale / 4 && machine.knowledge.findings.is_empty() && new_order {
-            stale += 1;
         }
     }
     done.interleavings = orders.len();

@@ -24,7 +24,10 @@ fn expectations(text: &str) -> BTreeMap<String, Expected> {
         for one in rest.split(", ") {
             let words: Vec<&str> = one.split_whitespace().collect();
             let Some(kind) = words.first().filter(|k| **k != "nothing") else { continue };
-            let number = words.iter().find(|w| w.starts_with('#')).map_or_else(|| format!("line {i}"), |n| n.to_string());
+            let number = words
+                .iter()
+                .find(|w| w.starts_with('#'))
+                .map_or_else(|| format!("line {i}"), |n| n.to_string());
             let op = words.get(1).filter(|w| !w.starts_with('#')).map(ToString::to_string);
             let e = out.entry(format!("{kind} {number}")).or_default();
             e.kind = kind.to_string();
@@ -49,7 +52,9 @@ impl Expected {
         kind_name(f) == self.kind
             && f.accesses.iter().all(|a| {
                 let line = a.stack.first().and_then(|s| s.line).unwrap_or(0);
-                self.lines.iter().any(|(l, op)| *l == line && op.as_ref().is_none_or(|op| *op == op_name(a.op)))
+                self.lines
+                    .iter()
+                    .any(|(l, op)| *l == line && op.as_ref().is_none_or(|op| *op == op_name(a.op)))
             })
     }
 }
@@ -86,7 +91,14 @@ fn check(path: &Path) -> Row {
     let surplus =
         out.findings.iter().filter(|f| !expected.values().any(|e| e.matches(f))).map(describe).collect();
     let missing = expected.iter().zip(&found).filter(|(_, f)| !**f).map(|((k, _), _)| k.clone()).collect();
-    Row { name, expected: expected.len(), found: found.iter().filter(|f| **f).count(), surplus, missing, time }
+    Row {
+        name,
+        expected: expected.len(),
+        found: found.iter().filter(|f| **f).count(),
+        surplus,
+        missing,
+        time,
+    }
 }
 
 fn describe(f: &Finding) -> String {

@@ -66,7 +66,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { steps: 1_000_000, heap: 8 << 20, threads: clock::MOST_THREADS - 1, call_depth: 400 }
+        Self { steps: 1_000_000, heap: 8 << 20, threads: 64, call_depth: 400 }
     }
 }
 

@@ -69,7 +69,9 @@ impl Machine<'_> {
         if n == 1 {
             // Sleepers and timed waiters wake as others make progress; let the only runner get far.
             self.wake_somebody();
-            return Some((candidates[0], if self.threads.len() == 1 { 1 << 16 } else { 500 }));
+            let alone = self.threads.len() == 1 && self.interrupts.is_empty();
+            let fuel = if alone { 1 << 16 } else { 1 + self.rng.below(self.strategy.mean * 2) };
+            return Some((candidates[0], fuel));
         }
         let chosen = match self.strategy.kind {
             Kind::Random => candidates[self.rng.below(n as u64) as usize],

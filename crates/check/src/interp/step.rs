@@ -342,8 +342,10 @@ impl Machine<'_> {
         } else {
             self.memory.history.read(granule, cell, clock)
         };
-        if let Some(old) = race {
-            self.report_race(old, cell, granule, size);
+        if race {
+            for old in std::mem::take(&mut self.memory.history.races) {
+                self.report_race(old, cell, granule, size);
+            }
         }
     }
 

@@ -70,7 +70,16 @@ impl Machine<'_> {
                     SyncOp::Sleep | SyncOp::Yield | SyncOp::Pause => self.idle_wakes,
                     _ => 0,
                 };
-                let give_way = matches!(op, SyncOp::Yield | SyncOp::Sleep);
+                // A start ends the turn too: turns are long while there is one thread.
+                let give_way = matches!(
+                    op,
+                    SyncOp::Yield
+                        | SyncOp::Sleep
+                        | SyncOp::Start
+                        | SyncOp::StartMember
+                        | SyncOp::TimerStart
+                        | SyncOp::Interrupt
+                );
                 self.end.is_none()
                     && self.threads[ti].state == State::Runnable
                     && !give_way

@@ -19,6 +19,7 @@ use core::ffi::c_int;
 use super::clock::Clock;
 use super::objects::{self, Object};
 use super::thread::{Thread, gate};
+use super::trace::Shape;
 use super::{check, flush};
 use crate::layout::{ATOMIC, READ, is_watchable};
 use crate::sys;
@@ -214,7 +215,7 @@ fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usi
     while at < address + size {
         let n = (8 - (at & 7)).min(address + size - at);
         let mask = ((1u32 << n) - 1) << (at & 7);
-        while !t.trace.try_access(t.sp, at, pc, WRITE) {
+        while !t.trace.try_access(t.sp, at, pc, Shape { write: WRITE, log2: n.ilog2() }) {
             t.trace.prepare(t.sp, &t.held);
         }
         check::check::<WRITE, false>(t, at, pc, flags | mask);

@@ -7,6 +7,7 @@ use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::thread::{Thread, gate};
+use super::trace::Shape;
 use super::{held, report, settings};
 use crate::layout::*;
 
@@ -264,7 +265,7 @@ pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usi
     if t.gate != gate::OPEN && is_ignored::<WRITE>(t, pc) {
         return;
     }
-    if !t.trace.try_access(t.sp, address, pc, WRITE) {
+    if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
     }
     let mask = if SIZE == 8 { 0xff } else { (((1u32 << SIZE) - 1) << (address & 7)) & 0xff };

@@ -68,6 +68,10 @@ impl Held {
         self.locks[..self.n as usize].iter()
     }
 
+    pub fn first(&self) -> Option<usize> {
+        (self.n > 0).then(|| self.locks[0].key)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }

@@ -51,9 +51,10 @@ static FREE_LOCK: Spin = Spin::new();
 static FREE: Shared<*mut Object> = Shared::new(core::ptr::null_mut());
 static LOCKS: AtomicU32 = AtomicU32::new(1);
 
+/// Objects of one granule, which share a bit, are in one bucket.
 #[inline]
 fn bucket(key: usize) -> &'static Bucket {
-    &TABLE[key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50]
+    &TABLE[(key >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50]
 }
 
 /// Uses the object at `key`, which is made if there is none.
@@ -153,32 +154,50 @@ fn mark(key: usize, there: bool) {
 
 /// The object's memory is used for something else.
 pub fn remove(key: usize) {
+    remove_from_granule(key, |k| k == key);
+}
+
+/// Removes the objects of the granule around `key` whose keys `goes`.
+fn remove_from_granule(key: usize, goes: impl Fn(usize) -> bool) {
     if !is_marked(key) {
         return;
     }
     let bucket = bucket(key);
     let _guard = bucket.lock.lock();
-    // SAFETY: the chain is changed under the bucket's lock, the free list under its own.
+    let mut others = false;
+    // SAFETY: the chain is changed under the bucket's lock.
     unsafe {
         let mut link = bucket.head.get();
         while !(*link).is_null() {
             let o = *link;
-            if (*o).key == key {
+            let here = (*o).key >> 3 == key >> 3;
+            if here && goes((*o).key) {
                 *link = (*o).next;
-                mark(key, false);
-                // Clocks keep their room for the next user.
-                let (mut clock, mut second) = ((*o).clock, (*o).second);
-                clock.clear();
-                second.clear();
-                core::ptr::write_bytes(o, 0, 1);
-                ((*o).clock, (*o).second) = (clock, second);
-                let _free = FREE_LOCK.lock();
-                (*o).next = *FREE.get();
-                *FREE.get() = o;
-                return;
+                give_back(o);
+            } else {
+                others |= here;
+                link = &raw mut (*o).next;
             }
-            link = &raw mut (*o).next;
         }
+    }
+    if !others {
+        mark(key, false);
+    }
+}
+
+/// SAFETY: the object is in no chain any more.
+unsafe fn give_back(o: *mut Object) {
+    let _guard = FREE_LOCK.lock();
+    // SAFETY: the caller's; the free list is used under its lock.
+    unsafe {
+        // Clocks keep their room for the next user.
+        let (mut clock, mut second) = ((*o).clock, (*o).second);
+        clock.clear();
+        second.clear();
+        core::ptr::write_bytes(o, 0, 1);
+        ((*o).clock, (*o).second) = (clock, second);
+        (*o).next = *FREE.get();
+        *FREE.get() = o;
     }
 }
 
@@ -187,20 +206,15 @@ pub fn remove_range(address: usize, len: usize) {
     if !crate::layout::is_watchable(address) || !crate::hub::is_active() || len == 0 {
         return;
     }
+    let range = address..address + len;
     // Whole words of bits cover 512 bytes each.
-    let mut a = address & !511;
-    while a < address + len {
-        let word = bit(a).0.load(Relaxed);
-        if word != 0 {
-            for i in (0..64).filter(|i| word >> i & 1 == 1) {
-                let key = a + i * 8;
-                if key >= address && key < address + len {
-                    // Objects may sit at any byte of the eight.
-                    (key..key + 8).for_each(remove);
-                }
-            }
+    for base in (address & !511..range.end).step_by(512) {
+        let mut word = bit(base).0.load(Relaxed);
+        while word != 0 {
+            let granule = base + word.trailing_zeros() as usize * 8;
+            remove_from_granule(granule, |k| range.contains(&k));
+            word &= word - 1;
         }
-        a += 512;
     }
 }
 
@@ -252,5 +266,18 @@ mod tests {
         assert_eq!(with_existing(key, |o| o.releaser), None);
         with(key, |o| assert_eq!((o.releaser, o.uid), (0, 0)));
         remove(key);
+    }
+
+    #[test]
+    fn neighbours_in_one_granule_are_apart() {
+        let key = 0x7fff_dead_1000;
+        with(key, |o| o.releaser = 1);
+        with(key + 4, |o| o.releaser = 2);
+        remove(key);
+        assert_eq!(with_existing(key, |o| o.releaser), None);
+        assert_eq!(with_existing(key + 4, |o| o.releaser), Some(2));
+        with(key, |o| o.releaser = 3);
+        remove_from_granule(key, |k| k >= key && k < key + 8);
+        assert_eq!((with_existing(key, |_| ()), with_existing(key + 4, |_| ())), (None, None));
     }
 }

@@ -1,7 +1,7 @@
 //! Who made the access in a shadow slot, where, and holding which locks: read back from the traces.
 
 use super::thread::{Card, card};
-use super::trace::{Event, LockEvent, granule_hash};
+use super::trace::{Event, LockEvent, Shape, granule_hash};
 use super::{objects, sids};
 use crate::hub::modules;
 use crate::layout::{ATOMIC, READ, epoch, sid};
@@ -15,6 +15,8 @@ const LOCKS: usize = 16;
 pub struct Earlier {
     pub thread: u32,
     pub kind: AccessKind,
+    /// The bytes of the granule it touched, 0 if only the slot knows.
+    pub bytes: u32,
     pub frames: [u64; DEEPEST],
     pub depth: usize,
     pub locks: [HeldLock; LOCKS],
@@ -33,7 +35,7 @@ struct Replay<'a> {
     hash: u32,
     in_segment: bool,
     top: usize,
-    /// How well the best match so far fits; later ones win ties.
+    /// How well the best match so far fits; later ones win ties, and a range that covers the granule is certain.
     fit: u32,
     held: [(u64, HeldLock); LOCKS],
     held_n: usize,
@@ -43,6 +45,7 @@ struct Replay<'a> {
 /// holds the lock on reports, which keeps the thread in question alive and [`CALLS`] to itself.
 pub fn find(slot: u32, address: usize, overlap: u32, out: &mut Earlier) {
     out.kind = kind_of(slot);
+    out.bytes = 0;
     out.depth = 0;
     out.locks_held = 0;
     let Some(thread) = sids::user(sid(slot), epoch(slot)) else {
@@ -94,12 +97,13 @@ impl Replay<'_> {
             Event::Lock { what: LockEvent::Taken, read, stack, lock } => self.take(lock, read, stack),
             Event::Lock { lock, .. } => self.let_go(lock),
             Event::Part => self.held_n = 0,
-            Event::Access { write, pc, depth, byte, hash } if self.in_segment && hash == self.hash => {
-                let fit = self.fit_of(write, byte);
+            Event::Access { shape, pc, depth, byte, hash } if self.in_segment && hash == self.hash => {
+                let fit = self.fit_of(shape, byte);
                 if fit > 0 && fit >= self.fit {
                     self.fit = fit;
                     // In place of the allocation, if that was the best so far.
                     self.out.kind = kind_of(self.slot);
+                    self.out.bytes = ((1 << (1 << shape.log2)) - 1) << byte;
                     self.keep(pc, depth);
                 }
             }
@@ -107,8 +111,9 @@ impl Replay<'_> {
                 let at = self.address as u64 >> 3;
                 let writes = !matches!(kind, AccessKind::Read);
                 if at >= granule && at < granule + granules && writes == (self.slot & READ == 0) {
-                    self.fit = 3;
+                    self.fit = 2;
                     self.out.kind = kind;
+                    self.out.bytes = 0;
                     self.keep(pc, depth);
                 }
             }
@@ -116,18 +121,11 @@ impl Replay<'_> {
         }
     }
 
-    /// 3: begins at the first shared byte. 2: may reach it. 0: can not be the one.
-    fn fit_of(&self, write: bool, byte: u32) -> u32 {
-        let first = self.overlap.trailing_zeros();
-        if write != (self.slot & READ == 0) || self.slot >> byte & 1 == 0 {
-            0
-        } else if byte == first {
-            3
-        } else if byte < first {
-            2
-        } else {
-            (self.overlap >> byte & 1) * 2
-        }
+    /// 2: covers a byte that both accesses share. 0: can not be the one.
+    fn fit_of(&self, shape: Shape, byte: u32) -> u32 {
+        let bytes = ((1u32 << (1 << shape.log2)) - 1) << byte;
+        let fits = shape.write == (self.slot & READ == 0) && bytes & self.overlap != 0;
+        fits as u32 * 2
     }
 
     fn keep(&mut self, pc: u32, depth: u32) {

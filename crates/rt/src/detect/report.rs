@@ -17,6 +17,7 @@ static LOCK: Spin = Spin::new();
 static EARLIER: Shared<Earlier> = Shared::new(Earlier {
     thread: 0,
     kind: AccessKind::Read,
+    bytes: 0,
     frames: [0; DEEPEST],
     depth: 0,
     locks: [HeldLock { lock: 0, read: 0, stack: 0 }; 16],
@@ -109,7 +110,8 @@ fn write_race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u3
         kind: earlier.kind,
         stack: depot::logged(depot::number(&earlier.frames[..earlier.depth])),
         locks: before_locks,
-        ..span(address, other)
+        // A slot may stand for several accesses; the event knows the one.
+        ..span(address, if earlier.bytes != 0 { earlier.bytes } else { other })
     };
     log::write(&Record::Race { now, before, place: place_of(address) });
     let at = now.address.max(before.address) as usize;

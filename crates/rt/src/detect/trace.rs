@@ -5,7 +5,7 @@
 //!
 //! | first word, from the top bit | event |
 //! |---|---|
-//! | 0, write 1, pc 32, depth 6, byte 3, granule hash 21 | an access that was recorded in shadow |
+//! | 0, write 1, pc 32, depth 6, byte 3, log2 of the size 2, granule hash 19 | an access that was recorded in shadow |
 //! | 100, depth 14, pc 47 | a call, by its return address |
 //! | 101, state 32 | a new segment |
 //! | 110, kind 3, pc 32, depth 6; then granule 44, granules 20 | a range was accessed, allocated or freed |
@@ -56,7 +56,7 @@ pub struct Trace {
 /// An event, read back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
-    Access { write: bool, pc: u32, depth: u32, byte: u32, hash: u32 },
+    Access { shape: Shape, pc: u32, depth: u32, byte: u32, hash: u32 },
     Call { depth: usize, pc: u64 },
     Segment(u32),
     Range { kind: AccessKind, pc: u32, depth: u32, granule: u64, granules: u64 },
@@ -80,10 +80,17 @@ const SEGMENT: u64 = 0b101 << 61;
 const RANGE: u64 = 0b110 << 61;
 const LOCK: u64 = 0b111 << 61;
 
-/// 21 bits that tell granules apart.
+/// 19 bits that tell granules apart.
 #[inline(always)]
 pub const fn granule_hash(address: usize) -> u64 {
-    ((address >> 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 43
+    ((address >> 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 45
+}
+
+/// The kind of an access as far as its event tells: whether it writes, and the logarithm of its size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    pub write: bool,
+    pub log2: u32,
 }
 
 impl Trace {
@@ -110,7 +117,7 @@ impl Trace {
     /// An access that goes into shadow. False: [`prepare`] first. Nothing here calls, so that the slow half of a
     /// probe needs no frame.
     #[inline(always)]
-    pub fn try_access(&mut self, sp: *mut usize, address: usize, pc: usize, write: bool) -> bool {
+    pub fn try_access(&mut self, sp: *mut usize, address: usize, pc: usize, shape: Shape) -> bool {
         if self.pos.is_null() {
             return true;
         }
@@ -120,10 +127,11 @@ impl Trace {
                 return false;
             }
             let depth = (sp as u64 >> 3) & 63;
-            *self.pos = (write as u64) << 62
+            *self.pos = (shape.write as u64) << 62
                 | (pc as u64 & 0xffff_ffff) << 30
                 | depth << 24
                 | (address as u64 & 7) << 21
+                | (shape.log2 as u64) << 19
                 | granule_hash(address);
             self.pos = self.pos.add(1);
         }
@@ -288,11 +296,11 @@ fn lock_word(what: LockEvent, mode: Mode, stack: u32) -> u64 {
 fn decode(w: u64, next: u64) -> (Option<Event>, usize) {
     if w >> 63 == 0 {
         let event = Event::Access {
-            write: w >> 62 & 1 == 1,
+            shape: Shape { write: w >> 62 & 1 == 1, log2: (w >> 19) as u32 & 3 },
             pc: (w >> 30) as u32,
             depth: (w >> 24) as u32 & 63,
             byte: (w >> 21) as u32 & 7,
-            hash: w as u32 & 0x1f_ffff,
+            hash: w as u32 & 0x7_ffff,
         };
         return (Some(event), 1);
     }
@@ -433,6 +441,8 @@ pub fn reset_lock() {
 mod tests {
     use super::*;
 
+    const WRITE4: Shape = Shape { write: true, log2: 2 };
+
     fn collect(t: &Trace) -> Vec<Event> {
         let mut v = Vec::new();
         t.replay(|e| v.push(e));
@@ -450,9 +460,9 @@ mod tests {
             *t.stack.add(1) = 0x40_2000;
             t.stack.add(2)
         };
-        assert!(!t.try_access(sp, 0x7fff_1234_5674, 0x5555_0000_4321, true));
+        assert!(!t.try_access(sp, 0x7fff_1234_5674, 0x5555_0000_4321, WRITE4));
         t.prepare(sp, &held);
-        assert!(t.try_access(sp, 0x7fff_1234_5674, 0x5555_0000_4321, true));
+        assert!(t.try_access(sp, 0x7fff_1234_5674, 0x5555_0000_4321, WRITE4));
         let hash = granule_hash(0x7fff_1234_5670) as u32;
         assert_eq!(
             collect(&t),
@@ -460,7 +470,7 @@ mod tests {
                 Event::Segment(0x1234_5600),
                 Event::Call { depth: 0, pc: 0x40_1000 },
                 Event::Call { depth: 1, pc: 0x40_2000 },
-                Event::Access { write: true, pc: 0x4321, depth: 2, byte: 4, hash },
+                Event::Access { shape: WRITE4, pc: 0x4321, depth: 2, byte: 4, hash },
             ]
         );
         t.range(sp, &held, AccessKind::Free, 0x1003, 70, 0x99);
@@ -481,7 +491,7 @@ mod tests {
             (0..3 * PART).for_each(|i| *t.stack.add(i) = i + 1);
             t.stack.add(3 * PART)
         };
-        while !t.try_access(sp, 0x1000, 0x99, true) {
+        while !t.try_access(sp, 0x1000, 0x99, WRITE4) {
             t.prepare(sp, &held);
         }
         let events = collect(&t);
@@ -502,7 +512,7 @@ mod tests {
         };
         // More than the whole ring.
         for i in 0..RING + 3 * PART {
-            while !t.try_access(sp, i * 8, i, false) {
+            while !t.try_access(sp, i * 8, i, WRITE4) {
                 t.prepare(sp, &held);
             }
         }

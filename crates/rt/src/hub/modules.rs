@@ -18,6 +18,8 @@ pub struct Module {
     /// An instrumented module has called in from it, or it is one whose memory functions count.
     pub instrumented: bool,
     gone: bool,
+    /// The dynamic linker, from which gcc's start-up object is called.
+    loader: bool,
 }
 
 struct Table {
@@ -26,7 +28,7 @@ struct Table {
 }
 
 const NONE: Module =
-    Module { low: 0, high: 0, executable: (0, 0), path_hash: 0, instrumented: false, gone: true };
+    Module { low: 0, high: 0, executable: (0, 0), path_hash: 0, instrumented: false, gone: true, loader: false };
 static LOCK: Spin = Spin::new();
 static TABLE: Shared<Table> = Shared::new(Table { modules: [NONE; MOST], n: 0 });
 
@@ -110,6 +112,7 @@ impl Table {
             path_hash,
             instrumented: trusted,
             gone: false,
+            loader: path.windows(8).any(|w| w == b"ld-linux"),
         };
         self.n += 1;
         let (low, high, offset) = (map.start as u64, map.end as u64, map.offset as u64);
@@ -189,7 +192,7 @@ pub fn mark_instrumented(pc: usize) {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     let table = unsafe { &mut *TABLE.get() };
-    for m in table.modules[..table.n].iter_mut().filter(|m| contains(m, pc)) {
+    for m in table.modules[..table.n].iter_mut().filter(|m| contains(m, pc) && !m.loader) {
         m.instrumented = true;
         if FIRST_END.load(Relaxed) == 0 {
             FIRST_START.store(m.executable.0, Relaxed);

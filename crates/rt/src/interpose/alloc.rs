@@ -10,13 +10,16 @@ use crate::sys::{self, __libc_calloc, __libc_free, __libc_malloc, __libc_memalig
 type Pointer = *mut c_void;
 
 /// A block was handed out.
-pub fn allocated(t: &mut Thread, p: Pointer, n: usize, pc: usize) -> Pointer {
+pub fn allocated(t: &mut Thread, p: Pointer, pc: usize) -> Pointer {
     if p.is_null() || !is_active() {
         return p;
     }
     let _inside = t.enter();
     let stack = if t.known && settings().history > 0 { depot::current(t, pc) } else { 0 };
     heap::allocated(p as usize, t.id(), stack);
+    // All of the block, not only what was asked for: that is what `free` will look at.
+    // SAFETY: just allocated.
+    let n = unsafe { sys::malloc_usable_size(p) };
     range::fresh(t, p as usize, n.max(1), pc);
     p
 }
@@ -49,12 +52,12 @@ pub unsafe fn free(p: Pointer, pc: usize) {
 
 pub unsafe fn malloc(n: usize, pc: usize) -> Pointer {
     // SAFETY: a plain call.
-    allocated(current(), unsafe { __libc_malloc(n) }, n, pc)
+    allocated(current(), unsafe { __libc_malloc(n) }, pc)
 }
 
 pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
     // SAFETY: a plain call.
-    allocated(current(), unsafe { __libc_memalign(align, n) }, n, pc)
+    allocated(current(), unsafe { __libc_memalign(align, n) }, pc)
 }
 
 /// The old block counts as freed before the real function can give it to somebody else, and what comes back as new.
@@ -64,10 +67,10 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
     // SAFETY: the program's block.
     let new = unsafe { __libc_realloc(p, n) };
     if new.is_null() && n > 0 {
-        allocated(t, p, 0, pc);
+        allocated(t, p, pc);
         return new;
     }
-    allocated(t, new, n, pc)
+    allocated(t, new, pc)
 }
 
 /// Exports the entry of an allocation function, which leaves the caller's address with the thread.
@@ -109,7 +112,7 @@ export! {
     calloc(n: usize, m: usize) -> Pointer {
         let t = current();
         let pc = t.caller;
-        allocated(t, __libc_calloc(n, m), n.saturating_mul(m), pc)
+        allocated(t, __libc_calloc(n, m), pc)
     }
     realloc(p: Pointer, n: usize) -> Pointer {
         realloc(p, n, current().caller)

@@ -103,7 +103,8 @@ unsafe fn each_buffer(v: *const libc::iovec, n: c_int, total: usize, mut f: impl
 interpose! {
     fn read(fd: c_int, to: *mut c_void, n: usize) -> isize, |t, pc, real| {
         let got = real(fd, to, n);
-        if got > 0 {
+        if got >= 0 {
+            // The end of what was written counts too.
             received(t, fd);
             writes(t, pc, to, got as usize);
         }
@@ -116,7 +117,8 @@ interpose! {
     }
     fn readv(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
         let got = real(fd, v, count);
-        if got > 0 {
+        if got >= 0 {
+            // The end of what was written counts too.
             received(t, fd);
             each_buffer(v, count, got as usize, |p, n| writes(t, pc, p, n));
         }
@@ -143,7 +145,8 @@ interpose! {
     }
     fn recv(fd: c_int, to: *mut c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
         let got = real(fd, to, n, flags);
-        if got > 0 {
+        if got >= 0 {
+            // The end of what was written counts too.
             received(t, fd);
             writes(t, pc, to, got as usize);
         }
@@ -151,7 +154,8 @@ interpose! {
     }
     fn recvfrom(fd: c_int, to: *mut c_void, n: usize, flags: c_int, from: *mut c_void, len: *mut u32) -> isize, |t, pc, real| {
         let got = real(fd, to, n, flags, from, len);
-        if got > 0 {
+        if got >= 0 {
+            // The end of what was written counts too.
             received(t, fd);
             writes(t, pc, to, got as usize);
         }
@@ -159,7 +163,8 @@ interpose! {
     }
     fn recvmsg(fd: c_int, message: *mut c_void, flags: c_int) -> isize, |t, pc, real| {
         let got = real(fd, message, flags);
-        if got > 0 {
+        if got >= 0 {
+            // The end of what was written counts too.
             received(t, fd);
         }
         got

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::interpose;
 use crate::detect::thread::{Card, Start, Thread, current, new_card};
-use crate::detect::{depot, objects, range, sids};
+use crate::detect::{depot, objects, range, sids, sync};
 use crate::hub::log;
 use crate::sys::{Shared, Spin};
 use raddle_wire::record::Record;
@@ -57,6 +57,10 @@ fn end(t: &mut Thread) {
         forget_handle(card);
     }
     let stack = card.stack;
+    // A robust mutex goes to the next owner with all that this thread did.
+    while let Some(key) = t.held.first() {
+        sync::unlocking(t, key);
+    }
     log::write(&Record::ThreadEnd { thread: card.id as u64 });
     t.end();
     objects::remove_range(stack.0, stack.1 - stack.0);

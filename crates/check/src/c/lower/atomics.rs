@@ -148,8 +148,7 @@ impl Lower<'_> {
 
     /// The type that the first argument points to.
     fn target(&self, args: &[Expr]) -> CType {
-        let ty = args.first().map_or(Types::UNKNOWN, |a| self.static_type(a));
-        self.types().element(ty).map_or(Types::INT, |t| t.bare())
+        args.first().and_then(|a| self.pointee(a)).map_or(Types::INT, |t| t.bare())
     }
 
     pub(super) fn atomic_type(&self, name: &str, args: &[Expr]) -> Option<CType> {

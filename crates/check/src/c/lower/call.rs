@@ -130,8 +130,7 @@ impl Lower<'_> {
             self.emit(Instr::Unknown);
             return Types::INT;
         };
-        let to = self.static_type(out);
-        let to = self.types().element(to).unwrap_or(Types::LONG);
+        let to = self.pointee(out).unwrap_or(Types::LONG);
         self.value(out);
         let ty = self.value(a);
         self.convert(ty, to);

@@ -513,23 +513,16 @@ impl Lower<'_> {
                 self.declared_type(*n).unwrap_or(Types::UNKNOWN)
             }
             ExprKind::Call(f, args) => self.call_type(f, args),
-            ExprKind::Index(a, i) => {
-                let ty = self.static_type(a);
-                let ty = if types.element(ty).is_some() { ty } else { self.static_type(i) };
-                types.element(ty).unwrap_or(Types::UNKNOWN)
-            }
+            ExprKind::Index(a, i) => self.pointee(a).or_else(|| self.pointee(i)).unwrap_or(Types::UNKNOWN),
             ExprKind::Deref(a) => {
                 let ty = self.static_type(a);
                 if types.as_function(ty).is_some() {
                     return ty;
                 }
-                types.element(ty).unwrap_or(Types::UNKNOWN)
+                self.pointee(a).unwrap_or(Types::UNKNOWN)
             }
             ExprKind::Member(a, name, arrow) => {
-                let mut ty = self.static_type(a);
-                if *arrow {
-                    ty = types.element(ty).unwrap_or(Types::UNKNOWN);
-                }
+                let ty = if *arrow { self.pointee(a).unwrap_or(Types::UNKNOWN) } else { self.static_type(a) };
                 types.member(ty, *name).map_or(Types::UNKNOWN, |m| m.ty)
             }
             ExprKind::AddressOf(a) => {
@@ -554,6 +547,14 @@ impl Lower<'_> {
             ExprKind::Generic(_, cases) => cases.first().map_or(Types::UNKNOWN, |(_, e)| self.static_type(e)),
             ExprKind::LabelAddress(_) => self.any_pointer(),
             ExprKind::Error | ExprKind::Opaque => Types::UNKNOWN,
+        }
+    }
+
+    /// What an expression points to. `&x` is looked through: its type may not have been made yet.
+    pub(super) fn pointee(&self, e: &Expr) -> Option<CType> {
+        match &e.kind {
+            ExprKind::AddressOf(a) => Some(self.static_type(a)),
+            _ => self.types().element(self.static_type(e)),
         }
     }
 

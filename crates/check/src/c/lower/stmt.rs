@@ -298,6 +298,8 @@ impl Lower<'_> {
     }
 
     fn slot_variable(&mut self, v: &VarDecl, slot: u16) {
+        // Before its initialiser, which may name it: `T *p = malloc(sizeof *p);`
+        self.declare(v.name, Variable { home: Home::Slot(slot), ty: v.ty });
         match &v.init {
             Some(Init::Expr(e)) => {
                 let from = self.value(e);
@@ -319,8 +321,6 @@ impl Lower<'_> {
                 self.emit(Instr::Set(slot));
             }
         }
-        // Declared after its initialiser for slots: `int x = x;` reads the outer one or nothing.
-        self.declare(v.name, Variable { home: Home::Slot(slot), ty: v.ty });
     }
 
     fn variable_length(&mut self, v: &VarDecl) {

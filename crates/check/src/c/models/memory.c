@@ -41,13 +41,12 @@ char *strstr(const char *s, const char *t) { __raddle_text_length(s); __raddle_t
 char *strpbrk(const char *s, const char *t) { __raddle_text_length(s); return (char *)__raddle_unknown(); }
 size_t strspn(const char *s, const char *t) { __raddle_text_length(s); return __raddle_unknown(); }
 size_t strcspn(const char *s, const char *t) { __raddle_text_length(s); return __raddle_unknown(); }
-static char *__raddle_strtok_state;
-char *strtok(char *s, const char *d) { if (s) __raddle_strtok_state = s; else s = __raddle_strtok_state; __raddle_strtok_state = (char *)__raddle_unknown(); return s; }
+static char *__model_strtok_state;
+char *strtok(char *s, const char *d) { if (s) __model_strtok_state = s; else s = __model_strtok_state; __model_strtok_state = (char *)__raddle_unknown(); return s; }
 char *strtok_r(char *s, const char *d, char **state) { *state = (char *)__raddle_unknown(); return (char *)__raddle_unknown(); }
 char *strsep(char **s, const char *d) { *s = (char *)__raddle_unknown(); return (char *)__raddle_unknown(); }
 char *strdup(const char *s) { size_t n = __raddle_text_length(s) + 1; char *d = (char *)__raddle_alloc(n); __raddle_text_copy(d, s, n); return d; }
 char *strndup(const char *s, size_t n) { char *d = (char *)__raddle_alloc(n + 1); __raddle_text_copy(d, s, n + 1); return d; }
-static char __raddle_error_text[64];
 char *strerror(int e) { return (char *)__raddle_unknown(); }
 int strerror_r(int e, char *s, size_t n) { __raddle_write(s, n); return 0; }
 void qsort(void *base, size_t n, size_t size, int (*compare)(const void *, const void *)) {

@@ -68,9 +68,9 @@ typedef union { char __size[32]; long __align; } sem_t;
 #define PTHREAD_STACK_MIN 16384
 #define PTHREAD_PRIO_INHERIT 1
 #define SEM_FAILED ((sem_t *)0)
-struct __raddle_cleanup { void (*function)(void *); void *argument; struct __raddle_cleanup *next; };
-#define pthread_cleanup_push(f, a) do { struct __raddle_cleanup __cleanup = { (f), (a), 0 }; __raddle_push_cleanup(&__cleanup);
-#define pthread_cleanup_pop(run) __raddle_pop_cleanup(run); } while (0)
+struct __model_cleanup { void (*function)(void *); void *argument; struct __model_cleanup *next; };
+#define pthread_cleanup_push(f, a) do { struct __model_cleanup __cleanup = { (f), (a), 0 }; __model_push_cleanup(&__cleanup);
+#define pthread_cleanup_pop(run) __model_pop_cleanup(run); } while (0)
 
 typedef unsigned long thrd_t; typedef int (*thrd_start_t)(void *); typedef union { char __size[40]; long __align; } mtx_t; typedef union { char __size[48]; long __align; } cnd_t;
 typedef unsigned int tss_t; typedef void (*tss_dtor_t)(void *); typedef struct { int __data; } once_flag;
@@ -106,7 +106,7 @@ typedef struct atomic_flag { _Atomic _Bool __flag; } atomic_flag;
 #define noreturn _Noreturn
 #define static_assert _Static_assert
 #define errno (*__errno_location())
-#define assert(x) __raddle_assert((x) != 0)
+#define assert(x) __model_assert((x) != 0)
 #define EOF (-1)
 #define BUFSIZ 8192
 #define SEEK_SET 0

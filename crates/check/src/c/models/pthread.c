@@ -1,7 +1,7 @@
 /* POSIX threads. One small definition each; `__raddle_` names are instructions of the intermediate code. */
-_Thread_local struct __raddle_cleanup *__raddle_cleanups;
-void __raddle_push_cleanup(struct __raddle_cleanup *c) { c->next = __raddle_cleanups; __raddle_cleanups = c; }
-void __raddle_pop_cleanup(int run) { struct __raddle_cleanup *c = __raddle_cleanups; __raddle_cleanups = c->next; if (run) c->function(c->argument); }
+_Thread_local struct __model_cleanup *__model_cleanups;
+void __model_push_cleanup(struct __model_cleanup *c) { c->next = __model_cleanups; __model_cleanups = c; }
+void __model_pop_cleanup(int run) { struct __model_cleanup *c = __model_cleanups; __model_cleanups = c->next; if (run) c->function(c->argument); }
 
 int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *arg) { *t = __raddle_start(f, arg); return 0; }
 int pthread_join(pthread_t t, void **result) { void *r = (void *)__raddle_join(t); if (result) *result = r; return 0; }
@@ -9,7 +9,7 @@ int pthread_tryjoin_np(pthread_t t, void **result) { return __raddle_try_join(t)
 int pthread_timedjoin_np(pthread_t t, void **result, const struct timespec *at) { return __raddle_try_join(t) ? ETIMEDOUT : 0; }
 int pthread_clockjoin_np(pthread_t t, void **result, clockid_t c, const struct timespec *at) { return __raddle_try_join(t) ? ETIMEDOUT : 0; }
 int pthread_detach(pthread_t t) { return __raddle_detach(t); }
-void pthread_exit(void *result) { while (__raddle_cleanups) __raddle_pop_cleanup(1); __raddle_exit_thread(result); }
+void pthread_exit(void *result) { while (__model_cleanups) __model_pop_cleanup(1); __raddle_exit_thread(result); }
 pthread_t pthread_self(void) { return __raddle_current(); }
 int pthread_equal(pthread_t a, pthread_t b) { return a == b; }
 int pthread_yield(void) { return __raddle_yield(); }

@@ -1,7 +1,7 @@
 /* Time, signals, timers, processes, numbers. */
-_Thread_local int __raddle_errno;
-int *__errno_location(void) { return &__raddle_errno; }
-void __raddle_assert(int ok) { if (!ok) __raddle_exit_process(134); }
+_Thread_local int __model_errno;
+int *__errno_location(void) { return &__model_errno; }
+void __model_assert(int ok) { if (!ok) __raddle_exit_process(134); }
 unsigned sleep(unsigned n) { return __raddle_sleep(); }
 int usleep(useconds_t n) { return __raddle_sleep(); }
 int nanosleep(const struct timespec *d, struct timespec *left) { return __raddle_sleep(); }
@@ -92,19 +92,18 @@ int sigwaitinfo(const sigset_t *s, siginfo_t *i) { __raddle_pause(); return __ra
 int sigtimedwait(const sigset_t *s, siginfo_t *i, const struct timespec *t) { __raddle_pause(); return __raddle_unknown(); }
 int setitimer(int which, const struct itimerval *n, struct itimerval *o) { return 0; }
 
-struct __raddle_timer { void (*function)(union sigval); void *argument; };
+struct __model_timer { void (*function)(union sigval); void *argument; };
 int timer_create(clockid_t c, struct sigevent *e, timer_t *t) {
-  struct __raddle_timer *x = (struct __raddle_timer *)__raddle_alloc_zero(sizeof(struct __raddle_timer));
+  struct __model_timer *x = (struct __model_timer *)__raddle_alloc_zero(sizeof(struct __model_timer));
   if (e && e->sigev_notify == SIGEV_THREAD) { x->function = e->sigev_notify_function; x->argument = e->sigev_value.sival_ptr; }
   *t = x; return 0;
 }
-struct __raddle_tick { void (*function)(union sigval); union sigval value; };
-static void *__raddle_run_tick(struct __raddle_timer *t) { union sigval v; v.sival_ptr = t->argument; t->function(v); return 0; }
+static void *__model_run_tick(struct __model_timer *t) { union sigval v; v.sival_ptr = t->argument; t->function(v); return 0; }
 int timer_settime(timer_t t, int f, const struct itimerspec *n, struct itimerspec *o) {
-  struct __raddle_timer *x = t;
+  struct __model_timer *x = t;
   if (!x || !x->function) return 0;
   if (n->it_value.tv_sec == 0 && n->it_value.tv_nsec == 0) __raddle_timer_stop(x);
-  else __raddle_timer_start(x, __raddle_run_tick, x, n->it_interval.tv_sec != 0 || n->it_interval.tv_nsec != 0);
+  else __raddle_timer_start(x, __model_run_tick, x, n->it_interval.tv_sec != 0 || n->it_interval.tv_nsec != 0);
   return 0;
 }
 int timer_delete(timer_t t) { return __raddle_timer_stop(t); }
@@ -144,6 +143,6 @@ void __VERIFIER_assume(int c) { __raddle_assume(c); }
 void __VERIFIER_error(void) { __raddle_exit_process(134); }
 void __VERIFIER_assert(int c) { if (!c) __raddle_exit_process(134); }
 void reach_error(void) { __raddle_exit_process(134); }
-static char __raddle_atomic_section;
-void __VERIFIER_atomic_begin(void) { __raddle_lock(&__raddle_atomic_section); }
-void __VERIFIER_atomic_end(void) { __raddle_unlock(&__raddle_atomic_section); }
+static char __model_atomic_section;
+void __VERIFIER_atomic_begin(void) { __raddle_lock(&__model_atomic_section); }
+void __VERIFIER_atomic_end(void) { __raddle_unlock(&__model_atomic_section); }

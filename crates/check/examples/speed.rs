@@ -1,0 +1,70 @@
+//! How fast the interpreter is: `cargo run --release -p raddle-check --example speed`
+//!
+//! Three loops in C, each run by two threads with race detection on, long enough that start-up does not count. Beside the
+//! steps a second stands how many steps one iteration takes, and how many machine instructions `gcc -O0` makes of it
+//! (counted in its assembly for x86-64, gcc 12), so that the figure means something.
+
+use std::time::Instant;
+
+use raddle_check::explore::Budget;
+use raddle_check::interp::Bounds;
+use raddle_check::{Options, Source, check_sources};
+
+struct Loop {
+    name: &'static str,
+    body: &'static str,
+    /// Machine instructions of one iteration at `-O0`.
+    machine: u32,
+}
+
+const LOOPS: &[Loop] = &[
+    Loop {
+        name: "locals",
+        body: "int s = 0; for (int i = 0; i < N; i++) s += i * 3; return (void *)(long)s;",
+        machine: 8,
+    },
+    Loop {
+        name: "shared reads",
+        body: "int s = 0; for (int i = 0; i < N; i++) s += table[i & 63]; return (void *)(long)s;",
+        machine: 9,
+    },
+    Loop {
+        name: "own writes",
+        body: "int *mine = cells + 64 * (long)arg; for (int i = 0; i < N; i++) mine[i & 63] += i; return 0;",
+        machine: 21,
+    },
+    Loop {
+        name: "calls",
+        body: "int s = 0; for (int i = 0; i < N; i++) s = add(s, i); return (void *)(long)s;",
+        machine: 18,
+    },
+];
+
+fn program(body: &str) -> String {
+    format!(
+        "#include <pthread.h>\n#define N 400000\nstatic int table[64], cells[128];\n\
+         static int add(int a, int b) {{ return a + b; }}\n\
+         static void *work(void *arg) {{ {body} }}\n\
+         int main(void) {{ pthread_t t; pthread_create(&t, 0, work, (void *)0); work((void *)1); pthread_join(t, 0); }}\n"
+    )
+}
+
+fn main() {
+    for l in LOOPS {
+        let run = Bounds { steps: 20_000_000, ..Bounds::default() };
+        let budget = Budget { run, steps: 20_000_000, runs: 4, stale: 4, quiet: 4, ..Budget::default() };
+        let options = Options { budget, ..Options::default() };
+        let source = Source::new("speed.c", program(l.body));
+        let started = Instant::now();
+        let out = check_sources(&[source], &options);
+        let seconds = started.elapsed().as_secs_f64();
+        let rate = out.stats.steps as f64 / seconds / 1e6;
+        let iterations = 800_000.0 * out.stats.runs as f64;
+        let per = out.stats.steps as f64 / iterations.max(1.0);
+        println!(
+            "{:14} {rate:7.1} million steps/s  ({per:.1} steps an iteration, {} machine instructions at -O0) {:?}",
+            l.name, l.machine, out.stats.runs
+        );
+        assert!(out.findings.is_empty(), "the loops are correct");
+    }
+}
