@@ -42,6 +42,9 @@ impl Budget {
     }
 }
 
+/// Runs of an entry that may start threads but has not done so yet.
+const LONELY: u32 = 60;
+
 /// What was done at one entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Explored {
@@ -69,6 +72,10 @@ pub fn explore(
     for (i, entry) in entries.iter().enumerate() {
         if left == 0 || cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
             break;
+        }
+        // What a surer entry has run needs no start in the middle.
+        if entry.kind == EntryKind::Middle && machine.knowledge.entered[entry.start.function as usize] {
+            continue;
         }
         // The first entries are the surest and may use what the later ones would have got, but not all of it.
         let share = match entry.kind {
@@ -103,8 +110,9 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
         stale = if new_order || learned { 0 } else { stale + 1 };
         quiet = if learned { 0 } else { quiet + 1 };
-        // Without threads there is nothing to interleave, and no unknown left that may have kept one from starting.
-        if done.threads == 1 && !learned {
+        // Without threads there is nothing to interleave, unless an unknown kept one from being started.
+        let may_yet = entry.may_start && result.approximate && done.runs < LONELY;
+        if done.threads == 1 && !may_yet {
             break;
         }
     }

@@ -9,8 +9,8 @@ use crate::ir::{Pos, Program};
 pub fn place_name(program: &Program, place: &RawPlace) -> String {
     match place {
         RawPlace::Global { index, offset } => {
-            let (name, _, size, _) = &program.globals[*index];
-            if *offset == 0 || *size <= 8 { format!("`{name}`") } else { format!("`{name}` (byte {offset})") }
+            let g = &program.globals[*index];
+            format!("`{}{}`", g.name, g.shape.part(*offset))
         }
         RawPlace::Heap { offset, size, stack, .. } => {
             let at = stack.iter().map(|pc| program.pos_of[*pc as usize]).find(|p| !program.is_builtin(*p));
@@ -80,10 +80,8 @@ impl Reporter<'_> {
     fn cause(&self) -> String {
         let object = match &self.raw.place {
             RawPlace::Global { index, offset } => {
-                // Elements of an array are one object to the reader, members of a record are not; a record's members
-                // are at most a few, and an array's stride is not known here, so small offsets stay apart.
-                let size = self.program.globals[*index].2;
-                format!("g{index}+{}", if size > 256 { 0 } else { *offset })
+                // The same member of all elements of an array is one thing to the reader.
+                format!("g{index}+{}", self.program.globals[*index].shape.member_at(*offset))
             }
             RawPlace::Heap { offset, size, stack, .. } => {
                 format!("h{:?}+{}", stack.first(), if *size > 256 { 0 } else { *offset })
@@ -233,15 +231,15 @@ impl Reporter<'_> {
         let program = self.program;
         Some(match &self.raw.place {
             RawPlace::Global { index, offset } => {
-                let (name, _, size, pos) = &program.globals[*index];
-                let file = program.files.get(usize::from(pos.file)).map(|f| f.path.to_string());
+                let g = &program.globals[*index];
+                let file = program.files.get(usize::from(g.pos.file)).map(|f| f.path.to_string());
                 Location::Global {
-                    name: name.to_string(),
+                    name: g.name.to_string(),
                     offset: u64::from(*offset),
-                    size: u64::from(*size),
+                    size: u64::from(g.size),
                     module: String::new(),
                     file,
-                    line: Some(pos.line).filter(|l| *l > 0),
+                    line: Some(g.pos.line).filter(|l| *l > 0),
                 }
             }
             RawPlace::Heap { offset, size, thread, stack } => Location::Heap {

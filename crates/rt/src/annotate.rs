@@ -22,8 +22,16 @@ pub fn ignore(reads: i32, writes: i32) {
 }
 
 fn lock(t: &mut Thread, address: usize, mode: Mode, tried: bool) {
-    let pc = t.caller;
-    sync::locked(t, address, Taking { mode, what: lock_kind::ANNOTATED, tried, pc });
+    let taking = Taking { mode, what: lock_kind::ANNOTATED, pc: t.caller };
+    if !tried {
+        sync::locking(t, address, taking);
+    }
+    sync::locked(t, address, taking);
+}
+
+/// Annotations of order have keys of their own: an atomic at the same address has its own rules.
+fn order_key(address: usize) -> usize {
+    address | 1 << 55
 }
 
 /// Exports functions that do nothing unless a driver watches; `t` is the thread, whose caller is known.
@@ -58,8 +66,8 @@ type File = *const c_char;
 type Text = *const c_char;
 
 annotation! {
-    AnnotateHappensBefore(file: File, line: c_int, address: usize) |t| { sync::release(t, address) }
-    AnnotateHappensAfter(file: File, line: c_int, address: usize) |t| { sync::acquire(t, address) }
+    AnnotateHappensBefore(file: File, line: c_int, address: usize) |t| { sync::release(t, order_key(address)) }
+    AnnotateHappensAfter(file: File, line: c_int, address: usize) |t| { sync::acquire(t, order_key(address)) }
     AnnotateCondVarSignal(file: File, line: c_int, cv: usize) |t| { sync::release(t, cv) }
     AnnotateCondVarSignalAll(file: File, line: c_int, cv: usize) |t| { sync::release(t, cv) }
     AnnotateCondVarWait(file: File, line: c_int, cv: usize, lock: usize) |t| { sync::acquire(t, cv) }
@@ -103,8 +111,8 @@ annotation! {
     }
     AnnotateFlushState(file: File, line: c_int) |t| { crate::detect::flush::flush() }
 
-    __tsan_acquire(address: usize) |t| { sync::acquire(t, address) }
-    __tsan_release(address: usize) |t| { sync::release(t, address) }
+    __tsan_acquire(address: usize) |t| { sync::acquire(t, order_key(address)) }
+    __tsan_release(address: usize) |t| { sync::release(t, order_key(address)) }
     __tsan_flush_memory() |t| { crate::detect::flush::flush() }
     __tsan_mutex_create(m: usize, flags: u32) |t| { sync::destroyed(m) }
     __tsan_mutex_destroy(m: usize, flags: u32) |t| { sync::destroyed(m) }
@@ -137,6 +145,57 @@ mod tsan_mutex {
     pub const TRY_LOCK: u32 = 1 << 4;
     pub const TRY_LOCK_FAILED: u32 = 1 << 5;
 }
+
+/// A fiber of TSan's interface: a shadow call stack that the thread goes on with. Fibers of one thread are ordered as
+/// the thread runs them.
+struct Fiber {
+    stack: *mut usize,
+    sp: *mut usize,
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_create_fiber(_flags: u32) -> *mut Fiber {
+    let fiber = crate::sys::ARENA.take(size_of::<Fiber>()).cast::<Fiber>();
+    let stack = crate::detect::trace::shadow_stack(1 << 20);
+    // SAFETY: fresh memory of the right size.
+    unsafe { fiber.write(Fiber { stack, sp: stack }) };
+    fiber
+}
+
+/// The stack the thread is on, as a fiber to come back to.
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_get_current_fiber() -> *mut Fiber {
+    let t = current();
+    if t.fiber.is_null() {
+        let fiber = crate::sys::ARENA.take(size_of::<Fiber>()).cast::<Fiber>();
+        // SAFETY: fresh memory of the right size.
+        unsafe { fiber.write(Fiber { stack: t.trace.stack, sp: t.sp }) };
+        t.fiber = fiber.cast();
+    }
+    t.fiber.cast()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_switch_to_fiber(to: *mut Fiber, _flags: u32) {
+    let t = current();
+    if !t.known || to.is_null() {
+        return;
+    }
+    let from = __tsan_get_current_fiber();
+    // SAFETY: fibers come from the two functions above and are not freed.
+    unsafe {
+        from.write(Fiber { stack: t.trace.stack, sp: t.sp });
+        t.trace.switch_stack((*to).stack, (*to).sp);
+        t.sp = (*to).sp;
+    }
+    t.fiber = to.cast();
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_destroy_fiber(_fiber: *mut Fiber) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_set_fiber_name(_fiber: *mut Fiber, _name: Text) {}
 
 fn expect(t: &mut Thread, address: usize, description: Text) {
     let _inside = t.enter();

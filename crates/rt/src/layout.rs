@@ -37,8 +37,8 @@ pub const fn owned(sid: usize) -> u32 {
     0xff | (sid as u32) << 8
 }
 
-/// Fast mode: lane 3 of the first granule of a cache line that two threads have touched.
-pub const LINE_SHARED: u32 = 255 << 8;
+/// Fast mode and the initialization state: lane 3 of a granule that two threads have touched, or whose line they have.
+pub const SHARED: u32 = 255 << 8;
 
 const ADDRESS: usize = 0x0fff_ffff_ffff;
 

@@ -108,7 +108,6 @@ pub fn die(message: &[u8]) -> ! {
 unsafe extern "C" {
     pub fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     pub fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
-    pub fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
     // The allocator's own names: the public ones are interposed.
     pub fn __libc_malloc(n: usize) -> *mut c_void;
     pub fn __libc_calloc(n: usize, m: usize) -> *mut c_void;

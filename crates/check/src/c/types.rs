@@ -262,12 +262,22 @@ impl Types {
         None
     }
 
+    /// An incomplete record, or an array of one: as a member by value an error, and a record within itself.
+    fn is_open(&self, ty: CType) -> bool {
+        match self.get(ty) {
+            Type::Record(r) => !self.records[*r as usize].complete,
+            Type::Array(of, _) | Type::Vla(of, _) => self.is_open(*of),
+            _ => false,
+        }
+    }
+
     /// Lays out a record's members in order; bit-fields share units as the ABI says.
     pub fn complete(&mut self, record: u32, members: Vec<(Option<Sym>, CType, Option<u64>)>, packed: bool) {
         let union = self.records[record as usize].union;
         let mut out = Vec::with_capacity(members.len());
         let (mut bit, mut size, mut align) = (0u64, 0u64, 1u64);
         for (name, ty, width) in members {
+            let ty = if self.is_open(ty) { Self::UNKNOWN } else { ty };
             let bytes = self.size(ty).unwrap_or_else(|| if self.is_aggregate(ty) { 0 } else { 8 });
             let own = if packed { 1 } else { self.align(ty).max(1) };
             if union {
@@ -377,6 +387,16 @@ mod tests {
         let (outer, outer_ty) = t.new_record(false);
         t.complete(outer, vec![(Some(Sym(1)), Types::INT, None), (None, inner_ty, None)], false);
         assert_eq!(t.member(outer_ty, Sym(7)).map(|m| m.offset), Some(8));
+    }
+
+    #[test]
+    fn a_record_does_not_contain_itself() {
+        let mut t = Types::default();
+        let (n, ty) = t.new_record(false);
+        let two = t.make(Type::Array(ty, Some(2)));
+        t.complete(n, vec![(Some(Sym(1)), ty, None), (Some(Sym(2)), two, None)], false);
+        assert!(t.is_unknown(t.member(ty, Sym(1)).expect("member").ty));
+        assert!(t.is_unknown(t.member(ty, Sym(2)).expect("member").ty));
     }
 
     #[test]

@@ -38,6 +38,7 @@ impl Machine<'_> {
         } else {
             0
         };
+        self.knowledge.entered[f as usize] = true;
         let t = &mut self.threads[ti];
         let base = t.stack.len() - params;
         t.stack.resize(base + locals.max(params as u32) as usize, 0);
@@ -130,12 +131,12 @@ impl Machine<'_> {
     /// borders are not known here, and neighbours must stay what they are.
     fn size_behind(&self, pointer: u64) -> u64 {
         let globals = &self.program.globals;
-        let i = globals.partition_point(|g| u64::from(g.1) <= pointer);
+        let i = globals.partition_point(|g| u64::from(g.address) <= pointer);
         match i.checked_sub(1).map(|i| &globals[i]) {
-            Some((_, address, size, _)) if pointer < u64::from(address + size) => {
+            Some(g) if pointer < u64::from(g.address + g.size) => {
                 // Constants do not change, whoever gets their address.
-                let mutable = self.program.image_mutable.binary_search_by_key(address, |r| r.0).is_ok();
-                if mutable { u64::from(address + size) - pointer } else { 0 }
+                let mutable = self.program.image_mutable.binary_search_by_key(&g.address, |r| r.0).is_ok();
+                if mutable { u64::from(g.address + g.size) - pointer } else { 0 }
             }
             _ => 8 - pointer % 8,
         }

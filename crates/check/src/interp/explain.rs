@@ -25,6 +25,8 @@ impl Machine<'_> {
         if vague(&old) || vague(&new) || self.met(Kind::DataRace, old.pc, new.pc) {
             return;
         }
+        self.knowledge.hot[old.pc as usize] = true;
+        self.knowledge.hot[new.pc as usize] = true;
         let first = (old.mask & new.mask).trailing_zeros();
         let address = u64::from(Program::GLOBALS_BASE) + granule as u64 * 8 + u64::from(first);
         let sizes = [size, old.mask.count_ones()];
@@ -209,11 +211,11 @@ impl Machine<'_> {
             };
         }
         let globals = &self.program.globals;
-        let i = globals.partition_point(|g| u64::from(g.1) <= address);
+        let i = globals.partition_point(|g| u64::from(g.address) <= address);
         if let Some(i) = i.checked_sub(1)
-            && address < u64::from(globals[i].1) + u64::from(globals[i].2)
+            && address < u64::from(globals[i].address) + u64::from(globals[i].size)
         {
-            return RawPlace::Global { index: i, offset: (address - u64::from(globals[i].1)) as u32 };
+            return RawPlace::Global { index: i, offset: (address - u64::from(globals[i].address)) as u32 };
         }
         for (ti, t) in self.threads.iter().enumerate() {
             let tls = u64::from(t.tls);

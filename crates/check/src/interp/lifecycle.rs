@@ -6,8 +6,6 @@ use super::thread::{State, Thread};
 use super::value::is_unknown;
 use super::{End, Machine};
 
-/// One switch in this many is an interrupt, while there are sources.
-pub(super) const INTERRUPT_CHANCE: u64 = 12;
 /// Ticks of a periodic timer in one run.
 const TICKS: u8 = 3;
 /// Rounds of destructors at the end of a thread, as POSIX has it.
@@ -18,7 +16,7 @@ const DESTRUCTOR_ROUNDS: u8 = 4;
 pub(super) struct InterruptSource {
     pub function: u64,
     pub argument: u64,
-    /// What was known when it was set up, and what its own earlier calls knew.
+    /// What was known when it was set up.
     pub clock: Clock,
 }
 
@@ -161,6 +159,32 @@ impl Machine<'_> {
         self.threads[target].joined = true;
     }
 
+    pub(super) fn cancel(&mut self, handle: u64, function: u64) -> Flow {
+        let target = of_handle(handle).filter(|t| *t < self.threads.len() && !self.threads[*t].ended());
+        if let Some(target) = target {
+            let t = &mut self.threads[target];
+            (t.cancelled, t.on_cancel) = (true, function);
+            // A thread that waits tries again, and ends there.
+            let blocked = matches!(
+                t.state,
+                State::Condition { .. }
+                    | State::Semaphore { .. }
+                    | State::Sleeping
+                    | State::Pausing
+                    | State::Join { .. }
+            );
+            if let State::Condition { condition, .. } = t.state
+                && let Some(o) = self.objects.get_mut(&condition)
+            {
+                o.waiting.retain(|w| *w != target);
+            }
+            if blocked {
+                self.threads[target].state = State::Runnable;
+            }
+        }
+        Flow::Done(0)
+    }
+
     pub(super) fn exit_thread(&mut self, ti: usize, result: u64) -> Flow {
         let t = &mut self.threads[ti];
         while let Some(f) = t.frames.pop() {
@@ -182,7 +206,7 @@ impl Machine<'_> {
     /// The last frame of a thread is gone: destructors, then the end.
     pub(super) fn outermost_returned(&mut self, ti: usize) {
         if ti == 0 {
-            self.end = Some(End::Finished);
+            self.end.get_or_insert(End::Finished);
             return;
         }
         if self.run_destructor(ti) {
@@ -251,8 +275,11 @@ impl Machine<'_> {
 
     pub(super) fn interrupt_on(&mut self, ti: usize, function: u64, argument: u64) -> Flow {
         if self.program.function_at(function).is_some_and(|f| self.program.functions[f as usize].defined) {
-            self.interrupts.retain(|i| i.function != function);
-            let clock = self.threads[ti].clock.clone();
+            let mut clock = self.threads[ti].clock.clone();
+            // Set up for a second signal, it still is what it was for the first.
+            for old in self.interrupts.extract_if(.., |i| i.function == function) {
+                clock.join(&old.clock);
+            }
             self.interrupts.push(InterruptSource { function, argument, clock });
             self.threads[ti].clock.tick(ti);
             self.watching = true;
@@ -299,13 +326,13 @@ impl Machine<'_> {
         self.interrupts_left -= 1;
         let mut t = Thread::new(f, Some(under));
         t.clock.assign(&self.interrupts[source].clock);
+        t.clock.join(&self.handlers);
         t.clock.tick(new);
         t.interrupts = Some(under);
         t.started_at = self.threads[under].pc;
         t.started_in = self.context(under);
         t.tls = self.threads[under].tls;
         t.timer = None;
-        t.result = source as u64;
         self.threads.push(t);
         self.threads[under].state = State::Interrupted { by: new };
         self.watching = true;
@@ -318,11 +345,7 @@ impl Machine<'_> {
         if self.threads[under].state == (State::Interrupted { by: ti }) {
             self.threads[under].state = State::Runnable;
         }
-        let source = self.threads[ti].result as usize;
-        let clock = self.threads[ti].clock.clone();
-        if let Some(s) = self.interrupts.get_mut(source) {
-            s.clock.join(&clock);
-        }
+        self.handlers.join(&self.threads[ti].clock);
     }
 
     pub(super) fn timer_start(&mut self, ti: usize, operands: &[u64; 4], pc: u32) -> Flow {

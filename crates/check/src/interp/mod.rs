@@ -100,6 +100,10 @@ pub struct RunResult {
     pub threads: usize,
     /// Equal for runs that synchronised in the same order.
     pub fingerprint: u64,
+    /// An unknown decided something: another run may go another way.
+    pub approximate: bool,
+    /// What the entry returned, if it did.
+    pub result: u64,
 }
 
 /// What carries over from run to run.
@@ -110,6 +114,10 @@ pub struct Knowledge {
     /// Findings made, by kind and instructions, so that each is explained once.
     pub seen: FxHashSet<(Kind, u32, u32)>,
     pub findings: Vec<RawFinding>,
+    /// Instructions that were an end of a race: good places to switch threads.
+    pub hot: Vec<bool>,
+    /// Functions that some run has entered.
+    pub entered: Vec<bool>,
     /// How often each was met again.
     pub met: FxHashMap<(Kind, u32, u32), u64>,
 }
@@ -144,6 +152,8 @@ pub struct Machine<'p> {
     /// More than one thread has existed: accesses are recorded.
     watching: bool,
     end: Option<End>,
+    /// Set by an access after which another thread should run.
+    turn_over: bool,
     destructors: Vec<u64>,
     interrupts: Vec<lifecycle::InterruptSource>,
     interrupts_left: u32,
@@ -152,6 +162,11 @@ pub struct Machine<'p> {
     /// An unknown decided something: a stuck run proves less.
     approximate: bool,
     cancel: Option<&'p AtomicBool>,
+    /// Code that leads to the program's end, see [`crate::ir::doom`].
+    doomed: Vec<bool>,
+    /// What handlers knew: they run one after the other.
+    handlers: Clock,
+    interrupt_chance: u64,
 }
 
 impl<'p> Machine<'p> {
@@ -164,7 +179,12 @@ impl<'p> Machine<'p> {
             objects: FxHashMap::default(),
             atomics: FxHashMap::default(),
             contexts: Contexts::default(),
-            knowledge: Knowledge::default(),
+            knowledge: Knowledge {
+                entered: vec![false; program.functions.len()],
+                hot: vec![false; program.code.len()],
+                ..Knowledge::default()
+            },
+            turn_over: false,
             decisions: FxHashMap::default(),
             rng: Rng::new(0),
             seed: 0,
@@ -181,6 +201,9 @@ impl<'p> Machine<'p> {
             idle_wakes: 0,
             approximate: false,
             cancel,
+            doomed: crate::ir::doom::doomed(program),
+            handlers: Clock::default(),
+            interrupt_chance: 12,
         }
     }
 
@@ -204,6 +227,8 @@ impl<'p> Machine<'p> {
             steps: self.steps,
             threads: self.threads.len(),
             fingerprint: self.fingerprint,
+            approximate: self.approximate,
+            result: self.threads[0].result,
         }
     }
 
@@ -237,6 +262,8 @@ impl<'p> Machine<'p> {
         self.destructors.clear();
         self.interrupts.clear();
         self.interrupts_left = 4;
+        self.interrupt_chance = [4, 12, 40, 150][self.rng.below(4) as usize];
+        self.handlers.clear();
         self.idle_wakes = 0;
         self.approximate = false;
         self.start_main(start.function);
@@ -255,6 +282,7 @@ impl<'p> Machine<'p> {
         const PATIENCE: u16 = 100;
         self.approximate = true;
         let (key, negated) = (value::number(unknown) >> 1, value::number(unknown) & 1 == 1);
+        let doomed_side = self.doomed_side(pc);
         let known = self.decisions.get(&key).copied();
         let truth = match known {
             Some((truth, uses)) if uses < PATIENCE => {
@@ -267,11 +295,12 @@ impl<'p> Machine<'p> {
             }
             None => {
                 let sides = self.knowledge.sides.entry(pc).or_default();
-                // Mostly the side that was taken less often, so that both are covered over the runs.
-                let taken = if sides[0] == sides[1] || self.rng.below(4) == 0 {
-                    self.rng.below(2) == 1
-                } else {
-                    sides[1] < sides[0]
+                // Mostly the side that was taken less often, so that both are covered over the runs; but not the
+                // one that ends the program.
+                let taken = match doomed_side {
+                    Some(side) if self.rng.below(64) > 0 => !side,
+                    _ if sides[0] == sides[1] || self.rng.below(4) == 0 => self.rng.below(2) == 1,
+                    _ => sides[1] < sides[0],
                 };
                 let truth = taken != negated;
                 self.decisions.insert(key, (truth, 0));
@@ -281,6 +310,21 @@ impl<'p> Machine<'p> {
         let taken = truth != negated;
         self.knowledge.sides.entry(pc).or_default()[usize::from(taken)] += 1;
         taken
+    }
+
+    /// The truth value of the condition at `pc` that leads to the program's end, if just one does.
+    fn doomed_side(&self, pc: u32) -> Option<bool> {
+        use crate::ir::Instr;
+        let (to, when) = match self.program.code.get(pc as usize)? {
+            Instr::JumpIf(to) => (*to, true),
+            Instr::JumpIfNot(to) => (*to, false),
+            _ => return None,
+        };
+        match (self.doomed[to as usize], self.doomed[pc as usize + 1]) {
+            (true, false) => Some(when),
+            (false, true) => Some(!when),
+            _ => None,
+        }
     }
 
     /// Adds an event to the run's fingerprint.

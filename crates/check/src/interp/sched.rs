@@ -2,14 +2,15 @@
 //!
 //! Each run has a strategy, chosen by its seed. All of them are random; they differ in what they make likely:
 //!
-//! - [`Strategy::Random`]: any thread, for a random number of steps around a mean. Short means interleave accesses,
+//! - [`Kind::Random`]: any thread, for a random number of steps around a mean. Short means interleave accesses,
 //!   long ones let threads meet only at synchronisation.
-//! - [`Strategy::Priority`]: the thread of highest priority, priorities changed at a few random steps (PCT; Burckhardt
+//! - [`Kind::Priority`]: the thread of highest priority, priorities changed at a few random steps (PCT; Burckhardt
 //!   and others, ASPLOS 2010). Reaches orders in which one thread is far ahead of the others.
-//! - [`Strategy::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread that can come to
+//! - In all of them a turn often ends at an instruction that was an end of a race in an earlier run: what hangs on the
+//!   value read there (a notification that comes too early) needs a switch just there.
+//! - [`Kind::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread that can come to
 //!   hold one lock of a cycle comes to hold it, so that a deadlock that is possible soon happens.
 
-use super::lifecycle::INTERRUPT_CHANCE;
 use super::thread::State;
 use super::{End, Machine, Rng};
 
@@ -185,6 +186,6 @@ impl Machine<'_> {
 
     /// True with the chance that an interrupt comes at this switch.
     pub(super) fn interrupt_now(&mut self) -> bool {
-        self.rng.below(INTERRUPT_CHANCE) == 0
+        self.rng.below(self.interrupt_chance) == 0
     }
 }

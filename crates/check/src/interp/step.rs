@@ -79,17 +79,26 @@ impl Machine<'_> {
                     let address = pop!();
                     let v = self.load(ti, pc, address, ty, access);
                     push!(v);
+                    if self.turn_over {
+                        break;
+                    }
                 }
                 Instr::Store(ty, access) => {
                     let v = pop!();
                     let address = pop!();
                     self.store(ti, pc, address, ty, access, v);
+                    if self.turn_over {
+                        break;
+                    }
                 }
                 Instr::StoreTee(ty, access) => {
                     let v = pop!();
                     let address = pop!();
                     self.store(ti, pc, address, ty, access, v);
                     push!(ty.wrap_known(v));
+                    if self.turn_over {
+                        break;
+                    }
                 }
                 Instr::FrameAddr(n) => {
                     let base = t!().frames.last().map_or(0, |f| f.memory);
@@ -157,6 +166,7 @@ impl Machine<'_> {
                 }
             }
         }
+        self.turn_over = false;
         self.steps += fuel - left;
     }
 
@@ -271,6 +281,7 @@ impl Machine<'_> {
     fn bad_load(&mut self, _: usize, address: u64, bad: Bad) -> u64 {
         if bad == Bad::Null && !is_unknown(address) {
             self.end = Some(End::Crashed);
+            self.turn_over = true;
         }
         unknown(mix(304, address, 0))
     }
@@ -310,6 +321,9 @@ impl Machine<'_> {
     /// Records an access of at most eight bytes and looks for a race.
     #[inline(always)]
     pub(super) fn watch(&mut self, ti: usize, pc: u32, at: usize, size: u32, flags: u8) {
+        if self.knowledge.hot[pc as usize] {
+            self.turn_over = self.rng.below(2) == 0;
+        }
         let cell = self.cell(ti, pc, flags);
         let (granule, shift) = (at / 8, at % 8);
         let mask = (0xFFu16 >> (8 - size)) << shift;

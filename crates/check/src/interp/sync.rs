@@ -5,7 +5,7 @@
 
 use super::Machine;
 use super::clock::Clock;
-use super::thread::State;
+use super::thread::{State, WaitPhase};
 use super::value::is_unknown;
 use crate::ir::SyncOp;
 
@@ -59,7 +59,10 @@ impl Machine<'_> {
         let n = self.threads[ti].stack.len();
         let mut operands = [0u64; 4];
         operands[..arity].copy_from_slice(&self.threads[ti].stack[n - arity..]);
-        let flow = self.perform(ti, op, &operands, pc);
+        let flow = match self.cancel_here(ti, op, &operands, pc) {
+            Some(flow) => flow,
+            None => self.perform(ti, op, &operands, pc),
+        };
         match flow {
             Flow::Done(v) => {
                 let t = &mut self.threads[ti];
@@ -104,6 +107,7 @@ impl Machine<'_> {
             SyncOp::Join => self.join(ti, a),
             SyncOp::TryJoin => self.try_join(ti, a),
             SyncOp::Detach => Flow::Done(0),
+            SyncOp::Cancel => self.cancel(a, operands[1]),
             SyncOp::ExitThread => self.exit_thread(ti, a),
             SyncOp::ExitProcess => {
                 self.end = Some(super::End::Finished);
@@ -158,6 +162,26 @@ impl Machine<'_> {
                 Flow::Done(0)
             }
         }
+    }
+
+    /// A cancelled thread at a place where that takes effect. One that waits for a condition first takes its lock again.
+    fn cancel_here(&mut self, ti: usize, op: SyncOp, operands: &[u64; 4], pc: u32) -> Option<Flow> {
+        let t = &mut self.threads[ti];
+        if t.on_cancel == 0 || !op.is_cancellation_point() {
+            return None;
+        }
+        let waiting = matches!(op, SyncOp::Wait | SyncOp::TimedWait) && t.wait != WaitPhase::None;
+        if waiting {
+            t.wait = WaitPhase::TimedOut;
+            let flow = self.perform(ti, op, operands, pc);
+            if !matches!(flow, Flow::Done(_)) {
+                return Some(flow);
+            }
+        }
+        let function = std::mem::take(&mut self.threads[ti].on_cancel);
+        self.threads[ti].wait = WaitPhase::None;
+        let f = self.program.function_at(function)?;
+        self.call_back(ti, f, &[0], pc).then_some(Flow::Elsewhere)
     }
 
     /// What was published to an object becomes known to a thread.

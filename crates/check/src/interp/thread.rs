@@ -108,7 +108,10 @@ pub struct Thread {
     pub vague: bool,
     /// Blocks that live as long as a frame: depth, address and size.
     pub frame_blocks: Vec<(u32, u32, u32)>,
+    /// It is to end, or has ended, by being cancelled.
     pub cancelled: bool,
+    /// What it calls when it comes to be cancelled; 0 when that has been done.
+    pub on_cancel: u64,
 }
 
 impl Thread {
@@ -140,6 +143,7 @@ impl Thread {
             vague: false,
             frame_blocks: Vec::new(),
             cancelled: false,
+            on_cancel: 0,
         }
     }
 

@@ -145,6 +145,8 @@ pub enum SyncOp {
     TryJoin,
     /// `handle -> 0`
     Detach,
+    /// `handle function -> 0`: at the next operation that blocks or sleeps, the thread calls the function with 0 instead.
+    Cancel,
     /// `result -> 0`; the thread ends.
     ExitThread,
     /// `status -> 0`; the run ends.
@@ -225,11 +227,27 @@ pub enum SyncOp {
 }
 
 impl SyncOp {
+    /// Whether a thread that is to be cancelled ends here.
+    pub const fn is_cancellation_point(self) -> bool {
+        matches!(
+            self,
+            Self::Join
+                | Self::Wait
+                | Self::TimedWait
+                | Self::SemWait
+                | Self::SemTimedWait
+                | Self::Sleep
+                | Self::Pause
+                | Self::Yield
+        )
+    }
+
     /// How many values it pops.
     pub const fn arity(self) -> u32 {
         match self {
             Self::Current | Self::TeamId | Self::TeamSize | Self::Yield | Self::Sleep | Self::Pause => 0,
             Self::Start
+            | Self::Cancel
             | Self::LockInit
             | Self::Wait
             | Self::TimedWait

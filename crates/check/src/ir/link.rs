@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Function, Global, Instr, Linkage, Pos, Program, SymbolRef, Unit, UnitFunction, cfg};
+use super::{
+    Function, Global, GlobalInfo, Instr, Linkage, Pos, Program, Shape, SymbolRef, Unit, UnitFunction, cfg,
+};
 
 /// Globals beyond this many bytes are not laid out; their uses see an invalid address.
 const IMAGE_LIMIT: u64 = 64 << 20;
@@ -25,7 +27,7 @@ pub fn link(units: &[&Unit]) -> Program {
     for (u, unit) in units.iter().enumerate() {
         linker.relocate(u, unit);
     }
-    linker.program.globals.sort_by_key(|g| g.1);
+    linker.program.globals.sort_by_key(|g| g.address);
     linker.program
 }
 
@@ -117,6 +119,7 @@ impl Linker {
                         thread_local: false,
                         constant: false,
                         declared_only: true,
+                        shape: Shape::default(),
                     };
                     let at = self.place(&g, 0);
                     self.globals.insert(name.clone(), at);
@@ -149,7 +152,8 @@ impl Linker {
             self.program.image_mutable.push((address, g.size));
         }
         let pos = Pos { file: g.pos.file.saturating_add(file_base), ..g.pos };
-        self.program.globals.push((g.name.clone(), address, g.size, pos));
+        let shape = g.shape.clone();
+        self.program.globals.push(GlobalInfo { name: g.name.clone(), address, size: g.size, pos, shape });
         GlobalAt { address, thread_local: false }
     }
 
@@ -396,6 +400,7 @@ mod tests {
             thread_local: false,
             constant: false,
             declared_only: false,
+            shape: Shape::default(),
         });
         let p = link(&[&a]);
         let bytes: [u8; 8] = p.image[8..16].try_into().expect("eight bytes");

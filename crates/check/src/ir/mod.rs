@@ -18,11 +18,13 @@
 
 pub mod build;
 pub mod cfg;
+pub mod doom;
 mod instr;
 pub mod link;
 mod unit;
 
 pub use instr::{Access, AtomicOp, Bin, Instr, Intrinsic, Order, Scalar, SyncOp, Un};
 pub use unit::{
-    Function, Global, Linkage, Pos, Program, Reloc, SourceFile, SwitchTable, SymbolRef, Unit, UnitFunction,
+    Function, Global, GlobalInfo, Linkage, Pos, Program, Reloc, Shape, SourceFile, SwitchTable, SymbolRef,
+    Unit, UnitFunction,
 };

@@ -76,6 +76,44 @@ pub struct Reloc {
     pub addend: i64,
 }
 
+/// What a global is made of, so that a report can name the part it is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// The size of an element, if it is an array, else 0.
+    pub stride: u32,
+    /// Offset and name of each member of it or of its elements, in order of offset.
+    pub members: Vec<(u32, Arc<str>)>,
+}
+
+impl Shape {
+    /// The element and member that an offset lies in, as the source would write them after the name.
+    pub fn part(&self, offset: u32) -> String {
+        let (index, rest) = match self.stride {
+            0 => (None, offset),
+            n => (Some(offset / n), offset % n),
+        };
+        let member = self.members.iter().rev().find(|m| m.0 <= rest);
+        let index = index.map(|i| format!("[{i}]")).unwrap_or_default();
+        index + &member.map(|m| format!(".{}", m.1)).unwrap_or_default()
+    }
+
+    /// Equal for the same member of different elements.
+    pub fn member_at(&self, offset: u32) -> usize {
+        let rest = if self.stride == 0 { offset } else { offset % self.stride };
+        self.members.partition_point(|m| m.0 <= rest)
+    }
+}
+
+/// A global of a program.
+#[derive(Debug, Clone)]
+pub struct GlobalInfo {
+    pub name: Arc<str>,
+    pub address: u32,
+    pub size: u32,
+    pub pos: Pos,
+    pub shape: Shape,
+}
+
 #[derive(Debug, Clone)]
 pub struct Global {
     pub name: Arc<str>,
@@ -90,6 +128,7 @@ pub struct Global {
     pub constant: bool,
     /// Declared only; another unit should define it.
     pub declared_only: bool,
+    pub shape: Shape,
 }
 
 /// One lowered file.
@@ -131,8 +170,8 @@ pub struct Program {
     pub pos_of: Vec<Pos>,
     pub switches: Vec<SwitchTable>,
     pub constants: Vec<u64>,
-    /// Name, address, size, place; sorted by address.
-    pub globals: Vec<(Arc<str>, u32, u32, Pos)>,
+    /// Sorted by address.
+    pub globals: Vec<GlobalInfo>,
     /// Initial bytes from [`Program::GLOBALS_BASE`] on.
     pub image: Vec<u8>,
     /// Ranges (address, size) of the image that hold something only known outside the program.
@@ -173,5 +212,23 @@ impl Program {
 
     pub fn is_builtin(&self, pos: Pos) -> bool {
         self.files.get(usize::from(pos.file)).is_some_and(|f| f.builtin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_named_as_the_source_would() {
+        let members = vec![(0, "a".into()), (4, "b.c".into())];
+        let record = Shape { stride: 0, members: members.clone() };
+        assert_eq!(record.part(0), ".a");
+        assert_eq!(record.part(6), ".b.c");
+        let array = Shape { stride: 8, members };
+        assert_eq!(array.part(12), "[1].b.c");
+        assert_eq!(array.member_at(4), array.member_at(12));
+        assert_eq!(Shape { stride: 4, members: Vec::new() }.part(8), "[2]");
+        assert_eq!(Shape::default().part(0), "");
     }
 }

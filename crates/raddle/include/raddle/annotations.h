@@ -64,6 +64,11 @@ void __tsan_mutex_pre_signal(void *addr, unsigned flags) RADDLE_WEAK;
 void __tsan_mutex_post_signal(void *addr, unsigned flags) RADDLE_WEAK;
 void __tsan_mutex_pre_divert(void *addr, unsigned flags) RADDLE_WEAK;
 void __tsan_mutex_post_divert(void *addr, unsigned flags) RADDLE_WEAK;
+void *__tsan_get_current_fiber(void) RADDLE_WEAK;
+void *__tsan_create_fiber(unsigned flags) RADDLE_WEAK;
+void __tsan_destroy_fiber(void *fiber) RADDLE_WEAK;
+void __tsan_switch_to_fiber(void *fiber, unsigned flags) RADDLE_WEAK;
+void __tsan_set_fiber_name(void *fiber, const char *name) RADDLE_WEAK;
 #ifdef __cplusplus
 }
 #endif
@@ -73,16 +78,11 @@ void __tsan_mutex_post_divert(void *addr, unsigned flags) RADDLE_WEAK;
         if (function) \
             function(__FILE__, __LINE__, ##__VA_ARGS__); \
     } while (0)
-#define RADDLE_TSAN(function, ...) \
-    do { \
-        if (function) \
-            function(__VA_ARGS__); \
-    } while (0)
 
 #else
 
 #define RADDLE_CALL(function, ...) do { } while (0)
-#define RADDLE_TSAN(function, ...) do { } while (0)
+#define RunningOnValgrind() 0
 /* tsan_interface.h's functions, as nothing. */
 #define __tsan_acquire(addr) do { } while (0)
 #define __tsan_release(addr) do { } while (0)
@@ -96,6 +96,11 @@ void __tsan_mutex_post_divert(void *addr, unsigned flags) RADDLE_WEAK;
 #define __tsan_mutex_post_signal(addr, flags) do { } while (0)
 #define __tsan_mutex_pre_divert(addr, flags) do { } while (0)
 #define __tsan_mutex_post_divert(addr, flags) do { } while (0)
+#define __tsan_get_current_fiber() ((void *)0)
+#define __tsan_create_fiber(flags) ((void *)0)
+#define __tsan_destroy_fiber(fiber) do { } while (0)
+#define __tsan_switch_to_fiber(fiber, flags) do { } while (0)
+#define __tsan_set_fiber_name(fiber, name) do { } while (0)
 
 #endif
 

@@ -23,8 +23,8 @@ pub struct Args {
     #[command(flatten)]
     pub options: Options,
 
-    /// The program and its arguments, after `--`
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    /// The program and its arguments; put `--` before it if its name could be an option
+    #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
 
@@ -102,7 +102,7 @@ pub enum Mode {
     Hb,
     /// Locksets as well: finds races that this run happened to order, may report false ones
     Hybrid,
-    /// Happens-before with less work an access: misses some races
+    /// Hybrid, but memory counts only from the second thread on: faster, misses some races
     Fast,
 }
 

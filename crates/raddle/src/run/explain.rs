@@ -5,6 +5,7 @@ mod place;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use raddle_binary::{Address, Lookup, Patterns, Symbolizer};
 use raddle_finding::{
@@ -13,7 +14,7 @@ use raddle_finding::{
 use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, lock_kind};
 
 use super::args::{Mode, Options};
-use super::collect::{Process, Race};
+use super::collect::{Mapped, Process, Race};
 use super::session::patterns;
 
 /// All that was found, not yet grouped.
@@ -24,7 +25,9 @@ pub fn report(command: &[OsString], processes: &[Process], options: &Options) ->
     let ignored = patterns(&options.ignore);
     let several = processes.iter().filter(|p| p.instrumented).count() > 1;
     for process in processes {
-        let mut explain = Explain { process, symbols: &mut symbols, mode: options.mode, ignored: &ignored };
+        let root = std::env::current_dir().unwrap_or_default();
+        let (mode, history) = (options.mode, options.history);
+        let mut explain = Explain { process, symbols: &mut symbols, root, mode, history, ignored: &ignored };
         let mut findings = explain.races();
         if !options.no_lock_order {
             findings.extend(explain.cycles());
@@ -60,7 +63,10 @@ fn add_stats(stats: &mut BTreeMap<String, Stat>, processes: &[Process], options:
 struct Explain<'a> {
     process: &'a Process,
     symbols: &'a mut Symbolizer,
+    /// Files below it are named relative to it.
+    root: PathBuf,
     mode: Mode,
+    history: u8,
     ignored: &'a Patterns,
 }
 
@@ -123,8 +129,8 @@ impl Explain<'_> {
             Mode::Hybrid | Mode::Fast => Confidence::Suspected,
         };
         let mut finding = Finding::new(Kind::DataRace, confidence, message(&now, &before, location.as_ref()));
-        if before.stack.is_empty() {
-            finding.notes.push("the stack of the earlier access is no longer known: try --history 2 or a smaller input".into());
+        if before.stack.is_empty() && self.history > 0 {
+            finding.notes.push("the history no longer reaches back to the earlier access: a smaller input may help".into());
         }
         finding.accesses = vec![now, before];
         finding.location = location;
@@ -204,9 +210,10 @@ impl Explain<'_> {
     fn stack(&mut self, id: u64) -> Vec<Frame> {
         let Some(stack) = self.process.stacks.get(&id) else { return Vec::new() };
         let frames: Vec<Frame> = stack.pcs.iter().flat_map(|pc| self.frames(*pc, stack.modules)).collect();
-        // The runtime starts threads in place of the program.
-        let is_runtime = |f: &Frame| f.function.as_deref().is_some_and(|n| n.starts_with("raddle_rt::"));
-        frames.into_iter().filter(|f| !is_runtime(f)).collect()
+        // The runtime starts threads in place of the program; Rust says where its own machinery begins.
+        let is = |f: &Frame, part: &str| f.function.as_deref().is_some_and(|n| n.contains(part));
+        let own = frames.into_iter().take_while(|f| !is(f, "__rust_begin_short_backtrace"));
+        own.filter(|f| !is(f, "raddle_rt::")).collect()
     }
 
     /// The functions at a return address, inlined ones first.
@@ -216,13 +223,15 @@ impl Explain<'_> {
         };
         let module = mapped.path.file_name().map(|n| n.to_string_lossy().into_owned());
         let offset = pc - mapped.low + mapped.offset;
-        let found = self.symbols.frames(&mapped.path, Address::FileOffset(offset), Lookup::Return);
+        let bias = self.bias(mapped, modules);
+        let address = bias.map_or(Address::FileOffset(offset), |b| Address::Virtual(pc.wrapping_sub(b)));
+        let found = self.symbols.frames(&mapped.path, address, Lookup::Return);
         if found.is_empty() {
             return vec![Frame { module, offset: Some(offset), ..Frame::default() }];
         }
         let frame = |f: raddle_binary::SourceFrame| Frame {
             function: f.function,
-            file: f.file,
+            file: f.file.map(|file| self.relative(file)),
             line: f.line,
             column: f.column,
             module: module.clone(),
@@ -230,6 +239,20 @@ impl Explain<'_> {
             function_line: f.function_line,
         };
         found.into_iter().map(frame).collect()
+    }
+
+    /// What is added to the addresses of a module's file. The mapping of its first page tells it without doubt; others may
+    /// share a page of the file.
+    fn bias(&mut self, mapped: &Mapped, modules: usize) -> Option<u64> {
+        let known = &self.process.modules[..modules.min(self.process.modules.len())];
+        let first = known.iter().filter(|m| m.path == mapped.path && m.offset == 0 && m.low <= mapped.low);
+        let first = first.max_by_key(|m| m.low).unwrap_or(mapped);
+        self.symbols.module(&mapped.path).ok()?.load_bias(first.low, first.offset)
+    }
+
+    fn relative(&self, file: String) -> String {
+        let below = Path::new(&file).strip_prefix(&self.root).ok().map(|p| p.to_string_lossy().into_owned());
+        below.filter(|p| !p.is_empty()).unwrap_or(file)
     }
 
     fn missing_races(&mut self) -> Vec<Finding> {
@@ -289,5 +312,5 @@ fn message(now: &Access, before: &Access, location: Option<&Location>) -> String
         Some(function) => format!("{} in {function}", a.op),
         None => a.op.to_string(),
     };
-    format!("data race{on}: {} and {} are not ordered", end(now), end(before))
+    format!("data race{on}: {} and then {} are not ordered", end(before), end(now))
 }

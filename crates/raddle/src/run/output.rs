@@ -7,11 +7,11 @@ use anyhow::Result;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
-#[error("cannot write {what} to {path}: {source}", path = path.display())]
+#[error("cannot write {what} to {path}: {why}", path = path.display())]
 pub struct OutputError {
     what: &'static str,
     path: PathBuf,
-    source: std::io::Error,
+    why: std::io::ErrorKind,
 }
 
 /// A file that will be written, all at once, beside its place first.
@@ -40,7 +40,7 @@ impl OutputFile {
     }
 
     fn error(&self, source: std::io::Error) -> OutputError {
-        OutputError { what: self.what, path: self.path.clone(), source }
+        OutputError { what: self.what, path: self.path.clone(), why: source.kind() }
     }
 
     fn beside(&self) -> Result<tempfile::NamedTempFile, OutputError> {

@@ -77,19 +77,41 @@ fn lane(i: u32) -> Slots {
 /// Checks `current` (mask, state and flags) against the granule and records it.
 #[inline(always)]
 pub fn check<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
-    let p = shadow_of(address);
     if settings().owners {
-        return check_owned(t, address, pc, current);
+        check_shared::<WRITE, FULL>(t, address, pc, current);
+    } else {
+        check_slots::<WRITE, FULL, 0b1111>(t, address, pc, current);
     }
+}
+
+#[inline(always)]
+fn check_slots<const WRITE: bool, const FULL: bool, const USABLE: u32>(
+    t: &mut Thread,
+    address: usize,
+    pc: usize,
+    current: u32,
+) {
+    let p = shadow_of(address);
     let slots = load(p);
     if has_unordered(t, p, slots, current) {
         return unordered(t, address, pc, current);
     }
     if WRITE && FULL && current & ATOMIC == 0 {
         // All that came before is ordered before this write: whoever races with it races with us too.
-        return store(p, first_lane(current));
+        let owner = if USABLE == 0b1111 { first_lane(0) } else { and(slots, lane(3)) };
+        return store(p, or(first_lane(current), owner));
     }
-    record::<WRITE, FULL, 0b1111>(t, p, slots, current);
+    record::<WRITE, FULL, USABLE>(t, p, slots, current);
+}
+
+/// Fast mode and the initialization state: accesses to what is one thread's are forgotten. Lane 3 says whose it is, or
+/// that it is shared; the shared mark has an empty mask, so that as a slot it conflicts with nothing.
+#[inline(always)]
+fn check_shared<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
+    if owner_lane(address).load(Relaxed) != SHARED && is_private(address, owned(sid(current))) {
+        return;
+    }
+    check_slots::<WRITE, FULL, 0b0111>(t, address, pc, current);
 }
 
 /// Is there a slot that conflicts with `current` and did not happen before it?
@@ -195,68 +217,39 @@ fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
     store(p, from_array(s));
 }
 
-/// Fast mode and the initialization state: lane 3 says whose the granule (or its line) is.
-#[inline(never)]
-fn check_owned(t: &mut Thread, address: usize, pc: usize, current: u32) {
-    if is_private(address, owned(sid(current))) {
-        return;
-    }
-    let p = shadow_of(address);
-    let slots = load(p);
-    let only_slots = and(slots, load(BUT_LANE_3.0[0].as_ptr().cast()));
-    if has_unordered(t, p, only_slots, current) {
-        return unordered(t, address, pc, current);
-    }
-    if current & READ == 0 {
-        record::<true, false, 0b0111>(t, p, slots, current);
-    } else {
-        record::<false, false, 0b0111>(t, p, slots, current);
-    }
-}
-
 fn owner_lane(granule: usize) -> &'static AtomicU32 {
     // SAFETY: lane 3 of a mapped granule; it is only ever accessed as a whole word or with the whole granule.
     unsafe { &*shadow_of(granule).add(12).cast::<AtomicU32>() }
 }
 
-/// True: only this thread has touched the granule (or line) so far, and the access is to be forgotten.
+/// True: only this thread has touched the granule (or line) so far, and the access is to be forgotten. Otherwise the
+/// granule is marked as shared: from now on accesses count.
+#[inline(never)]
 fn is_private(address: usize, mine: u32) -> bool {
     let own = owner_lane(address);
-    if settings().lines {
-        return is_private_line(address, own, mine);
+    if !settings().lines {
+        let private = [0, mine].contains(&own.load(Relaxed));
+        own.store(if private { mine } else { SHARED }, Relaxed);
+        return private;
     }
-    let granule = to_array(load(shadow_of(address)));
-    match granule[3] {
-        0 if granule == [0; SLOTS] => {
-            own.store(mine, Relaxed);
-            true
-        }
-        0 => false,
-        o if o == mine => true,
-        _ => {
-            // A second thread: from now on accesses count.
-            own.store(0, Relaxed);
-            false
-        }
-    }
-}
-
-fn is_private_line(address: usize, own: &AtomicU32, mine: u32) -> bool {
     let line = address & !63;
     let head = owner_lane(line);
     match head.load(Relaxed) {
-        0 => head.store(mine, Relaxed),
-        LINE_SHARED => return false,
-        o if o == mine => {}
+        owner if owner == 0 || owner == mine => {
+            head.store(mine, Relaxed);
+            own.store(mine, Relaxed);
+            true
+        }
+        SHARED => {
+            // Fresh memory in a line that was shared before.
+            own.store(SHARED, Relaxed);
+            false
+        }
         _ => {
-            // A second thread: from now on accesses to all of the line count.
-            (line + 8..line + 64).step_by(8).for_each(|g| owner_lane(g).store(0, Relaxed));
-            head.store(LINE_SHARED, Relaxed);
-            return false;
+            (line..line + 64).step_by(8).for_each(|g| owner_lane(g).store(SHARED, Relaxed));
+            false
         }
     }
-    own.store(mine, Relaxed);
-    true
 }
 
 /// The slow half of a probe of `SIZE` bytes within one granule.

@@ -28,6 +28,8 @@ pub mod replay;
 pub mod report;
 pub mod sids;
 pub mod sync;
+#[cfg(panic = "unwind")]
+pub mod testing;
 pub mod thread;
 pub mod trace;
 

@@ -58,6 +58,8 @@ fn is_new(key: u64) -> bool {
 #[inline(never)]
 pub fn race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32) {
     log::count_race();
+    #[cfg(panic = "unwind")]
+    super::testing::note(address, current, other);
     let place = mix(&[pc as u64, (other >> 30) as u64, (current >> 30) as u64]) as usize & 0xffff;
     if t.gate & gate::OPEN == 0 || PLACES[place].fetch_update(Relaxed, Relaxed, |n| (n < OFTEN).then_some(n + 1)).is_err() {
         return;

@@ -11,9 +11,18 @@ use super::{depot, flush, settings};
 use crate::hub::log;
 use raddle_wire::record::{HeldLock, Record, lock_kind};
 
+/// A thread of unknown origin becomes known by its first synchronisation.
+#[inline(always)]
+fn is_known(t: &Thread) -> bool {
+    if !t.known {
+        crate::interpose::thread::adopt(t);
+    }
+    t.known
+}
+
 /// SIGNAL: what this thread has done so far is handed to whoever acquires `key`.
 pub fn release(t: &mut Thread, key: usize) {
-    if !t.known {
+    if !is_known(t) {
         return;
     }
     let _inside = t.enter();
@@ -25,7 +34,7 @@ pub fn release(t: &mut Thread, key: usize) {
 
 /// WAIT: this thread has seen all that was released into `key`.
 pub fn acquire(t: &mut Thread, key: usize) {
-    if !t.known {
+    if !is_known(t) {
         return;
     }
     let _inside = t.enter();
@@ -35,7 +44,7 @@ pub fn acquire(t: &mut Thread, key: usize) {
 
 /// Releases in place of all that was released before (`ANNOTATE_HAPPENS_BEFORE` of some tools, `munmap`).
 pub fn release_store(t: &mut Thread, key: usize) {
-    if !t.known {
+    if !is_known(t) {
         return;
     }
     let _inside = t.enter();
@@ -50,14 +59,32 @@ pub struct Taking {
     pub mode: Mode,
     /// One of [`lock_kind`].
     pub what: u64,
-    /// It would not have blocked: no edge of lock order.
-    pub tried: bool,
     pub pc: usize,
+}
+
+/// The thread is about to wait for the lock at `key`: an edge of lock order, even if it never gets it.
+pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
+    if !settings().lock_order || t.held.is_empty() || !t.known || t.held.holds(key) {
+        return;
+    }
+    let _inside = t.enter();
+    let stack = depot::current(t, taking.pc);
+    let uid = number(key, taking.what);
+    super::report::lock_edge(t, Lock { key, uid, stack, mode: taking.mode, times: 1 });
+}
+
+/// The lock's number in reports, which are told of it once.
+fn number(key: usize, what: u64) -> u32 {
+    let (uid, new) = objects::with(key, Object::lock_number);
+    if new {
+        log::write(&Record::Lock { lock: uid as u64, address: key as u64, what });
+    }
+    uid
 }
 
 /// The lock at `key` was just taken.
 pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
-    if !t.known {
+    if !is_known(t) {
         return;
     }
     let _inside = t.enter();
@@ -83,9 +110,6 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
         log::write(&Record::Lock { lock: uid as u64, address: key as u64, what: taking.what });
     }
     let lock = Lock { key, uid, stack, mode: taking.mode, times: 1 };
-    if settings().lock_order && !taking.tried && !t.held.is_empty() {
-        super::report::lock_edge(t, lock);
-    }
     t.held.push(lock);
     t.trace.lock(t.sp, &t.held, LockEvent::Taken, taking.mode, key, stack);
     if hybrid {
@@ -95,7 +119,7 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
 
 /// The lock at `key` is about to be let go.
 pub fn unlocking(t: &mut Thread, key: usize) {
-    if !t.known {
+    if !is_known(t) {
         return;
     }
     let _inside = t.enter();
@@ -150,7 +174,7 @@ pub fn unlocking_for_wait(t: &mut Thread, key: usize) -> u32 {
 
 /// The wait is over and the mutex held again.
 pub fn locked_after_wait(t: &mut Thread, key: usize, times: u32, pc: usize) {
-    let taking = Taking { mode: Mode::Write, what: lock_kind::MUTEX, tried: true, pc };
+    let taking = Taking { mode: Mode::Write, what: lock_kind::MUTEX, pc };
     for _ in 0..times.max(1) {
         locked(t, key, taking);
     }
@@ -161,6 +185,11 @@ pub fn order_by(key: usize) {
     objects::with(key, |o| o.orders = true);
 }
 
+/// All locks that the thread holds order from now on.
+pub fn order_by_held(t: &Thread) {
+    t.held.iter().for_each(|l| order_by(l.key));
+}
+
 /// The memory of the object is about to become something else.
 pub fn destroyed(key: usize) {
     objects::remove(key);
@@ -168,7 +197,7 @@ pub fn destroyed(key: usize) {
 
 /// Arrives at a barrier. Returns the phase to give to [`barrier_passed`].
 pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
-    if !t.known {
+    if !is_known(t) {
         return 0;
     }
     let _inside = t.enter();
@@ -195,7 +224,7 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
 
 /// Nobody is more than one phase ahead of the slowest, so the clock of this phase is still whole.
 pub fn barrier_passed(t: &mut Thread, key: usize, phase: u32) {
-    if !t.known {
+    if !is_known(t) {
         return;
     }
     let _inside = t.enter();

@@ -55,6 +55,8 @@ pub struct Thread {
     pub signals: crate::interpose::Pending,
     pub jumps: crate::interpose::Jumps,
     pub once: crate::interpose::Once,
+    /// The fiber of TSan's interface that the thread is on; null: its own stack.
+    pub fiber: *mut core::ffi::c_void,
     pub clock: Clock,
 }
 

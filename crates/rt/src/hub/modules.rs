@@ -15,8 +15,10 @@ pub struct Module {
     pub high: usize,
     executable: (usize, usize),
     path_hash: u64,
-    /// An instrumented module has called in from it, or it is one whose memory functions count.
-    pub instrumented: bool,
+    /// An instrumented module has called in from it.
+    instrumented: bool,
+    /// Not instrumented, but what it copies for the program is the program's business: the C++ library.
+    trusted: bool,
     gone: bool,
     /// The dynamic linker, from which gcc's start-up object is called.
     loader: bool,
@@ -28,7 +30,7 @@ struct Table {
 }
 
 const NONE: Module =
-    Module { low: 0, high: 0, executable: (0, 0), path_hash: 0, instrumented: false, gone: true, loader: false };
+    Module { low: 0, high: 0, executable: (0, 0), path_hash: 0, instrumented: false, trusted: false, gone: true, loader: false };
 static LOCK: Spin = Spin::new();
 static TABLE: Shared<Table> = Shared::new(Table { modules: [NONE; MOST], n: 0 });
 
@@ -110,7 +112,8 @@ impl Table {
             high: map.end,
             executable,
             path_hash,
-            instrumented: trusted,
+            instrumented: false,
+            trusted,
             gone: false,
             loader: path.windows(8).any(|w| w == b"ld-linux"),
         };
@@ -217,10 +220,20 @@ fn find(pc: usize) -> bool {
 /// Does the call that returns to `pc` come from instrumented code? What other code does to memory can not be judged:
 /// its synchronisation may be invisible.
 #[inline]
+pub fn is_judged(pc: usize) -> bool {
+    if pc >= FIRST_START.load(Relaxed) && pc < FIRST_END.load(Relaxed) {
+        return true;
+    }
+    let t = table();
+    t.modules[..t.n].iter().any(|m| (m.instrumented || m.trusted) && contains(m, pc))
+}
+
+/// The same, without the C++ library: it counts references by atomics of its own before it frees.
+#[inline]
 pub fn is_instrumented(pc: usize) -> bool {
     if pc >= FIRST_START.load(Relaxed) && pc < FIRST_END.load(Relaxed) {
         return true;
     }
     let t = table();
-    t.modules[..t.n].iter().any(|m| m.instrumented && pc >= m.executable.0 && pc < m.executable.1)
+    t.modules[..t.n].iter().any(|m| m.instrumented && contains(m, pc))
 }

@@ -49,10 +49,16 @@ pub fn ask(bias: usize) {
     }
 }
 
+/// The executable has locks that only a plan knows.
+#[inline]
+pub fn is_there() -> bool {
+    WORDS.load(Relaxed) != 0
+}
+
 /// The lock site of the atomic operation that `t` is about to carry out at `pc`.
 #[inline]
 pub fn lock_site(t: &Thread, pc: usize) -> Option<Site> {
-    if WORDS.load(Relaxed) == 0 {
+    if !is_there() {
         return None;
     }
     find(t, pc)

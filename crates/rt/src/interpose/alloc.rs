@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use crate::detect::thread::{Thread, current};
-use crate::detect::{depot, heap, objects, range, settings};
+use crate::detect::{depot, flush, heap, objects, range, settings};
 use crate::hub::{annotations, is_active, modules};
 use crate::sys::{self, __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc};
 
@@ -15,6 +15,7 @@ pub fn allocated(t: &mut Thread, p: Pointer, pc: usize) -> Pointer {
         return p;
     }
     let _inside = t.enter();
+    flush::if_requested();
     let stack = if t.known && settings().history > 0 { depot::current(t, pc) } else { 0 };
     heap::allocated(p as usize, t.id(), stack);
     // All of the block, not only what was asked for: that is what `free` will look at.

@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use super::{condvar, interpose, mutex};
 use crate::detect::sync;
+use raddle_wire::record::lock_kind;
 
 /// `thrd_success`
 const SUCCESS: c_int = 0;
@@ -14,18 +15,19 @@ interpose! {
         real(m, kind)
     }
     fn mtx_lock(m: *mut c_void) -> c_int, |t, pc, real| {
+        mutex::taking(t, m, lock_kind::MUTEX, pc);
         let r = real(m);
-        mutex::taken(t, m, r, false, pc);
+        mutex::taken(t, m, r, pc);
         r
     }
     fn mtx_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
         let r = real(m);
-        mutex::taken(t, m, r, true, pc);
+        mutex::taken(t, m, r, pc);
         r
     }
     fn mtx_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         let r = real(m, until);
-        mutex::taken(t, m, r, false, pc);
+        mutex::taken(t, m, r, pc);
         r
     }
     fn mtx_unlock(m: *mut c_void) -> c_int, |t, pc, real| {

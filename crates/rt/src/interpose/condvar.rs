@@ -58,6 +58,10 @@ pub unsafe fn wait(t: &mut Thread, c: *mut c_void, m: *mut c_void, pc: usize, re
 
 pub fn signalling(t: &mut Thread, c: *mut c_void) {
     if settings().hybrid {
+        if settings().condvar_mutexes_order {
+            // Held while the condition is made true: these go with the variable.
+            sync::order_by_held(t);
+        }
         sync::release(t, c as usize);
     }
 }

@@ -25,7 +25,7 @@ real!(real_memcpy c"memcpy", real_memmove c"memmove", real_memset c"memset");
 /// The call at `pc` reads memory.
 #[inline]
 pub fn reads(t: &mut Thread, pc: usize, p: *const c_void, n: usize) {
-    if n > 0 && modules::is_instrumented(pc) {
+    if n > 0 && modules::is_judged(pc) {
         range::access::<false>(t, p as usize, n, pc);
     }
 }
@@ -33,7 +33,7 @@ pub fn reads(t: &mut Thread, pc: usize, p: *const c_void, n: usize) {
 /// The call at `pc` writes memory.
 #[inline]
 pub fn writes(t: &mut Thread, pc: usize, p: *const c_void, n: usize) {
-    if n > 0 && modules::is_instrumented(pc) {
+    if n > 0 && modules::is_judged(pc) {
         range::access::<true>(t, p as usize, n, pc);
     }
 }
@@ -65,6 +65,25 @@ interpose! {
     fn memset(to: Pointer, byte: c_int, n: usize) -> Pointer, |t, pc, real| {
         writes(t, pc, to, n);
         real(to, byte, n)
+    }
+    fn __memcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
+        reads(t, pc, from, n.min(room));
+        writes(t, pc, to, n.min(room));
+        real(to, from, n, room)
+    }
+    fn __mempcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
+        reads(t, pc, from, n.min(room));
+        writes(t, pc, to, n.min(room));
+        real(to, from, n, room)
+    }
+    fn __memmove_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
+        reads(t, pc, from, n.min(room));
+        writes(t, pc, to, n.min(room));
+        real(to, from, n, room)
+    }
+    fn __memset_chk(to: Pointer, byte: c_int, n: usize, room: usize) -> Pointer, |t, pc, real| {
+        writes(t, pc, to, n.min(room));
+        real(to, byte, n, room)
     }
     fn memcmp(a: Pointer, b: Pointer, n: usize) -> c_int, |t, pc, real| {
         reads(t, pc, a, n);

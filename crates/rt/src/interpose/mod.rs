@@ -55,17 +55,13 @@ impl Real {
     #[cold]
     #[inline(never)]
     fn find(&self) -> usize {
-        // SAFETY: plain look-ups by name. The C library's own handle comes first: in a binary built with
-        // -fsanitize=thread the next definition could be libtsan's.
+        // SAFETY: plain look-ups by name, in what comes behind the runtime. No `dlopen` for a handle of the C library: it
+        // allocates, and an allocator of the program's own may lock a mutex and come back here.
         let at = unsafe {
-            let libc = sys::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
             let mut at = match self.version {
-                Some(v) => sys::dlvsym(libc, self.name.as_ptr(), v.as_ptr()),
+                Some(v) => sys::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), v.as_ptr()),
                 None => core::ptr::null_mut(),
             };
-            if at.is_null() {
-                at = sys::dlsym(libc, self.name.as_ptr());
-            }
             if at.is_null() {
                 at = sys::dlsym(libc::RTLD_NEXT, self.name.as_ptr());
             }

@@ -13,13 +13,18 @@ pub fn is_held(result: c_int) -> bool {
     result == 0 || result == libc::EOWNERDEAD
 }
 
-pub fn taken(t: &mut Thread, m: *mut c_void, result: c_int, tried: bool, pc: usize) {
+pub fn taken(t: &mut Thread, m: *mut c_void, result: c_int, pc: usize) {
     if is_held(result) {
         if is_shared(m) {
             super::process::world_acquire(t);
         }
-        sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::MUTEX, tried, pc });
+        sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::MUTEX, pc });
     }
+}
+
+/// Before a wait for the mutex.
+pub fn taking(t: &mut Thread, m: *mut c_void, what: u64, pc: usize) {
+    sync::locking(t, m as usize, Taking { mode: Mode::Write, what, pc });
 }
 
 /// A mutex that other processes may use too: an order may come through them.
@@ -39,23 +44,25 @@ pub fn letting_go(t: &mut Thread, m: *mut c_void) {
 
 interpose! {
     fn pthread_mutex_lock(m: *mut c_void) -> c_int, |t, pc, real| {
+        taking(t, m, lock_kind::MUTEX, pc);
         let r = real(m);
-        taken(t, m, r, false, pc);
+        taken(t, m, r, pc);
         r
     }
     fn pthread_mutex_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
         let r = real(m);
-        taken(t, m, r, true, pc);
+        taken(t, m, r, pc);
         r
     }
     fn pthread_mutex_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
+        // It gives up in time: no edge, no deadlock.
         let r = real(m, until);
-        taken(t, m, r, false, pc);
+        taken(t, m, r, pc);
         r
     }
     fn pthread_mutex_clocklock(m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         let r = real(m, clock, until);
-        taken(t, m, r, false, pc);
+        taken(t, m, r, pc);
         r
     }
     fn pthread_mutex_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
@@ -75,16 +82,17 @@ interpose! {
     }
 
     fn pthread_spin_lock(m: *mut c_void) -> c_int, |t, pc, real| {
+        taking(t, m, lock_kind::SPINLOCK, pc);
         let r = real(m);
         if r == 0 {
-            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, tried: false, pc });
+            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
         }
         r
     }
     fn pthread_spin_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
         let r = real(m);
         if r == 0 {
-            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, tried: true, pc });
+            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
         }
         r
     }

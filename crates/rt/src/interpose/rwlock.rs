@@ -8,37 +8,43 @@ use crate::detect::sync::{self, Taking};
 use crate::detect::thread::Thread;
 use raddle_wire::record::lock_kind;
 
-fn taken(t: &mut Thread, l: *mut c_void, result: c_int, mode: Mode, tried: bool, pc: usize) -> c_int {
+fn taken(t: &mut Thread, l: *mut c_void, result: c_int, mode: Mode, pc: usize) -> c_int {
     if result == 0 {
-        sync::locked(t, l as usize, Taking { mode, what: lock_kind::RWLOCK, tried, pc });
+        sync::locked(t, l as usize, Taking { mode, what: lock_kind::RWLOCK, pc });
     }
     result
 }
 
+fn taking(t: &mut Thread, l: *mut c_void, mode: Mode, pc: usize) {
+    sync::locking(t, l as usize, Taking { mode, what: lock_kind::RWLOCK, pc });
+}
+
 interpose! {
     fn pthread_rwlock_rdlock(l: *mut c_void) -> c_int, |t, pc, real| {
-        taken(t, l, real(l), Mode::Read, false, pc)
+        taking(t, l, Mode::Read, pc);
+        taken(t, l, real(l), Mode::Read, pc)
     }
     fn pthread_rwlock_tryrdlock(l: *mut c_void) -> c_int, |t, pc, real| {
-        taken(t, l, real(l), Mode::Read, true, pc)
+        taken(t, l, real(l), Mode::Read, pc)
     }
     fn pthread_rwlock_timedrdlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
-        taken(t, l, real(l, until), Mode::Read, false, pc)
+        taken(t, l, real(l, until), Mode::Read, pc)
     }
     fn pthread_rwlock_clockrdlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
-        taken(t, l, real(l, clock, until), Mode::Read, false, pc)
+        taken(t, l, real(l, clock, until), Mode::Read, pc)
     }
     fn pthread_rwlock_wrlock(l: *mut c_void) -> c_int, |t, pc, real| {
-        taken(t, l, real(l), Mode::Write, false, pc)
+        taking(t, l, Mode::Write, pc);
+        taken(t, l, real(l), Mode::Write, pc)
     }
     fn pthread_rwlock_trywrlock(l: *mut c_void) -> c_int, |t, pc, real| {
-        taken(t, l, real(l), Mode::Write, true, pc)
+        taken(t, l, real(l), Mode::Write, pc)
     }
     fn pthread_rwlock_timedwrlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
-        taken(t, l, real(l, until), Mode::Write, false, pc)
+        taken(t, l, real(l, until), Mode::Write, pc)
     }
     fn pthread_rwlock_clockwrlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
-        taken(t, l, real(l, clock, until), Mode::Write, false, pc)
+        taken(t, l, real(l, clock, until), Mode::Write, pc)
     }
     fn pthread_rwlock_unlock(l: *mut c_void) -> c_int, |t, pc, real| {
         sync::unlocking(t, l as usize);

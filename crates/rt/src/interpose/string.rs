@@ -92,6 +92,31 @@ interpose! {
         writes(t, pc, to.add(at).cast(), n + 1);
         real(to, from, most)
     }
+    fn __strcpy_chk(to: Text, from: Text, room: usize) -> Text, |t, pc, real| {
+        let n = reads_text(t, pc, from);
+        writes(t, pc, to.cast(), (n + 1).min(room));
+        real(to, from, room)
+    }
+    fn __stpcpy_chk(to: Text, from: Text, room: usize) -> Text, |t, pc, real| {
+        let n = reads_text(t, pc, from);
+        writes(t, pc, to.cast(), (n + 1).min(room));
+        real(to, from, room)
+    }
+    fn __strncpy_chk(to: Text, from: Text, n: usize, room: usize) -> Text, |t, pc, real| {
+        reads_within(t, pc, from, n);
+        writes(t, pc, to.cast(), n.min(room));
+        real(to, from, n, room)
+    }
+    fn __strcat_chk(to: Text, from: Text, room: usize) -> Text, |t, pc, real| {
+        let (at, n) = (reads_text(t, pc, to), reads_text(t, pc, from));
+        writes(t, pc, to.add(at).cast(), n + 1);
+        real(to, from, room)
+    }
+    fn __strncat_chk(to: Text, from: Text, most: usize, room: usize) -> Text, |t, pc, real| {
+        let (at, n) = (reads_text(t, pc, to), reads_within(t, pc, from, most));
+        writes(t, pc, to.add(at).cast(), n + 1);
+        real(to, from, most, room)
+    }
     fn strcmp(a: Text, b: Text) -> c_int, |t, pc, real| {
         compares(t, pc, a, b, usize::MAX, false);
         real(a, b)

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 use super::interpose;
 use crate::detect::thread::{Card, Start, Thread, current, new_card};
 use crate::detect::{depot, objects, range, sids, sync};
-use crate::hub::log;
+use crate::hub::{is_active, log};
 use crate::sys::{Shared, Spin};
 use raddle_wire::record::Record;
 
@@ -106,7 +106,11 @@ fn begin(card: *mut Card) {
 /// A thread that was not created through the C library's interposed functions: a helper thread of libc itself, say.
 /// It is taken to have seen all that was released so far, so that nothing is reported for lack of knowledge.
 #[cold]
-pub fn adopt() {
+pub fn adopt(t: &Thread) {
+    // A thread that has ended is known by its card, and stays ended.
+    if !t.card.is_null() || !is_active() {
+        return;
+    }
     let card = new_card(0, 0);
     // SAFETY: fresh, and this thread's.
     unsafe {
@@ -117,6 +121,8 @@ pub fn adopt() {
         (*card).detached = true;
         log::write(&Record::Thread { thread: (*card).id as u64, parent: u64::MAX, stack: 0 });
     }
+    // Nothing that `begin` calls may come back here.
+    current().card = card;
     begin(card);
 }
 
@@ -256,9 +262,7 @@ fn never_started(card: *mut Card) {
 
 interpose! {
     fn pthread_create(handle: *mut usize, attributes: *const c_void, function: usize, argument: usize) -> c_int, |t, pc, real| {
-        if !t.known {
-            adopt();
-        }
+        adopt(t);
         let card = announce(t, Start { function, argument }, starts_detached(attributes), pc);
         let r = real(handle, attributes, run as *const () as usize, card as usize);
         if r == 0 {

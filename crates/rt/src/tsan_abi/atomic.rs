@@ -54,6 +54,23 @@ fn update<T: Copy + Into<u128>>(
     }
 }
 
+/// An operation of the kind that lets go of a lock. Where the optimiser has merged code, no plan can tell; but a word that
+/// this thread holds as a lock is let go by nothing else.
+#[inline]
+fn update_or_unlock<T: Copy + Into<u128>>(
+    address: usize,
+    size: usize,
+    order: c_int,
+    op: impl FnOnce() -> (T, bool),
+) -> T {
+    let t = current();
+    if t.known && Order(order).releases() && !t.held.is_empty() && plan::is_there() && t.held.holds(address) {
+        let release = Site { class: SiteClass::MutexRelease, effect: SiteEffect::Always, depth: 0 };
+        return at_lock_site(t, release, address, op);
+    }
+    update(address, size, (order, order), op)
+}
+
 /// A lock is taken with acquire and let go with release; weaker operations at the same place announce a waiter.
 fn counts(site: Site, order: Order) -> bool {
     match site.class {
@@ -71,7 +88,7 @@ fn at_lock_site<T: Copy + Into<u128>>(
     op: impl FnOnce() -> (T, bool),
 ) -> T {
     let pc = t.caller;
-    let taking = |mode, what| Taking { mode, what, tried: false, pc };
+    let taking = |mode, what| Taking { mode, what, pc };
     let (mutex, rwlock) = (lock_kind::STD_MUTEX, lock_kind::STD_RWLOCK);
     let (mode, what) = match site.class {
         SiteClass::MutexAcquire => (Mode::Write, mutex),
@@ -97,6 +114,7 @@ fn at_lock_site<T: Copy + Into<u128>>(
                 SiteEffect::IfReturnedZero => old.into() == 0,
             };
             if taken {
+                sync::locking(t, address, taking(mode, what));
                 sync::locked(t, address, taking(mode, what));
             }
             old
@@ -124,13 +142,14 @@ macro_rules! atomics {
                 atomics::store(t, a, SIZE, Order(order), t.caller, || at(a).store(v, SeqCst))
             }
             extern "C" fn exchange(a: usize, v: $t, order: c_int) -> $t {
-                update(a, SIZE, (order, order), || (at(a).swap(v, SeqCst), true))
+                let op = || (at(a).swap(v, SeqCst), true);
+                if v == 0 { update_or_unlock(a, SIZE, order, op) } else { update(a, SIZE, (order, order), op) }
             }
             extern "C" fn fetch_add(a: usize, v: $t, order: c_int) -> $t {
                 update(a, SIZE, (order, order), || (at(a).fetch_add(v, SeqCst), true))
             }
             extern "C" fn fetch_sub(a: usize, v: $t, order: c_int) -> $t {
-                update(a, SIZE, (order, order), || (at(a).fetch_sub(v, SeqCst), true))
+                update_or_unlock(a, SIZE, order, || (at(a).fetch_sub(v, SeqCst), true))
             }
             extern "C" fn fetch_and(a: usize, v: $t, order: c_int) -> $t {
                 update(a, SIZE, (order, order), || (at(a).fetch_and(v, SeqCst), true))

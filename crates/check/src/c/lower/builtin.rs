@@ -12,6 +12,7 @@ const SYNC: &[(&str, SyncOp)] = &[
     ("join", SyncOp::Join),
     ("try_join", SyncOp::TryJoin),
     ("detach", SyncOp::Detach),
+    ("cancel", SyncOp::Cancel),
     ("exit_thread", SyncOp::ExitThread),
     ("exit_process", SyncOp::ExitProcess),
     ("current", SyncOp::Current),

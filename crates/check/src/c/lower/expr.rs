@@ -300,6 +300,7 @@ impl Lower<'_> {
         };
         let no_type = self.static_type(b);
         let common = self.conditional_type(yes_type, no_type);
+        let common = self.decay(common);
         let Some(a) = a else {
             // `c ?: b`
             let ty = self.value(c);

@@ -1,9 +1,11 @@
 //! Globals, static locals and string literals: bytes and the addresses in them.
 
+use std::sync::Arc;
+
 use super::Lower;
 use crate::c::ast::{Expr, ExprKind, Init, VarDecl};
 use crate::c::types::{CType, Type, Types};
-use crate::ir::{Bin, Global, Linkage, Pos, Reloc, SymbolRef};
+use crate::ir::{Bin, Global, Linkage, Pos, Reloc, Shape, SymbolRef};
 
 /// A constant: a number, or a symbol's address plus one.
 struct Address {
@@ -190,8 +192,52 @@ impl Lower<'_> {
         }
     }
 
+    /// The names of a type's parts, for reports.
+    pub(super) fn shape(&self, ty: CType) -> Shape {
+        let (mut element, mut stride) = (ty, 0);
+        while let Type::Array(of, _) = self.types().get(element) {
+            element = *of;
+            stride = self.types().size(element).unwrap_or(0) as u32;
+        }
+        let mut members = Vec::new();
+        if !self.is_opaque(element) {
+            self.member_names(element, 0, "", &mut members);
+        }
+        members.sort();
+        members.dedup_by_key(|m| m.0);
+        Shape { stride, members }
+    }
+
+    fn member_names(&self, ty: CType, offset: u64, prefix: &str, out: &mut Vec<(u32, Arc<str>)>) {
+        /// More than anybody wants to read about.
+        const MOST: usize = 300;
+        let Type::Record(r) = self.types().get(ty) else { return };
+        for m in &self.types().records[*r as usize].members {
+            let name = m.name.map(|n| self.name(n)).unwrap_or_default();
+            let path = match (prefix.is_empty(), name.is_empty()) {
+                (true, _) => name.to_string(),
+                (_, true) => prefix.to_string(),
+                _ => format!("{prefix}.{name}"),
+            };
+            let nested = matches!(self.types().get(m.ty), Type::Record(_)) && !self.is_opaque(m.ty);
+            if nested && out.len() < MOST {
+                self.member_names(m.ty, offset + m.offset, &path, out);
+            } else if out.len() < MOST {
+                out.push(((offset + m.offset) as u32, path.into()));
+            }
+        }
+    }
+
+    /// A record of the library whose members mean nothing to the reader: `pthread_mutex_t`.
+    fn is_opaque(&self, ty: CType) -> bool {
+        let Type::Record(r) = self.types().get(ty) else { return false };
+        let first = self.types().records[*r as usize].members.first().and_then(|m| m.name);
+        first.is_some_and(|n| self.interner.name(n).starts_with("__"))
+    }
+
     fn anonymous(&mut self, name: &str, pos: Pos, ty: CType) -> u32 {
         let size = self.types().size(ty).unwrap_or(8).clamp(1, 1 << 26) as u32;
+        let shape = self.shape(ty);
         self.unit.globals.push(Global {
             name: name.into(),
             linkage: Linkage::Internal,
@@ -202,6 +248,7 @@ impl Lower<'_> {
             thread_local: false,
             constant: ty.is_const(),
             declared_only: false,
+            shape,
         });
         self.unit.globals.len() as u32 - 1
     }
@@ -223,6 +270,7 @@ impl Lower<'_> {
             thread_local: false,
             constant: true,
             declared_only: false,
+            shape: Shape::default(),
         });
         let index = self.unit.globals.len() as u32 - 1;
         let symbol = self.symbol(SymbolRef::OwnGlobal(index));

@@ -93,7 +93,7 @@ impl Lower<'_> {
     ) {
         match init {
             Init::Expr(value) => {
-                let whole = !self.types().is_aggregate(ty)
+                let whole = matches!(self.parts(ty), Parts::Scalar(_))
                     || self.is_text(ty, value)
                     || matches!(self.types().get(ty), Type::Record(_))
                         && self.static_type(value).bare() == ty.bare();

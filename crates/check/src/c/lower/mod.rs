@@ -198,6 +198,7 @@ impl Lower<'_> {
             thread_local: v.thread_local,
             constant: self.is_constant(v.ty),
             declared_only,
+            shape: self.shape(v.ty),
         });
         let index = self.unit.globals.len() as u32 - 1;
         self.symbol(SymbolRef::OwnGlobal(index))

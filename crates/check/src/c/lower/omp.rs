@@ -20,7 +20,7 @@ use crate::c::ast::{Expr, ExprKind, OmpDirective, OmpKind, ReductionOp, Stmt, St
 use crate::c::token::Sym;
 use crate::c::types::{CType, Types};
 use crate::ir::build::Builder;
-use crate::ir::{Access, Bin, Global, Instr, Linkage, Pos, Scalar, SymbolRef, SyncOp};
+use crate::ir::{Access, Bin, Global, Instr, Linkage, Pos, Scalar, Shape, SymbolRef, SyncOp};
 
 /// Threads of a team, unless the program asks for fewer.
 const TEAM: i64 = 3;
@@ -101,6 +101,7 @@ impl Lower<'_> {
                 thread_local: false,
                 constant: true,
                 declared_only: false,
+                shape: Shape::default(),
             });
             self.unit.globals.len() - 1
         });

@@ -72,7 +72,9 @@ impl Lower<'_> {
     /// The place that the pointer on the stack leads to.
     fn behind(&mut self, pointer: CType) -> Place {
         if self.types().as_function(pointer).is_some() {
-            return Place { kind: PlaceKind::Memory, ty: pointer };
+            // A function's name, with or without a `*`, is its address.
+            let ty = self.types().element(pointer).unwrap_or(pointer);
+            return Place { kind: PlaceKind::Memory, ty };
         }
         match self.types().element(pointer) {
             Some(to) if !self.types().is_unknown(to) => Place { kind: PlaceKind::Memory, ty: to },
@@ -221,7 +223,6 @@ impl Lower<'_> {
             }
             PlaceKind::Memory => match self.types().get(p.ty) {
                 Type::Function(_) => {}
-                _ if self.types().as_function(p.ty).is_some() && self.is_function(p.ty) => {}
                 _ => {
                     if let Some(scalar) = self.types().scalar(p.ty) {
                         self.emit(match p.ty.is_atomic() {
@@ -233,10 +234,6 @@ impl Lower<'_> {
             },
         }
         self.decay(p.ty)
-    }
-
-    fn is_function(&self, ty: CType) -> bool {
-        matches!(self.types().get(ty), Type::Function(_))
     }
 
     /// The type of a value read from a place of this type.

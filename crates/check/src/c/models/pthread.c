@@ -13,7 +13,7 @@ void pthread_exit(void *result) { while (__model_cleanups) __model_pop_cleanup(1
 pthread_t pthread_self(void) { return __raddle_current(); }
 int pthread_equal(pthread_t a, pthread_t b) { return a == b; }
 int pthread_yield(void) { return __raddle_yield(); }
-int pthread_cancel(pthread_t t) { return __raddle_cancel(t); }
+int pthread_cancel(pthread_t t) { return __raddle_cancel(t, pthread_exit); }
 void pthread_testcancel(void) { __raddle_yield(); }
 int pthread_setcancelstate(int state, int *old) { if (old) *old = 0; return 0; }
 int pthread_setcanceltype(int type, int *old) { if (old) *old = 0; return 0; }

@@ -1,4 +1,6 @@
 /* Input and output: texts are read, buffers are filled with the unknown, results are unknown. Streams lock themselves. */
+static FILE __model_files[3];
+FILE *stdin = &__model_files[0], *stdout = &__model_files[1], *stderr = &__model_files[2];
 int printf(const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); return __raddle_unknown(); }
 int fprintf(FILE *s, const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); return __raddle_unknown(); }
 int dprintf(int fd, const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); return __raddle_unknown(); }

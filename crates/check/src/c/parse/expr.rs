@@ -19,6 +19,7 @@ impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parse<Expr> {
         let mut e = self.assignment()?;
         while self.is(Punct::Comma) {
+            self.link()?;
             let pos = self.next().pos;
             let right = self.assignment()?;
             e = expr(pos, ExprKind::Comma(boxed(e), boxed(right)));
@@ -55,6 +56,7 @@ impl Parser<'_> {
             if strength < least {
                 break;
             }
+            self.link()?;
             let pos = self.next().pos;
             let right = self.deeper(|p| p.binary(strength + 1))?;
             let (a, b) = (boxed(left), boxed(right));
@@ -335,6 +337,9 @@ impl Parser<'_> {
     fn postfix(&mut self, mut e: Expr) -> Parse<Expr> {
         loop {
             let t = self.peek();
+            if matches!(t.kind, Kind::Punct(_)) {
+                self.link()?;
+            }
             match t.kind {
                 Kind::Punct(Punct::LParen) => {
                     self.at += 1;

@@ -17,7 +17,9 @@ mod consteval;
 mod decl;
 mod declarator;
 mod expr;
+mod init;
 mod omp;
+mod record;
 mod recover;
 mod stmt;
 
@@ -86,6 +88,8 @@ impl Scopes {
 
 /// Deeper nesting than this is skipped: the parser recurses, and stacks end.
 const DEPTH: u32 = 120;
+/// Operators and suffixes in one expression; `a + a + a …` makes a tree as deep as it is long.
+const LINKS: u32 = 300;
 /// Errors in one file after which the rest is left.
 const ERRORS: u32 = 10_000;
 
@@ -97,6 +101,8 @@ pub struct Parser<'a> {
     pub scopes: Scopes,
     pub items: Vec<Item>,
     depth: u32,
+    /// Links of the expression being parsed, see [`LINKS`].
+    links: u32,
     errors: u32,
     /// Inside a function's body.
     in_body: bool,
@@ -119,6 +125,7 @@ impl<'a> Parser<'a> {
             scopes,
             items: Vec::new(),
             depth: 0,
+            links: 0,
             errors: 0,
             in_body: false,
             eof,
@@ -212,6 +219,12 @@ impl<'a> Parser<'a> {
         let result = f(self);
         self.depth -= 1;
         result
+    }
+
+    /// One more link of a chain.
+    fn link(&mut self) -> Parse<()> {
+        self.links += 1;
+        if self.links > LINKS { Err(Confused) } else { Ok(()) }
     }
 
     /// Skips a balanced group that starts at the current opening bracket.

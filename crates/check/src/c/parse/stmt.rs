@@ -25,6 +25,7 @@ impl Parser<'_> {
     pub(super) fn statement(&mut self) -> Stmt {
         let start = self.at;
         let pos = self.peek().pos;
+        self.links = 0;
         match self.deeper(Self::try_statement) {
             Ok(kind) => Stmt { pos, kind },
             Err(Confused) => {

@@ -62,10 +62,21 @@ impl Terms<'_, '_> {
         if !self.eat(Punct::Question) {
             return condition;
         }
-        let yes = self.conditional();
+        let yes = self.deeper(Self::conditional);
         self.eat(Punct::Colon);
-        let no = self.conditional();
+        let no = self.deeper(Self::conditional);
         if condition != 0 { yes } else { no }
+    }
+
+    fn deeper(&mut self, part: impl FnOnce(&mut Self) -> i64) -> i64 {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            self.at = self.tokens.len();
+            return 0;
+        }
+        let value = part(self);
+        self.depth -= 1;
+        value
     }
 
     fn binary(&mut self, least: u8) -> i64 {
@@ -75,21 +86,14 @@ impl Terms<'_, '_> {
                 break;
             }
             self.at += 1;
-            let right = self.binary(strength + 1);
+            let right = self.deeper(|t| t.binary(strength + 1));
             left = apply(op, left, right);
         }
         left
     }
 
     fn unary(&mut self) -> i64 {
-        self.depth += 1;
-        if self.depth > DEPTH {
-            self.at = self.tokens.len();
-            return 0;
-        }
-        let value = self.primary();
-        self.depth -= 1;
-        value
+        self.deeper(Self::primary)
     }
 
     fn primary(&mut self) -> i64 {

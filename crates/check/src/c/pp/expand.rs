@@ -9,6 +9,8 @@ use crate::ir::Pos;
 
 /// A macro that nests deeper than this is given up on.
 const DEPTH: usize = 400;
+/// Macro calls in arguments nest no deeper than this; what lies deeper stays as it is.
+const ARGUMENT_DEPTH: usize = 64;
 
 impl Preprocessor<'_> {
     /// Replaces a name by what it stands for, as a new stream; false when it stands for itself.
@@ -228,9 +230,10 @@ impl Preprocessor<'_> {
 
     /// Expands a list of tokens to the end, apart from everything else.
     pub(super) fn expand_all(&mut self, tokens: &[Token]) -> Vec<Token> {
-        if !tokens.iter().any(|t| t.kind == Kind::Ident) {
+        if !tokens.iter().any(|t| t.kind == Kind::Ident) || self.argument_depth >= ARGUMENT_DEPTH {
             return tokens.to_vec();
         }
+        self.argument_depth += 1;
         // The names being expanded outside stay painted inside: keep their streams, hide their tokens.
         let outer = std::mem::take(&mut self.streams);
         let names: Vec<Stream> = outer
@@ -262,6 +265,7 @@ impl Preprocessor<'_> {
             }
             out.push(t);
         }
+        self.argument_depth -= 1;
         if self.stopped {
             self.streams.clear();
         } else {

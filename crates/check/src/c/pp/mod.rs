@@ -113,6 +113,8 @@ pub struct Preprocessor<'a> {
     once: Vec<Arc<str>>,
     bytes: usize,
     expanded: usize,
+    /// Calls of macros in arguments of macros in arguments …
+    argument_depth: usize,
     /// From `# 12 "file.c"`: the real file and what to add to line numbers.
     renamed: FxHashMap<u16, (u16, i64)>,
     stopped: bool,
@@ -156,6 +158,7 @@ impl<'a> Preprocessor<'a> {
             once: Vec::new(),
             bytes: 0,
             expanded: 0,
+            argument_depth: 0,
             renamed: FxHashMap::default(),
             stopped: false,
             out: Preprocessed {

@@ -56,15 +56,14 @@ impl Explain<'_> {
         let known = &self.process.modules[..modules.min(self.process.modules.len())];
         // The nearest mapping below: its own, or the one its .bss follows.
         let mapped = known.iter().filter(|m| m.low <= address && address - m.low < BSS).max_by_key(|m| m.low)?;
-        let module = self.symbols.module(&mapped.path).ok()?;
-        let bias = module.load_bias(mapped.low, mapped.offset)?;
-        let found = module.data_symbol(address.wrapping_sub(bias))?;
+        let bias = self.bias(mapped, modules)?;
+        let found = self.symbols.module(&mapped.path).ok()?.data_symbol(address.wrapping_sub(bias))?;
         Some(Global {
             name: found.name,
             offset: found.offset,
             size: found.size,
             module: mapped.path.file_name()?.to_string_lossy().into_owned(),
-            file: found.file,
+            file: found.file.map(|f| self.relative(f)),
             line: found.line,
         })
     }

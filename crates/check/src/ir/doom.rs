@@ -1,0 +1,101 @@
+//! Which code leads to the end of the program whatever happens: usage messages, fatal errors.
+//!
+//! A branch on something unknown would send every second run there, and a long `main` checks its input dozens of times
+//! before it starts a thread. The interpreter asks this to prefer the other side.
+
+use super::{Instr, Program, SyncOp, cfg};
+
+/// For each instruction of a program whether all ways from it lead to the end of the program.
+pub fn doomed(program: &Program) -> Vec<bool> {
+    let mut doomed = vec![false; program.code.len()];
+    let mut noreturn = vec![false; program.functions.len()];
+    // A function that never returns dooms its callers' calls of it; a few rounds reach nearly all of them.
+    for _ in 0..6 {
+        let mut changed = false;
+        for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
+            if noreturn[i] {
+                continue;
+            }
+            changed |= doom_function(program, f.entry..f.end, &*f.name == "main", &noreturn, &mut doomed);
+            noreturn[i] = doomed[f.entry as usize];
+            changed |= noreturn[i];
+        }
+        if !changed {
+            break;
+        }
+    }
+    doomed
+}
+
+/// One function, backwards until nothing changes.
+fn doom_function(
+    program: &Program,
+    range: std::ops::Range<u32>,
+    is_main: bool,
+    noreturn: &[bool],
+    doomed: &mut [bool],
+) -> bool {
+    let ends = |pc: u32| match program.code[pc as usize] {
+        Instr::Sync(SyncOp::ExitProcess) => true,
+        Instr::Call(f, _) => noreturn[f as usize],
+        // `return 1;` in `main`
+        Instr::Return => {
+            is_main && pc > 0 && matches!(program.code[pc as usize - 1], Instr::Int(n) if n != 0)
+        }
+        _ => false,
+    };
+    let mut any = false;
+    loop {
+        let mut changed = false;
+        for pc in range.clone().rev() {
+            if doomed[pc as usize] {
+                continue;
+            }
+            let next = cfg::successors(&program.code, &program.switches, pc);
+            if ends(pc) || !next.is_empty() && next.iter().all(|n| doomed[*n as usize]) {
+                doomed[pc as usize] = true;
+                changed = true;
+            }
+        }
+        any |= changed;
+        if !changed {
+            return any;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Linkage, Pos, SymbolRef, Unit, build::Builder, link};
+    use super::*;
+
+    #[test]
+    fn the_side_that_ends_the_program_is_found_through_a_call() {
+        let mut die = Builder::default();
+        die.emit(Instr::Int(1));
+        die.emit(Instr::Sync(SyncOp::ExitProcess));
+        die.emit(Instr::Return);
+        let mut f = Builder::default();
+        let bad = f.label();
+        f.emit(Instr::Unknown);
+        f.jump_if(bad);
+        f.emit(Instr::Int(0));
+        f.emit(Instr::Return);
+        f.place(bad);
+        f.emit(Instr::Call(0, 0));
+        f.emit(Instr::Return);
+        let unit = Unit {
+            functions: vec![
+                f.finish("f".into(), Linkage::External, Pos::default()),
+                die.finish("die".into(), Linkage::External, Pos::default()),
+            ],
+            symbols: vec![SymbolRef::OwnFunction(1)],
+            ..Unit::default()
+        };
+        let p = link::link(&[&unit]);
+        let d = doomed(&p);
+        let entry = p.functions[0].entry as usize;
+        assert!(!d[entry] && !d[entry + 2], "the way that returns");
+        assert!(d[entry + 4], "the way that does not");
+    }
+}

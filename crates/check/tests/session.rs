@@ -1,0 +1,219 @@
+//! Files in, findings out: several files, edits, cancelling, ignoring, lenses, entries.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use raddle_check::c::Includes;
+use raddle_check::entries::EntryKind;
+use raddle_check::{Budget, Options, Outcome, Session, Source, check_sources};
+use raddle_finding::{Confidence, Kind, Location, Op};
+
+const RACE: &str = "#include <pthread.h>\nint n;\nstatic void *f(void *a) {\n    n++;\n    return 0;\n}\n\
+    int main(void) {\n    pthread_t t;\n    pthread_create(&t, 0, f, 0);\n    n = 2;\n    pthread_join(t, 0);\n}\n";
+
+fn check(sources: &[(&str, &str)]) -> Outcome {
+    let sources: Vec<Source> = sources.iter().map(|(p, t)| Source::new(p, t)).collect();
+    check_sources(&sources, &Options::default())
+}
+
+#[test]
+fn a_race_has_two_ends_and_a_trace() {
+    let out = check(&[("a.c", RACE)]);
+    assert_eq!(out.findings.len(), 1);
+    let f = &out.findings[0];
+    assert_eq!((f.kind, f.confidence), (Kind::DataRace, Confidence::Suspected));
+    assert_eq!(f.accesses.len(), 2);
+    let mut lines: Vec<_> = f.accesses.iter().map(|a| a.stack[0].line.unwrap_or(0)).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [4, 10]);
+    assert!(matches!(&f.location, Some(Location::Global { name, line: Some(2), .. }) if name == "n"));
+    let started = f.threads.iter().find(|t| t.label == "T1 (f)").expect("the thread is named");
+    assert_eq!(started.created_by.as_deref(), Some("T0 (main)"));
+    assert_eq!(started.stack[0].line, Some(9), "models are stepped over");
+    assert_eq!(started.stack[0].function.as_deref(), Some("main"));
+    assert!(f.notes.iter().any(|n| n.starts_with("seed ")));
+    assert!(f.occurrences > 0);
+}
+
+#[test]
+fn locks_held_and_the_repair_are_named() {
+    let text = "#include <pthread.h>\nstatic pthread_mutex_t lock; static int n;\n\
+        static void *f(void *a) { pthread_mutex_lock(&lock); n++; pthread_mutex_unlock(&lock); return 0; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); n = 2; pthread_join(t, 0); }\n";
+    let out = check(&[("a.c", text)]);
+    let f = &out.findings[0];
+    assert_eq!(f.locks.len(), 1);
+    assert_eq!(f.locks[0].name.as_deref(), Some("lock"));
+    assert_eq!(f.locks[0].taken[0].stack[0].line, Some(3));
+    assert!(f.accesses.iter().any(|a| a.locks == ["L1"]));
+    assert!(f.notes.iter().any(|n| n.contains("hold `lock`")), "{:?}", f.notes);
+}
+
+#[test]
+fn files_are_one_program_with_their_linkage() {
+    let a = "#include <pthread.h>\nextern int shared; void *worker(void *);\nstatic int mine;\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, worker, 0); shared = 1; mine = 1; pthread_join(t, 0); }\n";
+    let b = "int shared; static int mine;\nvoid *worker(void *a) { shared = 2; mine = 2; return 0; }\n";
+    let out = check(&[("a.c", a), ("b.c", b)]);
+    assert_eq!(out.findings.len(), 1, "`mine` is two variables");
+    let mut files: Vec<_> = out.findings[0].accesses.iter().filter_map(|a| a.stack[0].file.clone()).collect();
+    files.sort();
+    assert_eq!(files, ["a.c", "b.c"]);
+}
+
+#[test]
+fn each_main_is_a_program_of_its_own() {
+    let lib = "int n; void set(int x) { n = x; }\n";
+    let good = "void set(int); int main(void) { set(1); }\n";
+    let out = check(&[("lib.c", lib), ("good.c", good), ("bad.c", RACE)]);
+    assert_eq!(out.findings.len(), 1);
+    assert_eq!(out.checked.iter().filter(|c| c.kind == EntryKind::Main).count(), 2);
+}
+
+#[test]
+fn only_what_changed_is_lowered_again() {
+    let mut session = Session::new(Options::default());
+    let a = Source::new("a.c", RACE);
+    let b = Source::new("b.c", "int other(void) { return 3; }\n");
+    assert_eq!(session.check(&[a.clone(), b.clone()], None).stats.lowered, 2);
+    assert_eq!(session.check(&[a.clone(), b.clone()], None).stats.lowered, 0);
+    let fixed = Source::new("a.c", RACE.replace("    n = 2;\n", ""));
+    let out = session.check(&[fixed, b], None);
+    assert_eq!(out.stats.lowered, 1);
+    assert!(out.findings.is_empty(), "the race is gone");
+}
+
+struct OneHeader;
+impl Includes for OneHeader {
+    fn find(&self, _: &str, name: &str, _: bool) -> Option<(Arc<str>, Arc<[u8]>)> {
+        (name == "h.h").then(|| ("h.h".into(), b"extern int n;\n#define SET n = 1\n".as_slice().into()))
+    }
+}
+
+#[test]
+fn a_changed_header_makes_its_includers_stale() {
+    let mut session = Session::new(Options { includes: Arc::new(OneHeader), ..Options::default() });
+    let a = Source::new("a.c", "#include \"h.h\"\nint n; int main(void) { SET; }\n");
+    session.check(std::slice::from_ref(&a), None);
+    session.forget("h.h");
+    assert_eq!(session.check(std::slice::from_ref(&a), None).stats.lowered, 1);
+}
+
+#[test]
+fn the_same_source_gives_the_same_findings() {
+    let first = check(&[("a.c", RACE)]);
+    let second = check(&[("a.c", RACE)]);
+    assert_eq!(first.findings, second.findings);
+    assert_eq!(first.stats, second.stats);
+}
+
+#[test]
+fn a_cancelled_check_returns_soon() {
+    let endless = "#include <pthread.h>\nint n; void *f(void *a) { for (;;) n++; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); for (;;) ; }\n";
+    let budget = Budget { steps: u64::MAX / 2, runs: u32::MAX, ..Budget::default() };
+    let mut session = Session::new(Options { budget, ..Options::default() });
+    let cancel = AtomicBool::new(true);
+    let started = Instant::now();
+    session.check(&[Source::new("a.c", endless)], Some(&cancel));
+    assert!(started.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn a_line_can_be_ignored_with_a_reason() {
+    let with = |comment: &str| check(&[("a.c", &RACE.replace("n = 2;", &format!("n = 2; {comment}")))]);
+    let out = with("// raddle: ignore only a statistic");
+    assert!(out.findings.is_empty());
+    assert_eq!(out.ignored[0].1, "only a statistic");
+    assert_eq!(with("// raddle: ignore").findings.len(), 1, "a reason is needed");
+}
+
+#[test]
+fn lenses_say_what_was_done() {
+    let out = check(&[("a.c", RACE)]);
+    let lens = out.checked.iter().find(|c| c.function == "main").expect("main has a lens");
+    assert_eq!((lens.line, lens.threads), (7, 2));
+    assert!(lens.lens().starts_with("checked, 2 threads, "), "{}", lens.lens());
+}
+
+#[test]
+fn entries_are_main_tests_exports_and_the_middle() {
+    let kinds = |path: &str, text: &str| -> Vec<(EntryKind, String)> {
+        check(&[(path, text)]).checked.into_iter().map(|c| (c.kind, c.function)).collect()
+    };
+    let start = "#include <pthread.h>\nstatic void *f(void *a) { return 0; }\n";
+    let library = format!(
+        "{start}void api(void) {{ pthread_t t; pthread_create(&t, 0, f, 0); }} static int hidden(void) {{ return 1; }}\n"
+    );
+    assert_eq!(kinds("lib.c", &library), [(EntryKind::Exported, "api".to_string())]);
+    let test = format!("{start}static void test_it(void) {{ pthread_t t; pthread_create(&t, 0, f, 0); }}\n");
+    assert_eq!(kinds("test_x.c", &test), [(EntryKind::Test, "test_it".to_string())]);
+    let unused = format!(
+        "{start}static void spawn(void) {{ pthread_t t; pthread_create(&t, 0, f, 0); }}\nint main(void) {{ return 0; }}\n"
+    );
+    assert_eq!(
+        kinds("m.c", &unused),
+        [(EntryKind::Main, "main".to_string()), (EntryKind::Middle, "spawn".to_string())]
+    );
+}
+
+#[test]
+fn a_start_in_the_middle_relies_on_nothing() {
+    // Whether `list` is set is not known there; what it leads to is not either, and gives no finding.
+    let text = "#include <pthread.h>\nstatic int *list; static int count; static pthread_mutex_t *lock;\n\
+        static void *f(void *a) { if (list) { pthread_mutex_lock(lock); list[0]++; pthread_mutex_unlock(lock); } return 0; }\n\
+        static void spawn(void) { pthread_t t; pthread_create(&t, 0, f, 0); if (list) { list[0]--; } count++; }\n\
+        int main(void) { return 0; }\n";
+    assert!(check(&[("a.c", text)]).findings.is_empty());
+    let racy = text.replace("list[0]++;", "count++;").replace("pthread_mutex_lock(lock);", "");
+    assert_eq!(check(&[("a.c", &racy)]).findings.len(), 1);
+}
+
+#[test]
+fn a_deadlock_names_every_wait() {
+    let text = "#include <pthread.h>\nstatic pthread_mutex_t a, b;\n\
+        static void *f(void *x) { pthread_mutex_lock(&a); pthread_mutex_lock(&b); pthread_mutex_unlock(&b); pthread_mutex_unlock(&a); return 0; }\n\
+        static void *g(void *x) { pthread_mutex_lock(&b); pthread_mutex_lock(&a); pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); return 0; }\n\
+        int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, g, 0); pthread_join(s, 0); pthread_join(t, 0); }\n";
+    let out = check(&[("a.c", text)]);
+    assert_eq!(out.findings.len(), 1);
+    let f = &out.findings[0];
+    assert_eq!(f.kind, Kind::Deadlock);
+    assert!(f.accesses.iter().all(|a| a.op == Op::Lock && a.locks.len() == 1));
+    for wait in ["waits for `a`", "waits for `b`"] {
+        assert!(f.notes.iter().any(|n| n.contains(wait)), "{:?}", f.notes);
+    }
+}
+
+#[test]
+fn preprocessed_text_is_reported_at_its_origin() {
+    let text = format!(
+        "# 1 \"real.c\"\n# 1 \"<built-in>\"\n# 100 \"real.c\"\n{}",
+        RACE.replace("#include <pthread.h>\n", "")
+    );
+    let text = format!("typedef unsigned long pthread_t;\n{text}");
+    let out = check(&[("a.i", &text)]);
+    let frame = &out.findings[0].accesses[0].stack[0];
+    assert_eq!(frame.file.as_deref(), Some("real.c"));
+    assert!(frame.line.is_some_and(|l| l >= 100));
+}
+
+/// The promise to an editor, with a wide margin for slow machines and unoptimised builds.
+#[test]
+fn files_of_a_thousand_lines_are_quick() {
+    let mut single = String::new();
+    for i in 0..250 {
+        single += &format!(
+            "int f{i}(int x) {{\n    int s = 0;\n    for (int i = 0; i < x; i++) s += i * {i};\n    return s; }}\n"
+        );
+    }
+    let calls: String = (0..250).map(|i| format!("f{i}(9);")).collect();
+    let single = format!("{single}int main(void) {{ {calls} }}\n");
+    let started = Instant::now();
+    let out = check(&[("single.c", &single)]);
+    let took = started.elapsed();
+    assert_eq!(out.stats.runs, 1);
+    let limit = if cfg!(debug_assertions) { 3000 } else { 400 };
+    assert!(took < Duration::from_millis(limit), "{took:?}");
+}

@@ -1,0 +1,237 @@
+//! The report in each of its formats, from a real run.
+
+mod common;
+
+use common::{Bench, succeed};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+
+/// The report on stdout; the target prints nothing.
+#[track_caller]
+fn printed(bench: &Bench, format: &str) -> String {
+    let output = bench.run_command(&format!("--format {format}"), &["./race", "5"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(66), "{}", common::stderr(&output));
+    assert!(output.stderr.is_empty(), "{}", common::stderr(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The line of `counter++` in the program.
+fn race_line() -> u64 {
+    let at = include_str!("programs/race.c").lines().position(|l| l.contains("counter++")).unwrap();
+    at as u64 + 1
+}
+
+fn keys(object: &Value) -> BTreeSet<&str> {
+    object.as_object().unwrap_or_else(|| panic!("{object} is no object")).keys().map(String::as_str).collect()
+}
+
+#[track_caller]
+fn assert_has(object: &Value, names: &[&str]) {
+    let missing: Vec<_> = names.iter().filter(|n| !keys(object).contains(*n)).collect();
+    assert!(missing.is_empty(), "no {missing:?} in {object:#}");
+}
+
+#[test]
+fn json_is_the_contract() {
+    let bench = Bench::with("race");
+    let report: Value = serde_json::from_str(&printed(&bench, "json")).unwrap();
+    assert_eq!(report["schema"], "raddle.findings/1");
+    assert_eq!(report["command"], "run");
+    assert_eq!(report["target"], serde_json::json!(["./race", "5"]));
+
+    let stats = &report["stats"];
+    assert!(stats.as_object().unwrap().values().all(|v| v.is_number() || v.is_boolean() || v.is_string()));
+    assert!(stats["seconds"].as_f64().unwrap() > 0.0);
+    assert_eq!((stats["flushes"].as_i64(), stats["target_status"].as_i64()), (Some(0), Some(5)));
+
+    let [finding] = &report["findings"].as_array().unwrap()[..] else { panic!("{report:#}") };
+    assert_has(finding, &["id", "kind", "confidence", "message", "schedule", "accesses"]);
+    assert_eq!((&finding["kind"], &finding["confidence"]), (&"data-race".into(), &"confirmed".into()));
+    assert!(finding["schedule"].is_null());
+    let [now, before] = &finding["accesses"].as_array().unwrap()[..] else { panic!("{finding:#}") };
+    let mut ops = BTreeSet::new();
+    for access in [now, before] {
+        assert_has(access, &["op", "size", "thread", "locks", "stack"]);
+        ops.insert(access["op"].as_str().unwrap());
+        assert_eq!((access["size"].as_i64(), &access["locks"]), (Some(4), &serde_json::json!([])));
+        let top = &access["stack"][0];
+        assert_eq!((&top["function"], &top["module"]), (&"bump".into(), &"race".into()));
+        assert!(top["file"].as_str().unwrap().ends_with("race.c"), "{top}");
+        assert_eq!((top["line"].as_u64(), top["column"].is_u64()), (Some(race_line()), true));
+    }
+    assert!(ops.contains("write"), "{ops:?}");
+    assert_ne!(now["thread"], before["thread"]);
+    assert_eq!(finding["location"]["name"], "counter");
+}
+
+/// With both compilers, run after run, and when the code moves down; one on a global and one on the heap.
+#[test]
+fn ids_are_stable() {
+    let bench = Bench::new();
+    for name in ["race", "heap"] {
+        bench.source(name);
+        let text = std::fs::read_to_string(bench.path(&format!("{name}.c"))).unwrap();
+        let mut ids = BTreeSet::new();
+        for above in ["", "// A line more.\n\nstatic int unused(void) { return 3; }\n"] {
+            bench.file(&format!("{name}.c"), &format!("{above}{text}"));
+            bench.ok(&format!("cc --use gcc -g -O1 -pthread {name}.c -o {name}"));
+            for _ in 0..2 {
+                let outcome = bench.run("", &[&format!("./{name}")]);
+                assert_eq!(outcome.findings().len(), 1);
+                ids.extend(outcome.ids());
+            }
+        }
+        assert_eq!(ids.len(), 1, "{name}: {ids:?}");
+    }
+}
+
+#[test]
+fn the_id_is_the_same_with_clang() {
+    let bench = Bench::with("race");
+    bench.ok("cc --use clang-19 -g -O1 -pthread race.c -o race-clang");
+    let gcc = bench.run("", &["./race"]);
+    let clang = bench.run("", &["./race-clang"]);
+    clang.assert_races(&["counter"]);
+    assert_eq!(gcc.ids(), clang.ids());
+}
+
+#[test]
+fn sarif() {
+    let bench = Bench::with("race");
+    let log: Value = serde_json::from_str(&printed(&bench, "sarif")).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    assert!(log["$schema"].as_str().unwrap().contains("sarif-2.1.0"));
+    let [run] = &log["runs"].as_array().unwrap()[..] else { panic!("{log:#}") };
+    let driver = &run["tool"]["driver"];
+    assert_eq!(driver["name"], "raddle");
+    let [result] = &run["results"].as_array().unwrap()[..] else { panic!("{run:#}") };
+    assert_has(result, &["ruleId", "message", "locations", "partialFingerprints"]);
+    let rule = &driver["rules"][result["ruleIndex"].as_u64().unwrap() as usize];
+    assert_eq!((&result["ruleId"], &rule["id"]), (&"data-race".into(), &"data-race".into()));
+    assert_eq!(result["level"], "error");
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "race.c", "relative, or no service finds it");
+    assert_eq!(place["region"]["startLine"].as_u64(), Some(race_line()));
+    let id = result["partialFingerprints"].as_object().unwrap().values().next().unwrap();
+    assert!(id.as_str().unwrap().starts_with("data-race-"), "{id}");
+}
+
+#[test]
+fn junit() {
+    let bench = Bench::with("race");
+    bench.file("junit.xml", &printed(&bench, "junit"));
+    let read = "import sys, xml.etree.ElementTree as tree\n\
+                root = tree.parse(sys.argv[1]).getroot()\n\
+                case = root.find('testsuite/testcase')\n\
+                print(root.tag, root.get('tests'), root.get('failures'), case.get('name'))\n\
+                print('counter' in case.find('failure').text)\n";
+    let said = succeed(bench.command("python3").args(["-c", read, "junit.xml"]));
+    assert!(said.starts_with("testsuites 1 1 data-race-") && said.ends_with("\nTrue\n"), "{said}");
+}
+
+#[test]
+fn github() {
+    let bench = Bench::with("race");
+    let text = printed(&bench, "github");
+    let commands: Vec<&str> = text.lines().filter(|l| l.starts_with("::")).collect();
+    let [command] = commands[..] else { panic!("{text}") };
+    let start = format!("::error file=race.c,line={},", race_line());
+    assert!(command.starts_with(&start) && command.contains("counter"), "{command}");
+}
+
+#[test]
+fn html() {
+    let bench = Bench::with("race");
+    let page = printed(&bench, "html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
+    assert!(page.contains("data race on `counter`") && page.contains("counter++;"), "{page}");
+    for outside in ["<script", "javascript:", " src=", "<link", "@import", "url("] {
+        assert!(!page.to_lowercase().contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn text_is_for_stderr_and_without_colour_in_a_pipe() {
+    let bench = Bench::with("race");
+    let output = bench.run_command("", &["./race"]).output().unwrap();
+    assert!(output.stdout.is_empty(), "the target's output stays what it was");
+    let text = common::stderr(&output);
+    for part in ["data race on `counter`", "T1", "T2", "race.c:", "counter++;", "id: data-race-", "1 finding"]
+    {
+        assert!(text.contains(part), "`{part}` is not in {text}");
+    }
+    assert!(!text.contains('\x1b'));
+    let colourful = bench.run_command("--color always", &["./race"]).output().unwrap();
+    assert!(common::stderr(&colourful).contains("\x1b["));
+}
+
+#[test]
+fn without_findings_every_format_is_whole() {
+    let bench = Bench::with("race");
+    for format in ["text", "json", "sarif", "junit", "github", "html"] {
+        let run = bench.run_command(&format!("--format {format} -o report"), &["./race", "silent"]).output();
+        assert_eq!(run.unwrap().status.code(), Some(5));
+        let text = std::fs::read_to_string(bench.path("report")).unwrap();
+        match format {
+            "json" => {
+                assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["findings"], Value::Array(vec![]))
+            }
+            "sarif" => {
+                let log: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(log["runs"][0]["results"], Value::Array(vec![]));
+            }
+            "junit" => assert!(text.contains("failures=\"0\"") && text.contains("tests=\"1\""), "{text}"),
+            "html" => assert!(text.trim_end().ends_with("</html>")),
+            _ => assert!(text.ends_with('\n'), "{format}: {text:?}"),
+        }
+    }
+}
+
+/// All of the file is new, and its permissions are those of any file that a program makes.
+#[test]
+fn a_file_is_written_whole() {
+    let bench = Bench::with("race");
+    for (umask, mode) in [("022", 0o644), ("077", 0o600)] {
+        bench.file("report.json", &"longer than any report\n".repeat(10_000));
+        let raddle = env!("CARGO_BIN_EXE_raddle");
+        let line = format!(
+            "umask {umask}; rm -f new.json; {raddle} run --format json -o new.json -- ./race; {raddle} run --format json -o report.json -- ./race"
+        );
+        let output = bench.command("sh").args(["-c", &line]).output().unwrap();
+        assert_eq!(output.status.code(), Some(66));
+        for name in ["new.json", "report.json"] {
+            let text = std::fs::read_to_string(bench.path(name)).unwrap();
+            let report: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(report["findings"].as_array().unwrap().len(), 1);
+        }
+        let found = std::fs::metadata(bench.path("new.json")).unwrap().permissions().mode() & 0o777;
+        assert_eq!(found, mode, "{found:o} under umask {umask}");
+    }
+    let left = std::fs::read_dir(bench.path("")).unwrap().flatten();
+    assert!(left.map(|e| e.file_name()).all(|n| !n.to_string_lossy().starts_with(".raddle")));
+}
+
+/// A reader that goes away early is no failure of raddle's.
+#[test]
+fn a_closed_pipe() {
+    let bench = Bench::with("race");
+    let line =
+        format!("{{ {} run --format json -- ./race; echo $? >&2; }} | true", env!("CARGO_BIN_EXE_raddle"));
+    let output = bench.command("sh").args(["-c", &line]).output().unwrap();
+    assert_eq!(common::stderr(&output), "66\n");
+}
+
+#[test]
+fn names_of_files_with_spaces() {
+    let bench = Bench::new();
+    bench.source("race");
+    std::fs::rename(bench.path("race.c"), bench.path("a b.c")).unwrap();
+    let mut build = bench.raddle("cc --use gcc -g -O1 -pthread");
+    succeed(build.args(["a b.c", "-o", "a b"]));
+    bench.run("", &["./a b"]).assert_races(&["counter"]);
+    let log = bench.run_command("--format sarif", &["./a b"]).output().unwrap();
+    let log: Value = serde_json::from_slice(&log.stdout).unwrap();
+    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(place["uri"], "a%20b.c", "SARIF has URIs");
+}

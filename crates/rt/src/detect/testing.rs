@@ -1,0 +1,62 @@
+//! What `tests/oracle.rs` needs of the detector beyond its public face. Not part of the runtime: tests unwind.
+
+use core::cell::RefCell;
+
+use super::thread::{Thread, current};
+use crate::layout::{RESERVED, shadow_of};
+use crate::sys;
+
+pub use crate::layout::{ATOMIC, EPOCH_MAX, READ, SLOTS, epoch, sid};
+
+const ALREADY: isize = -(libc::EEXIST as isize);
+
+thread_local! {
+    static RACES: RefCell<Vec<Race>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One pair of accesses, as [`super::report::race`] was told of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Race {
+    /// The first byte of the granule.
+    pub granule: usize,
+    pub current: u32,
+    pub other: u32,
+}
+
+/// Called for each pair, before repetitions are folded.
+pub fn note(address: usize, current: u32, other: u32) {
+    RACES.with_borrow_mut(|races| races.push(Race { granule: address & !7, current, other }));
+}
+
+/// What was noted since the last call.
+pub fn take_races() -> Vec<Race> {
+    RACES.take()
+}
+
+/// Once in a process, before the first event. A test that has probes linked in finds it done: the runtime starts with
+/// the process even where nobody watches.
+pub fn reserve_shadow() {
+    for range in RESERVED {
+        let done = sys::reserve(range.start, range.len());
+        assert!(matches!(done, Ok(()) | Err(ALREADY)), "{done:?}");
+    }
+}
+
+/// The slots of the granule that `address` lies in.
+pub fn slots(address: usize) -> [u32; SLOTS] {
+    // SAFETY: shadow is mapped, and whoever asks is the only thread of the test that uses it.
+    unsafe { *shadow_of(address).cast::<[u32; SLOTS]>() }
+}
+
+/// A thread as it is before it is known.
+pub fn blank() -> Box<Thread> {
+    // SAFETY: thread-local storage is zero at first, so zero is valid for a thread.
+    unsafe { Box::new_zeroed().assume_init() }
+}
+
+/// While `f` runs, the running thread is `thread`: the probes look into thread-local storage.
+pub fn run_as(thread: &mut Thread, f: impl FnOnce()) {
+    core::mem::swap(current(), thread);
+    f();
+    core::mem::swap(current(), thread);
+}
