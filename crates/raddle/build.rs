@@ -39,7 +39,15 @@ fn main() {
 fn build_runtime(workspace: &Path, out: &Path) -> PathBuf {
     let target = out.join("runtime");
     let mut cargo = Command::new(env::var_os("CARGO").unwrap());
-    cargo.current_dir(workspace).args(["rustc", "--package", "raddle-rt", "--lib", "--profile", "rt", "--quiet"]);
+    cargo.current_dir(workspace).args([
+        "rustc",
+        "--package",
+        "raddle-rt",
+        "--lib",
+        "--profile",
+        "rt",
+        "--quiet",
+    ]);
     // Alone: a library for Rust beside it would be left as bitcode for the linker.
     cargo.args(["--crate-type", "staticlib"]);
     cargo.arg("--target-dir").arg(&target);
@@ -49,7 +57,13 @@ fn build_runtime(workspace: &Path, out: &Path) -> PathBuf {
     // What was meant for the build of raddle is not meant for its runtime.
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
-        let foreign = ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET"];
+        let foreign = [
+            "RUSTFLAGS",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "CARGO_BUILD_TARGET",
+        ];
         if foreign.contains(&&*name) || name.starts_with("CARGO_PROFILE_") || name.starts_with("CLIPPY_") {
             cargo.env_remove(&*name);
         }
@@ -109,7 +123,8 @@ fn make_shared(object: &Path, out: &Path) {
 }
 
 fn defined_symbols(object: &Path) -> Vec<String> {
-    let output = Command::new("nm").args(["--defined-only", "--extern-only", "--format=posix"]).arg(object).output();
+    let output =
+        Command::new("nm").args(["--defined-only", "--extern-only", "--format=posix"]).arg(object).output();
     let output = output.unwrap_or_else(|e| panic!("nm (binutils) is needed to build raddle: {e}"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().filter_map(|l| l.split(' ').next()).map(str::to_owned).collect()

@@ -1,5 +1,6 @@
 // The release fence is missing.
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 static int data;
@@ -13,7 +14,7 @@ static void *producer(void *arg) {
 
 static void *consumer(void *arg) {
     while (!atomic_load_explicit(&ready, memory_order_relaxed))
-        thrd_yield();
+        sched_yield();
     atomic_thread_fence(memory_order_acquire);
     return (void *)(long)data; // expect: data-race read #1
 }

@@ -1,4 +1,6 @@
 // The others do not wait for what one of them sets.
+#include <omp.h>
+
 int main(void) {
     int ready = 0, seen[4] = { 0 };
 #pragma omp parallel

@@ -1,5 +1,6 @@
 // Relaxed accesses between a release and an acquire fence.
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 static int data;
@@ -14,7 +15,7 @@ static void *producer(void *arg) {
 
 static void *consumer(void *arg) {
     while (!atomic_load_explicit(&ready, memory_order_relaxed))
-        thrd_yield();
+        sched_yield();
     atomic_thread_fence(memory_order_acquire);
     return (void *)(long)data;
 }

@@ -84,7 +84,9 @@ impl Reporter<'_> {
                 format!("g{index}+{}", self.program.globals[*index].shape.member_at(*offset))
             }
             RawPlace::Heap { offset, size, stack, .. } => {
-                format!("h{:?}+{}", stack.first(), if *size > 256 { 0 } else { *offset })
+                // A large block is most likely an array; one that the caller passed is a record for sure.
+                let array = *size > 256 && !stack.is_empty();
+                format!("h{:?}+{}", stack.first(), if array { 0 } else { *offset })
             }
             RawPlace::Stack { function, offset, .. } => format!("s{function}+{offset}"),
             RawPlace::Tls { offset, .. } => format!("t{offset}"),

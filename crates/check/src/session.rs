@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_finding::{Finding, Kind};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::c::{self, Includes, Limits, Lowered, NoIncludes};
 use crate::entries::{self, EntryKind};
@@ -19,11 +19,32 @@ use crate::report;
 pub struct Source {
     pub path: Arc<str>,
     pub text: Arc<[u8]>,
+    /// Macros defined before it, or without a value undefined: what a build passes by `-D` and `-U`.
+    pub macros: Arc<[(String, Option<String>)]>,
 }
 
 impl Source {
     pub fn new(path: &str, text: impl AsRef<[u8]>) -> Self {
-        Self { path: path.into(), text: text.as_ref().into() }
+        Self { path: path.into(), text: text.as_ref().into(), macros: Arc::from([]) }
+    }
+
+    /// With the macros that a build defines for it.
+    pub fn with_macros(mut self, macros: Vec<(String, Option<String>)>) -> Self {
+        self.macros = macros.into();
+        self
+    }
+
+    /// Lowers it by itself; [`Session::adopt`] takes the result. Files can be lowered on several threads that way.
+    pub fn lower(&self, options: &Options) -> Lowered {
+        c::lower_file_with(&self.path, &self.text, &self.macros, &*options.includes, options.limits)
+    }
+
+    fn hash(&self) -> u64 {
+        use std::hash::{Hash, Hasher};
+        let mut h = FxHasher::default();
+        self.text.hash(&mut h);
+        self.macros.hash(&mut h);
+        h.finish()
     }
 }
 
@@ -139,6 +160,7 @@ impl Session {
             }
             self.check_program(&group, cancel, &mut out);
         }
+        drop_repeats(&mut out.findings);
         self.apply_ignores(sources, &mut out);
         out
     }
@@ -151,9 +173,9 @@ impl Session {
             out.left_out.push((s.path.clone(), why));
             return None;
         }
-        let hash = hash_of(&s.text);
+        let hash = s.hash();
         if self.cache.get(&s.path).is_none_or(|c| c.hash != hash) {
-            let lowered = c::lower_file(&s.path, &s.text, &*self.options.includes, self.options.limits);
+            let lowered = s.lower(&self.options);
             out.stats.lowered += 1;
             self.cache.insert(s.path.clone(), Cached { hash, lowered });
         }
@@ -163,6 +185,16 @@ impl Session {
         }
         out.stats.functions += lowered.unit.functions.len() as u64;
         Some(lowered.unit.clone())
+    }
+
+    /// Takes a file that was lowered elsewhere, see [`Source::lower`].
+    pub fn adopt(&mut self, s: &Source, lowered: Lowered) {
+        self.cache.insert(s.path.clone(), Cached { hash: s.hash(), lowered });
+    }
+
+    /// Whether a file would have to be lowered.
+    pub fn is_stale(&self, s: &Source) -> bool {
+        self.unfit(s).is_none() && self.cache.get(&s.path).is_none_or(|c| c.hash != s.hash())
     }
 
     /// Forgets a file; headers that changed make the files that include them stale.
@@ -239,12 +271,24 @@ fn programs(units: &[Arc<Unit>]) -> Vec<Vec<&Unit>> {
     mains.into_iter().map(|m| std::iter::once(&**m).chain(shared.iter().copied()).collect()).collect()
 }
 
-fn hash_of(text: &[u8]) -> u64 {
-    use std::hash::Hasher;
-    let mut h = FxHasher::default();
-    h.write(text);
-    h.write_usize(text.len());
-    h.finish()
+/// Programs that share files find the same things in them.
+fn drop_repeats(findings: &mut Vec<Finding>) {
+    let mut seen = FxHashSet::default();
+    findings.retain(|f| {
+        let mut ends: Vec<_> = f
+            .accesses
+            .iter()
+            .map(|a| {
+                a.stack.first().map(|s| (s.file.clone(), s.function.clone(), s.line)).unwrap_or_default()
+            })
+            .collect();
+        ends.sort();
+        if f.kind == Kind::DataRace {
+            ends.iter_mut().for_each(|e| e.2 = None);
+        }
+        let place = f.message.split(':').next().unwrap_or_default().to_string();
+        seen.insert((f.kind, place, ends))
+    });
 }
 
 fn lenses(

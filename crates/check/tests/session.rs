@@ -84,6 +84,29 @@ fn only_what_changed_is_lowered_again() {
     assert!(out.findings.is_empty(), "the race is gone");
 }
 
+#[test]
+fn a_builds_macros_count() {
+    let text = RACE.replace("    n = 2;\n", "#ifdef RACY\n    n = 2;\n#endif\n");
+    let source = Source::new("a.c", &text);
+    assert!(check_sources(std::slice::from_ref(&source), &Options::default()).findings.is_empty());
+    let racy = source.with_macros(vec![("RACY".into(), Some("1".into()))]);
+    assert_eq!(check_sources(&[racy], &Options::default()).findings.len(), 1);
+}
+
+#[test]
+fn a_file_lowered_elsewhere_is_not_lowered_again() {
+    let mut session = Session::new(Options::default());
+    let source = Source::new("a.c", RACE);
+    assert!(session.is_stale(&source));
+    let options = session.options.clone();
+    let elsewhere = source.clone();
+    let lowered = std::thread::spawn(move || elsewhere.lower(&options)).join().expect("lowered");
+    session.adopt(&source, lowered);
+    assert!(!session.is_stale(&source));
+    let out = session.check(&[source], None);
+    assert_eq!((out.stats.lowered, out.findings.len()), (0, 1));
+}
+
 struct OneHeader;
 impl Includes for OneHeader {
     fn find(&self, _: &str, name: &str, _: bool) -> Option<(Arc<str>, Arc<[u8]>)> {

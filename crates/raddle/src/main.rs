@@ -36,7 +36,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
             Shim::Rust(tool) => wrap::rustc::run(tool, words),
         };
     }
-    match Cli::parse_from(&args).command {
+    match parse(&args)?.command {
         Command::Run(args) => run::run(*args),
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.
@@ -50,6 +50,20 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
             anyhow::bail!("unexpected {:?}", args.words)
         }
     }
+}
+
+/// What is wrong with a command line is said in one sentence; help and version are clap's own.
+fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
+    Cli::try_parse_from(args).or_else(|error| {
+        if !error.use_stderr() {
+            error.exit();
+        }
+        let text = error.to_string();
+        let first: Vec<&str> = text.split("\n\n").next().unwrap_or("").lines().map(str::trim).collect();
+        let sentence = first.join(" ");
+        let sentence = sentence.strip_prefix("error: ").unwrap_or(&sentence);
+        anyhow::bail!("{sentence}; `raddle --help` says what there is")
+    })
 }
 
 /// The wrapper that raddle was called as, by its own name or by the first word, and its words.

@@ -107,8 +107,8 @@ fn a_binary_of_plain_gcc_gets_raddles_runtime_for_libtsan() {
         let runtimes: Vec<&str> =
             outcome.stdout.lines().filter(|l| l.contains("tsan") || l.contains("raddle")).collect();
         let cache = common::cache();
-        let ours = |l: &&str| l.starts_with(cache.to_str().unwrap());
-        assert!(!runtimes.is_empty() && runtimes.iter().all(|l| ours(&l)), "{runtimes:?}");
+        let ours = |l: &str| l.starts_with(cache.to_str().unwrap());
+        assert!(!runtimes.is_empty() && runtimes.iter().all(|l| ours(l)), "{runtimes:?}");
     }
 }
 

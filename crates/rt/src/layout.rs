@@ -80,7 +80,9 @@ pub const fn block_info(address: usize) -> *mut u64 {
 
 /// Can memory at `address` have shadow of its own, given the kinds of address the essay names?
 pub const fn is_watchable(address: usize) -> bool {
-    address < 0x1000_0000_0000 || (address >= 0x5000_0000_0000 && address < 0x6000_0000_0000) || address >= 0x7000_0000_0000
+    address < 0x1000_0000_0000
+        || (address >= 0x5000_0000_0000 && address < 0x6000_0000_0000)
+        || address >= 0x7000_0000_0000
 }
 
 #[cfg(test)]
@@ -89,8 +91,10 @@ mod tests {
 
     #[test]
     fn the_three_places_of_a_program_have_disjoint_shadow_inside_the_reservation() {
-        let places = [0x40_0000..0x8000_0000, 0x5555_5555_4000..0x5656_0000_0000, 0x7e00_0000_0000..0x7fff_ffff_f000];
-        let mut spans: Vec<_> = places.iter().map(|p| shadow_of(p.start) as usize..shadow_of(p.end) as usize).collect();
+        let places =
+            [0x40_0000..0x8000_0000, 0x5555_5555_4000..0x5656_0000_0000, 0x7e00_0000_0000..0x7fff_ffff_f000];
+        let mut spans: Vec<_> =
+            places.iter().map(|p| shadow_of(p.start) as usize..shadow_of(p.end) as usize).collect();
         spans.sort_by_key(|s| s.start);
         assert!(spans.windows(2).all(|w| w[0].end <= w[1].start));
         assert!(spans.iter().all(|s| SHADOW.start <= s.start && s.end <= SHADOW.end));

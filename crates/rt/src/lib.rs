@@ -19,6 +19,11 @@
 //! - Thread state is in initial-exec thread-local storage, zero before the thread is known.
 //! - A process that no driver watches pays for its probes and nothing else happens.
 #![cfg_attr(panic = "abort", no_std)]
+#![expect(
+    clippy::not_unsafe_ptr_arg_deref,
+    clippy::missing_safety_doc,
+    reason = "modules are public for the tests of this crate; nobody else calls them"
+)]
 
 pub mod annotate;
 pub mod detect;

@@ -146,7 +146,7 @@ impl Spin {
         let mut tries = 0u32;
         while self.0.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
             tries += 1;
-            if tries % 128 == 0 {
+            if tries.is_multiple_of(128) {
                 yield_now();
             } else {
                 core::hint::spin_loop();

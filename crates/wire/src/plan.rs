@@ -132,9 +132,15 @@ mod tests {
         assert_eq!(plan.site(0x40), Some(read));
         assert_eq!(plan.site(0x11), None);
         assert_eq!(plan.site(0x41), None);
-        for (a, inside) in
-            [(0xf, false), (0x10, true), (0x17, true), (0x18, false), (0xff, false), (0x100, true), (0x110, false)]
-        {
+        for (a, inside) in [
+            (0xf, false),
+            (0x10, true),
+            (0x17, true),
+            (0x18, false),
+            (0xff, false),
+            (0x100, true),
+            (0x110, false),
+        ] {
             assert_eq!(plan.is_ignored(a), inside, "{a:#x}");
         }
     }
@@ -142,7 +148,8 @@ mod tests {
     #[test]
     fn a_cut_plan_is_refused() {
         let site = Site { class: SiteClass::ReadAcquire, effect: SiteEffect::Always, depth: 0 };
-        let bytes = encode(&[(0x40, site)], &[1..2]);
+        let ignored = 1..2;
+        let bytes = encode(&[(0x40, site)], core::slice::from_ref(&ignored));
         let words = words(&bytes);
         for n in 0..words.len() {
             assert!(Plan::decode(&words[..n]).is_none());

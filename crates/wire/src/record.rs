@@ -98,28 +98,73 @@ pub enum Place {
 #[derive(Debug, Clone, Copy)]
 pub enum Record<'a> {
     /// The executable of this process.
-    Process { executable: &'a [u8] },
+    Process {
+        executable: &'a [u8],
+    },
     /// A file mapped at `low..high`, its first byte at `low - offset`.
-    Module { low: u64, high: u64, offset: u64, path: &'a [u8] },
+    Module {
+        low: u64,
+        high: u64,
+        offset: u64,
+        path: &'a [u8],
+    },
     /// Return addresses, innermost first; the first is the place of the access itself.
-    Stack { id: u64, pcs: &'a [u64] },
-    Thread { thread: u64, parent: u64, stack: u64 },
-    ThreadName { thread: u64, name: &'a [u8] },
-    ThreadEnd { thread: u64 },
+    Stack {
+        id: u64,
+        pcs: &'a [u64],
+    },
+    Thread {
+        thread: u64,
+        parent: u64,
+        stack: u64,
+    },
+    ThreadName {
+        thread: u64,
+        name: &'a [u8],
+    },
+    ThreadEnd {
+        thread: u64,
+    },
     /// `joiner` has waited for `thread` to end.
-    ThreadJoin { joiner: u64, thread: u64 },
+    ThreadJoin {
+        joiner: u64,
+        thread: u64,
+    },
     /// A lock seen for the first time. `what` is a [`lock_kind`].
-    Lock { lock: u64, address: u64, what: u64 },
+    Lock {
+        lock: u64,
+        address: u64,
+        what: u64,
+    },
     /// The later access first.
-    Race { now: AccessEnd<'a>, before: AccessEnd<'a>, place: Place },
+    Race {
+        now: AccessEnd<'a>,
+        before: AccessEnd<'a>,
+        place: Place,
+    },
     /// `thread` acquired `acquired` while holding `held`. `segment` counts its creates and joins so far.
-    LockEdge { thread: u64, segment: u64, acquired: HeldLock, held: &'a [HeldLock] },
+    LockEdge {
+        thread: u64,
+        segment: u64,
+        acquired: HeldLock,
+        held: &'a [HeldLock],
+    },
     /// `ANNOTATE_EXPECT_RACE`.
-    ExpectRace { address: u64, size: u64, stack: u64, description: &'a [u8] },
+    ExpectRace {
+        address: u64,
+        size: u64,
+        stack: u64,
+        description: &'a [u8],
+    },
     /// A race on an address that was expected.
-    ExpectedSeen { address: u64 },
+    ExpectedSeen {
+        address: u64,
+    },
     /// The runtime could not start: a code of [`crate::log::fatal`].
-    Fatal { code: u64, detail: &'a [u8] },
+    Fatal {
+        code: u64,
+        detail: &'a [u8],
+    },
 }
 
 pub mod lock_kind {

@@ -39,7 +39,21 @@ pub(super) fn model_unit() -> Arc<Unit> {
 
 /// Lowers one file. Never fails; what cannot be understood becomes unknown.
 pub fn lower_file(path: &str, text: &[u8], includes: &dyn Includes, limits: Limits) -> Lowered {
-    let front = BASE.with(|b| b.0.clone());
+    lower_file_with(path, text, &[], includes, limits)
+}
+
+/// Lowers one file with macros defined (or, without a value, undefined) before it, as by `-D` and `-U`.
+pub fn lower_file_with(
+    path: &str,
+    text: &[u8],
+    macros: &[(String, Option<String>)],
+    includes: &dyn Includes,
+    limits: Limits,
+) -> Lowered {
+    let mut front = BASE.with(|b| b.0.clone());
+    for (name, value) in macros {
+        front = front.define(name, value.as_deref());
+    }
     let (out, unit, errors) = front.lower(path, text, includes, limits, false);
     Lowered { unit: Arc::new(unit), errors, cut_short: out.cut_short, missing: out.missing }
 }
@@ -69,6 +83,19 @@ impl Front {
         parser.run();
         let scopes = parser.scopes;
         Self { state, words: self.words, scopes }
+    }
+
+    fn define(self, name: &str, value: Option<&str>) -> Self {
+        let line = match value {
+            Some(value) => format!("#define {name} {value}\n"),
+            None => format!("#undef {name}\n"),
+        };
+        let (_, state) = Preprocessor::new(self.state, &NoIncludes, Limits::default()).run(
+            "<macros>",
+            line.as_bytes(),
+            true,
+        );
+        Self { state, ..self }
     }
 
     fn lower(

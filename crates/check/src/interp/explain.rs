@@ -4,7 +4,7 @@ use raddle_finding::{Kind, Op};
 
 use super::Machine;
 use super::context::{ContextId, Held};
-use super::history::{ATOMIC, Cell, FREE, WRITE};
+use super::history::{ATOMIC, Cell, FREE, HANDLER, WRITE};
 use super::raw::{RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use super::thread::State;
 use super::value::is_unknown;
@@ -22,17 +22,24 @@ impl Machine<'_> {
     pub(super) fn report_race(&mut self, old: Cell, new: Cell, granule: usize, size: u32) {
         // A lock at an unknown address may be a lock that the other thread holds as well.
         let vague = |c: &Cell| self.contexts.held(c.lockset).iter().any(|h| is_unknown(h.lock));
-        if vague(&old) || vague(&new) || self.met(Kind::DataRace, old.pc, new.pc) {
+        let first = (old.mask & new.mask).trailing_zeros();
+        let address = u64::from(Program::GLOBALS_BASE) + granule as u64 * 8 + u64::from(first);
+        // A handler shares the thread-local storage of the thread under it, and puts `errno` back.
+        let handled = (old.flags | new.flags) & HANDLER != 0 && self.is_thread_local(address);
+        if vague(&old) || vague(&new) || handled || self.met(Kind::DataRace, old.pc, new.pc) {
             return;
         }
         self.knowledge.hot[old.pc as usize] = true;
         self.knowledge.hot[new.pc as usize] = true;
-        let first = (old.mask & new.mask).trailing_zeros();
-        let address = u64::from(Program::GLOBALS_BASE) + granule as u64 * 8 + u64::from(first);
         let sizes = [size, old.mask.count_ones()];
         let accesses = [new, old].iter().zip(sizes).map(|(c, size)| self.access_of(*c, size)).collect();
         let place = self.place_of(address);
         self.add(Kind::DataRace, accesses, Some(address), place, Vec::new());
+    }
+
+    fn is_thread_local(&self, address: u64) -> bool {
+        let size = self.program.tls.len() as u64;
+        self.threads.iter().any(|t| t.tls != 0 && address.wrapping_sub(u64::from(t.tls)) < size)
     }
 
     fn access_of(&self, c: Cell, size: u32) -> RawAccess {

@@ -78,6 +78,12 @@ impl History {
         self.spilled.clear();
     }
 
+    /// Forgets what lies beyond; what lies before is forgotten range by range.
+    pub fn truncate(&mut self, granules: usize) {
+        self.granules.truncate(granules);
+        self.spilled.retain(|i, _| (*i as usize) < granules);
+    }
+
     pub fn grow(&mut self, granules: usize) {
         self.granules.resize(granules, Granule::default());
     }

@@ -96,8 +96,9 @@ impl Machine<'_> {
     }
 
     fn allocate(&mut self, ti: usize, pc: u32, size: u64, zero: bool) -> u64 {
-        /// What an allocation of unknown size gets.
-        const USUAL: u64 = 256;
+        /// What an allocation of unknown size gets: room for the few elements that a loop to an unknown bound reaches,
+        /// so that they do not reach into other objects.
+        const USUAL: u64 = 8192;
         let size = self.size_or(size, USUAL);
         let context = self.context(ti);
         let block = Block { address: 0, size: 0, freed: false, thread: ti as u8, pc, context };

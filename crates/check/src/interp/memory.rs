@@ -4,6 +4,8 @@
 //! blocks are not used again while there is room, so that an access after the end of a block's life meets the
 //! `free` in the history and not a new owner. Frames do come again at once: calls are too many.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::context::ContextId;
@@ -33,6 +35,31 @@ pub struct Block {
     pub context: ContextId,
 }
 
+/// Granularity in which changes to globals are tracked.
+const PAGE: usize = 4096;
+
+/// What globals hold when a run starts.
+#[derive(Debug)]
+pub struct Base {
+    bytes: Vec<u8>,
+    holes: Vec<u8>,
+}
+
+impl Base {
+    /// Initial bytes, and the ranges (address, size) of them that are unknown.
+    pub fn new(image: &[u8], unknown: impl Iterator<Item = (u32, u32)>) -> Self {
+        let mut m = Memory { bytes: image.to_vec(), ..Memory::default() };
+        m.bytes.resize(image.len().next_multiple_of(8), 0);
+        m.holes.resize(m.bytes.len() / 8, 0);
+        for (address, size) in unknown {
+            if let Ok(at) = m.index(u64::from(address), u64::from(size)) {
+                m.havoc(at, size as usize, 1);
+            }
+        }
+        Self { bytes: m.bytes, holes: m.holes }
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Memory {
     bytes: Vec<u8>,
@@ -45,21 +72,61 @@ pub struct Memory {
     limit: usize,
     /// Bytes allocated on the heap and for frames.
     used: usize,
+    base: Option<Arc<Base>>,
+    /// For each page of the globals whether it has changed, its history included.
+    touched: Vec<bool>,
 }
 
 impl Memory {
-    /// Starts over with a program's globals. `watched`: the history is kept.
-    pub fn reset(&mut self, image: &[u8], limit: usize) {
-        self.bytes.clear();
-        self.bytes.extend_from_slice(image);
-        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
-        self.holes.clear();
-        self.holes.resize(self.bytes.len() / 8, 0);
-        self.history.reset(self.bytes.len() / 8);
+    /// Starts over. With the same globals as before only the pages that were touched are put back: a program may have
+    /// megabytes of them, and most runs are short.
+    pub fn reset(&mut self, base: &Arc<Base>, limit: usize) {
+        let granules = base.bytes.len() / 8;
+        if self.base.as_ref().is_some_and(|b| Arc::ptr_eq(b, base)) {
+            self.bytes.truncate(base.bytes.len());
+            self.holes.truncate(granules);
+            self.history.truncate(granules);
+            for page in 0..self.touched.len() {
+                if std::mem::take(&mut self.touched[page]) {
+                    let range = page * PAGE..((page + 1) * PAGE).min(base.bytes.len());
+                    self.bytes[range.clone()].copy_from_slice(&base.bytes[range.clone()]);
+                    let range = range.start / 8..range.end / 8;
+                    self.holes[range.clone()].copy_from_slice(&base.holes[range.clone()]);
+                    self.history.forget(range.start, range.end);
+                }
+            }
+        } else {
+            self.bytes.clone_from(&base.bytes);
+            self.holes.clone_from(&base.holes);
+            self.history.reset(granules);
+            self.touched.clear();
+            self.touched.resize(base.bytes.len().div_ceil(PAGE), false);
+            self.base = Some(base.clone());
+        }
         self.blocks.clear();
         self.frames.clear();
         self.limit = limit;
         self.used = 0;
+    }
+
+    /// Remembers that a range is no longer what it was at the start.
+    #[inline(always)]
+    pub fn touch(&mut self, at: usize, size: usize) {
+        let (first, last) = (at / PAGE, (at + size.max(1) - 1) / PAGE);
+        if let Some(t) = self.touched.get_mut(first) {
+            *t = true;
+        }
+        if last != first {
+            self.touch_many(first, last);
+        }
+    }
+
+    #[cold]
+    fn touch_many(&mut self, first: usize, last: usize) {
+        let end = (last + 1).min(self.touched.len());
+        if first < end {
+            self.touched[first..end].fill(true);
+        }
     }
 
     /// The index of an address, if `size` bytes are there.
@@ -118,6 +185,7 @@ impl Memory {
     #[inline(always)]
     pub fn store(&mut self, at: usize, ty: Scalar, value: u64) {
         let size = ty.size() as usize;
+        self.touch(at, size);
         // An unknown's number goes where the value would: loading it gives the same unknown again.
         let (bits, hole) = if is_unknown(value) { (u64::from(number(value)), true) } else { (value, false) };
         self.bytes[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
@@ -141,6 +209,7 @@ impl Memory {
     }
 
     pub fn copy(&mut self, to: usize, from: usize, size: usize) {
+        self.touch(to, size);
         self.bytes.copy_within(from..from + size, to);
         if (to | from | size).is_multiple_of(8) {
             self.holes.copy_within(from / 8..(from + size) / 8, to / 8);
@@ -168,6 +237,7 @@ impl Memory {
     }
 
     fn mark(&mut self, at: usize, size: usize, hole: bool) {
+        self.touch(at, size);
         let mut i = at;
         while i < at + size {
             if i.is_multiple_of(8) && at + size - i >= 8 {
@@ -250,7 +320,7 @@ mod tests {
 
     fn memory() -> Memory {
         let mut m = Memory::default();
-        m.reset(&[0; 64], 1 << 16);
+        m.reset(&Arc::new(Base::new(&[0; 64], std::iter::empty())), 1 << 16);
         m
     }
 
@@ -299,6 +369,21 @@ mod tests {
         assert!(m.block(u64::from(a) + 24).is_none());
         assert!(m.allocate(1 << 20, true, block()).is_none());
         assert!(m.allocate(u64::MAX, true, block()).is_none());
+    }
+
+    #[test]
+    fn starting_over_puts_back_what_was_touched_and_no_more() {
+        let base = Arc::new(Base::new(&vec![7; 3 * PAGE], [(BASE as u32 + 8, 4)].into_iter()));
+        let mut m = Memory::default();
+        m.reset(&base, 1 << 16);
+        m.store(PAGE - 4, Scalar::U64, 0);
+        m.fill(2 * PAGE, 16, 1);
+        m.store(8, Scalar::I32, 5);
+        let heap = m.allocate(8, true, block()).expect("room");
+        m.reset(&base, 1 << 16);
+        assert!((0..3 * PAGE).all(|i| m.is_hole(i) == (8..12).contains(&i)));
+        assert!((0..3 * PAGE).filter(|i| !m.is_hole(*i)).all(|i| m.byte(i) == Some(7)));
+        assert_eq!(m.index(u64::from(heap), 8), Err(Bad::Elsewhere));
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod thread;
 pub mod value;
 mod waits;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,7 +47,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ir::Program;
 use clock::Clock;
 use context::Contexts;
-use memory::Memory;
+use memory::{Base, Memory};
 use raddle_finding::Kind;
 use raw::RawFinding;
 pub use rng::Rng;
@@ -134,6 +135,8 @@ pub struct Machine<'p> {
     program: &'p Program,
     bounds: Bounds,
     memory: Memory,
+    /// For starts at the beginning and in the middle.
+    bases: [Option<Arc<Base>>; 2],
     threads: Vec<Thread>,
     objects: FxHashMap<u64, Object>,
     /// What has been released to each atomic object.
@@ -175,6 +178,7 @@ impl<'p> Machine<'p> {
             program,
             bounds,
             memory: Memory::default(),
+            bases: [None, None],
             threads: Vec::new(),
             objects: FxHashMap::default(),
             atomics: FxHashMap::default(),
@@ -233,18 +237,8 @@ impl<'p> Machine<'p> {
     }
 
     fn prepare(&mut self, start: Start, seed: u64) {
-        self.memory.reset(&self.program.image, self.bounds.heap);
-        let program = self.program;
-        let ranges = program.image_unknown.iter().chain(if start.in_the_middle {
-            &program.image_mutable[..]
-        } else {
-            &[]
-        });
-        for (address, size) in ranges {
-            if let Ok(at) = self.memory.index(u64::from(*address), u64::from(*size)) {
-                self.memory.havoc(at, *size as usize, 1);
-            }
-        }
+        let base = self.base(start.in_the_middle);
+        self.memory.reset(&base, self.bounds.heap);
         self.threads.clear();
         self.objects.clear();
         self.atomics.clear();
@@ -267,6 +261,15 @@ impl<'p> Machine<'p> {
         self.idle_wakes = 0;
         self.approximate = false;
         self.start_main(start.function);
+    }
+
+    /// What globals hold at the start of a run; made once for each kind of start.
+    fn base(&mut self, in_the_middle: bool) -> Arc<Base> {
+        let program = self.program;
+        let mutable = if in_the_middle { &program.image_mutable[..] } else { &[] };
+        let unknown = program.image_unknown.iter().chain(mutable).copied();
+        let base = &mut self.bases[usize::from(in_the_middle)];
+        base.get_or_insert_with(|| Arc::new(Base::new(&program.image, unknown))).clone()
     }
 
     /// An unknown that was never seen before in this run.

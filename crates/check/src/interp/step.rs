@@ -350,6 +350,7 @@ impl Machine<'_> {
 
     #[inline(always)]
     fn record(&mut self, ti: usize, granule: usize, cell: Cell, size: u32) {
+        self.memory.touch(granule * 8, 8);
         let clock = &self.threads[ti].clock;
         let race = if cell.flags & WRITE != 0 {
             self.memory.history.write(granule, cell, clock)

@@ -81,7 +81,8 @@ pub struct Expected {
 
 /// All processes of a session, in the order of their numbers.
 pub fn read(dir: &Path) -> Result<Vec<Process>> {
-    let entries = std::fs::read_dir(dir).with_context(|| format!("cannot read the session {}", dir.display()))?;
+    let entries =
+        std::fs::read_dir(dir).with_context(|| format!("cannot read the session {}", dir.display()))?;
     let mut logs: Vec<PathBuf> =
         entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "log")).collect();
     logs.sort();
@@ -138,7 +139,9 @@ impl Process {
                     self.fork_joins.push((true, parent, thread));
                 }
             }
-            Decoded::ThreadName { thread, name } => self.threads.entry(thread).or_default().name = Some(text(name)),
+            Decoded::ThreadName { thread, name } => {
+                self.threads.entry(thread).or_default().name = Some(text(name))
+            }
             Decoded::ThreadEnd { thread } => self.threads.entry(thread).or_default().ended = true,
             Decoded::ThreadJoin { joiner, thread } => self.fork_joins.push((false, joiner, thread)),
             Decoded::Lock { lock, address, what } => drop(self.locks.insert(lock, Lock { address, what })),
@@ -154,8 +157,18 @@ impl Process {
         }
     }
 
+    /// The process has outlived the command that was run.
+    pub fn is_running(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
+        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+        state.is_some_and(|s| s != 'Z' && s != 'X')
+    }
+
     /// The module that was mapped at `address` when `modules` of them were known.
     pub fn module_at(&self, address: u64, modules: usize) -> Option<&Mapped> {
-        self.modules[..modules.min(self.modules.len())].iter().rev().find(|m| m.low <= address && address < m.high)
+        self.modules[..modules.min(self.modules.len())]
+            .iter()
+            .rev()
+            .find(|m| m.low <= address && address < m.high)
     }
 }

@@ -130,7 +130,9 @@ impl Explain<'_> {
         };
         let mut finding = Finding::new(Kind::DataRace, confidence, message(&now, &before, location.as_ref()));
         if before.stack.is_empty() && self.history > 0 {
-            finding.notes.push("the history no longer reaches back to the earlier access: a smaller input may help".into());
+            finding.notes.push(
+                "the history no longer reaches back to the earlier access: a smaller input may help".into(),
+            );
         }
         finding.accesses = vec![now, before];
         finding.location = location;
@@ -202,7 +204,10 @@ impl Explain<'_> {
             name,
             taken: taken
                 .iter()
-                .map(|(thread, stack)| Taken { thread: self.thread_label(*thread), stack: self.stack(*stack) })
+                .map(|(thread, stack)| Taken {
+                    thread: self.thread_label(*thread),
+                    stack: self.stack(*stack),
+                })
                 .collect(),
         }
     }
@@ -256,16 +261,25 @@ impl Explain<'_> {
     }
 
     fn missing_races(&mut self) -> Vec<Finding> {
-        let missing: Vec<_> =
-            self.process.expected.iter().filter(|e| !self.process.expected_seen.contains(&e.address)).collect();
+        let missing: Vec<_> = self
+            .process
+            .expected
+            .iter()
+            .filter(|e| !self.process.expected_seen.contains(&e.address))
+            .collect();
         let mut findings = Vec::new();
         for expected in missing {
             let stack = self.stack(expected.stack);
-            let why = if expected.description.is_empty() { String::new() } else { format!(" ({})", expected.description) };
+            let why = if expected.description.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", expected.description)
+            };
             let message = format!("a race was expected on an address and none was found{why}");
             let mut finding = Finding::new(Kind::ExpectedRaceMissing, Confidence::Confirmed, message);
             let thread = "T0 (main)".to_string();
-            finding.accesses = vec![Access { op: Op::Call, size: 0, thread, locks: vec![], stack, lock: None }];
+            finding.accesses =
+                vec![Access { op: Op::Call, size: 0, thread, locks: vec![], stack, lock: None }];
             finding.occurrences = 1;
             findings.push(finding);
         }

@@ -48,6 +48,7 @@ pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &S
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
             libc::signal(libc::SIGINT, libc::SIG_DFL);
             libc::signal(libc::SIGQUIT, libc::SIG_DFL);
+            bound_stack();
             Ok(())
         });
         // The terminal sends these to the target as well; raddle stays to tell what was found.
@@ -63,6 +64,19 @@ pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &S
     let status = child.wait().context("cannot wait for the target")?;
     CHILD.store(0, Ordering::Relaxed);
     Ok(Status(status))
+}
+
+/// Without a limit on the stack the kernel lays memory out from the bottom, where the shadow is.
+fn bound_stack() {
+    const MOST: libc::rlim_t = 1 << 30;
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: plain system calls on a local.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_STACK, &mut limit) == 0 && limit.rlim_cur > MOST {
+            limit.rlim_cur = MOST;
+            libc::setrlimit(libc::RLIMIT_STACK, &limit);
+        }
+    }
 }
 
 /// The path before what the variable holds already.

@@ -41,9 +41,14 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let served = session.close();
     let processes = collect::read(served.dir())?;
     target::complain(&program, &processes)?;
+    let left = processes.iter().filter(|p| p.is_running()).count();
+    if left > 0 {
+        eprintln!("raddle: {left} watched process(es) still run; what they do from now on is not reported");
+    }
 
     let mut report = explain::report(&args.command, &processes, &options);
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
+    report.stats.insert("processes_left".into(), Stat::Int(left as i64));
     report.stats.insert("target_status".into(), Stat::Int(status.code() as i64));
     settler.settle(report, status)
 }

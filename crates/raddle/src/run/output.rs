@@ -11,7 +11,17 @@ use thiserror::Error;
 pub struct OutputError {
     what: &'static str,
     path: PathBuf,
-    why: std::io::ErrorKind,
+    why: String,
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "its folder does not exist".into(),
+        std::io::ErrorKind::PermissionDenied => "that is not permitted".into(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".into(),
+        std::io::ErrorKind::NotADirectory => "a part of the path is not a folder".into(),
+        kind => kind.to_string(),
+    }
 }
 
 /// A file that will be written, all at once, beside its place first.
@@ -40,7 +50,7 @@ impl OutputFile {
     }
 
     fn error(&self, source: std::io::Error) -> OutputError {
-        OutputError { what: self.what, path: self.path.clone(), why: source.kind() }
+        OutputError { what: self.what, path: self.path.clone(), why: reason(&source) }
     }
 
     fn beside(&self) -> Result<tempfile::NamedTempFile, OutputError> {
@@ -53,7 +63,7 @@ impl OutputFile {
             return std::fs::write(&self.path, text).map_err(|e| self.error(e));
         }
         let mut file = self.beside()?;
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666 & !umask());
         file.write_all(text.as_bytes())
             .and_then(|()| file.as_file().set_permissions(mode))
             .and_then(|()| file.persist(&self.path).map(drop).map_err(|e| e.error))
@@ -61,10 +71,21 @@ impl OutputFile {
     }
 }
 
+/// Can only be asked by being set.
+fn umask() -> u32 {
+    let old = rustix::process::umask(rustix::fs::Mode::empty());
+    rustix::process::umask(old);
+    old.bits()
+}
+
 /// The report to whoever reads it: text to stderr, so that the target's output stays what it was; documents to stdout.
 pub fn print(text: &str, is_document: bool) {
     // Whoever closed the pipe wants no more of it.
-    let _ = if is_document { std::io::stdout().write_all(text.as_bytes()) } else { std::io::stderr().write_all(text.as_bytes()) };
+    let _ = if is_document {
+        std::io::stdout().write_all(text.as_bytes())
+    } else {
+        std::io::stderr().write_all(text.as_bytes())
+    };
 }
 
 pub fn width() -> usize {

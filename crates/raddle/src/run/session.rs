@@ -44,6 +44,7 @@ impl Session {
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
             .tempdir()
             .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
+        check_limits(dir.path())?;
         let config = dir.path().join("config");
         // A whole page, since the runtime maps one.
         let mut page = config_of(options).as_bytes().to_vec();
@@ -52,11 +53,18 @@ impl Session {
         make_fifo(&dir.path().join("ask"))?;
 
         let stop = Arc::new(AtomicBool::new(false));
-        let planner = Planner { dir: dir.path().into(), patterns: patterns(&options.ignore), known: HashMap::new() };
+        let planner =
+            Planner { dir: dir.path().into(), patterns: patterns(&options.ignore), known: HashMap::new() };
         let watcher = Watcher::new(dir.path(), options.memory_limit)?;
         let threads = vec![
-            spawn("plans", { let stop = stop.clone(); move || planner.serve(&stop) }),
-            spawn("memory", { let stop = stop.clone(); move || watcher.watch(&stop) }),
+            spawn("plans", {
+                let stop = stop.clone();
+                move || planner.serve(&stop)
+            }),
+            spawn("memory", {
+                let stop = stop.clone();
+                move || watcher.watch(&stop)
+            }),
         ];
         Ok(Session { dir, stop, threads })
     }
@@ -69,15 +77,34 @@ impl Session {
     pub fn close(self) -> Served {
         self.stop.store(true, Ordering::Release);
         // Whoever sleeps on the FIFO wakes by a byte too few for a question.
-        let _ = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(self.dir.path().join("ask")).map(
-            |mut fifo| std::io::Write::write(&mut fifo, &[0]),
-        );
+        let _ = OpenOptions::new()
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(self.dir.path().join("ask"))
+            .map(|mut fifo| std::io::Write::write(&mut fifo, &[0]));
         for thread in self.threads {
             thread.thread().unpark();
             let _ = thread.join();
         }
         Served(self.dir)
     }
+}
+
+/// The runtime can not complain before it has a log.
+fn check_limits(dir: &Path) -> Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    const LONGEST: usize = 380;
+    let log = raddle_wire::log::FILE_SIZE as u64;
+    anyhow::ensure!(
+        dir.as_os_str().as_bytes().len() <= LONGEST,
+        "the path in TMPDIR is too long: set it to a shorter one"
+    );
+    let allowed = rustix::process::getrlimit(rustix::process::Resource::Fsize).current.unwrap_or(u64::MAX);
+    anyhow::ensure!(
+        allowed >= log,
+        "`ulimit -f` allows no file of 64 MiB, which raddle's log needs: raise it"
+    );
+    Ok(())
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
@@ -130,7 +157,11 @@ struct Planner {
 impl Planner {
     fn serve(mut self, stop: &AtomicBool) {
         // Open for writing too, so that it never reads as ended.
-        let fifo = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(self.dir.join("ask"));
+        let fifo = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(self.dir.join("ask"));
         let Ok(mut fifo) = fifo else { return };
         while !stop.load(Ordering::Acquire) {
             let mut pid = [0; 4];
@@ -142,7 +173,8 @@ impl Planner {
     }
 
     fn answer(&mut self, pid: u32) {
-        let plan = std::fs::read_link(format!("/proc/{pid}/exe")).map(|exe| self.plan(&exe)).unwrap_or_default();
+        let plan =
+            std::fs::read_link(format!("/proc/{pid}/exe")).map(|exe| self.plan(&exe)).unwrap_or_default();
         let (new, path) = (self.dir.join(format!("plan.{pid}.new")), self.dir.join(format!("plan.{pid}")));
         // By a rename, so that the runtime sees all of it or nothing.
         if std::fs::write(&new, plan).is_ok() {
@@ -226,7 +258,9 @@ impl Watcher {
 /// Three quarters of the memory there is, or of what ulimit allows.
 fn default_limit() -> u64 {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = meminfo.lines().find_map(|l| l.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    let total = meminfo
+        .lines()
+        .find_map(|l| l.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
     let machine = total.unwrap_or(4 << 20) * 1024;
     let allowed = [rustix::process::Resource::Rss, rustix::process::Resource::Data]
         .into_iter()

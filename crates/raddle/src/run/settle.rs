@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use raddle_finding::baseline::Baseline;
 use raddle_finding::suppress::Suppressions;
-use raddle_finding::{Confidence, Format, RenderOptions, Report, STAT_BASELINE, STAT_SUPPRESSED, Stat, group, render};
+use raddle_finding::{
+    Confidence, Format, RenderOptions, Report, STAT_BASELINE, STAT_SUPPRESSED, Stat, group, render,
+};
 
 use super::args::{self, Color, FailOn, Options};
 use super::launch::Status;
@@ -36,7 +38,9 @@ impl Settler {
             Some(path) => Some(Baseline::load(&path.display().to_string(), &read(path, "baseline")?)?),
             None => None,
         };
-        let file = |what, path: &Option<std::path::PathBuf>| path.as_deref().map(|p| OutputFile::new(what, p)).transpose();
+        let file = |what, path: &Option<std::path::PathBuf>| {
+            path.as_deref().map(|p| OutputFile::new(what, p)).transpose()
+        };
         let output = file("the report", &options.output)?;
         let color = match options.color {
             Color::Always => true,

@@ -13,7 +13,9 @@ use super::collect::Process;
 /// Why a target can not be watched. Each is one sentence with its remedy.
 #[derive(Debug, Error)]
 pub enum TargetError {
-    #[error("there is no program `{0}`: check the name, and that its folder is in PATH or written with a slash")]
+    #[error(
+        "there is no program `{0}`: check the name, and that its folder is in PATH or written with a slash"
+    )]
     NotFound(String),
     #[error("`{0}` is a folder, not a program")]
     Folder(String),
@@ -21,11 +23,15 @@ pub enum TargetError {
     NotExecutable(String),
     #[error("`{0}` can not be read: {1}")]
     Unreadable(String, String),
-    #[error("`{0}` is statically linked, and raddle works through the dynamic linker: link it without -static")]
+    #[error(
+        "`{0}` is statically linked, and raddle works through the dynamic linker: link it without -static"
+    )]
     Static(String),
     #[error("`{0}` is a {1} program; raddle watches 64-bit x86 programs only")]
     Foreign(String, String),
-    #[error("`{0}` carries the ThreadSanitizer runtime of clang or rustc inside: link it again with `raddle cc`, `raddle c++` or `cargo raddle`")]
+    #[error(
+        "`{0}` carries the ThreadSanitizer runtime of clang or rustc inside: link it again with `raddle cc`, `raddle c++` or `cargo raddle`"
+    )]
     OtherRuntime(String),
     #[error(
         "nothing in `{0}` or in the processes it started is instrumented: build with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
@@ -35,7 +41,9 @@ pub enum TargetError {
         "`{0}` has no room for raddle's shadow memory, which needs 41 TiB of address space (not of memory): raise `ulimit -v`, set vm.overcommit_memory to 0 or 1; `raddle doctor` says more"
     )]
     NoShadow(String),
-    #[error("`{0}` was laid out where raddle's shadow memory must be: allow personality(2), or set vm.mmap_rnd_bits to 28; `raddle doctor` says more")]
+    #[error(
+        "`{0}` was laid out where raddle's shadow memory must be: allow personality(2), or set vm.mmap_rnd_bits to 28; `raddle doctor` says more"
+    )]
     Layout(String),
 }
 
@@ -69,7 +77,9 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     }
     match (found.class, found.machine) {
         (Some(Class::Elf32), _) => return Err(TargetError::Foreign(shown, "32-bit".into())),
-        (_, Some(machine)) if machine != Machine::X86_64 => return Err(TargetError::Foreign(shown, machine.to_string())),
+        (_, Some(machine)) if machine != Machine::X86_64 => {
+            return Err(TargetError::Foreign(shown, machine.to_string()));
+        }
         _ => {}
     }
     if found.static_linked {
@@ -78,7 +88,8 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     if found.instrumentation == Instrumentation::ForeignRuntime {
         return Err(TargetError::OtherRuntime(shown));
     }
-    let has_runtime = matches!(found.instrumentation, Instrumentation::Raddle { .. } | Instrumentation::GccTsan);
+    let has_runtime =
+        matches!(found.instrumentation, Instrumentation::Raddle { .. } | Instrumentation::GccTsan);
     Ok(Program { path, has_runtime })
 }
 
@@ -96,7 +107,9 @@ fn is_executable(path: &Path) -> bool {
 
 /// After the run: was there anything to watch, and did the runtimes start?
 pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetError> {
-    let name = |p: &Process| if p.executable.is_empty() { program.path.display().to_string() } else { p.executable.clone() };
+    let name = |p: &Process| {
+        if p.executable.is_empty() { program.path.display().to_string() } else { p.executable.clone() }
+    };
     for p in processes {
         match p.fatal {
             Some(fatal::LAYOUT) => return Err(TargetError::Layout(name(p))),

@@ -65,7 +65,10 @@ mod tests {
 
     #[test]
     fn keys_with_a_meaning_are_taken() {
-        let o = options(&[], "suppressions=s.txt:exitcode=7 detect_deadlocks=0,memory_limit_mb=512:color=never:log_path=r.txt");
+        let o = options(
+            &[],
+            "suppressions=s.txt:exitcode=7 detect_deadlocks=0,memory_limit_mb=512:color=never:log_path=r.txt",
+        );
         assert_eq!(o.suppressions, [std::path::PathBuf::from("s.txt")]);
         assert_eq!((o.exit_code, o.no_lock_order, o.memory_limit), (7, true, Some(512 << 20)));
         assert_eq!((o.color, o.output), (Color::Never, Some("r.txt".into())));
@@ -73,7 +76,10 @@ mod tests {
 
     #[test]
     fn the_command_line_wins_and_strangers_are_passed_over() {
-        let o = options(&["--exit-code", "5", "-o", "mine"], "exitcode=7:log_path=r.txt:halt_on_error=1:nonsense");
+        let o = options(
+            &["--exit-code", "5", "-o", "mine"],
+            "exitcode=7:log_path=r.txt:halt_on_error=1:nonsense",
+        );
         assert_eq!((o.exit_code, o.output), (5, Some("mine".into())));
         assert_eq!(options(&[], "log_path=stderr").output, None);
     }

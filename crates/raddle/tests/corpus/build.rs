@@ -100,7 +100,8 @@ impl Built {
         command.args(["--format", "json", "-o"]).arg(&report);
         self.target(&mut command, program);
         let output = within(Duration::from_secs(program.timeout), command)?;
-        let status = output.status.code().ok_or_else(|| format!("raddle itself was killed: {:?}", output.status))?;
+        let status =
+            output.status.code().ok_or_else(|| format!("raddle itself was killed: {:?}", output.status))?;
         let text = std::fs::read_to_string(&report).map_err(|e| {
             format!("no report ({e}), status {status}: {}", String::from_utf8_lossy(&output.stderr))
         })?;
@@ -150,7 +151,9 @@ fn multi_case(folder: &Path) -> Result<MultiCase, String> {
         let words: Vec<&str> = value.split(['[', ']', '"', ',', ' ']).filter(|w| !w.is_empty()).collect();
         match key {
             "main" => main = words.first().map(|w| folder.join(w)),
-            "lib" | "shared" | "plugin" => parts.extend(words.iter().map(|w| (key.to_string(), folder.join(w)))),
+            "lib" | "shared" | "plugin" => {
+                parts.extend(words.iter().map(|w| (key.to_string(), folder.join(w))))
+            }
             "lang" => {}
             "flags" | "libs" => directives += &format!("//@ {key}: {}\n", words.join(" ")),
             other => return Err(format!("unknown key `{other}`")),
@@ -178,7 +181,12 @@ impl MultiCase {
             let shared = out.path().join(format!("{stem}.so"));
             let mut compile = wrapper(compiler, source);
             let is_c = source.extension().is_some_and(|e| e == "c");
-            compile.args(self.program.flags.iter().filter(|f| !is_c || !f.starts_with("-std=c++"))).arg("-fPIC").arg("-I").arg(&self.folder).arg(source);
+            compile
+                .args(self.program.flags.iter().filter(|f| !is_c || !f.starts_with("-std=c++")))
+                .arg("-fPIC")
+                .arg("-I")
+                .arg(&self.folder)
+                .arg(source);
             match kind.as_str() {
                 "lib" => {
                     let object = out.path().join(format!("{stem}.o"));
@@ -202,7 +210,8 @@ impl MultiCase {
         link.args(&self.program.libs);
         finish(link)?;
         let plugins = self.parts.iter().filter(|(kind, _)| kind == "plugin");
-        let plugins = plugins.map(|(_, p)| out.path().join(p.file_stem().unwrap()).with_extension("so")).collect();
+        let plugins =
+            plugins.map(|(_, p)| out.path().join(p.file_stem().unwrap()).with_extension("so")).collect();
         Ok(Built { folder: out, executable, plugins })
     }
 }

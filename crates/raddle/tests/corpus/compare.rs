@@ -46,7 +46,9 @@ fn ends(finding: &Value, file: &Path) -> Vec<End> {
     let own = |frame: &&Value| {
         // A part of a program of several files lies in the same folder.
         let path = frame["file"].as_str().map(Path::new);
-        path.is_some_and(|p| p.file_name() == file.file_name() || p.parent() == file.parent() && p.parent().is_some())
+        path.is_some_and(|p| {
+            p.file_name() == file.file_name() || p.parent() == file.parent() && p.parent().is_some()
+        })
     };
     let end = |access: &Value| End {
         op: access["op"].as_str().unwrap_or("").into(),

@@ -62,7 +62,8 @@ impl Program {
     pub fn add(&mut self, text: &str) -> Result<(), String> {
         for (i, line) in text.lines().enumerate() {
             if let Some(directive) = line.trim().strip_prefix("//@ ") {
-                self.directive(directive).ok_or_else(|| format!("line {}: unknown directive `{directive}`", i + 1))?;
+                self.directive(directive)
+                    .ok_or_else(|| format!("line {}: unknown directive `{directive}`", i + 1))?;
             }
             for comment in line.split("//").skip(1) {
                 self.expectation(comment.trim(), i as u32 + 1).map_err(|e| format!("line {}: {e}", i + 1))?;
@@ -105,7 +106,8 @@ impl Program {
             (Some(what), _) => (MODES.to_vec(), what),
             (_, Some(rest)) => {
                 let (listed, what) = rest.split_once("):").ok_or("`expect(` without `):`")?;
-                let known = |m: &str| MODES.into_iter().find(|k| *k == m).ok_or(format!("unknown mode `{m}`"));
+                let known =
+                    |m: &str| MODES.into_iter().find(|k| *k == m).ok_or(format!("unknown mode `{m}`"));
                 (listed.split_whitespace().map(known).collect::<Result<_, _>>()?, what)
             }
             // An English sentence.

@@ -21,9 +21,11 @@ fn main() -> ExitCode {
         trials.extend(trials_of(&root, &file));
     }
     match build::multi_cases(&root.join("multi")) {
-        Ok(cases) => trials.extend(cases.into_iter().map(|case| {
-            Trial::test(format!("multi/{}", case.name), move || run_case(&case))
-        })),
+        Ok(cases) => trials.extend(
+            cases
+                .into_iter()
+                .map(|case| Trial::test(format!("multi/{}", case.name), move || run_case(&case))),
+        ),
         Err(e) => trials.push(Trial::test("multi", move || Err(Failed::from(e)))),
     }
     libtest_mimic::run(&args, trials).exit_code()
@@ -33,7 +35,9 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())).flatten() {
+        for entry in
+            std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())).flatten()
+        {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
@@ -76,9 +80,8 @@ fn run_case(case: &build::MultiCase) -> Result<(), Failed> {
 fn check(built: &build::Built, file: &Path, program: &expect::Program, compiler: &str) -> Result<(), Failed> {
     for mode in expect::MODES {
         let outcome = built.run(program, mode)?;
-        compare::compare(&outcome, file, program, mode).map_err(|e| {
-            Failed::from(format!("{compiler}, --mode {mode}: {e}\n{}", outcome.text()))
-        })?;
+        compare::compare(&outcome, file, program, mode)
+            .map_err(|e| Failed::from(format!("{compiler}, --mode {mode}: {e}\n{}", outcome.text())))?;
     }
     if program.golden && compiler == "gcc" {
         golden::compare(built, file, program)?;

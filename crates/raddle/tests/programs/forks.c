@@ -3,23 +3,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int first, second, parent;
+volatile int first, second, parent;
 
 static void *bump(void *variable) {
-    ++*(int *)variable;
+    // Often, because two threads at the very same moment can hide from each other.
+    for (int i = 0; i < 100; i++) ++*(volatile int *)variable;
     return 0;
 }
 
-static void race(int *variable) {
+static void race(volatile int *variable) {
     pthread_t a, b;
-    pthread_create(&a, 0, bump, variable);
-    pthread_create(&b, 0, bump, variable);
+    pthread_create(&a, 0, bump, (void *)variable);
+    pthread_create(&b, 0, bump, (void *)variable);
     pthread_join(a, 0);
     pthread_join(b, 0);
 }
 
 int main(void) {
-    int *variables[] = {&first, &second};
+    volatile int *variables[] = {&first, &second};
     for (int i = 0; i < 2; i++) {
         if (fork() == 0) {
             race(variables[i]);

@@ -1,10 +1,11 @@
 // For an instrumented shared library.
 #include <pthread.h>
 
-int of_library;
+volatile int of_library;
 
 static void *bump_in_library(void *unused) {
-    of_library++;
+    // Often, because two threads at the very same moment can hide from each other.
+    for (int i = 0; i < 100; i++) of_library++;
     return unused;
 }
 

@@ -3,10 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-int counter;
+volatile int counter;
 
 static void *bump(void *unused) {
-    counter++;
+    // Often, because two threads at the very same moment can hide from each other.
+    for (int i = 0; i < 100; i++) counter++;
     return unused;
 }
 

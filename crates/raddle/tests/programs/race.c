@@ -8,15 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-int counter, newer;
+volatile int counter, newer;
 
 static void *bump(void *unused) {
-    counter++;
+    // Often, because two threads at the very same moment can hide from each other.
+    for (int i = 0; i < 100; i++) counter++;
     return unused;
 }
 
 static void *bump_newer(void *unused) {
-    newer++;
+    for (int i = 0; i < 100; i++) newer++;
     return unused;
 }
 

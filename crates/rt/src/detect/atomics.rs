@@ -45,7 +45,14 @@ impl Order {
 
 /// Reads by `op`.
 #[inline]
-pub fn load<R>(t: &mut Thread, address: usize, size: usize, order: Order, pc: usize, op: impl Fn() -> R) -> R {
+pub fn load<R>(
+    t: &mut Thread,
+    address: usize,
+    size: usize,
+    order: Order,
+    pc: usize,
+    op: impl Fn() -> R,
+) -> R {
     if !t.known {
         return op();
     }
@@ -83,12 +90,12 @@ pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usiz
     let _inside = t.enter();
     flush::if_requested();
     if order.releases() {
-        let me = t.id() + 1;
+        let me = head(t);
         let clock = t.publish();
         objects::with(address, |o| {
             op();
             o.clock.assign(clock);
-            o.releaser = me;
+            o.heads = me;
         });
         touch::<true>(t, address, size, pc);
         return t.advance();
@@ -98,10 +105,14 @@ pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usiz
     if t.fenced.is_null() {
         let mut op = Some(op);
         objects::with_existing(address, |o| {
-            op.take().map(|op| op());
+            if let Some(op) = op.take() {
+                op();
+            }
             relaxed_store(t, o);
         });
-        op.map(|op| op());
+        if let Some(op) = op {
+            op();
+        }
     } else {
         objects::with(address, |o| {
             op();
@@ -111,15 +122,15 @@ pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usiz
 }
 
 fn relaxed_store(t: &mut Thread, o: &mut Object) {
-    let me = t.id() + 1;
-    if o.releaser != me {
+    let me = head(t);
+    if o.heads & me == 0 {
         o.clock.clear();
-        o.releaser = 0;
     }
+    o.heads &= me;
     // SAFETY: null or this thread's own clock.
     if let Some(fenced) = unsafe { t.fenced.as_ref() } {
         o.clock.join(fenced);
-        o.releaser = me;
+        o.heads = me;
     }
 }
 
@@ -143,8 +154,9 @@ pub fn update<R>(
     let known = publishes || objects::with_existing(address, |_| ()).is_some();
     if !known {
         // Nothing was ever released here, and nothing is now.
-        touch::<true>(t, address, size, pc);
-        return op().0;
+        let (value, wrote) = op();
+        touch_update(t, address, size, pc, wrote);
+        return value;
     }
     t.publish();
     let (value, wrote) = objects::with(address, |o| {
@@ -155,7 +167,7 @@ pub fn update<R>(
         }
         (value, wrote)
     });
-    touch::<true>(t, address, size, pc);
+    touch_update(t, address, size, pc, wrote);
     if wrote && order.releases() {
         t.advance();
     }
@@ -164,16 +176,20 @@ pub fn update<R>(
 
 fn continue_sequence(t: &mut Thread, o: &mut Object, order: Order) {
     if order.releases() {
-        if o.clock.is_empty() {
-            o.releaser = t.id() + 1;
-        }
+        o.heads |= head(t);
         o.clock.join(&t.clock);
         return;
     }
     // SAFETY: null or this thread's own clock.
     if let Some(fenced) = unsafe { t.fenced.as_ref() } {
         o.clock.join(fenced);
+        o.heads |= head(t);
     }
+}
+
+/// The bit of this thread in [`Object::heads`].
+fn head(t: &Thread) -> u64 {
+    1 << (t.id() % 64)
 }
 
 pub fn fence(t: &mut Thread, order: Order) {
@@ -201,6 +217,12 @@ fn clock_at(at: &mut *mut Clock) -> &mut Clock {
     }
     // SAFETY: fresh zeroed memory, or what was put there before; only its thread uses it.
     unsafe { &mut **at }
+}
+
+/// An update that did not write is a read.
+#[inline]
+fn touch_update(t: &mut Thread, address: usize, size: usize, pc: usize, wrote: bool) {
+    if wrote { touch::<true>(t, address, size, pc) } else { touch::<false>(t, address, size, pc) }
 }
 
 /// The access itself: atomics race with plain accesses, not with each other. An acquire has taken effect before it is

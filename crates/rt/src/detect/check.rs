@@ -93,6 +93,9 @@ fn check_slots<const WRITE: bool, const FULL: bool, const USABLE: u32>(
 ) {
     let p = shadow_of(address);
     let slots = load(p);
+    if USABLE == 0b1111 && lanes(is_zero(slots)) == 0b1111 {
+        return first_touch(t, address, pc, current);
+    }
     if has_unordered(t, p, slots, current) {
         return unordered(t, address, pc, current);
     }
@@ -104,10 +107,51 @@ fn check_slots<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     record::<WRITE, FULL, USABLE>(t, p, slots, current);
 }
 
+/// Nobody has touched the granule. Threads that are let loose on fresh memory come here at the same time, and a page fault
+/// on the shadow would leave each ample time to overlook the other: so the slot goes in atomically, or the other is seen.
+#[inline(never)]
+fn first_touch(t: &mut Thread, address: usize, pc: usize, current: u32) {
+    let p = shadow_of(address);
+    if !compare_exchange_empty(p, current) {
+        let slots = load(p);
+        if has_unordered(t, p, slots, current) {
+            return unordered(t, address, pc, current);
+        }
+        record::<true, false, 0b1111>(t, p, slots, current);
+    }
+}
+
+/// Puts `slot` into an empty granule. False: it is no longer empty.
+fn compare_exchange_empty(p: *mut u8, slot: u32) -> bool {
+    let empty: u8;
+    // SAFETY: a mapped, aligned granule. rbx is the compiler's own, so it is put aside.
+    unsafe {
+        core::arch::asm!(
+            "xchg {low}, rbx",
+            "lock cmpxchg16b [{p}]",
+            "sete {empty}",
+            "mov rbx, {low}",
+            low = inout(reg) slot as u64 => _,
+            p = in(reg) p,
+            empty = lateout(reg_byte) empty,
+            in("rcx") 0,
+            inout("rax") 0u64 => _,
+            inout("rdx") 0u64 => _,
+            options(nostack),
+        );
+    }
+    empty == 1
+}
+
 /// Fast mode and the initialization state: accesses to what is one thread's are forgotten. Lane 3 says whose it is, or
 /// that it is shared; the shared mark has an empty mask, so that as a slot it conflicts with nothing.
 #[inline(always)]
-fn check_shared<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
+fn check_shared<const WRITE: bool, const FULL: bool>(
+    t: &mut Thread,
+    address: usize,
+    pc: usize,
+    current: u32,
+) {
     if owner_lane(address).load(Relaxed) != SHARED && is_private(address, owned(sid(current))) {
         return;
     }
@@ -147,7 +191,8 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
             || (other ^ current) & 0xff00 == 0
             || other & current & (READ | ATOMIC) != 0
             || t.clock.get(sid(other)) >= epoch(other);
-        if !excused && !(settings().hybrid && held::common(t, current, other)) {
+        let guarded = settings().hybrid && held::common(t, current, other);
+        if !excused && !guarded {
             report::race(t, address, pc, current, other);
         }
     }
@@ -161,7 +206,12 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
 
 /// Puts `current` into a slot, in place of those it makes superfluous. `USABLE`: the lanes that are slots.
 #[inline(always)]
-fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(t: &Thread, p: *mut u8, slots: Slots, mut current: u32) {
+fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
+    t: &Thread,
+    p: *mut u8,
+    slots: Slots,
+    mut current: u32,
+) {
     let c = all(current);
     // SAFETY: SSE2.
     let xor = unsafe { _mm_xor_si128(slots, c) };
@@ -282,5 +332,7 @@ fn again<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, p
 #[inline(never)]
 pub fn is_ignored<const WRITE: bool>(t: &Thread, pc: usize) -> bool {
     let ignore = if WRITE { gate::IGNORE_WRITES } else { gate::IGNORE_READS };
-    t.gate & gate::OPEN == 0 || t.gate & ignore != 0 || (t.gate & gate::IGNORE_SOME != 0 && crate::hub::plan::is_ignored(pc))
+    t.gate & gate::OPEN == 0
+        || t.gate & ignore != 0
+        || (t.gate & gate::IGNORE_SOME != 0 && crate::hub::plan::is_ignored(pc))
 }

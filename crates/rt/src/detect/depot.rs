@@ -31,7 +31,9 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 pub fn prepare() {
     // SAFETY: before the second thread.
-    unsafe { *MEMORY.get() = Memory { index: sys::pages(ENTRIES * 16).cast(), words: sys::pages(WORDS * 8).cast() } }
+    unsafe {
+        *MEMORY.get() = Memory { index: sys::pages(ENTRIES * 16).cast(), words: sys::pages(WORDS * 8).cast() }
+    }
 }
 
 /// The number of the thread's stack as it is, with `pc` on top. 0 if there is no room left.

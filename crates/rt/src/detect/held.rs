@@ -166,9 +166,9 @@ pub fn common(t: &Thread, current: u32, slot: u32) -> bool {
     let (a, b) = (locks_of(a), locks_of(b));
     // A write is protected only by locks held for writing, a read by any (4.1).
     let counts = |lock: usize, access: u32| access & READ != 0 || lock & 1 == 0;
-    a.iter().filter(|l| **l != 0 && counts(**l, current)).any(|l| {
-        b.iter().any(|m| *m != 0 && *m & !1 == *l & !1 && counts(*m, slot))
-    })
+    a.iter()
+        .filter(|l| **l != 0 && counts(**l, current))
+        .any(|l| b.iter().any(|m| *m != 0 && *m & !1 == *l & !1 && counts(*m, slot)))
 }
 
 /// A set: lock numbers doubled, plus 1 for those held for reading; sorted, zeroes last.
@@ -301,7 +301,7 @@ mod tests {
         let mut h = Held::EMPTY;
         (1..=DEEPEST + 3).for_each(|k| h.push(lock(k)));
         assert_eq!(h.iter().count(), DEEPEST);
-        (1..=DEEPEST + 3).rev().for_each(|k| drop(h.pop(k)));
+        (1..=DEEPEST + 3).rev().for_each(|k| assert!(h.pop(k).is_none_or(|l| l.key == k)));
         assert!(h.is_empty());
     }
 }

@@ -20,8 +20,8 @@ pub struct Object {
     pub second: Kept,
     /// As a lock: its number, 0 if it never was one.
     pub uid: u32,
-    /// The thread that heads the release sequence, plus 1 (C++11).
-    pub releaser: u32,
+    /// The threads that head release sequences to which the present value belongs (C++11), by their ids modulo 64.
+    pub heads: u64,
     pub barrier: Barrier,
     /// Hybrid: this lock orders all the same.
     pub orders: bool,
@@ -35,6 +35,8 @@ pub struct Barrier {
     pub count: u32,
     pub arrived: u32,
     pub phase: u32,
+    /// Threads that arrived in a phase of this parity and have not passed yet.
+    pub inside: [u32; 2],
 }
 
 struct Bucket {
@@ -258,25 +260,25 @@ mod tests {
     #[test]
     fn an_object_is_the_same_until_it_is_removed() {
         let key = 0x7fff_dead_0000;
-        with(key, |o| o.releaser = 5);
-        assert_eq!(with_existing(key, |o| o.releaser), Some(5));
+        with(key, |o| o.heads = 5);
+        assert_eq!(with_existing(key, |o| o.heads), Some(5));
         let number = with(key, Object::lock_number);
         assert!(number.1 && with(key, Object::lock_number) == (number.0, false));
         remove(key);
-        assert_eq!(with_existing(key, |o| o.releaser), None);
-        with(key, |o| assert_eq!((o.releaser, o.uid), (0, 0)));
+        assert_eq!(with_existing(key, |o| o.heads), None);
+        with(key, |o| assert_eq!((o.heads, o.uid), (0, 0)));
         remove(key);
     }
 
     #[test]
     fn neighbours_in_one_granule_are_apart() {
         let key = 0x7fff_dead_1000;
-        with(key, |o| o.releaser = 1);
-        with(key + 4, |o| o.releaser = 2);
+        with(key, |o| o.heads = 1);
+        with(key + 4, |o| o.heads = 2);
         remove(key);
-        assert_eq!(with_existing(key, |o| o.releaser), None);
-        assert_eq!(with_existing(key + 4, |o| o.releaser), Some(2));
-        with(key, |o| o.releaser = 3);
+        assert_eq!(with_existing(key, |o| o.heads), None);
+        assert_eq!(with_existing(key + 4, |o| o.heads), Some(2));
+        with(key, |o| o.heads = 3);
         remove_from_granule(key, |k| k >= key && k < key + 8);
         assert_eq!((with_existing(key, |_| ()), with_existing(key + 4, |_| ())), (None, None));
     }

@@ -133,7 +133,11 @@ impl Replay<'_> {
         // bits and is no deeper than the calls entered.
         let below = self.top & 63;
         let depth = depth as usize;
-        let depth = if below >= depth { self.top - (below - depth) } else { (self.top + depth).saturating_sub(below + 64) };
+        let depth = if below >= depth {
+            self.top - (below - depth)
+        } else {
+            (self.top + depth).saturating_sub(below + 64)
+        };
         self.out.frames[0] = modules::complete(pc);
         let n = depth.min(DEEPEST - 1);
         for i in 0..n {

@@ -43,7 +43,7 @@ fn mix(words: &[u64]) -> u64 {
 fn is_new(key: u64) -> bool {
     let key = key | 1;
     for i in 0..64 {
-        let at = &KNOWN[(key >> 40) as usize + i & 0xffff];
+        let at = &KNOWN[((key >> 40) as usize + i) & 0xffff];
         match at.compare_exchange(0, key, Relaxed, Relaxed) {
             Ok(_) => return true,
             Err(known) if known == key => return false,
@@ -61,7 +61,9 @@ pub fn race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32)
     #[cfg(panic = "unwind")]
     super::testing::note(address, current, other);
     let place = mix(&[pc as u64, (other >> 30) as u64, (current >> 30) as u64]) as usize & 0xffff;
-    if t.gate & gate::OPEN == 0 || PLACES[place].fetch_update(Relaxed, Relaxed, |n| (n < OFTEN).then_some(n + 1)).is_err() {
+    if t.gate & gate::OPEN == 0
+        || PLACES[place].fetch_update(Relaxed, Relaxed, |n| (n < OFTEN).then_some(n + 1)).is_err()
+    {
         return;
     }
     let overlap = current & other & 0xff;
@@ -137,7 +139,9 @@ fn span(address: usize, slot: u32) -> AccessEnd<'static> {
 }
 
 fn place_of(address: usize) -> Place {
-    if let Some(card) = cards().find(|c| c.ended.load(Relaxed) == 0 && c.stack.0 <= address && address < c.stack.1) {
+    if let Some(card) =
+        cards().find(|c| c.ended.load(Relaxed) == 0 && c.stack.0 <= address && address < c.stack.1)
+    {
         return Place::Stack { thread: card.id as u64 };
     }
     let Some(block) = heap::find(address) else { return Place::Unknown };
@@ -157,7 +161,8 @@ fn place_of(address: usize) -> Place {
 /// `t` takes `lock` while it holds others.
 pub fn lock_edge(t: &Thread, lock: Lock) {
     let held = t.held.iter().fold(0u64, |h, l| h.wrapping_add(mix(&[l.uid as u64, l.mode as u64])));
-    let key = mix(&[t.id() as u64, t.fork_join as u64, lock.uid as u64, lock.mode as u64, lock.stack as u64, held]);
+    let key =
+        mix(&[t.id() as u64, t.fork_join as u64, lock.uid as u64, lock.mode as u64, lock.stack as u64, held]);
     if !is_new(key) {
         return;
     }

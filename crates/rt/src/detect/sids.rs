@@ -112,8 +112,8 @@ pub fn recycle(retired: &[bool; SID_MAX + 1]) {
 
 /// Removes from `clock`, last correct in generation `since`, what it knows of sids that have started over.
 pub fn correct(clock: &mut Clock, since: u32) {
-    for sid in 1..=SID_MAX {
-        if BORN[sid].load(Relaxed) > since {
+    for (sid, born) in BORN.iter().enumerate() {
+        if born.load(Relaxed) > since {
             clock.set(sid, 0);
         }
     }

@@ -127,18 +127,19 @@ pub fn unlocking(t: &mut Thread, key: usize) {
     let Some(lock) = t.held.pop(key) else {
         // Not seen taken (handed over between threads, taken before raddle looked), or still held.
         if !t.held.holds(key) {
-            hand_on(t, key, Mode::Write);
+            hand_on(t, key, Mode::Write, false);
         }
         return;
     };
     t.trace.lock(t.sp, &t.held, LockEvent::Released, lock.mode, key, 0);
-    hand_on(t, key, lock.mode);
+    hand_on(t, key, lock.mode, true);
     if settings().hybrid {
         held::changed(t);
     }
 }
 
-fn hand_on(t: &mut Thread, key: usize, mode: Mode) {
+/// `held`: seen to take it, so that it has seen all that the lock knew.
+fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
     let hybrid = settings().hybrid;
     let clock = t.publish();
     let handed = objects::with(key, |o| {
@@ -149,8 +150,8 @@ fn hand_on(t: &mut Thread, key: usize, mode: Mode) {
             return false;
         }
         match mode {
-            // The holder has seen all that the lock knew.
-            Mode::Write => o.clock.assign(clock),
+            Mode::Write if held => o.clock.assign(clock),
+            Mode::Write => o.clock.join(clock),
             Mode::Read => o.second.join(clock),
         }
         true
@@ -206,7 +207,10 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
     let phase = objects::with(key, |o| {
         let phase = o.barrier.phase;
         let into = if phase & 1 == 0 { &mut o.clock } else { &mut o.second };
-        if o.barrier.arrived == 0 {
+        let inside = &mut o.barrier.inside[phase as usize & 1];
+        *inside += 1;
+        // Where more threads use a barrier than it is for, one of two phases ago may still have to learn its clock.
+        if *inside == 1 {
             into.assign(clock);
         } else {
             into.join(clock);
@@ -222,7 +226,7 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
     phase
 }
 
-/// Nobody is more than one phase ahead of the slowest, so the clock of this phase is still whole.
+/// The clock of this phase is still whole, since one of its threads is inside.
 pub fn barrier_passed(t: &mut Thread, key: usize, phase: u32) {
     if !is_known(t) {
         return;
@@ -232,6 +236,8 @@ pub fn barrier_passed(t: &mut Thread, key: usize, phase: u32) {
     objects::with(key, |o: &mut Object| {
         let from = if phase & 1 == 0 { &o.clock } else { &o.second };
         t.clock.join(from.as_slice());
+        let inside = &mut o.barrier.inside[phase as usize & 1];
+        *inside = inside.saturating_sub(1);
     });
 }
 

@@ -51,7 +51,7 @@ pub fn slots(address: usize) -> [u32; SLOTS] {
 /// A thread as it is before it is known.
 pub fn blank() -> Box<Thread> {
     // SAFETY: thread-local storage is zero at first, so zero is valid for a thread.
-    unsafe { Box::new_zeroed().assume_init() }
+    Box::new(unsafe { core::mem::zeroed() })
 }
 
 /// While `f` runs, the running thread is `thread`: the probes look into thread-local storage.

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 use super::clock::Clock;
 use super::held::Held;
 use super::trace::{self, Trace};
-use super::{Settings, sids, settings};
+use super::{Settings, settings, sids};
 use crate::layout::*;
 use crate::sys;
 
@@ -59,7 +59,6 @@ pub struct Thread {
     pub fiber: *mut core::ffi::c_void,
     pub clock: Clock,
 }
-
 
 /// What outlives the thread: everything a report may want to say about it.
 #[repr(C)]
@@ -270,8 +269,9 @@ impl Thread {
         sids::correct(&mut self.clock, self.generation);
         // SAFETY: null or this thread's own clocks.
         unsafe {
-            self.seen_relaxed.as_mut().map(|c| sids::correct(c, self.generation));
-            self.fenced.as_mut().map(|c| sids::correct(c, self.generation));
+            for clock in [self.seen_relaxed, self.fenced].iter().filter_map(|c| c.as_mut()) {
+                sids::correct(clock, self.generation);
+            }
         }
         self.generation = now;
     }

@@ -56,11 +56,31 @@ pub struct Trace {
 /// An event, read back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
-    Access { shape: Shape, pc: u32, depth: u32, byte: u32, hash: u32 },
-    Call { depth: usize, pc: u64 },
+    Access {
+        shape: Shape,
+        pc: u32,
+        depth: u32,
+        byte: u32,
+        hash: u32,
+    },
+    Call {
+        depth: usize,
+        pc: u64,
+    },
     Segment(u32),
-    Range { kind: AccessKind, pc: u32, depth: u32, granule: u64, granules: u64 },
-    Lock { what: LockEvent, read: bool, stack: u32, lock: u64 },
+    Range {
+        kind: AccessKind,
+        pc: u32,
+        depth: u32,
+        granule: u64,
+        granules: u64,
+    },
+    Lock {
+        what: LockEvent,
+        read: bool,
+        stack: u32,
+        lock: u64,
+    },
     /// Which locks are held is said anew.
     Part,
 }
@@ -216,7 +236,15 @@ impl Trace {
     }
 
     /// A range of memory, whole granules of it.
-    pub fn range(&mut self, sp: *mut usize, held: &Held, kind: AccessKind, address: usize, len: usize, pc: usize) {
+    pub fn range(
+        &mut self,
+        sp: *mut usize,
+        held: &Held,
+        kind: AccessKind,
+        address: usize,
+        len: usize,
+        pc: usize,
+    ) {
         if self.pos.is_null() {
             return;
         }
@@ -275,7 +303,10 @@ impl Trace {
             let p = (first + i) % 16;
             let end = if p == part { now - p * PART } else { PART };
             // SAFETY: a part of the ring.
-            self.part(unsafe { core::slice::from_raw_parts(self.ring.add(p * PART), end.min(PART)) }, &mut see);
+            self.part(
+                unsafe { core::slice::from_raw_parts(self.ring.add(p * PART), end.min(PART)) },
+                &mut see,
+            );
         }
     }
 
@@ -477,7 +508,8 @@ mod tests {
         );
         t.range(sp, &held, AccessKind::Free, 0x1003, 70, 0x99);
         let granules = (3 + 70u64).div_ceil(8);
-        let freed = Event::Range { kind: AccessKind::Free, pc: 0x99, depth: 2, granule: 0x1003 >> 3, granules };
+        let freed =
+            Event::Range { kind: AccessKind::Free, pc: 0x99, depth: 2, granule: 0x1003 >> 3, granules };
         assert_eq!(collect(&t).last(), Some(&freed));
         t.lock(sp, &held, LockEvent::Taken, Mode::Read, 0xabc0, 77);
         let taken = Event::Lock { what: LockEvent::Taken, read: true, stack: 77, lock: 0xabc0 };
@@ -521,8 +553,10 @@ mod tests {
         let events = collect(&t);
         assert_eq!(events[0], Event::Segment(0x700));
         assert_eq!(events[1..3], [Event::Part, Event::Call { depth: 0, pc: 0x40_1000 }]);
-        let pcs: Vec<u32> =
-            events.iter().filter_map(|e| if let Event::Access { pc, .. } = e { Some(*pc) } else { None }).collect();
+        let pcs: Vec<u32> = events
+            .iter()
+            .filter_map(|e| if let Event::Access { pc, .. } = e { Some(*pc) } else { None })
+            .collect();
         assert_eq!(*pcs.last().unwrap() as usize, RING + 3 * PART - 1);
         assert!(pcs.windows(2).all(|w| w[0] + 1 == w[1]), "a gap or a stale event");
         assert!(pcs.len() > RING - 2 * PART);

@@ -40,6 +40,17 @@ extern "C" fn preinit() {
     start(environment());
 }
 
+/// In a process that nobody instrumented the library only sees to it that programs started from there are watched.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static INIT: extern "C" fn() = init;
+
+extern "C" fn init() {
+    if session::remembered()[0].is_null() {
+        session::remember(environment());
+    }
+}
+
 /// The C library may not have been started yet, so that `environ` is not set: gcc's start-up object calls in as early as
 /// this. The kernel put the arguments and the environment at the end of the stack.
 fn environment() -> *const *const c_char {
@@ -63,8 +74,12 @@ fn start(environment: *const *const c_char) {
     if STATE.compare_exchange(NOT_YET, STARTING, Relaxed, Relaxed).is_err() {
         return;
     }
+    session::remember(environment);
     let config = if is_second_copy() || !session::find(environment) { None } else { session::config() };
     let watched = config.is_some() && log::open(session::dir());
+    if watched {
+        log_process();
+    }
     reserve(watched);
     if let (Some(config), true) = (config, watched) {
         watch(config, environment);
@@ -76,7 +91,7 @@ fn start(environment: *const *const c_char) {
 fn is_second_copy() -> bool {
     // SAFETY: a look-up by name.
     let first = unsafe { sys::dlsym(libc::RTLD_DEFAULT, c"__raddle_runtime".as_ptr()) };
-    !first.is_null() && first as usize != &raw const raddle_marker as usize
+    !first.is_null() && !core::ptr::eq(first.cast(), &raw const raddle_marker)
 }
 
 /// The probes look at shadow before anything else, so it must be there even where nobody watches.
@@ -86,6 +101,8 @@ fn reserve(watched: bool) {
             let code = if e == -(libc::EEXIST as isize) { fatal::LAYOUT } else { fatal::SHADOW };
             if watched {
                 log::write(&Record::Fatal { code, detail: b"" });
+                // The driver says it.
+                sys::die(b"");
             }
             sys::die(b"raddle: this process has no room for shadow memory (run `raddle doctor`)\n");
         }
@@ -96,7 +113,7 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     let here = &raw const config as usize;
     if !is_watchable(here) || !is_watchable(preinit as *const () as usize) {
         log::write(&Record::Fatal { code: fatal::LAYOUT, detail: b"" });
-        sys::die(b"raddle: the memory of this process is laid out in a way raddle can not watch (run `raddle doctor`)\n");
+        sys::die(b"");
     }
     let mode = Mode::from_number(config.mode).unwrap_or(Mode::HappensBefore);
     let has = |f| config.flags & f != 0;
@@ -109,7 +126,7 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
         condvar_mutexes_order: has(flag::CONDVAR_MUTEXES_ORDER),
     });
     CONFIG.store((&raw const *config).cast_mut(), Release);
-    log_process();
+    modules::refresh();
     if has(flag::HAS_PLANS) {
         plan::ask(bias());
     }
@@ -160,7 +177,6 @@ fn log_process() {
     let link = c"/proc/self/exe".as_ptr() as usize;
     let n = sys::syscall(libc::SYS_readlinkat, [at, link, path.as_mut_ptr() as usize, path.len(), 0, 0]);
     log::write(&Record::Process { executable: &path[..n.max(0) as usize] });
-    modules::refresh();
 }
 
 /// In the child of a fork: a log of its own, which begins by saying who is there.
@@ -168,8 +184,8 @@ pub fn new_log(t: &mut Thread) {
     if !log::open(session::dir()) {
         return;
     }
-    modules::reset_after_fork();
     log_process();
+    modules::reset_after_fork();
     log::mark_instrumented();
     let id = t.id() as u64;
     log::write(&Record::Thread { thread: id, parent: u64::MAX, stack: 0 });

@@ -21,7 +21,8 @@ pub fn open(dir: &[u8]) -> bool {
         path.push(b".");
         path.number(n);
         path.push(b".log");
-        let fd = sys::open(path.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC, 0o600);
+        let fd =
+            sys::open(path.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC, 0o600);
         if fd == -(libc::EEXIST as isize) {
             continue;
         }
@@ -100,5 +101,7 @@ pub fn count_thread() {
 }
 
 pub fn mark_instrumented() {
-    header().map(|h| h.instrumented.store(1, Relaxed));
+    if let Some(h) = header() {
+        h.instrumented.store(1, Relaxed);
+    }
 }

@@ -29,8 +29,16 @@ struct Table {
     n: usize,
 }
 
-const NONE: Module =
-    Module { low: 0, high: 0, executable: (0, 0), path_hash: 0, instrumented: false, trusted: false, gone: true, loader: false };
+const NONE: Module = Module {
+    low: 0,
+    high: 0,
+    executable: (0, 0),
+    path_hash: 0,
+    instrumented: false,
+    trusted: false,
+    gone: true,
+    loader: false,
+};
 static LOCK: Spin = Spin::new();
 static TABLE: Shared<Table> = Shared::new(Table { modules: [NONE; MOST], n: 0 });
 

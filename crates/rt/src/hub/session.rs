@@ -87,6 +87,34 @@ fn value_in(environment: *const *const c_char, name: &[u8]) -> Option<&'static [
     None
 }
 
+/// What a process must find in its environment to be watched.
+const WANTED: [&[u8]; VARIABLES] = [b"RADDLE_SESSION=", b"LD_PRELOAD=", b"LD_LIBRARY_PATH="];
+pub const VARIABLES: usize = 3;
+static REMEMBERED: sys::Shared<[*const c_char; VARIABLES]> = sys::Shared::new([core::ptr::null(); VARIABLES]);
+
+/// The variables of [`WANTED`] that this process was started with.
+pub fn remembered() -> &'static [*const c_char; VARIABLES] {
+    // SAFETY: written once, before there are threads.
+    unsafe { &*REMEMBERED.get() }
+}
+
+/// Copies those variables aside, if there is a session: the program may change its environment.
+pub fn remember(environment: *const *const c_char) {
+    if value_in(environment, &WANTED[0][..WANTED[0].len() - 1]).is_none() {
+        return;
+    }
+    for (i, name) in WANTED.iter().enumerate() {
+        let Some(value) = value_in(environment, &name[..name.len() - 1]) else { continue };
+        let text = sys::ARENA.take(name.len() + value.len() + 1);
+        // SAFETY: fresh zeroed memory of the right length; before there are threads.
+        unsafe {
+            core::ptr::copy_nonoverlapping(name.as_ptr(), text, name.len());
+            core::ptr::copy_nonoverlapping(value.as_ptr(), text.add(name.len()), value.len());
+            (*REMEMBERED.get())[i] = text.cast();
+        }
+    }
+}
+
 /// Maps the config page. None: there is none, or it is another version's.
 pub fn config() -> Option<&'static Config> {
     let mut path = Path::new(dir());

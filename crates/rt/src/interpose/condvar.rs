@@ -19,7 +19,11 @@ struct Cleanup {
 }
 
 unsafe extern "C" {
-    fn _pthread_cleanup_push(buffer: *mut Cleanup, routine: extern "C" fn(*mut c_void), argument: *mut c_void);
+    fn _pthread_cleanup_push(
+        buffer: *mut Cleanup,
+        routine: extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+    );
     fn _pthread_cleanup_pop(buffer: *mut Cleanup, execute: c_int);
 }
 
@@ -36,7 +40,13 @@ extern "C" fn cancelled(waiting: *mut c_void) {
 }
 
 /// Waits by `real`, with the mutex let go of and taken again.
-pub unsafe fn wait(t: &mut Thread, c: *mut c_void, m: *mut c_void, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+pub unsafe fn wait(
+    t: &mut Thread,
+    c: *mut c_void,
+    m: *mut c_void,
+    pc: usize,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
     let times = sync::unlocking_for_wait(t, m as usize);
     let mut waiting = Waiting { mutex: m as usize, times, pc };
     let mut cleanup = Cleanup { words: [0; 4] };

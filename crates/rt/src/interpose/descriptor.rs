@@ -89,7 +89,12 @@ fn opened(fd: c_int, channel: u32) -> c_int {
 }
 
 /// The buffers of `readv` and `writev`.
-unsafe fn each_buffer(v: *const libc::iovec, n: c_int, total: usize, mut f: impl FnMut(*const c_void, usize)) {
+unsafe fn each_buffer(
+    v: *const libc::iovec,
+    n: c_int,
+    total: usize,
+    mut f: impl FnMut(*const c_void, usize),
+) {
     let mut left = total;
     for i in 0..n.max(0) as usize {
         // SAFETY: the caller's array.

@@ -127,7 +127,11 @@ macro_rules! interpose {
 pub(crate) use interpose;
 
 macro_rules! version {
-    () => { None };
-    ($v:literal) => { Some($v) };
+    () => {
+        None
+    };
+    ($v:literal) => {
+        Some($v)
+    };
 }
 pub(crate) use version;

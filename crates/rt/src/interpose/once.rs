@@ -50,7 +50,11 @@ unsafe extern "C-unwind" fn run() {
 }
 
 /// Calls `real` so that `routine`, if it is called, releases what it did; everybody acquires it.
-pub fn through(once: *mut c_void, routine: Routine, real: impl FnOnce(*mut c_void, Routine) -> c_int) -> c_int {
+pub fn through(
+    once: *mut c_void,
+    routine: Routine,
+    real: impl FnOnce(*mut c_void, Routine) -> c_int,
+) -> c_int {
     let frame = &raw const once as usize;
     let r = if current().once.push(Call { routine: routine as usize, key: once as usize, frame }) {
         let r = real(once, run);

@@ -2,7 +2,6 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use super::alloc::malloc;
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
 use crate::detect::{depot, flush, held, objects, report, sids, sync, trace};
@@ -34,7 +33,7 @@ fn in_child(t: &mut Thread) {
     super::context::reset_lock();
     sys::ARENA.reset_lock();
     for card in cards() {
-        if card as *mut _ != t.card {
+        if !core::ptr::eq(card, t.card) {
             card.ended.store(1, core::sync::atomic::Ordering::Relaxed);
             card.live.store(core::ptr::null_mut(), core::sync::atomic::Ordering::Relaxed);
         }
@@ -42,34 +41,42 @@ fn in_child(t: &mut Thread) {
     init::new_log(t);
 }
 
-/// A copy of `environment` that names the session, if it does not already.
+/// A copy of `environment` with what a watched process needs of it, where that is missing: a program that cleans its
+/// environment before it starts another does not mean to leave raddle behind.
 unsafe fn with_session(environment: *const *const c_char) -> *const *const c_char {
-    let name = raddle_wire::SESSION_ENV.to_bytes();
-    let dir = session::dir();
+    let wanted = session::remembered();
     let mut n = 0;
+    let mut missing = [core::ptr::null::<c_char>(); session::VARIABLES];
+    let mut count = 0;
     // SAFETY: the environment is null, or ends in a null pointer; its strings end in zero.
     unsafe {
         while !environment.is_null() && !(*environment.add(n)).is_null() {
-            let entry = *environment.add(n);
-            if (0..name.len()).all(|i| *entry.add(i) as u8 == name[i]) {
-                return environment;
-            }
             n += 1;
         }
-        let pointers = malloc((n + 2) * size_of::<usize>(), 0).cast::<*const c_char>();
-        let text = malloc(name.len() + dir.len() + 2, 0).cast::<u8>();
-        if pointers.is_null() || text.is_null() {
+        for variable in wanted.iter().filter(|v| !v.is_null()) {
+            let same_name = |entry: *const c_char| {
+                let mut i = 0;
+                while *variable.add(i) == *entry.add(i) && *entry.add(i) != b'=' as c_char {
+                    i += 1;
+                }
+                *variable.add(i) == b'=' as c_char && *entry.add(i) == b'=' as c_char
+            };
+            if !(0..n).any(|i| same_name(*environment.add(i))) {
+                missing[count] = *variable;
+                count += 1;
+            }
+        }
+        if count == 0 {
             return environment;
         }
+        // Not from the allocator: between fork and exec its locks may be anybody's.
+        let pointers = sys::pages((n + count + 1) * size_of::<usize>()).cast::<*const c_char>();
         for i in 0..n {
             *pointers.add(i) = *environment.add(i);
         }
-        for (i, b) in name.iter().chain(b"=").chain(dir).enumerate() {
-            *text.add(i) = *b;
+        for (i, variable) in missing[..count].iter().enumerate() {
+            *pointers.add(n + i) = *variable;
         }
-        *text.add(name.len() + dir.len() + 1) = 0;
-        *pointers.add(n) = text.cast();
-        *pointers.add(n + 1) = core::ptr::null();
         pointers
     }
 }
@@ -93,21 +100,6 @@ interpose! {
         }
         r
     }
-    fn execve(path: *const c_char, arguments: Texts, environment: Texts) -> c_int, |t, pc, real| {
-        real(path, arguments, with_session(environment))
-    }
-    fn execvpe(file: *const c_char, arguments: Texts, environment: Texts) -> c_int, |t, pc, real| {
-        real(file, arguments, with_session(environment))
-    }
-    fn fexecve(fd: c_int, arguments: Texts, environment: Texts) -> c_int, |t, pc, real| {
-        real(fd, arguments, with_session(environment))
-    }
-    fn posix_spawn(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: Texts, environment: Texts) -> c_int, |t, pc, real| {
-        real(pid, path, actions, attributes, arguments, with_session(environment))
-    }
-    fn posix_spawnp(pid: *mut c_int, file: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: Texts, environment: Texts) -> c_int, |t, pc, real| {
-        real(pid, file, actions, attributes, arguments, with_session(environment))
-    }
     fn dlclose(handle: *mut c_void) -> c_int, |t, pc, real| {
         // Stacks into the library are named by what is known of it now.
         modules::refresh();
@@ -122,8 +114,69 @@ interpose! {
     }
     fn exit(status: c_int), |t, pc, real| {
         sync::acquire(t, AT_EXIT);
+        finish_reports();
         real(status)
     }
+    fn _exit(status: c_int), |t, pc, real| {
+        finish_reports();
+        real(status)
+    }
+    fn _Exit(status: c_int), |t, pc, real| {
+        finish_reports();
+        real(status)
+    }
+    fn quick_exit(status: c_int), |t, pc, real| {
+        finish_reports();
+        real(status)
+    }
+    fn abort(), |t, pc, real| {
+        finish_reports();
+        real()
+    }
+}
+
+/// Functions that start other programs, watched or not: `$real` gets an environment that names the session.
+macro_rules! exec {
+    ($($name:ident($($a:ident: $ty:ty),*) -> c_int, |$real:ident: $like:literal($($like_ty:ty),*)| $body:expr)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("__interpose_", stringify!($name)))]
+            unsafe extern "C" fn body($($a: $ty),*) -> c_int {
+                static REAL: super::Real = super::Real::new($like, None);
+                // SAFETY: the C library's function of that name has this type; the arguments are the caller's.
+                unsafe {
+                    let $real = core::mem::transmute::<usize, unsafe extern "C" fn($($like_ty),*) -> c_int>(REAL.get());
+                    $body
+                }
+            }
+        };
+    )*};
+}
+
+type Text = *const c_char;
+type Word = *const c_void;
+
+exec! {
+    execve(path: Text, arguments: Texts, environment: Texts) -> c_int, |real: c"execve"(Text, Texts, Texts)|
+        real(path, arguments, with_session(environment))
+    execvpe(file: Text, arguments: Texts, environment: Texts) -> c_int, |real: c"execvpe"(Text, Texts, Texts)|
+        real(file, arguments, with_session(environment))
+    execv(path: Text, arguments: Texts) -> c_int, |real: c"execve"(Text, Texts, Texts)|
+        real(path, arguments, with_session(sys::environ))
+    execvp(file: Text, arguments: Texts) -> c_int, |real: c"execvpe"(Text, Texts, Texts)|
+        real(file, arguments, with_session(sys::environ))
+    fexecve(fd: c_int, arguments: Texts, environment: Texts) -> c_int, |real: c"fexecve"(c_int, Texts, Texts)|
+        real(fd, arguments, with_session(environment))
+    posix_spawn(pid: *mut c_int, path: Text, actions: Word, attributes: Word, arguments: Texts, environment: Texts) -> c_int,
+        |real: c"posix_spawn"(*mut c_int, Text, Word, Word, Texts, Texts)|
+        real(pid, path, actions, attributes, arguments, with_session(environment))
+    posix_spawnp(pid: *mut c_int, file: Text, actions: Word, attributes: Word, arguments: Texts, environment: Texts) -> c_int,
+        |real: c"posix_spawnp"(*mut c_int, Text, Word, Word, Texts, Texts)|
+        real(pid, file, actions, attributes, arguments, with_session(environment))
+}
+
+/// Another thread may be in the middle of one.
+pub extern "C" fn finish_reports() {
+    drop(report::pause());
 }
 
 const AT_EXIT: usize = 0x4900_0000_0010;

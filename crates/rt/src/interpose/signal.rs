@@ -71,7 +71,8 @@ fn key(signal: c_int) -> usize {
 
 fn is_fault(signal: c_int, info: &libc::siginfo_t) -> bool {
     // A positive code is the kernel's own: not sent by anybody.
-    matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGTRAP) && info.si_code > 0
+    matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGTRAP)
+        && info.si_code > 0
 }
 
 unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {

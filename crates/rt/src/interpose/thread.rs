@@ -28,6 +28,19 @@ static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 /// glibc calls destructors at most this often.
 const ROUNDS: usize = 4;
 
+unsafe extern "C" {
+    fn __cxa_atexit(f: extern "C" fn(), argument: *mut c_void, dso: *mut c_void) -> c_int;
+}
+
+/// A return from main ends the process without a call that could be interposed.
+fn finish_reports_at_exit() {
+    static DONE: AtomicU32 = AtomicU32::new(0);
+    if DONE.swap(1, Relaxed) == 0 {
+        // SAFETY: a function without arguments may be called with one.
+        unsafe { __cxa_atexit(super::process::finish_reports, core::ptr::null_mut(), core::ptr::null_mut()) };
+    }
+}
+
 /// Before the first thread.
 pub fn prepare() {
     let mut key = 0;
@@ -99,7 +112,7 @@ fn begin(card: *mut Card) {
     crate::hub::init::gate_of(t);
     log::count_thread();
     // SAFETY: the key is ours.
-    unsafe { pthread_setspecific(KEY.load(Relaxed), 1 as *const c_void) };
+    unsafe { pthread_setspecific(KEY.load(Relaxed), core::ptr::dangling()) };
     t.inside -= 1;
 }
 
@@ -138,7 +151,11 @@ fn announce(t: &mut Thread, start: Start, detached: bool, pc: usize) -> *mut Car
         let generation = t.generation;
         (*card).last = *t.publish();
         (*card).last_generation = generation;
-        log::write(&Record::Thread { thread: (*card).id as u64, parent: t.id() as u64, stack: depot::logged(stack) });
+        log::write(&Record::Thread {
+            thread: (*card).id as u64,
+            parent: t.id() as u64,
+            stack: depot::logged(stack),
+        });
     }
     t.advance();
     t.fork_join += 1;
@@ -263,6 +280,7 @@ fn never_started(card: *mut Card) {
 interpose! {
     fn pthread_create(handle: *mut usize, attributes: *const c_void, function: usize, argument: usize) -> c_int, |t, pc, real| {
         adopt(t);
+        finish_reports_at_exit();
         let card = announce(t, Start { function, argument }, starts_detached(attributes), pc);
         let r = real(handle, attributes, run as *const () as usize, card as usize);
         if r == 0 {

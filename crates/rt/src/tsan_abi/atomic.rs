@@ -143,7 +143,11 @@ macro_rules! atomics {
             }
             extern "C" fn exchange(a: usize, v: $t, order: c_int) -> $t {
                 let op = || (at(a).swap(v, SeqCst), true);
-                if v == 0 { update_or_unlock(a, SIZE, order, op) } else { update(a, SIZE, (order, order), op) }
+                if v == 0 {
+                    update_or_unlock(a, SIZE, order, op)
+                } else {
+                    update(a, SIZE, (order, order), op)
+                }
             }
             extern "C" fn fetch_add(a: usize, v: $t, order: c_int) -> $t {
                 update(a, SIZE, (order, order), || (at(a).fetch_add(v, SeqCst), true))
@@ -169,7 +173,13 @@ macro_rules! atomics {
                     Err(old) => (old, false),
                 })
             }
-            extern "C" fn compare_exchange(a: usize, c: *mut $t, v: $t, order: c_int, failed: c_int) -> c_int {
+            extern "C" fn compare_exchange(
+                a: usize,
+                c: *mut $t,
+                v: $t,
+                order: c_int,
+                failed: c_int,
+            ) -> c_int {
                 // SAFETY: the program's own variable for the expected value.
                 unsafe {
                     let expected = *c;

@@ -134,10 +134,7 @@ impl Both {
     }
 
     fn add(&mut self, logical: Logical) {
-        if !self.sids.insert(logical.sid()) && self.settings.owners {
-            // What belonged to the sid's last user is this thread's now.
-            self.silent = true;
-        }
+        self.takes_up(logical.sid());
         let id = ThreadId(self.started);
         self.started += 1;
         self.lives.push(Life {
@@ -148,6 +145,13 @@ impl Both {
             fenced: false,
             behind: false,
         });
+    }
+
+    fn takes_up(&mut self, sid: usize) {
+        if !self.sids.insert(sid) && self.settings.owners {
+            // What belonged to the sid's last user is this thread's now.
+            self.silent = true;
+        }
     }
 
     /// Tells the machine and returns the bytes on which the event completes a race.
@@ -337,7 +341,8 @@ impl Both {
             }
             Step::WearOut => {
                 logical.wear_out();
-                self.sids.insert(logical.sid());
+                let sid = logical.sid();
+                self.takes_up(sid);
                 self.resumed = true;
                 self.tell(id, EventKind::Signal(SyncId::Object(NOBODY)));
             }

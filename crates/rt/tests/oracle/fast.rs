@@ -127,7 +127,7 @@ impl Logical {
     pub fn access(&mut self, at: u64, size: u64, write: bool) {
         let address = (BASE + at) as usize;
         let probe = match (size, write) {
-            _ if address as u64 % size != 0 => None,
+            _ if !(BASE + at).is_multiple_of(size) => None,
             (1, false) => Some(__tsan_read1 as unsafe extern "C" fn(usize)),
             (2, false) => Some(__tsan_read2 as _),
             (4, false) => Some(__tsan_read4 as _),
@@ -171,7 +171,7 @@ impl Logical {
 
     pub fn lock(&mut self, lock: u64, mode: LockMode) {
         let mode = if mode == LockMode::Write { Mode::Write } else { Mode::Read };
-        let taking = Taking { mode, what: lock_kind::RWLOCK, tried: false, pc: PC };
+        let taking = Taking { mode, what: lock_kind::RWLOCK, pc: PC };
         sync::locked(&mut self.t, lock_key(lock), taking);
     }
 

@@ -99,6 +99,19 @@ regressions! {
         (3, read(0)),
     ]);
 
+    /// No bug: random scripts seldom come here. Thread 1 has seen all of thread 0 but its last segment when it ends.
+    a_sid_is_not_taken_up_by_a_thread_that_has_not_seen_its_end: HB, {
+        let unseen = |written: usize| {
+            let mut script = vec![(0, Step::Signal(0)), (1, Step::Wait(0))];
+            script.insert(written, (0, write(0)));
+            // Numbers move up behind the one that ends, so 0 is thread 1 now, and 3 its child.
+            script.extend([(1, Step::End { thread: 0, joined: false }), (0, Step::Create), (3, read(0))]);
+            script
+        };
+        expect(0, &unseen(0));
+        expect(1, &unseen(2));
+    };
+
     /// No bug: where the detector finds more. Thread 1's write is superseded by thread 0's, which holds the lock and
     /// comes after; the machine forgets it, and the detector has room for both.
     a_superseded_access_is_found_while_there_is_room: HYBRID, {

@@ -75,7 +75,9 @@ impl Words<'_> {
 
     fn locks(&mut self) -> Option<Vec<HeldLock>> {
         let len = self.word()?;
-        (0..len).map(|_| Some(HeldLock { lock: self.word()?, read: self.word()?, stack: self.word()? })).collect()
+        (0..len)
+            .map(|_| Some(HeldLock { lock: self.word()?, read: self.word()?, stack: self.word()? }))
+            .collect()
     }
 
     fn end(&mut self) -> Option<DecodedEnd> {
@@ -93,7 +95,9 @@ impl Words<'_> {
 fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
     Some(match kind {
         kind::PROCESS => Decoded::Process { executable: w.bytes()? },
-        kind::MODULE => Decoded::Module { low: w.word()?, high: w.word()?, offset: w.word()?, path: w.bytes()? },
+        kind::MODULE => {
+            Decoded::Module { low: w.word()?, high: w.word()?, offset: w.word()?, path: w.bytes()? }
+        }
         kind::STACK => Decoded::Stack { id: w.word()?, pcs: w.words()? },
         kind::THREAD => Decoded::Thread { thread: w.word()?, parent: w.word()?, stack: w.word()? },
         kind::THREAD_NAME => Decoded::ThreadName { thread: w.word()?, name: w.bytes()? },

@@ -9,7 +9,12 @@ int pthread_tryjoin_np(pthread_t t, void **result) { return __raddle_try_join(t)
 int pthread_timedjoin_np(pthread_t t, void **result, const struct timespec *at) { return __raddle_try_join(t) ? ETIMEDOUT : 0; }
 int pthread_clockjoin_np(pthread_t t, void **result, clockid_t c, const struct timespec *at) { return __raddle_try_join(t) ? ETIMEDOUT : 0; }
 int pthread_detach(pthread_t t) { return __raddle_detach(t); }
-void pthread_exit(void *result) { while (__model_cleanups) __model_pop_cleanup(1); __raddle_exit_thread(result); }
+/* What the header's own macros for cleanup handlers expand to: they are not run here, so what they release is not certain. */
+_Thread_local int __model_registered;
+void __pthread_register_cancel(void *b) { __model_registered++; }
+void __pthread_unregister_cancel(void *b) { __model_registered--; }
+void __pthread_unwind_next(void *b) { __raddle_assume(0); }
+void pthread_exit(void *result) { while (__model_cleanups) __model_pop_cleanup(1); if (__model_registered) __raddle_unlock(__raddle_unknown()); __raddle_exit_thread(result); }
 pthread_t pthread_self(void) { return __raddle_current(); }
 int pthread_equal(pthread_t a, pthread_t b) { return a == b; }
 int pthread_yield(void) { return __raddle_yield(); }

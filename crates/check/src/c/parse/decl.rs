@@ -2,7 +2,7 @@
 
 use super::declarator::Declared;
 use super::{Confused, Meaning, Parse, Parser, Word};
-use crate::c::ast::{FunctionDef, Init, Item, Storage, VarDecl};
+use crate::c::ast::{Expr, ExprKind, FunctionDef, Init, Item, Storage, VarDecl};
 use crate::c::token::{Kind, Punct, Sym, Token};
 use crate::c::types::{CType, Type, Types};
 
@@ -266,6 +266,23 @@ impl Parser<'_> {
         }
     }
 
+    /// The type of a variable that takes it from its initialiser. Unlike `type_of_expr` it can make the type of `&x`.
+    fn infer(&mut self, e: &Expr) -> CType {
+        match &e.kind {
+            ExprKind::AddressOf(a) => {
+                let to = self.type_of_expr(a);
+                self.scopes.types.pointer(to)
+            }
+            _ => {
+                let ty = self.type_of_expr(e).bare();
+                match *self.scopes.types.get(ty) {
+                    Type::Array(of, _) | Type::Vla(of, _) => self.scopes.types.pointer(of),
+                    _ => ty,
+                }
+            }
+        }
+    }
+
     fn type_of(&mut self) -> Parse<CType> {
         self.at += 1;
         self.expect(Punct::LParen)?;
@@ -415,7 +432,7 @@ impl Parser<'_> {
             if spec.inferred
                 && let Init::Expr(e) = &value
             {
-                ty = self.type_of_expr(e).bare();
+                ty = self.infer(e);
             }
             self.scopes.declare(name, Meaning::Object(ty));
             init = Some(value);

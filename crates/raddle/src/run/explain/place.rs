@@ -30,7 +30,12 @@ impl Explain<'_> {
             Place::Heap { start, size, thread, stack } => {
                 cast.thread(thread);
                 let offset = address.saturating_sub(start);
-                Some(Location::Heap { offset, size, thread: self.thread_label(thread), stack: self.stack(stack) })
+                Some(Location::Heap {
+                    offset,
+                    size,
+                    thread: self.thread_label(thread),
+                    stack: self.stack(stack),
+                })
             }
             Place::Stack { thread } => {
                 cast.thread(thread);
@@ -55,7 +60,8 @@ impl Explain<'_> {
     pub fn global(&mut self, address: u64, modules: usize) -> Option<Global> {
         let known = &self.process.modules[..modules.min(self.process.modules.len())];
         // The nearest mapping below: its own, or the one its .bss follows.
-        let mapped = known.iter().filter(|m| m.low <= address && address - m.low < BSS).max_by_key(|m| m.low)?;
+        let mapped =
+            known.iter().filter(|m| m.low <= address && address - m.low < BSS).max_by_key(|m| m.low)?;
         let bias = self.bias(mapped, modules)?;
         let found = self.symbols.module(&mapped.path).ok()?.data_symbol(address.wrapping_sub(bias))?;
         Some(Global {

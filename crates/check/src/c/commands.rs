@@ -1,0 +1,260 @@
+//! compile_commands.json: what it says about macros and include folders, and nothing else.
+//!
+//! The file comes with a repository and is data, not a command to trust: a compiler's path, `-fplugin`, `-B` or `@file` in
+//! it would run or read whatever its author likes as soon as an editor opens the folder. So no command of it is ever
+//! run. Of its flags only those on [`ALLOWED`] are taken, each with its meaning; a preprocessor, if one is to be used, is
+//! chosen by raddle and given [`Command::arguments`]. Flags that only change code generation or warnings are dropped
+//! without a word; those that could do harm are kept in [`Command::refused`] for the report.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// Flags that are taken, and whether their value may stand in the next word.
+const ALLOWED: &[(&str, bool)] = &[
+    ("-I", true),
+    ("-isystem", true),
+    ("-iquote", true),
+    ("-idirafter", true),
+    ("-D", true),
+    ("-U", true),
+    ("-std=", false),
+];
+
+/// Flags that take the next word along, which is dropped with them.
+const WITH_VALUE: &[&str] =
+    &["-o", "-MF", "-MT", "-MQ", "-x", "-arch", "-target", "--param", "-include", "-imacros"];
+
+/// Beginnings of flags that can make a compiler run or load something.
+const DANGEROUS: &[&str] = &[
+    "-fplugin",
+    "-B",
+    "-specs",
+    "--specs",
+    "-wrapper",
+    "-Xclang",
+    "-Xpreprocessor",
+    "-Wp,",
+    "-load",
+    "-include",
+    "-imacros",
+    "--sysroot",
+    "-isysroot",
+    "-fuse-ld",
+    "-ccc",
+    "-iplugindir",
+    "-no-canonical-prefixes",
+    "-dumpdir",
+];
+
+/// The most entries that are read.
+const MOST: usize = 100_000;
+
+/// One file's entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Command {
+    pub directory: String,
+    pub file: String,
+    /// `-D` and `-U` in order: the name, and its value; `None` undefines.
+    pub macros: Vec<(String, Option<String>)>,
+    /// Folders for `#include`, as they are written.
+    pub folders: Vec<(String, FolderKind)>,
+    pub standard: Option<String>,
+    /// Flags that were not taken because they could do harm.
+    pub refused: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FolderKind {
+    /// `-I`
+    Both,
+    /// `-iquote`: for `"…"` only.
+    Quoted,
+    /// `-isystem`, `-idirafter`
+    System,
+}
+
+/// Why a file could not be used at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandsError {
+    NotJson(String),
+    NotAList,
+}
+
+impl fmt::Display for CommandsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson(why) => write!(f, "compile_commands.json is not JSON: {why}"),
+            Self::NotAList => write!(f, "compile_commands.json is not a list of commands"),
+        }
+    }
+}
+
+impl std::error::Error for CommandsError {}
+
+/// Reads the file's text. Entries that make no sense are left out.
+pub fn parse(json: &str) -> Result<Vec<Command>, CommandsError> {
+    let value: Value = serde_json::from_str(json).map_err(|e| CommandsError::NotJson(e.to_string()))?;
+    let Value::Array(entries) = value else { return Err(CommandsError::NotAList) };
+    Ok(entries.iter().take(MOST).filter_map(entry).collect())
+}
+
+fn entry(value: &Value) -> Option<Command> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
+    let words = match value.get("arguments") {
+        Some(Value::Array(list)) => list.iter().filter_map(|w| w.as_str().map(str::to_string)).collect(),
+        _ => split(&text("command")?),
+    };
+    let mut command = Command {
+        directory: text("directory").unwrap_or_default(),
+        file: text("file")?,
+        ..Command::default()
+    };
+    command.take_flags(words.get(1..).unwrap_or_default());
+    Some(command)
+}
+
+impl Command {
+    fn take_flags(&mut self, words: &[String]) {
+        let mut i = 0;
+        while i < words.len() {
+            let word = &words[i];
+            i += 1;
+            if let Some((flag, next)) = ALLOWED.iter().find(|(f, _)| word.starts_with(f)) {
+                let value = match &word[flag.len()..] {
+                    "" if *next => {
+                        i += 1;
+                        words.get(i - 1).cloned().unwrap_or_default()
+                    }
+                    rest => rest.to_string(),
+                };
+                self.take(flag, value);
+                continue;
+            }
+            if word.starts_with('@') || DANGEROUS.iter().any(|d| word.starts_with(d)) {
+                self.refused.push(word.clone());
+            }
+            if WITH_VALUE.contains(&word.as_str()) {
+                i += 1;
+            }
+        }
+    }
+
+    fn take(&mut self, flag: &str, value: String) {
+        match flag {
+            "-I" => self.folders.push((value, FolderKind::Both)),
+            "-iquote" => self.folders.push((value, FolderKind::Quoted)),
+            "-isystem" | "-idirafter" => self.folders.push((value, FolderKind::System)),
+            "-D" => {
+                let (name, body) = value.split_once('=').map_or((value.as_str(), "1"), |(n, b)| (n, b));
+                // A newline would end the definition and begin a directive of the author's choice.
+                if is_name(name) && !body.contains('\n') {
+                    self.macros.push((name.to_string(), Some(body.to_string())));
+                }
+            }
+            "-U" if is_name(&value) => self.macros.push((value, None)),
+            "-std=" => self.standard = Some(value),
+            _ => {}
+        }
+    }
+
+    /// The flags that are safe to hand to a preprocessor that raddle has chosen.
+    pub fn arguments(&self) -> Vec<String> {
+        let folders = self.folders.iter().map(|(path, kind)| match kind {
+            FolderKind::Both => format!("-I{path}"),
+            FolderKind::Quoted => format!("-iquote{path}"),
+            FolderKind::System => format!("-isystem{path}"),
+        });
+        let macros = self.macros.iter().map(|(name, value)| match value {
+            Some(value) => format!("-D{name}={value}"),
+            None => format!("-U{name}"),
+        });
+        folders.chain(macros).chain(self.standard.iter().map(|s| format!("-std={s}"))).collect()
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    // `F(x)=…` defines a function-like macro.
+    let name = text.split('(').next().unwrap_or_default();
+    !name.is_empty() && !text.contains('\n') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Splits a command line as a shell would, without anything else that a shell does.
+fn split(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = command.chars();
+    let mut quote = None;
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some('"') | None, '\\') => word.get_or_insert_default().extend(chars.next()),
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(command: &str) -> Command {
+        let json = serde_json::json!([{ "directory": "/d", "file": "a.c", "command": command }]).to_string();
+        parse(&json).expect("valid").remove(0)
+    }
+
+    #[test]
+    fn macros_and_folders_are_taken() {
+        let c = one(
+            r#"gcc -Iinclude -I ../x -isystem /sys -DA -D B=2 -D'S="t x"' -UC -std=gnu11 -O2 -Wall -c a.c -o a.o"#,
+        );
+        let macros: Vec<_> = c.macros.iter().map(|(n, v)| (n.as_str(), v.as_deref())).collect();
+        assert_eq!(macros, [("A", Some("1")), ("B", Some("2")), ("S", Some("\"t x\"")), ("C", None)]);
+        let folders: Vec<_> = c.folders.iter().map(|f| f.0.as_str()).collect();
+        assert_eq!(folders, ["include", "../x", "/sys"]);
+        assert_eq!(c.standard.as_deref(), Some("gnu11"));
+        assert!(c.refused.is_empty());
+        assert_eq!(c.arguments().len(), 8);
+    }
+
+    #[test]
+    fn flags_that_run_something_are_refused_and_never_passed_on() {
+        let c = one(
+            "/tmp/evil -fplugin=./evil.so -B./bin -specs=x @args -wrapper sh -Xclang -load -include /etc/passwd a.c",
+        );
+        assert!(c.refused.len() >= 7, "{:?}", c.refused);
+        assert!(c.arguments().is_empty());
+    }
+
+    #[test]
+    fn a_macro_cannot_smuggle_a_directive_in() {
+        let c = one("gcc '-DX=1\n#include \"/etc/passwd\"' '-DA B=1' -D a.c");
+        assert!(c.macros.iter().all(|m| !m.1.as_deref().unwrap_or("").contains('\n')), "{:?}", c.macros);
+        assert!(!c.macros.iter().any(|m| m.0.contains(' ')));
+    }
+
+    #[test]
+    fn arguments_as_a_list_and_entries_that_make_no_sense() {
+        let json =
+            r#"[{"file":"a.c","arguments":["cc","-DX=1","a.c"]}, 3, {"command":"cc"}, {"file":"b.c"}]"#;
+        let all = parse(json).expect("valid");
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].macros.len(), 1);
+        assert_eq!(parse("{}"), Err(CommandsError::NotAList));
+        assert!(matches!(parse("nonsense"), Err(CommandsError::NotJson(_))));
+    }
+
+    #[test]
+    fn words_are_split_as_a_shell_would() {
+        assert_eq!(split(r#"a "b c"  d\ e 'f"g' "h\"i" """#), ["a", "b c", "d e", "f\"g", "h\"i", ""]);
+        assert_eq!(split("\"open"), ["open"]);
+    }
+}
