@@ -82,7 +82,7 @@ pub const fn block_info(address: usize) -> *mut u64 {
 pub const fn is_watchable(address: usize) -> bool {
     address < 0x1000_0000_0000
         || (address >= 0x5000_0000_0000 && address < 0x6000_0000_0000)
-        || address >= 0x7000_0000_0000
+        || (address >= 0x7000_0000_0000 && address < 0x8000_0000_0000)
 }
 
 #[cfg(test)]
