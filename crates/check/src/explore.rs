@@ -42,6 +42,9 @@ impl Budget {
     }
 }
 
+/// Runs that reach their bound and show nothing new get shorter, down to this many steps.
+const SHORTEST: u64 = 30_000;
+
 /// Runs of an entry that may start threads but has not done so yet.
 const LONELY: u32 = 60;
 
@@ -93,12 +96,14 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
     let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: false };
     let mut orders: FxHashSet<u64> = FxHashSet::default();
     let (mut stale, mut quiet) = (0, 0);
+    let mut steps = budget.run.steps;
     while done.runs < budget.runs && stale < budget.stale && quiet < budget.quiet {
         if done.steps >= share {
             done.cut_short = true;
             break;
         }
         let before = (machine.knowledge.findings.len(), machine.knowledge.covered());
+        machine.limit_steps(steps);
         let result = machine.run(entry.start, budget.seed.wrapping_add(u64::from(done.runs)));
         done.runs += 1;
         done.steps += result.steps.max(1);
@@ -109,9 +114,14 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         let new_order = orders.insert(result.fingerprint);
         let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
         stale = if new_order || learned { 0 } else { stale + 1 };
+        // A program without end shows in its beginning what it shows at all: shorter runs, but more of them.
+        if result.end == End::Steps && !learned {
+            steps = (steps / 2).max(SHORTEST.min(budget.run.steps));
+        }
         quiet = if learned { 0 } else { quiet + 1 };
-        // Without threads there is nothing to interleave, unless an unknown kept one from being started.
-        let may_yet = entry.may_start && result.approximate && done.runs < LONELY;
+        // Without threads there is nothing to interleave, unless an unknown kept one from being started or a handler
+        // could have interrupted.
+        let may_yet = entry.may_start && (result.approximate || result.interruptible) && done.runs < LONELY;
         if done.threads == 1 && !may_yet {
             break;
         }

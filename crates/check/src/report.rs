@@ -34,17 +34,23 @@ fn at_line(program: &Program, pos: Pos) -> String {
     format!("{path}:{}", pos.line)
 }
 
-/// Makes the findings of a program. `met` says how often each raw one was seen.
-pub fn findings(
-    program: &Program,
-    raw: &[RawFinding],
-    occurrences: &dyn Fn(&RawFinding) -> u64,
-) -> Vec<Finding> {
+/// What a report takes from outside the program.
+pub struct Context<'a> {
+    /// How often a raw finding was met.
+    pub occurrences: &'a dyn Fn(&RawFinding) -> u64,
+    /// The source text from a place to the end of its line: path, line, column.
+    pub text: &'a dyn Fn(&str, u32, u32) -> Option<String>,
+    /// The seed of the exploration.
+    pub seed: u64,
+}
+
+/// Makes the findings of a program.
+pub fn findings(program: &Program, raw: &[RawFinding], context: &Context<'_>) -> Vec<Finding> {
     let mut out: Vec<(String, Finding)> = Vec::new();
     for r in raw {
-        let reporter = Reporter { program, raw: r };
+        let reporter = Reporter { program, raw: r, text: context.text, seed: context.seed };
         let cause = reporter.cause();
-        let count = occurrences(r);
+        let count = (context.occurrences)(r);
         match out.iter_mut().find(|(c, _)| *c == cause) {
             Some((_, known)) => merge(known, &reporter, count),
             None => out.push((cause, reporter.finding(count))),
@@ -73,6 +79,8 @@ fn line_of_access(a: &Access) -> String {
 struct Reporter<'a> {
     program: &'a Program,
     raw: &'a RawFinding,
+    text: &'a dyn Fn(&str, u32, u32) -> Option<String>,
+    seed: u64,
 }
 
 impl Reporter<'_> {
@@ -144,7 +152,12 @@ impl Reporter<'_> {
             notes.push(format!("{} {wait}", self.label_of(a.thread)));
         }
         notes.extend(self.suggestion());
-        notes.push(format!("seed {} repeats it", raw.seed));
+        let entry = &self.program.functions[raw.entry.function as usize].name;
+        // Later runs build on what earlier ones covered, so it is the whole exploration that a seed repeats.
+        let run = raw.seed.wrapping_sub(self.seed).wrapping_add(1);
+        let middle =
+            if raw.entry.in_the_middle { ", started in the middle with unknown globals" } else { "" };
+        notes.push(format!("seed {} repeats it in run {run} of `{entry}`{middle}", self.seed));
         Finding {
             id: String::new(),
             kind: raw.kind,
@@ -256,8 +269,27 @@ impl Reporter<'_> {
         })
     }
 
+    /// What the object is called: by its name if it has one, else as the source writes it at one of the ends.
+    fn object(&self) -> String {
+        let place = place_name(self.program, &self.raw.place);
+        if matches!(self.raw.place, RawPlace::Global { .. }) {
+            return place;
+        }
+        let written = self.raw.accesses.iter().find_map(|a| {
+            let frame = self.frames(&a.stack).into_iter().next()?;
+            let text = (self.text)(frame.file.as_deref()?, frame.line?, frame.column?)?;
+            let path = access_path(&text);
+            // A call's name says nothing about the object.
+            (!path.is_empty() && !text[path.len()..].trim_start().starts_with('(')).then(|| path.to_string())
+        });
+        match written {
+            Some(path) => format!("`{path}` ({place})"),
+            None => place,
+        }
+    }
+
     fn message(&self) -> String {
-        let name = place_name(self.program, &self.raw.place);
+        let name = self.object();
         let who = |i: usize| self.raw.accesses.get(i).map(|a| self.label_of(a.thread)).unwrap_or_default();
         match self.raw.kind {
             Kind::DataRace => {
@@ -319,6 +351,34 @@ impl Reporter<'_> {
     }
 }
 
+/// The variable, member or element that a text begins with: `s->list[i].next` of `s->list[i].next = 0;`.
+fn access_path(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let mut i = bytes.iter().take_while(|b| matches!(b, b'*' | b'&' | b'(')).count();
+    let word =
+        |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    let start = i;
+    i += word(i);
+    if i == start {
+        return "";
+    }
+    loop {
+        let rest = &bytes[i..];
+        let step = match rest {
+            [b'-', b'>', ..] if word(i + 2) > 0 => 2 + word(i + 2),
+            [b'.', ..] if word(i + 1) > 0 => 1 + word(i + 1),
+            [b'[', ..] => match rest.iter().position(|b| *b == b']') {
+                Some(end) => end + 1,
+                None => break,
+            },
+            _ => break,
+        };
+        i += step;
+    }
+    // Opening brackets that were stepped over are not closed again.
+    text[..i].trim_start_matches('(')
+}
+
 fn verb_of(op: Op) -> &'static str {
     match op {
         Op::Read => "reads it",
@@ -327,5 +387,20 @@ fn verb_of(op: Op) -> &'static str {
         Op::AtomicWrite => "writes it atomically",
         Op::Free => "frees it",
         _ => "uses it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::access_path;
+
+    #[test]
+    fn a_path_ends_where_the_access_does() {
+        assert_eq!(access_path("s->list[i + 1].next = 0;"), "s->list[i + 1].next");
+        assert_eq!(access_path("counter++;"), "counter");
+        assert_eq!(access_path("*p = 1"), "*p");
+        assert_eq!(access_path("(*q).x"), "*q");
+        assert_eq!(access_path("+ 3"), "");
+        assert_eq!(access_path("a[3"), "a");
     }
 }

@@ -158,7 +158,7 @@ impl Session {
             if cancelled() {
                 break;
             }
-            self.check_program(&group, cancel, &mut out);
+            self.check_program(&group, sources, cancel, &mut out);
         }
         drop_repeats(&mut out.findings);
         self.apply_ignores(sources, &mut out);
@@ -217,7 +217,13 @@ impl Session {
         None
     }
 
-    fn check_program(&self, units: &[&Unit], cancel: Option<&AtomicBool>, out: &mut Outcome) {
+    fn check_program(
+        &self,
+        units: &[&Unit],
+        sources: &[Source],
+        cancel: Option<&AtomicBool>,
+        out: &mut Outcome,
+    ) {
         let program = link::link(units);
         let entries = entries::entries(&program);
         let (explored, knowledge) = explore(&program, &entries, self.options.budget, cancel);
@@ -232,7 +238,9 @@ impl Session {
             };
             key.and_then(|k| knowledge.met.get(&k).copied()).unwrap_or(1)
         };
-        out.findings.extend(report::findings(&program, &knowledge.findings, &count));
+        let text = |path: &str, line: u32, column: u32| line_from(sources, path, line, column);
+        let context = report::Context { occurrences: &count, text: &text, seed: self.options.budget.seed };
+        out.findings.extend(report::findings(&program, &knowledge.findings, &context));
         out.checked.extend(lenses(&program, &explored, &entries, &knowledge.entered));
     }
 
@@ -269,6 +277,14 @@ fn programs(units: &[Arc<Unit>]) -> Vec<Vec<&Unit>> {
     }
     let shared: Vec<&Unit> = units.iter().filter(|u| !has_main(u)).map(|u| &**u).collect();
     mains.into_iter().map(|m| std::iter::once(&**m).chain(shared.iter().copied()).collect()).collect()
+}
+
+/// The text of a line from a column on.
+fn line_from(sources: &[Source], path: &str, line: u32, column: u32) -> Option<String> {
+    let source = sources.iter().find(|s| &*s.path == path)?;
+    let bytes = source.text.split(|b| *b == b'\n').nth(line.checked_sub(1)? as usize)?;
+    let rest = bytes.get(column.checked_sub(1)? as usize..)?;
+    rest.is_ascii().then(|| String::from_utf8_lossy(rest).into_owned())
 }
 
 /// Programs that share files find the same things in them.

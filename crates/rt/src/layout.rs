@@ -43,23 +43,16 @@ pub const SHARED: u32 = 255 << 8;
 const ADDRESS: usize = 0x0fff_ffff_ffff;
 
 pub const SHADOW: Range<usize> = 0x1000_0000_0000..0x3000_0000_0000;
-const BLOCK_BITS: Range<usize> = 0x3000_0000_0000..0x3000_0000_0000 + (1 << 37);
 const SYNC_BITS: Range<usize> = 0x3040_0000_0000..0x3040_0000_0000 + (1 << 38);
 const BLOCK_INFO: Range<usize> = 0x3100_0000_0000..0x3900_0000_0000;
 
 /// Everything to reserve.
-pub const RESERVED: [Range<usize>; 4] = [SHADOW, BLOCK_BITS, SYNC_BITS, BLOCK_INFO];
+pub const RESERVED: [Range<usize>; 3] = [SHADOW, SYNC_BITS, BLOCK_INFO];
 
 /// The granule's slots.
 #[inline(always)]
 pub const fn shadow_of(address: usize) -> *mut u8 {
     ((address & ADDRESS & !7) * 2 + SHADOW.start) as *mut u8
-}
-
-/// A bit for each 16 bytes: a heap block starts here.
-#[inline(always)]
-pub const fn block_bit(address: usize) -> (*mut u64, u64) {
-    bit(BLOCK_BITS.start, (address & ADDRESS) >> 4)
 }
 
 /// A bit for each 8 bytes: a synchronisation object lives here.

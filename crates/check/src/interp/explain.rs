@@ -178,7 +178,7 @@ impl Machine<'_> {
                 locks.push((h.lock, self.place_of(h.lock)));
             }
         }
-        let seed = self.seed;
+        let (entry, seed) = (self.start, self.seed);
         self.knowledge.findings.push(RawFinding {
             kind,
             accesses,
@@ -187,6 +187,7 @@ impl Machine<'_> {
             threads,
             locks,
             waits,
+            entry,
             seed,
         });
     }

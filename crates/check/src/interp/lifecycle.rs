@@ -289,7 +289,11 @@ impl Machine<'_> {
 
     /// At a switch: now and then a handler runs on some thread.
     pub(super) fn maybe_interrupt(&mut self) {
-        if self.interrupts.is_empty() || self.interrupts_left == 0 || !self.interrupt_now() {
+        if self.interrupts.is_empty()
+            || self.interrupts_left == 0
+            || self.steps < self.interrupt_from
+            || !self.interrupt_now()
+        {
             return;
         }
         let runnable: Vec<usize> = (0..self.threads.len())

@@ -2,7 +2,8 @@
 //!
 //! This is section 3 of Bläser, "Practical Detection of Concurrency Issues at Coding Time" (ISSTA 2018): concrete
 //! interpretation on a simulated heap, random scheduling from a seed, vector clocks, a wait-for graph, uninterpreted
-//! values. Guaranteed: the same program, entry and seed give the same run, and a run ends within its bounds.
+//! values. Guaranteed: the same program, entry, seed and [`Knowledge`] give the same run, and a run ends within its
+//! bounds. Knowledge comes from earlier runs, so that an exploration as a whole is repeated by its first seed.
 //!
 //! Deviations from the paper:
 //!
@@ -105,6 +106,8 @@ pub struct RunResult {
     pub approximate: bool,
     /// What the entry returned, if it did.
     pub result: u64,
+    /// A handler was set up: another run may be interrupted where this one was not.
+    pub interruptible: bool,
 }
 
 /// What carries over from run to run.
@@ -146,7 +149,10 @@ pub struct Machine<'p> {
     decisions: FxHashMap<u32, (bool, u16)>,
     rng: Rng,
     seed: u64,
+    start: Start,
     strategy: Strategy,
+    /// Runnable threads, kept for its allocation.
+    ready: Vec<usize>,
     steps: u64,
     step_limit: u64,
     fingerprint: u64,
@@ -157,6 +163,8 @@ pub struct Machine<'p> {
     end: Option<End>,
     /// Set by an access after which another thread should run.
     turn_over: bool,
+    /// A thread that is held back, and until which step.
+    delayed: (usize, u64),
     destructors: Vec<u64>,
     interrupts: Vec<lifecycle::InterruptSource>,
     interrupts_left: u32,
@@ -170,6 +178,8 @@ pub struct Machine<'p> {
     /// What handlers knew: they run one after the other.
     handlers: Clock,
     interrupt_chance: u64,
+    /// No interrupt before this step: half of all handlers end the program, and it should have got somewhere.
+    interrupt_from: u64,
 }
 
 impl<'p> Machine<'p> {
@@ -189,10 +199,13 @@ impl<'p> Machine<'p> {
                 ..Knowledge::default()
             },
             turn_over: false,
+            delayed: (0, 0),
             decisions: FxHashMap::default(),
             rng: Rng::new(0),
             seed: 0,
+            start: Start { function: 0, in_the_middle: false },
             strategy: Strategy::default(),
+            ready: Vec::new(),
             steps: 0,
             step_limit: 0,
             fingerprint: 0,
@@ -208,7 +221,13 @@ impl<'p> Machine<'p> {
             doomed: crate::ir::doom::doomed(program),
             handlers: Clock::default(),
             interrupt_chance: 12,
+            interrupt_from: 0,
         }
+    }
+
+    /// Bounds the steps of the runs to come.
+    pub fn limit_steps(&mut self, steps: u64) {
+        self.bounds.steps = steps;
     }
 
     /// Runs an entry to its end. The seed decides everything that is left open.
@@ -233,6 +252,7 @@ impl<'p> Machine<'p> {
             fingerprint: self.fingerprint,
             approximate: self.approximate,
             result: self.threads[0].result,
+            interruptible: !self.interrupts.is_empty(),
         }
     }
 
@@ -246,6 +266,7 @@ impl<'p> Machine<'p> {
         self.decisions.clear();
         self.rng = Rng::new(seed);
         self.seed = seed;
+        self.start = start;
         self.strategy = Strategy::choose(seed, &mut self.rng);
         self.steps = 0;
         self.step_limit = self.bounds.steps;
@@ -253,10 +274,12 @@ impl<'p> Machine<'p> {
         self.fresh = 0;
         self.watching = false;
         self.end = None;
+        self.delayed = (0, 0);
         self.destructors.clear();
         self.interrupts.clear();
         self.interrupts_left = 4;
         self.interrupt_chance = [4, 12, 40, 150][self.rng.below(4) as usize];
+        self.interrupt_from = [0, 200, 3_000, 40_000][self.rng.below(4) as usize];
         self.handlers.clear();
         self.idle_wakes = 0;
         self.approximate = false;

@@ -52,5 +52,7 @@ pub struct RawFinding {
     pub locks: Vec<(u64, RawPlace)>,
     /// What it waits for, in words, for each access of a deadlock.
     pub waits: Vec<String>,
+    /// The entry of the run, and its seed.
+    pub entry: super::Start,
     pub seed: u64,
 }

@@ -6,10 +6,11 @@
 //!   long ones let threads meet only at synchronisation.
 //! - [`Kind::Priority`]: the thread of highest priority, priorities changed at a few random steps (PCT; Burckhardt
 //!   and others, ASPLOS 2010). Reaches orders in which one thread is far ahead of the others.
-//! - In all of them a turn often ends at an instruction that was an end of a race in an earlier run: what hangs on the
-//!   value read there (a notification that comes too early) needs a switch just there.
 //! - [`Kind::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread that can come to
 //!   hold one lock of a cycle comes to hold it, so that a deadlock that is possible soon happens.
+//!
+//! In all of them a turn often ends at an instruction that was an end of a race in an earlier run, and the thread may be
+//! held back there: what hangs on the value read (a notification that comes too early) needs a switch just there.
 
 use super::thread::State;
 use super::{End, Machine, Rng};
@@ -55,35 +56,41 @@ impl Machine<'_> {
     /// The next thread and the steps it gets; `None` when nothing can run.
     pub(super) fn pick(&mut self) -> Option<(usize, u64)> {
         self.maybe_interrupt();
-        let mut candidates: [usize; 256] = [0; 256];
-        let mut n = 0;
-        for (i, t) in self.threads.iter().enumerate() {
-            if t.state == State::Runnable && n < candidates.len() {
-                candidates[n] = i;
-                n += 1;
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.clear();
+        let held_back = if self.steps < self.delayed.1 { self.delayed.0 } else { usize::MAX };
+        let runnable = |t: &usize| self.threads[*t].state == State::Runnable;
+        ready.extend((0..self.threads.len()).filter(|t| runnable(t) && *t != held_back));
+        if ready.is_empty() {
+            ready.extend((0..self.threads.len()).filter(runnable));
+        }
+        let picked = self.pick_from(&ready);
+        self.ready = ready;
+        picked
+    }
+
+    fn pick_from(&mut self, candidates: &[usize]) -> Option<(usize, u64)> {
+        let fuel = 1 + self.rng.below(self.strategy.mean * 2);
+        match candidates {
+            [] => None,
+            [only] => {
+                // Sleepers and timed waiters wake as others make progress.
+                self.wake_somebody();
+                let alone = self.threads.len() == 1 && self.interrupts.is_empty();
+                Some((*only, if alone { 1 << 16 } else { fuel }))
+            }
+            _ => {
+                let chosen = match self.strategy.kind {
+                    Kind::Random => candidates[self.rng.below(candidates.len() as u64) as usize],
+                    Kind::HoldAndWait => self.least_greedy(candidates),
+                    Kind::Priority => self.most_urgent(candidates),
+                };
+                if self.rng.below(8) == 0 {
+                    self.wake_somebody();
+                }
+                Some((chosen, fuel))
             }
         }
-        let candidates = &candidates[..n];
-        if candidates.is_empty() {
-            return None;
-        }
-        if n == 1 {
-            // Sleepers and timed waiters wake as others make progress; let the only runner get far.
-            self.wake_somebody();
-            let alone = self.threads.len() == 1 && self.interrupts.is_empty();
-            let fuel = if alone { 1 << 16 } else { 1 + self.rng.below(self.strategy.mean * 2) };
-            return Some((candidates[0], fuel));
-        }
-        let chosen = match self.strategy.kind {
-            Kind::Random => candidates[self.rng.below(n as u64) as usize],
-            Kind::HoldAndWait => self.least_greedy(candidates),
-            Kind::Priority => self.most_urgent(candidates),
-        };
-        if self.rng.below(8) == 0 {
-            self.wake_somebody();
-        }
-        let fuel = 1 + self.rng.below(self.strategy.mean * 2);
-        Some((chosen, fuel))
     }
 
     /// Any thread, but not one that is about to wait while it holds something, unless there is no other.
@@ -125,6 +132,19 @@ impl Machine<'_> {
     /// Whether a thread's turn ends at this synchronisation.
     pub(super) fn switch_at_sync(&mut self) -> bool {
         self.threads.len() > 1 && self.rng.below(self.strategy.sync_switch) == 0
+    }
+
+    /// At an instruction that was an end of a race: now and then the thread stops there for a while, so that what hangs
+    /// on the value it has just read or written is decided by what the others do meanwhile.
+    pub(super) fn at_hot_access(&mut self, thread: usize) {
+        match self.rng.below(4) {
+            0 => self.turn_over = true,
+            1 => {
+                self.turn_over = true;
+                self.delayed = (thread, self.steps + self.rng.below(1000));
+            }
+            _ => {}
+        }
     }
 
     /// A thread that spins must not keep the processor: its priority falls.

@@ -322,7 +322,7 @@ impl Machine<'_> {
     #[inline(always)]
     pub(super) fn watch(&mut self, ti: usize, pc: u32, at: usize, size: u32, flags: u8) {
         if self.knowledge.hot[pc as usize] {
-            self.turn_over = self.rng.below(2) == 0;
+            self.at_hot_access(ti);
         }
         let cell = self.cell(ti, pc, flags);
         let (granule, shift) = (at / 8, at % 8);

@@ -1,9 +1,9 @@
-//! Which code leads to the end of the program whatever happens: usage messages, fatal errors.
+//! Which code leads to the end of the program or thread whatever happens: usage messages, fatal errors.
 //!
 //! A branch on something unknown would send every second run there, and a long `main` checks its input dozens of times
 //! before it starts a thread. The interpreter asks this to prefer the other side.
 
-use super::{Instr, Program, SyncOp, cfg};
+use super::{Instr, Intrinsic, Program, SyncOp, cfg};
 
 /// For each instruction of a program whether all ways from it lead to the end of the program.
 pub fn doomed(program: &Program) -> Vec<bool> {
@@ -36,7 +36,9 @@ fn doom_function(
     doomed: &mut [bool],
 ) -> bool {
     let ends = |pc: u32| match program.code[pc as usize] {
-        Instr::Sync(SyncOp::ExitProcess) => true,
+        Instr::Sync(SyncOp::ExitProcess | SyncOp::ExitThread) => true,
+        // A jump to where nothing comes back from, see `longjmp` of the models.
+        Instr::Intrinsic(Intrinsic::Assume) => pc > 0 && program.code[pc as usize - 1] == Instr::Int(0),
         Instr::Call(f, _) => noreturn[f as usize],
         // `return 1;` in `main`
         Instr::Return => {

@@ -150,23 +150,27 @@ pub fn update<R>(
     let _inside = t.enter();
     flush::if_requested();
     let (order, failed) = orders;
-    let publishes = order.releases() || !t.fenced.is_null();
-    let known = publishes || objects::with_existing(address, |_| ()).is_some();
-    if !known {
-        // Nothing was ever released here, and nothing is now.
-        let (value, wrote) = op();
-        touch_update(t, address, size, pc, wrote);
-        return value;
-    }
     t.publish();
-    let (value, wrote) = objects::with(address, |o| {
-        let (value, wrote) = op();
+    let mut op = Some(op);
+    let mut run = |t: &mut Thread, o: &mut Object| {
+        let (value, wrote) = op.take()?();
         see(t, o, if wrote { order } else { failed });
         if wrote {
             continue_sequence(t, o, order);
         }
-        (value, wrote)
-    });
+        Some((value, wrote))
+    };
+    let done = if order.releases() || !t.fenced.is_null() {
+        objects::with(address, |o| run(t, o))
+    } else {
+        objects::with_existing(address, |o| run(t, o)).flatten()
+    };
+    let (value, wrote) = match (done, op) {
+        (Some(done), _) => done,
+        // Nothing was ever released here, and nothing is now.
+        (None, Some(op)) => op(),
+        (None, None) => unreachable!(),
+    };
     touch_update(t, address, size, pc, wrote);
     if wrote && order.releases() {
         t.advance();

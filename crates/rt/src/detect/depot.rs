@@ -40,13 +40,16 @@ pub fn prepare() {
 #[inline]
 pub fn current(t: &Thread, pc: usize) -> u32 {
     let depth = ((t.sp as usize).saturating_sub(t.trace.stack as usize) / 8).min(DEEPEST - 1);
+    // A sum of products, each with a factor of its own: the products do not wait for one another.
     let mut hash = (pc as u64).wrapping_mul(0xff51_afd7_ed55_8ccd) ^ depth as u64;
+    let mut factor = 0x9e37_79b9_7f4a_7c15u64;
     for i in 1..=depth {
         // SAFETY: the topmost `depth` entries of the shadow stack.
         let frame = unsafe { *t.sp.sub(i) } & !ENTERED;
-        hash = (hash ^ frame as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        hash = hash.wrapping_add((frame as u64).wrapping_mul(factor));
+        factor = factor.wrapping_add(0x3c6e_f372_fe94_f82a);
     }
-    let hash = hash | 1;
+    let hash = (hash ^ hash >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1;
     match find(hash) {
         Ok(number) => number,
         Err(at) => {

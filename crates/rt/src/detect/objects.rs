@@ -44,7 +44,8 @@ struct Bucket {
     head: Shared<*mut Object>,
 }
 
-const BUCKETS: usize = 1 << 14;
+/// Enough for a graph with an atomic in each vertex; only the buckets in use cost memory.
+const BUCKETS: usize = 1 << 19;
 static TABLE: [Bucket; BUCKETS] =
     [const { Bucket { lock: Spin::new(), head: Shared::new(core::ptr::null_mut()) } }; BUCKETS];
 
@@ -56,7 +57,7 @@ static LOCKS: AtomicU32 = AtomicU32::new(1);
 /// Objects of one granule, which share a bit, are in one bucket.
 #[inline]
 fn bucket(key: usize) -> &'static Bucket {
-    &TABLE[(key >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50]
+    &TABLE[(key >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 45]
 }
 
 /// Uses the object at `key`, which is made if there is none.
@@ -223,6 +224,11 @@ pub fn remove_range(address: usize, len: usize) {
 /// Empties all clocks; locks keep their identity.
 pub fn forget_clocks() {
     for bucket in &TABLE {
+        // An object that comes in just now has no clock from before.
+        // SAFETY: a racy look at a pointer.
+        if unsafe { bucket.head.get().read_volatile() }.is_null() {
+            continue;
+        }
         let _guard = bucket.lock.lock();
         // SAFETY: under the bucket's lock.
         unsafe {

@@ -47,6 +47,27 @@ unsigned long strtoul(const char *s, char **e, int b) { if (e) *e = (char *)__ra
 long long strtoll(const char *s, char **e, int b) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
 unsigned long long strtoull(const char *s, char **e, int b) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
 double strtod(const char *s, char **e) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
+/* What the builtins of these names compute. */
+int ctzl(unsigned long x) { int n = 0; while (n < 64 && !(x >> n & 1)) n++; return n; }
+int ctz(unsigned x) { return ctzl(x); }
+int ctzll(unsigned long long x) { return ctzl(x); }
+int clzl(unsigned long x) { int n = 0; while (n < 64 && !(x >> (63 - n) & 1)) n++; return n; }
+int clz(unsigned x) { return clzl(x) - 32; }
+int clzll(unsigned long long x) { return clzl(x); }
+int popcountl(unsigned long x) { int n = 0; for (int i = 0; i < 64; i++) n += x >> i & 1; return n; }
+int popcount(unsigned x) { return popcountl(x); }
+int popcountll(unsigned long long x) { return popcountl(x); }
+int parity(unsigned x) { return popcountl(x) & 1; }
+int ffsl(long x) { return x ? ctzl(x) + 1 : 0; }
+int ffs(int x) { return x ? ctzl((unsigned)x) + 1 : 0; }
+int ffsll(long long x) { return x ? ctzl(x) + 1 : 0; }
+unsigned short bswap16(unsigned short x) { return x << 8 | x >> 8; }
+unsigned bswap32(unsigned x) { return x << 24 | x >> 24 | (x & 0xff00) << 8 | (x >> 8 & 0xff00); }
+unsigned long bswap64(unsigned long x) { return (unsigned long)bswap32(x) << 32 | bswap32(x >> 32); }
+uint32_t htonl(uint32_t x) { return bswap32(x); }
+uint32_t ntohl(uint32_t x) { return bswap32(x); }
+uint16_t htons(uint16_t x) { return bswap16(x); }
+uint16_t ntohs(uint16_t x) { return bswap16(x); }
 int abs(int x) { return x < 0 ? -x : x; }
 long labs(long x) { return x < 0 ? -x : x; }
 int rand(void) { return __raddle_unknown(); }
