@@ -75,15 +75,17 @@ fn build_runtime(workspace: &Path, out: &Path) -> PathBuf {
 /// Returns the names that the object exports.
 fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
     let all = out.join("all.o");
-    // All of the crate is in one codegen unit, which this symbol brings in with what it needs of core.
-    run(Command::new("ld").args(["-r", "-u", "__tsan_init"]).arg(archive).arg("-o").arg(&all));
+    // All of the crate is in one codegen unit, which this symbol brings in with what it needs of core. No groups are kept:
+    // the linker would take the runtime's reference to an unwinding personality for the program's own.
+    let pick = ["-r", "--force-group-allocation", "-u", "__tsan_init"];
+    run(Command::new("ld").args(pick).arg(archive).arg("-o").arg(&all));
 
     let own = out.join("own.syms");
     fs::write(&own, OWN.map(|(from, to)| format!("{from} {to}\n")).concat()).unwrap();
     let (pointed, merged) = (out.join("pointed.o"), out.join("merged.o"));
     run(Command::new("objcopy").arg(flag("--redefine-syms=", &own)).arg(&all).arg(&pointed));
     // A reference and a definition of the same name are one symbol only after another pass of the linker.
-    run(Command::new("ld").arg("-r").arg(&pointed).arg("-o").arg(&merged));
+    run(Command::new("ld").args(["-r", "--force-group-allocation"]).arg(&pointed).arg("-o").arg(&merged));
 
     let defined = defined_symbols(&merged);
     let interposed: Vec<&str> = defined.iter().filter_map(|s| s.strip_prefix("__interpose_")).collect();

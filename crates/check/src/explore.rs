@@ -42,7 +42,7 @@ impl Budget {
     }
 }
 
-/// Runs that reach their bound and show nothing new get shorter, down to this many steps.
+/// Runs that reach their bound and show nothing new get shorter, down to this many steps beyond the first thread.
 const SHORTEST: u64 = 30_000;
 
 /// Runs of an entry that may start threads but has not done so yet.
@@ -106,6 +106,7 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         machine.limit_steps(steps);
         let result = machine.run(entry.start, budget.seed.wrapping_add(u64::from(done.runs)));
         done.runs += 1;
+        eprintln!("END {:?} {} {}", result.end, result.steps, machine.where_am_i());
         done.steps += result.steps.max(1);
         done.threads = done.threads.max(result.threads);
         if result.end == End::Cancelled {
@@ -115,8 +116,8 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
         stale = if new_order || learned { 0 } else { stale + 1 };
         // A program without end shows in its beginning what it shows at all: shorter runs, but more of them.
-        if result.end == End::Steps && !learned {
-            steps = (steps / 2).max(SHORTEST.min(budget.run.steps));
+        if result.end == End::Steps && result.threads > 1 && !learned {
+            steps = (steps / 2).max(SHORTEST + 4 * result.alone).min(budget.run.steps);
         }
         quiet = if learned { 0 } else { quiet + 1 };
         // Without threads there is nothing to interleave, unless an unknown kept one from being started or a handler
