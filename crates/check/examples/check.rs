@@ -1,11 +1,12 @@
 //! Checks C files and prints what is found: `cargo run -p raddle-check --example check -- file.c …`
+//! `RADDLE_STEPS` and `RADDLE_SEED` change the budget and the seed.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use raddle_check::c::Includes;
-use raddle_check::{Options, Session, Source};
+use raddle_check::{Budget, Options, Session, Source};
 
 /// Looks beside the including file, then where it is told to.
 struct Beside;

@@ -42,8 +42,10 @@ impl Budget {
     }
 }
 
-/// Runs that reach their bound and show nothing new get shorter, down to this many steps beyond the first thread.
-const SHORTEST: u64 = 30_000;
+/// After this many runs in a row that reach their bound and show nothing new, runs get shorter …
+const ENDLESS: u32 = 3;
+/// … down to this many steps.
+const SHORTEST: u64 = 60_000;
 
 /// Runs of an entry that may start threads but has not done so yet.
 const LONELY: u32 = 60;
@@ -95,7 +97,7 @@ pub fn explore(
 fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share: u64) -> Explored {
     let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: false };
     let mut orders: FxHashSet<u64> = FxHashSet::default();
-    let (mut stale, mut quiet) = (0, 0);
+    let (mut stale, mut quiet, mut endless) = (0, 0, 0);
     let mut steps = budget.run.steps;
     while done.runs < budget.runs && stale < budget.stale && quiet < budget.quiet {
         if done.steps >= share {
@@ -106,7 +108,6 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         machine.limit_steps(steps);
         let result = machine.run(entry.start, budget.seed.wrapping_add(u64::from(done.runs)));
         done.runs += 1;
-        eprintln!("END {:?} {} {}", result.end, result.steps, machine.where_am_i());
         done.steps += result.steps.max(1);
         done.threads = done.threads.max(result.threads);
         if result.end == End::Cancelled {
@@ -116,8 +117,10 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
         stale = if new_order || learned { 0 } else { stale + 1 };
         // A program without end shows in its beginning what it shows at all: shorter runs, but more of them.
-        if result.end == End::Steps && result.threads > 1 && !learned {
-            steps = (steps / 2).max(SHORTEST + 4 * result.alone).min(budget.run.steps);
+        endless = if result.end == End::Steps && !learned { endless + 1 } else { 0 };
+        if endless == ENDLESS {
+            endless = 0;
+            steps = (steps / 2).max(SHORTEST).min(budget.run.steps);
         }
         quiet = if learned { 0 } else { quiet + 1 };
         // Without threads there is nothing to interleave, unless an unknown kept one from being started or a handler

@@ -119,9 +119,6 @@ impl Machine<'_> {
         t.started_in = context;
         self.threads.push(t);
         self.threads[parent].clock.tick(parent);
-        if !self.watching {
-            self.alone = self.steps;
-        }
         self.watching = true;
         self.give_tls(new);
         self.push(new, argument);

@@ -172,6 +172,8 @@ impl Memory {
         let bits = u64::from_le_bytes(raw);
         let whole = (0..size).all(|i| self.is_hole(at + i));
         match size {
+            // Never written: the place itself tells it from others.
+            _ if bits == 0 => unknown(mix(308, at as u64, size as u64)),
             // The number itself was stored, see `store`.
             4 | 8 if whole => unknown(bits as u32),
             _ => unknown(mix(301, bits, size as u64)),
@@ -238,15 +240,14 @@ impl Memory {
 
     fn mark(&mut self, at: usize, size: usize, hole: bool) {
         self.touch(at, size);
-        let mut i = at;
-        while i < at + size {
-            if i.is_multiple_of(8) && at + size - i >= 8 {
-                self.holes[i / 8] = if hole { 0xFF } else { 0 };
-                i += 8;
-            } else {
-                set_bits(&mut self.holes[i / 8], 1 << (i % 8), hole);
-                i += 1;
-            }
+        let end = at + size;
+        let (first, last) = (at.div_ceil(8), end / 8);
+        if first < last {
+            self.holes[first..last].fill(if hole { 0xFF } else { 0 });
+        }
+        // What lies before and after the whole granules.
+        for i in (at..end.min(first * 8)).chain((last * 8).max(at)..end) {
+            set_bits(&mut self.holes[i / 8], 1 << (i % 8), hole);
         }
     }
 
@@ -271,7 +272,8 @@ impl Memory {
         let address = self.extend(size)?;
         let at = (u64::from(address) - BASE) as usize;
         if !zero {
-            self.havoc(at, size, 0);
+            // Zero bytes under holes are unknowns that the load numbers: filling megabytes in is not worth it.
+            self.mark(at, size, true);
         }
         self.blocks.push(Block { address, size: size as u32, freed: false, ..block });
         Some(address)
@@ -287,7 +289,7 @@ impl Memory {
         }
         let address = self.extend(size as usize)?;
         let at = (u64::from(address) - BASE) as usize;
-        self.havoc(at, size as usize, 0);
+        self.mark(at, size as usize, true);
         Some(address)
     }
 

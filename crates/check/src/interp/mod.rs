@@ -106,8 +106,6 @@ pub struct RunResult {
     pub approximate: bool,
     /// What the entry returned, if it did.
     pub result: u64,
-    /// Steps before anything ran concurrently; 0 when nothing did.
-    pub alone: u64,
     /// A handler was set up: another run may be interrupted where this one was not.
     pub interruptible: bool,
 }
@@ -153,8 +151,6 @@ pub struct Machine<'p> {
     seed: u64,
     start: Start,
     strategy: Strategy,
-    /// See [`RunResult::alone`].
-    alone: u64,
     /// Runnable threads, kept for its allocation.
     ready: Vec<usize>,
     steps: u64,
@@ -210,7 +206,6 @@ impl<'p> Machine<'p> {
             start: Start { function: 0, in_the_middle: false },
             strategy: Strategy::default(),
             ready: Vec::new(),
-            alone: 0,
             steps: 0,
             step_limit: 0,
             fingerprint: 0,
@@ -258,7 +253,6 @@ impl<'p> Machine<'p> {
             approximate: self.approximate,
             result: self.threads[0].result,
             interruptible: !self.interrupts.is_empty(),
-            alone: self.alone,
         }
     }
 
@@ -280,7 +274,6 @@ impl<'p> Machine<'p> {
         self.fresh = 0;
         self.watching = false;
         self.end = None;
-        self.alone = 0;
         self.delayed = (0, 0);
         self.destructors.clear();
         self.interrupts.clear();
@@ -331,7 +324,7 @@ impl<'p> Machine<'p> {
                 // Mostly the side that was taken less often, so that both are covered over the runs; but not the
                 // one that ends the program.
                 let taken = match doomed_side {
-                    Some(side) if self.rng.below(64) > 0 => !side,
+                    Some(side) if self.rng.below(256) > 0 => !side,
                     _ if sides[0] == sides[1] || self.rng.below(4) == 0 => self.rng.below(2) == 1,
                     _ => sides[1] < sides[0],
                 };
@@ -360,11 +353,6 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub fn where_am_i(&self) -> String {
-        let t=&self.threads[0]; let mut o=String::new();
-        for f in &t.frames { o+=&format!("{} ", self.program.functions[f.function as usize].name); }
-        let p=self.program.pos_of[(t.pc as usize).saturating_sub(1).min(self.program.pos_of.len()-1)]; o+&format!("{}:{}", self.program.files[p.file as usize].path, p.line)
-    }
     /// Adds an event to the run's fingerprint.
     fn note(&mut self, thread: usize, what: u64) {
         let h = self.fingerprint ^ what.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (thread as u64) << 56;

@@ -58,19 +58,24 @@ pub fn load<R>(
     }
     let _inside = t.enter();
     let value = op();
-    t.catch_up();
     // Read again under the object's lock, so that the clock belongs to the value.
     let seen = objects::with_existing(address, |o| {
         let value = op();
         see(t, o, order);
+        touch::<false>(t, address, size, pc);
         value
     });
-    touch::<false>(t, address, size, pc);
-    seen.unwrap_or(value)
+    seen.unwrap_or_else(|| {
+        touch::<false>(t, address, size, pc);
+        value
+    })
 }
 
+/// What the thread learns of the object's clock. It catches up here, with the object held: a flush that came before has
+/// been seen by whoever put a new epoch into the clock.
 #[inline]
 fn see(t: &mut Thread, o: &Object, order: Order) {
+    t.catch_up();
     if o.clock.is_empty() {
         return;
     }
@@ -90,17 +95,16 @@ pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usiz
     let _inside = t.enter();
     flush::if_requested();
     if order.releases() {
-        let me = head(t);
-        let clock = t.publish();
+        let head = head(t);
+        t.publish();
         objects::with(address, |o| {
+            touch::<true>(t, address, size, pc);
             op();
-            o.clock.assign(clock);
-            o.heads = me;
+            o.clock.assign(&t.clock);
+            o.heads = head;
         });
-        touch::<true>(t, address, size, pc);
         return t.advance();
     }
-    t.catch_up();
     touch::<true>(t, address, size, pc);
     if t.fenced.is_null() {
         let mut op = Some(op);
@@ -155,6 +159,7 @@ pub fn update<R>(
     let mut run = |t: &mut Thread, o: &mut Object| {
         let (value, wrote) = op.take()?();
         see(t, o, if wrote { order } else { failed });
+        touch_update(t, address, size, pc, wrote);
         if wrote {
             continue_sequence(t, o, order);
         }
@@ -165,16 +170,15 @@ pub fn update<R>(
     } else {
         objects::with_existing(address, |o| run(t, o)).flatten()
     };
-    let (value, wrote) = match (done, op) {
-        (Some(done), _) => done,
-        // Nothing was ever released here, and nothing is now.
-        (None, Some(op)) => op(),
-        (None, None) => unreachable!(),
-    };
-    touch_update(t, address, size, pc, wrote);
-    if wrote && order.releases() {
-        t.advance();
+    if let Some((value, wrote)) = done {
+        if wrote && order.releases() {
+            t.advance();
+        }
+        return value;
     }
+    // Nothing was ever released here, and nothing is now.
+    let (value, wrote) = op.map_or_else(|| unreachable!(), |op| op());
+    touch_update(t, address, size, pc, wrote);
     value
 }
 
@@ -230,7 +234,8 @@ fn touch_update(t: &mut Thread, address: usize, size: usize, pc: usize, wrote: b
 }
 
 /// The access itself: atomics race with plain accesses, not with each other. An acquire has taken effect before it is
-/// judged, and a release covers it: the epoch that was published is still the current one.
+/// judged, and a release covers it. All of that while the object is held: whoever sees the new value, and frees the
+/// memory, comes after.
 #[inline]
 fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
     if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, pc)) || !is_watchable(address) {

@@ -155,7 +155,7 @@ impl Replay<'_> {
         if self.held[..self.held_n].iter().any(|h| h.0 == key) || self.held_n == LOCKS {
             return;
         }
-        let uid = objects::with_existing(key as usize, |o| o.uid).unwrap_or(0);
+        let uid = objects::peek_lock_number(key as usize);
         if uid != 0 {
             let lock = HeldLock { lock: uid as u64, read: read as u64, stack: stack as u64 };
             self.held[self.held_n] = (key, lock);

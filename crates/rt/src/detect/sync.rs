@@ -38,8 +38,11 @@ pub fn acquire(t: &mut Thread, key: usize) {
         return;
     }
     let _inside = t.enter();
-    t.catch_up();
-    objects::with_existing(key, |o| t.clock.join(o.clock.as_slice()));
+    // With the object held, as everywhere: see `atomics`.
+    objects::with_existing(key, |o| {
+        t.catch_up();
+        t.clock.join(o.clock.as_slice());
+    });
 }
 
 /// Releases in place of all that was released before (`ANNOTATE_HAPPENS_BEFORE` of some tools, `munmap`).
@@ -91,10 +94,10 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
     if t.held.again(key) {
         return;
     }
-    t.catch_up();
     let stack = depot::current(t, taking.pc);
     let hybrid = settings().hybrid;
     let (uid, new) = objects::with(key, |o| {
+        t.catch_up();
         if !hybrid || o.orders {
             t.clock.join(o.clock.as_slice());
             if taking.mode == Mode::Write {
@@ -232,8 +235,8 @@ pub fn barrier_passed(t: &mut Thread, key: usize, phase: u32) {
         return;
     }
     let _inside = t.enter();
-    t.catch_up();
     objects::with(key, |o: &mut Object| {
+        t.catch_up();
         let from = if phase & 1 == 0 { &o.clock } else { &o.second };
         t.clock.join(from.as_slice());
         let inside = &mut o.barrier.inside[phase as usize & 1];

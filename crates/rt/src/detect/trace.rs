@@ -183,8 +183,6 @@ impl Trace {
     }
 
     fn next_part(&mut self, sp: *mut usize, held: &Held) {
-        // The one place that a thread comes by now and then, whatever it does.
-        super::flush::if_requested();
         // SAFETY: as in `prepare`; the ring has whole parts.
         unsafe {
             while self.room() != PART {
