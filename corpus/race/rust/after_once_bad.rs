@@ -23,13 +23,25 @@ fn get() -> *mut u64 {
     ONCE.get_or_init(|| Cell(UnsafeCell::new(0))).0.get()
 }
 
+/// Both threads run before either goes on: inside std, the end of one thread may come before the start of another.
+fn both_started() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    STARTED.fetch_add(1, Relaxed);
+    while STARTED.load(Relaxed) < 2 {
+        std::thread::yield_now();
+    }
+}
+
 fn main() {
     unsafe { *get() = 0 };
     let a = thread::spawn(|| {
+        both_started();
         unsafe { *get() = 1 };                          // expect: data-race write #1
         reached(1);
     });
     let b = thread::spawn(|| {
+        both_started();
         until(1);
         unsafe { *get() = 2 };                          // expect: data-race write #1
     });

@@ -17,15 +17,27 @@ fn until(n: usize) {
     }
 }
 
+/// Both threads run before either goes on: inside std, the end of one thread may come before the start of another.
+fn both_started() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    STARTED.fetch_add(1, Relaxed);
+    while STARTED.load(Relaxed) < 2 {
+        std::thread::yield_now();
+    }
+}
+
 fn main() {
     unsafe { *DATA.0.get() = 0 };
     let parked = thread::spawn(|| {
+        both_started();
         thread::park();
         until(1);
         assert_eq!(unsafe { *DATA.0.get() }, 1);        // expect: data-race read #1
     });
     let handle = parked.thread().clone();
     let writer = thread::spawn(move || {
+        both_started();
         handle.unpark();
         unsafe { *DATA.0.get() = 1 };                   // expect: data-race write #1
         reached(1);

@@ -15,10 +15,21 @@ fn until(n: usize) {
     }
 }
 
+/// Both threads run before either goes on: inside std, the end of one thread may come before the start of another.
+fn both_started() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    STARTED.fetch_add(1, Relaxed);
+    while STARTED.load(Relaxed) < 2 {
+        std::thread::yield_now();
+    }
+}
+
 fn main() {
     let block = Box::into_raw(Box::new([0u64; 8])) as usize;
     let (tx, rx) = mpsc::channel::<usize>();
     let sender = thread::spawn(move || {
+        both_started();
         let p = block as *mut u64;
         unsafe { *p = 1 };
         tx.send(block).unwrap();
@@ -26,6 +37,7 @@ fn main() {
         reached(1);
     });
     let receiver = thread::spawn(move || {
+        both_started();
         until(1);
         let p = rx.try_recv().unwrap() as *mut u64;
         assert_eq!(unsafe { *p + *p.add(4) }, 3);       // expect: data-race read #1

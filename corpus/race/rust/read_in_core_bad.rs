@@ -18,13 +18,25 @@ fn until(n: usize) {
     }
 }
 
+/// Both threads run before either goes on: inside std, the end of one thread may come before the start of another.
+fn both_started() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    STARTED.fetch_add(1, Relaxed);
+    while STARTED.load(Relaxed) < 2 {
+        std::thread::yield_now();
+    }
+}
+
 fn main() {
     unsafe { (*BUFFER.0.get())[40] = b'a' };
     let a = thread::spawn(|| {
+        both_started();
         unsafe { (*BUFFER.0.get())[40] = b'b' };        // expect: data-race write #1
         reached(1);
     });
     let b = thread::spawn(|| {
+        both_started();
         until(1);
         let text = unsafe { &*BUFFER.0.get() };
         assert!(std::str::from_utf8(text).is_ok());     // expect: data-race read #1

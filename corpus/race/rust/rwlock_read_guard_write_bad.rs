@@ -19,15 +19,27 @@ fn until(n: usize) {
     }
 }
 
+/// Both threads run before either goes on: inside std, the end of one thread may come before the start of another.
+fn both_started() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    STARTED.fetch_add(1, Relaxed);
+    while STARTED.load(Relaxed) < 2 {
+        std::thread::yield_now();
+    }
+}
+
 fn main() {
     *SHARED.write().unwrap().0.get_mut() = 0;
     let a = thread::spawn(|| {
+        both_started();
         let cell = SHARED.read().unwrap();
         unsafe { *cell.0.get() = 1 };                   // expect: data-race write #1
         drop(cell);
         reached(1);
     });
     let b = thread::spawn(|| {
+        both_started();
         until(1);
         let cell = SHARED.read().unwrap();
         unsafe { *cell.0.get() = 2 };                   // expect: data-race write #1

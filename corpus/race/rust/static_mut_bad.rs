@@ -16,13 +16,25 @@ fn until(n: usize) {
 }
 
 fn first() {
+    both_started();
     unsafe { COUNTER = 1 };                             // expect: data-race write #1
     reached(1);
 }
 
 fn second() {
+    both_started();
     until(1);
     unsafe { COUNTER = 2 };                             // expect: data-race write #1
+}
+
+/// Both threads run before either goes on: inside std, the end of one thread may come before the start of another.
+fn both_started() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    STARTED.fetch_add(1, Relaxed);
+    while STARTED.load(Relaxed) < 2 {
+        std::thread::yield_now();
+    }
 }
 
 fn main() {

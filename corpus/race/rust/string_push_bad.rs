@@ -23,14 +23,26 @@ fn text() -> &'static mut String {
     unsafe { &mut *TEXT.0.get() }
 }
 
+/// Both threads run before either goes on: inside std, the end of one thread may come before the start of another.
+fn both_started() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    STARTED.fetch_add(1, Relaxed);
+    while STARTED.load(Relaxed) < 2 {
+        std::thread::yield_now();
+    }
+}
+
 fn main() {
     text().reserve(100);
     text().push('a');
     let a = thread::spawn(|| {
+        both_started();
         text().push_str("first");                       // expect: data-race write #1 | read #1
         reached(1);
     });
     let b = thread::spawn(|| {
+        both_started();
         until(1);
         text().push_str("second");                      // expect: data-race write #1 | read #1
     });

@@ -34,9 +34,14 @@ fn main() {
             }
         })
         .collect();
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let mut options = Options { includes: Arc::new(Beside), ..Options::default() };
+    if let Some(steps) = number("RADDLE_STEPS") {
+        options.budget = Budget { steps, runs: u32::MAX, quiet: 2500, ..options.budget };
+    }
+    options.budget.seed = number("RADDLE_SEED").unwrap_or(options.budget.seed);
     let started = Instant::now();
-    let out =
-        Session::new(Options { includes: Arc::new(Beside), ..Options::default() }).check(&sources, None);
+    let out = Session::new(options).check(&sources, None);
     for f in &out.findings {
         println!("{:?}: {}", f.kind, f.message);
         for a in &f.accesses {

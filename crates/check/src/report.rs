@@ -117,7 +117,11 @@ impl Reporter<'_> {
     }
 
     fn line_of(&self, a: &RawAccess) -> String {
-        let frames = self.frames(&a.stack);
+        self.line_of_stack(&a.stack)
+    }
+
+    fn line_of_stack(&self, stack: &[u32]) -> String {
+        let frames = self.frames(stack);
         let f = frames.first();
         let path = f.and_then(|f| f.file.as_deref()).unwrap_or("?");
         format!("{path}:{}", f.and_then(|f| f.line).unwrap_or(0))
@@ -317,30 +321,8 @@ impl Reporter<'_> {
     /// A plain repair, where there is one.
     fn suggestion(&self) -> Option<String> {
         let raw = self.raw;
-        let name = place_name(self.program, &raw.place);
         match raw.kind {
-            Kind::DataRace => {
-                let [a, b] = raw.accesses.as_slice() else { return None };
-                let (held, bare) = match (a.locks.is_empty(), b.locks.is_empty()) {
-                    (false, true) => (a, b),
-                    (true, false) => (b, a),
-                    _ => {
-                        let free = a.op == Op::Free || b.op == Op::Free;
-                        return Some(if free {
-                            "join or otherwise wait for the other thread before freeing".into()
-                        } else {
-                            format!("guard both accesses with one lock, or make {name} atomic")
-                        });
-                    }
-                };
-                let lock = raw.locks.iter().find(|l| Some(l.0) == held.locks.first().map(|h| h.lock))?;
-                Some(format!(
-                    "hold {} at {} too, as at {}",
-                    place_name(self.program, &lock.1),
-                    self.line_of(bare),
-                    self.line_of(held)
-                ))
-            }
+            Kind::DataRace => self.race_suggestion(),
             Kind::Deadlock if raw.accesses.iter().all(|a| a.op == Op::Lock) => {
                 Some("take the locks in one order everywhere".into())
             }
@@ -348,6 +330,31 @@ impl Reporter<'_> {
             Kind::LockLeak => Some("release it on every way out".into()),
             _ => None,
         }
+    }
+
+    fn race_suggestion(&self) -> Option<String> {
+        let raw = self.raw;
+        let [a, b] = raw.accesses.as_slice() else { return None };
+        let handled = [a, b].iter().any(|x| self.thread_of(x.thread).is_some_and(|t| t.handler));
+        if handled {
+            return Some(
+                "a handler may share only atomic or volatile objects with what it interrupts".into(),
+            );
+        }
+        if a.op == Op::Free || b.op == Op::Free {
+            return Some("join or otherwise wait for the other thread before freeing".into());
+        }
+        let (held, bare) = match (a.locks.is_empty(), b.locks.is_empty()) {
+            (false, true) => (a, b),
+            (true, false) => (b, a),
+            _ => return Some("guard both accesses with one lock, or make the object atomic".into()),
+        };
+        let first = held.locks.first()?;
+        let lock = match raw.locks.iter().find(|l| l.0 == first.lock) {
+            Some((_, place @ RawPlace::Global { .. })) => place_name(self.program, place),
+            _ => format!("the lock taken at {}", self.line_of_stack(&first.stack)),
+        };
+        Some(format!("hold {lock} at {} too, as at {}", self.line_of(bare), self.line_of(held)))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::entries::{self, EntryKind};
 use crate::explore::{Budget, Explored, explore};
 use crate::ignore::ignored_lines;
 use crate::interp::raw::RawFinding;
-use crate::ir::{Program, Unit, link};
+use crate::ir::{Linkage, Program, SymbolRef, Unit, link};
 use crate::report;
 
 /// One file of a program.
@@ -161,6 +161,7 @@ impl Session {
             self.check_program(&group, sources, cancel, &mut out);
         }
         drop_repeats(&mut out.findings);
+        raddle_finding::identity::assign(&mut out.findings);
         self.apply_ignores(sources, &mut out);
         out
     }
@@ -268,15 +269,65 @@ impl Session {
     }
 }
 
-/// Files with a `main` each are programs each; what has none belongs to all of them.
+/// Files with a `main` each are programs each, with the files that they use by name; what none of them uses is a
+/// library. The models, which come last, belong to all.
 fn programs(units: &[Arc<Unit>]) -> Vec<Vec<&Unit>> {
+    let Some((models, own)) = units.split_last() else { return Vec::new() };
     let has_main = |u: &Unit| u.functions.iter().any(|f| &*f.name == "main");
-    let mains: Vec<&Arc<Unit>> = units.iter().filter(|u| has_main(u)).collect();
+    let mains: Vec<usize> = (0..own.len()).filter(|i| has_main(&own[*i])).collect();
     if mains.len() < 2 {
         return vec![units.iter().map(|u| &**u).collect()];
     }
-    let shared: Vec<&Unit> = units.iter().filter(|u| !has_main(u)).map(|u| &**u).collect();
-    mains.into_iter().map(|m| std::iter::once(&**m).chain(shared.iter().copied()).collect()).collect()
+    let definers = definers(own, &mains);
+    let mut used = vec![false; own.len()];
+    let mut out = Vec::new();
+    for main in mains {
+        let members = users_of(own, main, &definers);
+        members.iter().for_each(|m| used[*m] = true);
+        out.push(members.into_iter().map(|m| &*own[m]).chain([&**models]).collect());
+    }
+    let rest: Vec<&Unit> = (0..own.len()).filter(|i| !used[*i]).map(|i| &*own[i]).collect();
+    if !rest.is_empty() {
+        out.push(rest.into_iter().chain([&**models]).collect());
+    }
+    out
+}
+
+/// Which file defines a name that others can use. A file with a `main` of its own lends nothing to others.
+fn definers(units: &[Arc<Unit>], mains: &[usize]) -> FxHashMap<Arc<str>, usize> {
+    let mut out = FxHashMap::default();
+    for (i, u) in units.iter().enumerate().filter(|(i, _)| !mains.contains(i)) {
+        let functions = u.functions.iter().filter(|f| f.linkage != Linkage::Internal).map(|f| &f.name);
+        let globals =
+            u.globals.iter().filter(|g| g.linkage != Linkage::Internal && !g.declared_only).map(|g| &g.name);
+        for name in functions.chain(globals) {
+            out.entry(name.clone()).or_insert(i);
+        }
+    }
+    out
+}
+
+/// A file and all files that it needs, directly or through others.
+fn users_of(units: &[Arc<Unit>], first: usize, definers: &FxHashMap<Arc<str>, usize>) -> Vec<usize> {
+    let mut members = vec![first];
+    let mut at = 0;
+    while at < members.len() {
+        let unit = &units[members[at]];
+        at += 1;
+        let by_name = unit.symbols.iter().filter_map(|s| match s {
+            SymbolRef::Function(name) | SymbolRef::Global(name, _) => Some(name),
+            _ => None,
+        });
+        let declared = unit.globals.iter().filter(|g| g.declared_only).map(|g| &g.name);
+        for name in by_name.chain(declared) {
+            if let Some(definer) = definers.get(name)
+                && !members.contains(definer)
+            {
+                members.push(*definer);
+            }
+        }
+    }
+    members
 }
 
 /// The text of a line from a column on.

@@ -34,6 +34,7 @@ fn a_race_has_two_ends_and_a_trace() {
     assert_eq!(started.stack[0].function.as_deref(), Some("main"));
     assert!(f.notes.iter().any(|n| n.starts_with("seed ")));
     assert!(f.occurrences > 0);
+    assert!(f.id.starts_with("data-race-"), "{}", f.id);
 }
 
 #[test]
@@ -69,6 +70,20 @@ fn each_main_is_a_program_of_its_own() {
     let out = check(&[("lib.c", lib), ("good.c", good), ("bad.c", RACE)]);
     assert_eq!(out.findings.len(), 1);
     assert_eq!(out.checked.iter().filter(|c| c.kind == EntryKind::Main).count(), 2);
+}
+
+#[test]
+fn a_program_has_the_files_it_uses_and_a_library_the_rest() {
+    let one = "int a(void); int main(void) { return a(); }\n";
+    let two = "extern int shared; int main(void) { return shared; }\n";
+    let a = "extern int shared; int a(void) { return shared; }\n";
+    let shared = "int shared = 3;\n";
+    let unused = RACE.replace("int main(void)", "int nobody_calls(void)");
+    let out =
+        check(&[("one.c", one), ("two.c", two), ("a.c", a), ("shared.c", shared), ("unused.c", &unused)]);
+    assert_eq!(out.findings.len(), 1, "found once, in the library");
+    let kinds: Vec<_> = out.checked.iter().map(|c| c.kind).collect();
+    assert_eq!(kinds, [EntryKind::Main, EntryKind::Main, EntryKind::Exported]);
 }
 
 #[test]
