@@ -2,7 +2,7 @@
 //!
 //! The file comes with a repository and is data, not a command to trust: a compiler's path, `-fplugin`, `-B` or `@file` in
 //! it would run or read whatever its author likes as soon as an editor opens the folder. So no command of it is ever
-//! run. Of its flags only those on [`ALLOWED`] are taken, each with its meaning; a preprocessor, if one is to be used, is
+//! run. Of its flags only those on `ALLOWED` are taken, each with its meaning; a preprocessor, if one is to be used, is
 //! chosen by raddle and given [`Command::arguments`]. Flags that only change code generation or warnings are dropped
 //! without a word; those that could do harm are kept in [`Command::refused`] for the report.
 

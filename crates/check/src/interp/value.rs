@@ -1,6 +1,6 @@
 //! Values, known and unknown (section 3.5).
 //!
-//! A value is 64 bits. An *uninterpreted* value is one whose upper half is [`TAG`]; its lower half is a number that
+//! A value is 64 bits. An *uninterpreted* value is one whose upper half is `TAG`; its lower half is a number that
 //! tells it from others. The paper has one uninterpreted value; here there are many, with these rules:
 //!
 //! 1. An operation on an unknown gives the unknown whose number is a hash of the operation and its operands. So the

@@ -171,6 +171,11 @@ fn multi_case(folder: &Path) -> Result<MultiCase, String> {
 }
 
 impl MultiCase {
+    /// Whose lines count.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.parts.iter().map(|(_, p)| p.clone()).chain([self.main.clone()]).collect()
+    }
+
     pub fn build(&self, compiler: &str) -> Result<Built, Failed> {
         let out = tempfile::tempdir()?;
         let executable = out.path().join("main");

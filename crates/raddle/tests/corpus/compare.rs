@@ -1,6 +1,6 @@
 //! Findings against expectations.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -17,14 +17,14 @@ struct End {
     unknown: bool,
 }
 
-pub fn compare(outcome: &Outcome, file: &Path, program: &Program, mode: &str) -> Result<(), String> {
+pub fn compare(outcome: &Outcome, files: &[PathBuf], program: &Program, mode: &str) -> Result<(), String> {
     let expected = &program.expected[mode];
     let findings = outcome.report["findings"].as_array().ok_or("the report has no findings")?;
     let mut met = Vec::new();
     let judged = if program.anything.contains(&mode) { &[][..] } else { &findings[..] };
     for finding in judged {
         let kind = finding["kind"].as_str().unwrap_or("");
-        let ends = ends(finding, file);
+        let ends = ends(finding, files);
         let group = find(expected, kind, &ends).ok_or_else(|| format!("not expected: {kind} {ends:?}"))?;
         met.push(group);
     }
@@ -42,13 +42,10 @@ pub fn compare(outcome: &Outcome, file: &Path, program: &Program, mode: &str) ->
     Ok(())
 }
 
-fn ends(finding: &Value, file: &Path) -> Vec<End> {
+fn ends(finding: &Value, files: &[PathBuf]) -> Vec<End> {
     let own = |frame: &&Value| {
-        // A part of a program of several files lies in the same folder.
-        let path = frame["file"].as_str().map(Path::new);
-        path.is_some_and(|p| {
-            p.file_name() == file.file_name() || p.parent() == file.parent() && p.parent().is_some()
-        })
+        let name = frame["file"].as_str().and_then(|f| Path::new(f).file_name());
+        name.is_some_and(|n| files.iter().any(|f| f.file_name() == Some(n)))
     };
     let end = |access: &Value| End {
         op: access["op"].as_str().unwrap_or("").into(),

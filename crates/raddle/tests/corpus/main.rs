@@ -63,7 +63,7 @@ fn trials_of(root: &Path, file: &Path) -> Vec<Trial> {
         let (file, program) = (file.to_path_buf(), program.clone());
         Trial::test(format!("{name} ({compiler})"), move || {
             let built = build::build(&file, &program, &compiler)?;
-            check(&built, &file, &program, &compiler)
+            check(&built, &[file], &program, &compiler)
         })
     };
     compilers.into_iter().map(trial).collect()
@@ -72,19 +72,19 @@ fn trials_of(root: &Path, file: &Path) -> Vec<Trial> {
 fn run_case(case: &build::MultiCase) -> Result<(), Failed> {
     for compiler in ["gcc", "clang"] {
         let built = case.build(compiler)?;
-        check(&built, &case.main, &case.program, compiler)?;
+        check(&built, &case.files(), &case.program, compiler)?;
     }
     Ok(())
 }
 
-fn check(built: &build::Built, file: &Path, program: &expect::Program, compiler: &str) -> Result<(), Failed> {
+fn check(built: &build::Built, files: &[PathBuf], program: &expect::Program, compiler: &str) -> Result<(), Failed> {
     for mode in expect::MODES {
         let outcome = built.run(program, mode)?;
-        compare::compare(&outcome, file, program, mode)
+        compare::compare(&outcome, files, program, mode)
             .map_err(|e| Failed::from(format!("{compiler}, --mode {mode}: {e}\n{}", outcome.text())))?;
     }
     if program.golden && compiler == "gcc" {
-        golden::compare(built, file, program)?;
+        golden::compare(built, &files[0], program)?;
     }
     Ok(())
 }

@@ -252,17 +252,23 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     }
 }
 
-/// No slot is free: give up a read that happened before, else an access that did, else any.
+/// No slot is free: give up a read that happened before, else an access that did, else an atomic one, else any. An atomic
+/// access gives way itself: a variable beside a busy flag would lose its accesses to the flag's.
 #[cold]
 #[inline(never)]
 fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
     let mut s = to_array(slots);
     let before = |o: u32| t.clock.get(sid(o)) >= epoch(o);
-    let victim = (0..usable)
-        .find(|i| s[*i] & READ != 0 && before(s[*i]))
-        .or_else(|| (0..usable).find(|i| before(s[*i])))
+    let find = |wanted: &dyn Fn(u32) -> bool| (0..usable).find(|i| wanted(s[*i]));
+    let victim = find(&|o| o & READ != 0 && before(o))
+        .or_else(|| find(&before))
+        .or_else(|| find(&|o| o & ATOMIC != 0));
+    let victim = match victim {
+        Some(i) => i,
+        None if current & ATOMIC != 0 => return,
         // SAFETY: reads a counter; any value will do.
-        .unwrap_or_else(|| unsafe { _rdtsc() as usize >> 4 } % usable);
+        None => (unsafe { _rdtsc() } as usize >> 4) % usable,
+    };
     s[victim] = current;
     store(p, from_array(s));
 }
