@@ -252,22 +252,25 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     }
 }
 
-/// No slot is free: give up a read that happened before, else an access that did, else an atomic one, else any. An atomic
-/// access gives way itself: a variable beside a busy flag would lose its accesses to the flag's.
+/// No slot is free: give up an access to the same bytes that happened before, whose races are ours too; else an atomic
+/// one; else one that happened before; else any. Reads go before writes. An atomic access gives way itself rather than
+/// displace a plain one: a variable beside a busy flag would lose its accesses to the flag's.
 #[cold]
 #[inline(never)]
 fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
     let mut s = to_array(slots);
     let before = |o: u32| t.clock.get(sid(o)) >= epoch(o);
-    let find = |wanted: &dyn Fn(u32) -> bool| (0..usable).find(|i| wanted(s[*i]));
-    let victim = find(&|o| o & READ != 0 && before(o))
-        .or_else(|| find(&before))
-        .or_else(|| find(&|o| o & ATOMIC != 0));
-    let victim = match victim {
+    let covered =
+        |o: u32| before(o) && o & !current & 0xff == 0 && (o & ATOMIC != 0 || current & ATOMIC == 0);
+    let find = |wanted: &dyn Fn(u32) -> bool| {
+        let read = (0..usable).find(|i| s[*i] & READ != 0 && wanted(s[*i]));
+        read.or_else(|| (0..usable).find(|i| wanted(s[*i])))
+    };
+    let victim = match find(&covered).or_else(|| find(&|o| o & ATOMIC != 0)) {
         Some(i) => i,
         None if current & ATOMIC != 0 => return,
         // SAFETY: reads a counter; any value will do.
-        None => (unsafe { _rdtsc() } as usize >> 4) % usable,
+        None => find(&before).unwrap_or_else(|| (unsafe { _rdtsc() } as usize >> 4) % usable),
     };
     s[victim] = current;
     store(p, from_array(s));

@@ -438,7 +438,8 @@ impl Both {
             let repeated = plain.is_some_and(|write| self.is_repeated(id, &piece, write, state));
             let intact = !self.silent && !self.lives[me].behind && !self.worn.contains(&granule);
             self.compare(&piece, &pure, &fast, intact, repeated)?;
-            if has_evicted(before[at], after[at], self.settings.owners) {
+            let gave_way = plain.is_none() && has_given_way(after[at], state, self.settings.owners);
+            if gave_way || has_evicted(before[at], after[at], self.settings.owners) {
                 self.tally.evicted += 1;
                 self.worn.insert(granule);
             }
@@ -551,6 +552,13 @@ fn fast_bytes() -> Bytes {
         bytes.extend((0..8).filter(|bit| overlap >> bit & 1 == 1).map(|bit| granule + bit));
     }
     bytes
+}
+
+/// Did an atomic access of segment `state` find no room but in the place of a plain one?
+fn has_given_way(after: [u32; testing::SLOTS], state: u32, owners: bool) -> bool {
+    let slots = &after[..if owners { 3 } else { testing::SLOTS }];
+    let own = |slot: &u32| slot & 0x3fff_ff00 == state && slot & testing::ATOMIC != 0;
+    !slots.contains(&0) && !slots.iter().any(own)
 }
 
 /// Was a slot given up for want of room, not because the new one says as much?
