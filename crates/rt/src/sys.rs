@@ -80,6 +80,19 @@ pub fn thread_id() -> u32 {
     syscall(libc::SYS_gettid, [0; 6]) as u32
 }
 
+/// Blocks all signals of this thread; returns those that were blocked before.
+pub fn block_signals() -> u64 {
+    let (all, mut old) = (u64::MAX, 0u64);
+    let how = libc::SIG_SETMASK as usize;
+    syscall(libc::SYS_rt_sigprocmask, [how, &raw const all as usize, &raw mut old as usize, 8, 0, 0]);
+    old
+}
+
+pub fn set_blocked_signals(mask: u64) {
+    let how = libc::SIG_SETMASK as usize;
+    syscall(libc::SYS_rt_sigprocmask, [how, &raw const mask as usize, 0, 8, 0, 0]);
+}
+
 pub fn yield_now() {
     syscall(libc::SYS_sched_yield, [0; 6]);
 }

@@ -80,6 +80,8 @@ pub struct Card {
     pub last: Clock,
     pub last_generation: u32,
     pub start: Start,
+    /// The signals that it is to block; all of them until it is known.
+    pub mask: u64,
 }
 
 /// What a new thread is to do.

@@ -55,6 +55,11 @@ pub fn is_there() -> bool {
     WORDS.load(Relaxed) != 0
 }
 
+/// The executable is a Rust program with locks of std in it.
+pub fn has_sites() -> bool {
+    plan().is_some_and(|p| !p.sites.is_empty())
+}
+
 /// The lock site of the atomic operation that `t` is about to carry out at `pc`.
 #[inline]
 pub fn lock_site(t: &Thread, pc: usize) -> Option<Site> {

@@ -11,6 +11,7 @@ use core::ffi::{c_int, c_void};
 use super::interpose;
 use crate::detect::sync;
 use crate::detect::thread::{Thread, current};
+use crate::hub::plan;
 use crate::sys::{self, Shared};
 
 const SIGNALS: usize = 65;
@@ -134,6 +135,7 @@ unsafe fn install(
             given = &ours;
         }
         let r = real(signal, given, old);
+        keep_rust_from_watching_stacks(signal, new, old);
         if let (0, Some(old), Some(before)) = (r, old.as_mut(), before) {
             if old.sa_sigaction == on_signal as *const () as usize {
                 old.sa_sigaction = before.handler;
@@ -143,6 +145,21 @@ unsafe fn install(
             *a = before;
         }
         r
+    }
+}
+
+/// Rust's std asks whether faults are handled before it installs its own handler against stack overflow. With that
+/// handler comes a mutex that every thread takes as it starts and as it ends: one that ends would happen before one that
+/// starts, and happens-before would miss each race between such two. So std is told that somebody handles them.
+unsafe fn keep_rust_from_watching_stacks(signal: c_int, new: *const SigAction, old: *mut SigAction) {
+    let asks = new.is_null() && matches!(signal, libc::SIGSEGV | libc::SIGBUS);
+    // SAFETY: null, or just filled in.
+    if let Some(old) = unsafe { old.as_mut() }
+        && asks
+        && old.sa_sigaction == libc::SIG_DFL
+        && plan::has_sites()
+    {
+        old.sa_sigaction = libc::SIG_IGN;
     }
 }
 

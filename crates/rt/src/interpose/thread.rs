@@ -10,7 +10,7 @@ use super::interpose;
 use crate::detect::thread::{Card, Start, Thread, current, new_card};
 use crate::detect::{depot, objects, range, sids, sync};
 use crate::hub::{is_active, log};
-use crate::sys::{Shared, Spin};
+use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::Record;
 
 unsafe extern "C" {
@@ -167,6 +167,7 @@ unsafe extern "C-unwind" fn run(card: *mut c_void) -> *mut c_void {
     begin(card);
     // SAFETY: the program's own start routine and argument.
     unsafe {
+        sys::set_blocked_signals((*card).mask);
         let Start { function, argument } = (*card).start;
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> *mut c_void>(function)(argument)
     }
@@ -178,6 +179,7 @@ unsafe extern "C-unwind" fn run_c11(card: *mut c_void) -> c_int {
     begin(card);
     // SAFETY: as above.
     unsafe {
+        sys::set_blocked_signals((*card).mask);
         let Start { function, argument } = (*card).start;
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> c_int>(function)(argument)
     }
@@ -268,6 +270,17 @@ unsafe fn starts_detached(attributes: *const c_void) -> bool {
         && state == libc::PTHREAD_CREATE_DETACHED
 }
 
+/// A thread inherits the blocked signals of its creator: with all of them blocked, no handler runs in it before it is
+/// known.
+fn with_signals_blocked(card: *mut Card, create: impl FnOnce() -> c_int) -> c_int {
+    let mask = sys::block_signals();
+    // SAFETY: nobody else knows the card yet.
+    unsafe { (*card).mask = mask };
+    let r = create();
+    sys::set_blocked_signals(mask);
+    r
+}
+
 /// After a failed creation: the card will never be a thread.
 fn never_started(card: *mut Card) {
     // SAFETY: nobody else knows the card.
@@ -282,7 +295,7 @@ interpose! {
         adopt(t);
         finish_reports_at_exit();
         let card = announce(t, Start { function, argument }, starts_detached(attributes), pc);
-        let r = real(handle, attributes, run as *const () as usize, card as usize);
+        let r = with_signals_blocked(card, || real(handle, attributes, run as *const () as usize, card as usize));
         if r == 0 {
             register_handle(&mut *card, *handle);
         } else {
@@ -292,7 +305,7 @@ interpose! {
     }
     fn thrd_create(handle: *mut usize, function: usize, argument: usize) -> c_int, |t, pc, real| {
         let card = announce(t, Start { function, argument }, false, pc);
-        let r = real(handle, run_c11 as *const () as usize, card as usize);
+        let r = with_signals_blocked(card, || real(handle, run_c11 as *const () as usize, card as usize));
         if r == 0 {
             register_handle(&mut *card, *handle);
         } else {
