@@ -77,7 +77,12 @@ fn run_case(case: &build::MultiCase) -> Result<(), Failed> {
     Ok(())
 }
 
-fn check(built: &build::Built, files: &[PathBuf], program: &expect::Program, compiler: &str) -> Result<(), Failed> {
+fn check(
+    built: &build::Built,
+    files: &[PathBuf],
+    program: &expect::Program,
+    compiler: &str,
+) -> Result<(), Failed> {
     for mode in expect::MODES {
         let outcome = built.run(program, mode)?;
         compare::compare(&outcome, files, program, mode)
