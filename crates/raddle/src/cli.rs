@@ -140,7 +140,6 @@ mod tests {
             "raddle run --mode",
             "raddle run --history 3 -- x",
             "raddle run --mode eager -- x",
-            "raddle run ./x",
             "raddle run --exit-code 256 -- x",
         ] {
             assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");

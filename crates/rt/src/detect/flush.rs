@@ -2,7 +2,9 @@
 //!
 //! No thread is stopped. Clocks kept with synchronisation objects go first, the shadow second. An access recorded
 //! before the shadow is emptied is forgotten whatever its release did; one recorded after is released after too, into
-//! an object that nobody empties any more. So a flush can hide a race but not invent one.
+//! an object that nobody empties any more. In between, a thread may lack an order that was forgotten and still meet the
+//! access: what is found while a flush is under way is not reported ([`sequence`]). So a flush can hide a race but not
+//! invent one.
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
@@ -11,6 +13,14 @@ use crate::layout::SHADOW;
 use crate::sys::{self, Spin};
 
 static LOCK: Spin = Spin::new();
+/// Odd while a flush is under way.
+static SEQUENCE: AtomicU32 = AtomicU32::new(0);
+
+/// What was found between two equal, even values was not found for lack of something just forgotten.
+pub fn sequence() -> u32 {
+    SEQUENCE.load(Acquire)
+}
+
 /// The driver's last request that was served.
 static SERVED: AtomicU32 = AtomicU32::new(0);
 
@@ -21,10 +31,12 @@ pub fn flush() {
         // Somebody else just did.
         return;
     }
+    SEQUENCE.fetch_add(1, AcqRel);
     let retired = sids::retired();
     objects::forget_clocks();
     sys::discard(SHADOW.start, SHADOW.len());
     sids::recycle(&retired);
+    SEQUENCE.fetch_add(1, AcqRel);
     crate::hub::log::count_flush();
 }
 
@@ -39,4 +51,7 @@ pub fn if_requested() {
 
 pub fn reset_lock() {
     LOCK.reset();
+    // Another thread of the parent may have been at it.
+    let odd = SEQUENCE.load(Relaxed) & 1;
+    SEQUENCE.fetch_add(odd, Relaxed);
 }
