@@ -32,6 +32,7 @@ int main() {
                 cv.notify_all();
             }
         } // each thread is asked to stop and joined
-        if (result[0] + result[1] != 2 || called != 2) return 1;
+        // A thread that has left its wait may withdraw its callback before it was called.
+        if (result[0] + result[1] != 2 || called > 2) return 1;
     }
 }
