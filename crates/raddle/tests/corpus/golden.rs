@@ -8,7 +8,7 @@ use crate::build::Built;
 use crate::expect::Program;
 
 pub fn compare(built: &Built, file: &Path, program: &Program) -> Result<(), Failed> {
-    let text_file = built_text(built, program)?;
+    let text_file = built_text(built, file, program)?;
     let golden = file.with_extension("stderr");
     if std::env::var_os("RADDLE_BLESS").is_some() {
         std::fs::write(&golden, &text_file)?;
@@ -22,9 +22,11 @@ pub fn compare(built: &Built, file: &Path, program: &Program) -> Result<(), Fail
     Ok(())
 }
 
-fn built_text(built: &Built, program: &Program) -> Result<String, Failed> {
+fn built_text(built: &Built, file: &Path, program: &Program) -> Result<String, Failed> {
     let out = tempfile::NamedTempFile::new()?;
     let mut command = built.command(program, "hb");
+    // From the program's own folder, so that its name is short and lines break alike wherever the sources lie.
+    command.current_dir(file.canonicalize()?.parent().unwrap_or(Path::new("/")));
     command.arg("-o").arg(out.path());
     built.target(&mut command, program);
     command.output()?;
