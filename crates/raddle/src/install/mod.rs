@@ -131,6 +131,13 @@ impl Runtime {
     fn unpack(&self) -> Result<(), cache::CacheError> {
         let failed = |source| cache::CacheError::Unpack { path: self.dir.clone(), source };
         let root = self.dir.parent().unwrap_or(Path::new("/"));
+        // One at a time: a build in parallel must not take another's fresh folder for a damaged one. The lock goes with
+        // the file.
+        let lock = std::fs::File::create(root.join("unpack.lock")).map_err(failed)?;
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).map_err(|e| failed(e.into()))?;
+        if self.is_intact() {
+            return Ok(());
+        }
         let staging = cache::staging("unpack-", root).map_err(failed)?;
         for item in ITEMS {
             let path = staging.path().join(item.path);
