@@ -336,7 +336,7 @@ pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usi
 fn again<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
     t.trace.prepare(t.sp, &t.held);
     // The one place that a thread comes by now and then, whatever it does.
-    super::flush::if_requested();
+    flush::if_requested();
     access::<WRITE, SIZE>(t, address, pc);
 }
 
