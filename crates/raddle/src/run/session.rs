@@ -53,8 +53,12 @@ impl Session {
         make_fifo(&dir.path().join("ask"))?;
 
         let stop = Arc::new(AtomicBool::new(false));
-        let planner =
-            Planner { dir: dir.path().into(), patterns: patterns(&options.ignore), known: HashMap::new() };
+        let planner = Planner {
+            dir: dir.path().into(),
+            questions: open_fifo(&dir.path().join("ask"))?,
+            patterns: patterns(&options.ignore),
+            known: HashMap::new(),
+        };
         let watcher = Watcher::new(dir.path(), options.memory_limit)?;
         let threads = vec![
             spawn("plans", {
@@ -147,27 +151,29 @@ pub fn patterns(ignore: &[String]) -> Patterns {
     patterns
 }
 
+/// For writing too, so that it never reads as ended.
+fn open_fifo(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
+    options.open(path).with_context(|| format!("cannot open {}", path.display()))
+}
+
 /// Answers each process that starts with the plan for its executable.
 struct Planner {
     dir: PathBuf,
+    /// Open before the first process starts: one that finds nobody listening goes without a plan.
+    questions: File,
     patterns: Patterns,
     known: HashMap<(PathBuf, u64, i64), Vec<u8>>,
 }
 
 impl Planner {
     fn serve(mut self, stop: &AtomicBool) {
-        // Open for writing too, so that it never reads as ended.
-        let fifo = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(self.dir.join("ask"));
-        let Ok(mut fifo) = fifo else { return };
         while !stop.load(Ordering::Acquire) {
             let mut pid = [0; 4];
-            match fifo.read_exact(&mut pid) {
+            match self.questions.read_exact(&mut pid) {
                 Ok(()) => self.answer(u32::from_le_bytes(pid)),
-                Err(_) => wait_readable(&fifo),
+                Err(_) => wait_readable(&self.questions),
             }
         }
     }

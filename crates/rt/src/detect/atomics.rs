@@ -8,7 +8,7 @@
 //! - A relaxed store continues a sequence that its own thread heads (C++11), and breaks any other; behind a release
 //!   fence it publishes what that fence saw.
 //! - An acquire joins the object's clock. A relaxed (or release-only) read keeps it aside in `seen_relaxed`, where an
-//!   acquire fence finds it.
+//!   acquire fence finds it; a program without fences ([`fences`]) is spared that.
 //!
 //! Deviations: (1) consume is acquire. (2) seq_cst adds no order beyond acquire and release; fences of that order are
 //! both. (3) A location that nothing was released into has no object; a relaxed store there that comes just when
@@ -20,7 +20,8 @@ use super::clock::Clock;
 use super::objects::{self, Object};
 use super::thread::{Thread, gate};
 use super::trace::Shape;
-use super::{check, flush};
+use super::{check, flush, sids};
+use crate::hub::fences;
 use crate::layout::{ATOMIC, READ, is_watchable};
 use crate::sys;
 
@@ -58,6 +59,10 @@ pub fn load<R>(
     }
     let _inside = t.enter();
     let value = op();
+    if !order.acquires() && !fences::are_used() {
+        touch::<false>(t, address, size, pc);
+        return value;
+    }
     // Read again under the object's lock, so that the clock belongs to the value.
     let seen = objects::with_existing(address, |o| {
         let value = op();
@@ -71,18 +76,14 @@ pub fn load<R>(
     })
 }
 
-/// What the thread learns of the object's clock. It catches up here, with the object held: a flush that came before has
-/// been seen by whoever put a new epoch into the clock.
+/// What the thread learns of the object's clock.
 #[inline]
 fn see(t: &mut Thread, o: &Object, order: Order) {
-    t.catch_up();
-    if o.clock.is_empty() {
-        return;
-    }
     if order.acquires() {
-        t.clock.join(o.clock.as_slice());
-    } else {
-        clock_at(&mut t.seen_relaxed).join(o.clock.as_slice());
+        t.learn(&o.clock);
+    } else if fences::are_used() && !o.clock.is_empty() {
+        t.catch_up();
+        o.clock.teach(clock_at(&mut t.seen_relaxed));
     }
 }
 
@@ -96,11 +97,10 @@ pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usiz
     flush::if_requested();
     if order.releases() {
         let head = head(t);
-        t.publish();
         objects::with(address, |o| {
             touch::<true>(t, address, size, pc);
             op();
-            o.clock.assign(&t.clock);
+            o.clock.assign(t.stamp());
             o.heads = head;
         });
         return t.advance();
@@ -133,7 +133,7 @@ fn relaxed_store(t: &mut Thread, o: &mut Object) {
     o.heads &= me;
     // SAFETY: null or this thread's own clock.
     if let Some(fenced) = unsafe { t.fenced.as_ref() } {
-        o.clock.join(fenced);
+        o.clock.join_clock(fenced);
         o.heads = me;
     }
 }
@@ -154,7 +154,6 @@ pub fn update<R>(
     let _inside = t.enter();
     flush::if_requested();
     let (order, failed) = orders;
-    t.publish();
     let mut op = Some(op);
     let mut run = |t: &mut Thread, o: &mut Object| {
         let (value, wrote) = op.take()?();
@@ -167,8 +166,10 @@ pub fn update<R>(
     };
     let done = if order.releases() || !t.fenced.is_null() {
         objects::with(address, |o| run(t, o))
-    } else {
+    } else if order.acquires() || failed.acquires() || fences::are_used() {
         objects::with_existing(address, |o| run(t, o)).flatten()
+    } else {
+        None
     };
     if let Some((value, wrote)) = done {
         if wrote && order.releases() {
@@ -176,7 +177,7 @@ pub fn update<R>(
         }
         return value;
     }
-    // Nothing was ever released here, and nothing is now.
+    // Nothing was ever released here that this thread could learn, and nothing is now.
     let (value, wrote) = op.map_or_else(|| unreachable!(), |op| op());
     touch_update(t, address, size, pc, wrote);
     value
@@ -185,12 +186,12 @@ pub fn update<R>(
 fn continue_sequence(t: &mut Thread, o: &mut Object, order: Order) {
     if order.releases() {
         o.heads |= head(t);
-        o.clock.join(&t.clock);
+        o.clock.join(t.stamp());
         return;
     }
     // SAFETY: null or this thread's own clock.
     if let Some(fenced) = unsafe { t.fenced.as_ref() } {
-        o.clock.join(fenced);
+        o.clock.join_clock(fenced);
         o.heads |= head(t);
     }
 }
@@ -206,10 +207,14 @@ pub fn fence(t: &mut Thread, order: Order) {
     }
     let _inside = t.enter();
     t.catch_up();
+    if fences::is_news() {
+        t.acquire(&sids::published());
+    }
     if order.acquires() {
         // SAFETY: null or this thread's own clock.
-        if let Some(seen) = unsafe { t.seen_relaxed.as_mut() } {
-            t.clock.join(&seen.0);
+        if let Some(seen) = unsafe { t.seen_relaxed.as_ref() } {
+            let seen = *seen;
+            t.acquire(&seen);
         }
     }
     if order.releases() {
@@ -245,11 +250,15 @@ fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usi
     let mut at = address;
     while at < address + size {
         let n = (8 - (at & 7)).min(address + size - at);
-        let mask = ((1u32 << n) - 1) << (at & 7);
+        let current = flags | ((1u32 << n) - 1) << (at & 7);
+        if check::is_recorded(t, at, current) {
+            at += n;
+            continue;
+        }
         while !t.trace.try_access(t.sp, at, pc, Shape { write: WRITE, log2: n.ilog2() }) {
             t.trace.prepare(t.sp, &t.held);
         }
-        check::check::<WRITE, false>(t, at, pc, flags | mask);
+        check::check::<WRITE, false>(t, at, pc, current);
         at += n;
     }
 }

@@ -59,11 +59,6 @@ pub fn first_lane(v: u32) -> Slots {
 fn to_array(v: Slots) -> [u32; SLOTS] {
     unsafe { core::mem::transmute(v) }
 }
-#[inline(always)]
-fn from_array(v: [u32; SLOTS]) -> Slots {
-    unsafe { core::mem::transmute(v) }
-}
-
 #[repr(align(16))]
 struct Lanes([[u32; 4]; 4]);
 static LANE: Lanes = Lanes([[!0, 0, 0, 0], [0, !0, 0, 0], [0, 0, !0, 0], [0, 0, 0, !0]]);
@@ -82,6 +77,18 @@ pub fn check<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize
     } else {
         check_slots::<WRITE, FULL, 0b1111>(t, address, pc, current);
     }
+}
+
+/// Does a slot already say what the atomic access `current` would say? The probes of plain accesses ask this themselves.
+#[inline(always)]
+pub fn is_recorded(t: &Thread, address: usize, current: u32) -> bool {
+    let slots = load(shadow_of(address));
+    let c = all(current);
+    // SAFETY: SSE2.
+    let differs = unsafe { _mm_xor_si128(slots, c) };
+    // An own write stands for a read. Bytes that are not touched do not count.
+    let counts = all(!0xff & !(current & READ) | current & 0xff);
+    t.hot[0] != !0 && lanes(is_zero(and(differs, counts))) != 0
 }
 
 #[inline(always)]
@@ -247,11 +254,29 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     // SAFETY: SSE2.
     let keep = unsafe { _mm_andnot_si128(drop, slots) };
     let free = lanes(is_zero(keep)) & USABLE;
-    if free != 0 {
+    if free == 0 {
+        evict(t, p, keep, current, USABLE.count_ones() as usize);
+    } else if current & ATOMIC == 0 {
         store(p, or(keep, and(lane(free.trailing_zeros()), all(current))));
     } else {
-        evict(t, p, keep, current, USABLE.count_ones() as usize);
+        store_lanes(p, lanes(drop), free, current);
     }
+}
+
+/// Beside a flag that threads spin on there may be the data it guards. To store the whole granule for each look at the flag
+/// would undo what another thread records at that moment.
+#[inline(never)]
+fn store_lanes(p: *mut u8, drop: u32, free: u32, current: u32) {
+    let own = if drop != 0 { drop } else { free }.trailing_zeros();
+    for lane in (0..SLOTS as u32).filter(|l| drop >> l & 1 == 1 || *l == own) {
+        store_lane(p, lane as usize, if lane == own { current } else { 0 });
+    }
+}
+
+#[inline(always)]
+fn store_lane(p: *mut u8, lane: usize, slot: u32) {
+    // SAFETY: a slot of a mapped granule.
+    unsafe { p.cast::<u32>().add(lane).write_volatile(slot) }
 }
 
 /// No slot is free: give up an access to the same bytes that happened before, whose races are ours too; else an atomic
@@ -260,7 +285,7 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
 #[cold]
 #[inline(never)]
 fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
-    let mut s = to_array(slots);
+    let s = to_array(slots);
     let before = |o: u32| t.clock.get(sid(o)) >= epoch(o);
     let covered =
         |o: u32| before(o) && o & !current & 0xff == 0 && (o & ATOMIC != 0 || current & ATOMIC == 0);
@@ -274,8 +299,7 @@ fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
         // SAFETY: reads a counter; any value will do.
         None => find(&before).unwrap_or_else(|| (unsafe { _rdtsc() } as usize >> 4) % usable),
     };
-    s[victim] = current;
-    store(p, from_array(s));
+    store_lane(p, victim, current);
 }
 
 fn owner_lane(granule: usize) -> &'static AtomicU32 {

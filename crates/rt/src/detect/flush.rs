@@ -8,7 +8,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::{objects, sids};
+use super::{kept, objects, sids};
 use crate::layout::SHADOW;
 use crate::sys::{self, Spin};
 
@@ -34,6 +34,7 @@ pub fn flush() {
     SEQUENCE.fetch_add(1, AcqRel);
     let retired = sids::retired();
     objects::forget_clocks();
+    kept::trust_stamps();
     sys::discard(SHADOW.start, SHADOW.len());
     sids::recycle(&retired);
     SEQUENCE.fetch_add(1, AcqRel);

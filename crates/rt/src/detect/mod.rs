@@ -22,6 +22,7 @@ pub mod depot;
 pub mod flush;
 pub mod heap;
 pub mod held;
+pub mod kept;
 pub mod objects;
 pub mod range;
 pub mod replay;

@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
-use super::clock::Kept;
+use super::kept::Kept;
 use crate::layout::sync_bit;
 use crate::sys::{self, Shared, Spin};
 
@@ -193,12 +193,9 @@ unsafe fn give_back(o: *mut Object) {
     let _guard = FREE_LOCK.lock();
     // SAFETY: the caller's; the free list is used under its lock.
     unsafe {
-        // Clocks keep their room for the next user.
-        let (mut clock, mut second) = ((*o).clock, (*o).second);
-        clock.clear();
-        second.clear();
+        (*o).clock.clear();
+        (*o).second.clear();
         core::ptr::write_bytes(o, 0, 1);
-        ((*o).clock, (*o).second) = (clock, second);
         (*o).next = *FREE.get();
         *FREE.get() = o;
     }

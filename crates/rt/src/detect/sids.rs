@@ -13,6 +13,7 @@
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::clock::{Clock, HIGHEST};
+use super::kept;
 use crate::layout::{EPOCH_MAX, SID_MAX};
 use crate::sys::{Shared, Spin};
 
@@ -49,6 +50,11 @@ static BORN: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 
 /// The last epoch that each sid has published: what a thread of unknown origin is taken to have seen.
 pub static PUBLISHED: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
 
+/// All that was ever handed over.
+pub fn published() -> Clock {
+    Clock(core::array::from_fn(|sid| PUBLISHED.get(sid).map_or(0, |e| e.load(Relaxed) as u16)))
+}
+
 /// A sid and the first epoch to use, for a thread that has seen `clock`. None: all are in use or worn out.
 pub fn take(clock: &Clock, thread: u32) -> Option<(usize, u32)> {
     let _guard = LOCK.lock();
@@ -62,7 +68,11 @@ pub fn take(clock: &Clock, thread: u32) -> Option<(usize, u32)> {
     let seen = (1..=highest).find(|s| left(s).is_some_and(|e| clock.get(*s) >= e as u32));
     let unused = (highest < SID_MAX).then_some(highest + 1);
     let any = || (1..=highest).find(|s| left(s).is_some());
-    let sid = seen.or(if highest < FEW { unused } else { None }).or_else(any).or(unused)?;
+    let apart = seen.or(if highest < FEW { unused } else { None });
+    let sid = apart.or_else(any).or(unused)?;
+    if apart.is_none() && Some(sid) != unused {
+        kept::distrust_stamps();
+    }
     let first = left(&sid).unwrap_or(0) as u32 + 1;
     states[sid] = State::InUse;
     HIGHEST.fetch_max(sid, Relaxed);

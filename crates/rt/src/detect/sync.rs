@@ -27,8 +27,8 @@ pub fn release(t: &mut Thread, key: usize) {
     }
     let _inside = t.enter();
     flush::if_requested();
-    let clock = t.publish();
-    objects::with(key, |o| o.clock.join(clock));
+    let stamp = t.stamp();
+    objects::with(key, |o| o.clock.join(stamp));
     t.advance();
 }
 
@@ -39,10 +39,7 @@ pub fn acquire(t: &mut Thread, key: usize) {
     }
     let _inside = t.enter();
     // With the object held, as everywhere: see `atomics`.
-    objects::with_existing(key, |o| {
-        t.catch_up();
-        t.clock.join(o.clock.as_slice());
-    });
+    objects::with_existing(key, |o| t.learn(&o.clock));
 }
 
 /// Releases in place of all that was released before (`ANNOTATE_HAPPENS_BEFORE` of some tools, `munmap`).
@@ -51,8 +48,8 @@ pub fn release_store(t: &mut Thread, key: usize) {
         return;
     }
     let _inside = t.enter();
-    let clock = t.publish();
-    objects::with(key, |o| o.clock.assign(clock));
+    let stamp = t.stamp();
+    objects::with(key, |o| o.clock.assign(stamp));
     t.advance();
 }
 
@@ -99,9 +96,9 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
     let (uid, new) = objects::with(key, |o| {
         t.catch_up();
         if !hybrid || o.orders {
-            t.clock.join(o.clock.as_slice());
+            t.learn(&o.clock);
             if taking.mode == Mode::Write {
-                t.clock.join(o.second.as_slice());
+                t.learn(&o.second);
             }
         }
         if taking.mode == Mode::Write {
@@ -144,7 +141,7 @@ pub fn unlocking(t: &mut Thread, key: usize) {
 /// `held`: seen to take it, so that it has seen all that the lock knew.
 fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
     let hybrid = settings().hybrid;
-    let clock = t.publish();
+    let stamp = t.stamp();
     let handed = objects::with(key, |o| {
         if mode == Mode::Write {
             o.writer = false;
@@ -153,9 +150,9 @@ fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
             return false;
         }
         match mode {
-            Mode::Write if held => o.clock.assign(clock),
-            Mode::Write => o.clock.join(clock),
-            Mode::Read => o.second.join(clock),
+            Mode::Write if held => o.clock.assign(stamp),
+            Mode::Write => o.clock.join(stamp),
+            Mode::Read => o.second.join(stamp),
         }
         true
     });
@@ -206,7 +203,7 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
     }
     let _inside = t.enter();
     flush::if_requested();
-    let clock = t.publish();
+    let stamp = t.stamp();
     let phase = objects::with(key, |o| {
         let phase = o.barrier.phase;
         let into = if phase & 1 == 0 { &mut o.clock } else { &mut o.second };
@@ -214,9 +211,9 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
         *inside += 1;
         // Where more threads use a barrier than it is for, one of two phases ago may still have to learn its clock.
         if *inside == 1 {
-            into.assign(clock);
+            into.assign(stamp);
         } else {
-            into.join(clock);
+            into.join(stamp);
         }
         o.barrier.arrived += 1;
         if o.barrier.arrived >= o.barrier.count.max(1) {
@@ -236,9 +233,7 @@ pub fn barrier_passed(t: &mut Thread, key: usize, phase: u32) {
     }
     let _inside = t.enter();
     objects::with(key, |o: &mut Object| {
-        t.catch_up();
-        let from = if phase & 1 == 0 { &o.clock } else { &o.second };
-        t.clock.join(from.as_slice());
+        t.learn(if phase & 1 == 0 { &o.clock } else { &o.second });
         let inside = &mut o.barrier.inside[phase as usize & 1];
         *inside = inside.saturating_sub(1);
     });

@@ -4,6 +4,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 use super::clock::Clock;
 use super::held::Held;
+use super::kept::{Kept, Snapshot, Stamp};
 use super::trace::{self, Trace};
 use super::{Settings, settings, sids};
 use crate::layout::*;
@@ -57,6 +58,8 @@ pub struct Thread {
     pub once: crate::interpose::Once,
     /// The fiber of TSan's interface that the thread is on; null: its own stack.
     pub fiber: *mut core::ffi::c_void,
+    /// The clock as it is, but for the own lane, to be shared with objects. Null until it is wanted.
+    snapshot: *mut Snapshot,
     pub clock: Clock,
 }
 
@@ -205,6 +208,7 @@ impl Thread {
     pub fn end(&mut self) {
         self.gate &= !gate::OPEN;
         self.release_into_card();
+        self.drop_snapshot();
         if self.sid() != 0 {
             sids::leave(self.sid(), self.max_epoch());
         }
@@ -257,6 +261,25 @@ impl Thread {
         self.held.new_period(self.sid(), next);
     }
 
+    /// What a release hands over; see [`publish`](Self::publish).
+    #[inline]
+    pub fn stamp(&mut self) -> Stamp<'_> {
+        let many = super::clock::lanes() > 8;
+        self.publish();
+        if many && self.snapshot.is_null() {
+            self.snapshot = Snapshot::of(&self.clock);
+        }
+        let (sid, epoch) = (self.sid() as u16, self.max_epoch() as u16);
+        Stamp { clock: &self.clock, snapshot: self.snapshot, sid, epoch }
+    }
+
+    /// The thread has learned something: its next snapshot is another.
+    fn drop_snapshot(&mut self) {
+        // SAFETY: the thread's own reference, or null.
+        unsafe { Snapshot::let_go(self.snapshot) };
+        self.snapshot = core::ptr::null_mut();
+    }
+
     /// Sids may have started over since this thread last looked.
     #[inline]
     pub fn catch_up(&mut self) {
@@ -268,6 +291,7 @@ impl Thread {
     #[cold]
     fn correct_clocks(&mut self) {
         let now = sids::GENERATION.load(Acquire);
+        self.drop_snapshot();
         sids::correct(&mut self.clock, self.generation);
         // SAFETY: null or this thread's own clocks.
         unsafe {
@@ -281,6 +305,7 @@ impl Thread {
     /// The sid is used up, or there was none yet.
     #[cold]
     fn new_sid(&mut self) {
+        self.drop_snapshot();
         if self.sid() != 0 {
             let last = self.max_epoch();
             self.clock.set(self.sid(), last);
@@ -347,9 +372,20 @@ impl Thread {
 
     /// Joins what `other` has seen.
     #[inline]
-    pub fn acquire(&mut self, other: &[u16]) {
+    pub fn acquire(&mut self, other: &Clock) {
         self.catch_up();
-        self.clock.join(other);
+        self.drop_snapshot();
+        self.clock.join(&other.0);
+    }
+
+    /// Learns what is kept with an object, which is held: a flush that came before has been seen by whoever put a new
+    /// epoch into the clock.
+    #[inline]
+    pub fn learn(&mut self, kept: &Kept) {
+        self.catch_up();
+        if kept.teach(&mut self.clock) {
+            self.drop_snapshot();
+        }
     }
 
     /// The stack as it is now, innermost first, below `pc`.

@@ -4,7 +4,7 @@
 use core::ffi::{c_char, c_ulong, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::{ACTIVE, CONFIG, log, modules, plan, session};
+use super::{ACTIVE, CONFIG, fences, log, modules, plan, session};
 use crate::detect::thread::{Thread, current, gate, new_card};
 use crate::detect::{self, Settings};
 use crate::interpose;
@@ -127,6 +127,7 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     });
     CONFIG.store((&raw const *config).cast_mut(), Release);
     modules::refresh();
+    fences::look();
     if has(flag::HAS_PLANS) {
         plan::ask(bias());
     }

@@ -1,6 +1,7 @@
 //! Between the target and the driver: configuration in, log out.
 
 pub mod annotations;
+pub mod fences;
 pub mod init;
 pub mod log;
 pub mod modules;

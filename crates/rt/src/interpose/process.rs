@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
-use crate::detect::{depot, flush, held, objects, report, sids, sync, trace};
+use crate::detect::{depot, flush, held, kept, objects, report, sids, sync, trace};
 use crate::hub::{annotations, init, is_active, modules, session};
 use crate::sys;
 
@@ -25,6 +25,7 @@ fn in_child(t: &mut Thread) {
     depot::reset_after_fork();
     report::reset_after_fork();
     sids::reset_lock();
+    kept::reset_lock();
     held::reset_lock();
     trace::reset_lock();
     flush::reset_lock();

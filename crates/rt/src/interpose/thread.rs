@@ -127,9 +127,7 @@ pub fn adopt(t: &Thread) {
     let card = new_card(0, 0);
     // SAFETY: fresh, and this thread's.
     unsafe {
-        for sid in 1..=crate::layout::SID_MAX {
-            (*card).last.set(sid, sids::PUBLISHED[sid].load(Relaxed));
-        }
+        (*card).last = sids::published();
         (*card).last_generation = sids::GENERATION.load(Acquire);
         (*card).detached = true;
         log::write(&Record::Thread { thread: (*card).id as u64, parent: u64::MAX, stack: 0 });
@@ -246,7 +244,7 @@ fn joined(t: &mut Thread, handle: usize, result: c_int) -> c_int {
         let _inside = t.enter();
         let mut last = card.last;
         sids::correct(&mut last, card.last_generation);
-        t.acquire(&last.0);
+        t.acquire(&last);
         t.fork_join += 1;
         log::write(&Record::ThreadJoin { joiner: t.id() as u64, thread: card.id as u64 });
     }

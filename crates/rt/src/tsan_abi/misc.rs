@@ -68,7 +68,7 @@ memory!(
 );
 
 #[unsafe(no_mangle)]
-extern "C" fn __tsan_atomic_thread_fence(order: i32) {
+pub extern "C" fn __tsan_atomic_thread_fence(order: i32) {
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
     fence(current(), Order(order));
 }

@@ -3,3 +3,5 @@
 mod access;
 mod atomic;
 mod misc;
+
+pub use misc::__tsan_atomic_thread_fence as fence;

@@ -37,6 +37,13 @@ pub struct Tally {
     pub forgotten: u64,
 }
 
+/// The kind of an access.
+#[derive(Clone, Copy)]
+struct How {
+    write: bool,
+    atomic: bool,
+}
+
 impl std::ops::Add for Tally {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -74,7 +81,7 @@ pub struct Both {
     arrivals: u32,
     sids: BTreeSet<usize>,
     /// For each thread and byte, the segments in which it wrote and read it, not atomically: what the filter may know.
-    done: HashMap<(ThreadId, u64), [BTreeSet<u32>; 2]>,
+    done: HashMap<(ThreadId, u64, bool), [BTreeSet<u32>; 2]>,
     /// Bytes on which the detector has reported.
     reported: Bytes,
     /// Granules that have lost a slot, or whose line was reset in part.
@@ -196,7 +203,7 @@ impl Both {
         } else {
             EventKind::Read { bytes, atomic: false }
         };
-        self.access(me, bytes, kind, Some(write), |l| l.access(at, size, write))
+        self.access(me, bytes, kind, How { write, atomic: false }, |l| l.access(at, size, write))
     }
 
     fn ignored(&mut self, me: usize, at: u64, size: u64, write: bool, reads: bool) -> Result<(), String> {
@@ -218,12 +225,15 @@ impl Both {
 
     fn free(&mut self, me: usize, at: u64, size: u64) -> Result<(), String> {
         let bytes = ByteRange::new(at, size);
-        self.access(me, bytes, EventKind::Free(bytes), Some(true), |l| l.free(at, size))
+        let how = How { write: true, atomic: false };
+        self.access(me, bytes, EventKind::Free(bytes), how, |l| l.free(at, size))
     }
 
     fn atomic(&mut self, me: usize, at: u64, size: u64, op: AtomicOp) -> Result<(), String> {
         let bytes = ByteRange::new(at, size);
-        self.access(me, bytes, EventKind::Atomic { bytes, op }, None, |l| l.atomic(at, size, op))?;
+        let read = matches!(op, AtomicOp::Load(_) | AtomicOp::CompareExchange { succeeded: false, .. });
+        let how = How { write: !read, atomic: true };
+        self.access(me, bytes, EventKind::Atomic { bytes, op }, how, |l| l.atomic(at, size, op))?;
         let Life { id, fenced, .. } = self.lives[me];
         let heads = self.heads.entry(at).or_default();
         let (order, alone) = match op {
@@ -262,7 +272,7 @@ impl Both {
         let id = self.lives[me].id;
         fast::forget_objects(start, end - start);
         self.heads.retain(|object, _| !bytes.contains(*object));
-        self.done.retain(|(_, byte), _| !bytes.contains(*byte));
+        self.done.retain(|(_, byte, _), _| !bytes.contains(*byte));
         self.reported.retain(|byte| !bytes.contains(*byte));
         self.worn.retain(|granule| !bytes.contains(*granule));
         if self.settings.lines {
@@ -275,7 +285,7 @@ impl Both {
             self.tell(id, EventKind::Write { bytes, atomic: false });
             let state = self.lives[me].logical.state();
             for byte in bytes.bytes() {
-                self.done.entry((id, byte)).or_default()[0].insert(state);
+                self.done.entry((id, byte, false)).or_default()[0].insert(state);
             }
         }
     }
@@ -411,13 +421,13 @@ impl Both {
         self.lives.remove(thread);
     }
 
-    /// An access, by both. `plain`: whether it writes; none of atomic ones.
+    /// An access, by both.
     fn access(
         &mut self,
         me: usize,
         bytes: ByteRange,
         kind: EventKind,
-        plain: Option<bool>,
+        how: How,
         perform: impl FnOnce(&mut Logical),
     ) -> Result<(), String> {
         let granules: Vec<u64> = (bytes.start & !7..bytes.end()).step_by(8).collect();
@@ -435,29 +445,30 @@ impl Both {
         self.tally.fast += u64::from(!fast.is_empty());
         for (at, granule) in granules.into_iter().enumerate() {
             let piece: Vec<u64> = (granule..granule + 8).filter(|byte| bytes.contains(*byte)).collect();
-            let repeated = plain.is_some_and(|write| self.is_repeated(id, &piece, write, state));
+            let repeated = self.is_repeated(id, &piece, how, state);
             let intact = !self.silent && !self.lives[me].behind && !self.worn.contains(&granule);
             self.compare(&piece, &pure, &fast, intact, repeated)?;
-            let gave_way = plain.is_none() && has_given_way(after[at], state, self.settings.owners);
+            let gave_way = how.atomic && has_given_way(after[at], state, self.settings.owners);
             if gave_way || has_evicted(before[at], after[at], self.settings.owners) {
                 self.tally.evicted += 1;
                 self.worn.insert(granule);
             }
         }
-        if let Some(write) = plain {
-            for byte in bytes.bytes() {
-                self.done.entry((id, byte)).or_default()[usize::from(!write)].insert(state);
-            }
+        for byte in bytes.bytes() {
+            let done = self.done.entry((id, byte, how.atomic)).or_default();
+            done[usize::from(!how.write)].insert(state);
         }
         self.reported.extend(fast);
         Ok(())
     }
 
     /// Has this segment done to all of these bytes what it does now, or more?
-    fn is_repeated(&self, id: ThreadId, piece: &[u64], write: bool, state: u32) -> bool {
+    fn is_repeated(&self, id: ThreadId, piece: &[u64], how: How, state: u32) -> bool {
         piece.iter().all(|byte| {
-            let done = self.done.get(&(id, *byte));
-            done.is_some_and(|[writes, reads]| writes.contains(&state) || (!write && reads.contains(&state)))
+            let done = self.done.get(&(id, *byte, how.atomic));
+            done.is_some_and(|[writes, reads]| {
+                writes.contains(&state) || (!how.write && reads.contains(&state))
+            })
         })
     }
 

@@ -110,7 +110,7 @@ impl Logical {
         unsafe {
             let mut last = (*ended.card).last;
             sids::correct(&mut last, (*ended.card).last_generation);
-            self.t.acquire(&last.0);
+            self.t.acquire(&last);
         }
     }
 
