@@ -1,0 +1,54 @@
+//! POS: *Partial order aware concurrency sampling* (Yuan, Yang, Gu, CAV 2018).
+//!
+//! Each pending operation has a random priority, and the highest is executed. When it has been, the operations that
+//! race with it (that depend on it, of other threads) draw new priorities: so for each pair of racing operations
+//! both orders stay likely, however the rest of the schedule went.
+
+use super::View;
+use crate::op::{Op, dependent};
+use crate::rng::Rng;
+use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
+
+#[derive(Debug)]
+pub(super) struct Pos {
+    /// By thread, for `known` threads.
+    priority: [u64; MAX_THREADS],
+    known: ThreadSet,
+}
+
+impl Pos {
+    pub(super) const fn new() -> Pos {
+        Pos { priority: [0; MAX_THREADS], known: ThreadSet::new() }
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.known.clear();
+    }
+
+    #[inline]
+    pub(super) fn update(
+        &mut self,
+        rng: &mut Rng,
+        done: Option<(ThreadId, Op)>,
+        enabled: &ThreadSet,
+        view: &View<'_>,
+    ) {
+        for t in enabled.iter() {
+            let fresh = !self.known.contains(t);
+            let raced = done.is_some_and(|(by, op)| by == t || dependent(&op, &view.pending(t)));
+            if fresh || raced {
+                self.priority[t.index()] = rng.next();
+            }
+        }
+        self.known.union_with(enabled);
+        // A thread that its own step has blocked draws when it is seen again.
+        if let Some((t, _)) = done.filter(|(t, _)| !enabled.contains(*t)) {
+            self.known.remove(t);
+        }
+    }
+
+    #[inline]
+    pub(super) fn choose(&self, candidates: &ThreadSet) -> Option<ThreadId> {
+        candidates.iter().max_by_key(|t| self.priority[t.index()])
+    }
+}
