@@ -41,14 +41,13 @@ impl Default for Fair {
 
 impl Fair {
     pub const fn new() -> Fair {
-        const ROWS: [ThreadSet; MAX_THREADS] = [ThreadSet::new(); MAX_THREADS];
         Fair {
             windows: ThreadSet::new(),
             lowered: ThreadSet::new(),
-            below: ROWS,
-            enabled_throughout: ROWS,
-            disabled_by: ROWS,
-            scheduled: ROWS,
+            below: [ThreadSet::new(); MAX_THREADS],
+            enabled_throughout: [ThreadSet::new(); MAX_THREADS],
+            disabled_by: [ThreadSet::new(); MAX_THREADS],
+            scheduled: [ThreadSet::new(); MAX_THREADS],
         }
     }
 

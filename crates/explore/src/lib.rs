@@ -19,8 +19,34 @@ pub mod rng;
 pub mod step;
 pub mod thread;
 
+#[cfg(feature = "std")]
+pub mod fingerprint;
+#[cfg(feature = "std")]
+pub mod order;
+#[cfg(feature = "std")]
+pub mod pairs;
+#[cfg(feature = "std")]
+pub mod portfolio;
+#[cfg(feature = "std")]
+pub mod strategy;
+#[cfg(feature = "std")]
+pub mod trace;
+#[cfg(feature = "std")]
+pub mod upcoming;
+#[cfg(feature = "std")]
+pub mod visited;
+
 pub use choice::{Choice, Constraint, MAX_CONSTRAINTS, Next, Tail, TailWords, Weight};
 pub use op::{Op, OpKind, dependent, dependent_when_fair};
 pub use pilot::{Course, Pilot, View};
 pub use step::{Step, StepFlags, TraceBuf, TraceFull};
 pub use thread::{MAX_THREADS, ThreadId, ThreadSet};
+
+#[cfg(feature = "std")]
+pub use order::Order;
+#[cfg(feature = "std")]
+pub use portfolio::Portfolio;
+#[cfg(feature = "std")]
+pub use strategy::{AnyStrategy, Limits, Progress, Strategy};
+#[cfg(feature = "std")]
+pub use trace::{Outcome, Trace, TraceView};

@@ -12,7 +12,7 @@ impl Rng {
     }
 
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
@@ -20,7 +20,7 @@ impl Rng {
     /// A number below `n`; 0 if `n` is 0. The bias of the multiplication is below 2^-32 for the `n` used here.
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {
-        ((self.next() >> 32) * u64::from(n) >> 32) as u32
+        (((self.draw() >> 32) * u64::from(n)) >> 32) as u32
     }
 
     /// True once in `n` times.

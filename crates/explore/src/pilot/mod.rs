@@ -177,9 +177,9 @@ impl Pilot {
             .filter(|t| !self.last_op.yields() && self.eligible.contains(*t) && !view.reluctant.contains(*t));
         self.before_choice(view);
         let (thread, from_prefix) =
-            match self.from_prefix(prefix, Choice::as_thread, |p, t| p.eligible.contains(t)) {
+            match self.prefix_says(prefix, Choice::as_thread, |p, t| p.eligible.contains(t)) {
                 Some(thread) => (thread, true),
-                None => (self.from_tail(view, continuing), false),
+                None => (self.tail_says(view, continuing), false),
             };
         let op = view.pending(thread);
         self.after_choice(thread, &op);
@@ -197,7 +197,7 @@ impl Pilot {
     /// happen, and what deterministic tails take. A choice among fewer than two is no choice: it is not to be
     /// asked for, nor recorded.
     pub fn choose_value(&mut self, prefix: &[Choice], n: u16) -> u16 {
-        let (value, from_prefix) = match self.from_prefix(prefix, Choice::as_value, |_, v| v < n) {
+        let (value, from_prefix) = match self.prefix_says(prefix, Choice::as_value, |_, v| v < n) {
             Some(value) => (value, true),
             None => {
                 let random = !matches!(self.mode, Mode::Lowest | Mode::Highest | Mode::Round);
@@ -248,7 +248,7 @@ impl Pilot {
     }
 
     #[inline]
-    fn from_prefix<T: Copy>(
+    fn prefix_says<T: Copy>(
         &mut self,
         prefix: &[Choice],
         want: impl Fn(Choice) -> Option<T>,
@@ -293,7 +293,7 @@ impl Pilot {
     }
 
     #[inline]
-    fn from_tail(&mut self, view: &View<'_>, continuing: Option<ThreadId>) -> ThreadId {
+    fn tail_says(&mut self, view: &View<'_>, continuing: Option<ThreadId>) -> ThreadId {
         let deterministic = matches!(self.mode, Mode::Lowest | Mode::Highest | Mode::Round);
         if let (true, Some(t)) = (deterministic, continuing) {
             return t;

@@ -37,7 +37,7 @@ impl Pos {
             let fresh = !self.known.contains(t);
             let raced = done.is_some_and(|(by, op)| by == t || dependent(&op, &view.pending(t)));
             if fresh || raced {
-                self.priority[t.index()] = rng.next();
+                self.priority[t.index()] = rng.draw();
             }
         }
         self.known.union_with(enabled);

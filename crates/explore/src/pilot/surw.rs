@@ -58,8 +58,7 @@ impl Surw {
 
     #[inline]
     fn weight(&self, t: ThreadId) -> u32 {
-        // A thread that was not expected, or does more than expected, still gets its turn.
-        if t.index() < self.n { self.left[t.index()].max(1) } else { 1 }
+        if t.index() < self.n { self.left[t.index()] } else { 1 }
     }
 
     #[inline]
@@ -114,7 +113,11 @@ impl Surw {
 
     fn draw(&self, rng: &mut Rng, among: &ThreadSet) -> Option<ThreadId> {
         let total: u64 = among.iter().map(|t| u64::from(self.weight(t))).sum();
-        let mut at = rng.next() % total.max(1);
+        if total == 0 {
+            // They do more than was expected of them: each as likely.
+            return among.nth(rng.below(among.len()));
+        }
+        let mut at = rng.draw() % total;
         among.iter().find(|t| {
             let w = u64::from(self.weight(*t));
             let here = at < w;
