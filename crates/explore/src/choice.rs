@@ -61,7 +61,7 @@ pub enum Tail {
     /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and `depth - 1`
     /// points among `length` steps where the running thread's priority drops.
     Pct { seed: u64, depth: u32, length: u32 },
-    /// Partial-order sampling (Yuan, Yang, Gu, CAV 2018).
+    /// Partial-order sampling (Yuan, Yang, Gu, CAV 2018); with an even seed all threads are born first.
     Pos { seed: u64 },
     /// Selectively uniform random walk (Zhao et al., ASPLOS 2025): uniform over the interleavings of the operations
     /// on `object` (0: of all operations), given how many each thread makes ([`Weight`]).

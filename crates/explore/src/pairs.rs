@@ -5,6 +5,9 @@
 //! the like the last operation. A pair also says whether the other was another thread's. Pairs are the same
 //! whichever threads and objects take part, so that a hundred threads that run the same code have no more pairs than
 //! two: that is what makes them a measure of what is new.
+//!
+//! Two reads of a thread, one after the other, make a pair of their own: an inconsistent view (the one value new, the
+//! other old) consists of pairs that have each been seen before.
 
 use rustc_hash::FxHashMap;
 
@@ -28,33 +31,69 @@ struct Last {
     access: Option<(ThreadId, u64)>,
 }
 
-/// What was done last to each object of an execution.
+/// What was done last to each object of an execution, and what each thread read last.
 #[derive(Clone, Debug, Default)]
 pub struct Lasts {
     objects: FxHashMap<u64, Last>,
+    reads: FxHashMap<ThreadId, Pair>,
 }
 
 impl Lasts {
     pub fn clear(&mut self) {
         self.objects.clear();
+        self.reads.clear();
     }
 
-    /// `thread` executes `op`. Gives the pair, if the operation makes one.
-    pub fn step(&mut self, thread: ThreadId, op: &Op) -> Option<Pair> {
-        let key = shared_key(op)?;
+    /// `thread` executes `op`. Gives the pairs that this makes.
+    pub fn step(&mut self, thread: ThreadId, op: &Op) -> [Option<Pair>; 2] {
+        let Some(key) = shared_key(op) else { return [None; 2] };
         let last = self.objects.entry(key).or_default();
         let pair = pair(*last, thread, op);
         *last = advanced(*last, thread, op);
-        Some(pair)
+        let second = is_read(pair).then(|| self.reads.insert(thread, pair)).flatten();
+        [Some(pair), second.map(|first| view(first, pair))]
     }
 
     /// The same on a copy that holds only what differs: `self` is the state that was branched from.
-    pub fn step_aside(&self, aside: &mut Lasts, thread: ThreadId, op: &Op) -> Option<Pair> {
-        let key = shared_key(op)?;
+    pub fn step_aside(&self, aside: &mut Lasts, thread: ThreadId, op: &Op) -> [Option<Pair>; 2] {
+        let Some(key) = shared_key(op) else { return [None; 2] };
         let last = aside.objects.get(&key).or_else(|| self.objects.get(&key)).copied().unwrap_or_default();
         aside.objects.insert(key, advanced(last, thread, op));
-        Some(pair(last, thread, op))
+        let pair = pair(last, thread, op);
+        if !is_read(pair) {
+            return [Some(pair), None];
+        }
+        let first = aside.reads.insert(thread, pair).or_else(|| self.reads.get(&thread).copied());
+        [Some(pair), first.map(|first| view(first, pair))]
     }
+}
+
+// What a pair is of is in its lowest bits.
+const KINDS: u64 = 7;
+const DEADLOCK: u64 = 0;
+const READ: u64 = 1;
+const WRITE: u64 = 2;
+const SYNC: u64 = 3;
+const VIEW: u64 = 4;
+const OVERLAP: u64 = 5;
+
+fn is_read(pair: Pair) -> bool {
+    pair & KINDS == READ
+}
+
+/// Two reads of a thread, one after the other.
+fn view(first: Pair, second: Pair) -> Pair {
+    fold(first, second) & !KINDS | VIEW
+}
+
+/// A lock taken while another thread holds another.
+pub fn overlap(held_at: u64, taken_at: u64) -> Pair {
+    fold(held_at, taken_at) & !KINDS | OVERLAP
+}
+
+/// Two threads, each about to wait for a lock of the other's.
+pub fn deadlock(at: u64, other: u64) -> Pair {
+    fold(at, other) & !KINDS | DEADLOCK
 }
 
 /// The object by which an operation can make a pair; thread and local operations make none.
@@ -68,14 +107,13 @@ fn shared_key(op: &Op) -> Option<u64> {
 }
 
 fn pair(last: Last, thread: ThreadId, op: &Op) -> Pair {
-    let (before, kind) = match op.kind() {
-        OpKind::AtomicRmw => (last.write, 1),
-        _ if op.is_memory_read() => (last.write, 1),
-        _ if op.is_memory_write() => (last.access, 2),
-        _ => (last.access, 3),
+    let (before, kind) = match () {
+        _ if op.is_memory_read() => (last.write, READ),
+        _ if op.is_memory_write() => (last.access, WRITE),
+        _ => (last.access, SYNC),
     };
     let (crossed, place_before) = before.map_or((0, 0), |(t, p)| (1 + u64::from(t != thread), p));
-    fold(fold(place_before, crossed), place(op)) & !3 | kind
+    fold(fold(place_before, crossed), place(op)) & !KINDS | kind
 }
 
 fn advanced(last: Last, thread: ThreadId, op: &Op) -> Last {
@@ -86,9 +124,10 @@ fn advanced(last: Last, thread: ThreadId, op: &Op) -> Last {
 
 /// How much it is worth to see a pair for the first time.
 pub fn worth(pair: Pair) -> u32 {
-    match pair & 3 {
-        1 => 4,
-        2 => 1,
+    match pair & KINDS {
+        DEADLOCK => 32,
+        READ => 4,
+        WRITE | OVERLAP => 1,
         _ => 2,
     }
 }

@@ -18,7 +18,8 @@ const COST: u64 = (1 << COST_BITS) - 1;
 impl Visited {
     /// `max_states` is rounded up to a power of two.
     pub fn new(max_states: usize) -> Visited {
-        Visited { slots: vec![0; 1024], used: 0, max_slots: max_states.next_power_of_two().max(1024) }
+        let max_slots = max_states.next_power_of_two().max(16);
+        Visited { slots: vec![0; max_slots.min(1024)], used: 0, max_slots }
     }
 
     pub fn len(&self) -> usize {

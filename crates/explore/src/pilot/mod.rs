@@ -143,7 +143,7 @@ impl Pilot {
                 self.seed(Mode::Pct, seed)
             }
             Tail::Pos { seed } => {
-                self.pos.begin();
+                self.pos.begin(seed);
                 self.seed(Mode::Pos, seed)
             }
             Tail::Surw { seed, object } => {
@@ -151,7 +151,7 @@ impl Pilot {
                 self.seed(Mode::Surw, seed)
             }
             Tail::Constrained { seed } => {
-                self.pos.begin();
+                self.pos.begin(seed);
                 self.constrained.begin(course.constraints);
                 self.seed(Mode::Constrained, seed)
             }

@@ -3,9 +3,13 @@
 //! Each pending operation has a random priority, and the highest is executed. When it has been, the operations that
 //! race with it (that depend on it, of other threads) draw new priorities: so for each pair of racing operations
 //! both orders stay likely, however the rest of the schedule went.
+//!
+//! Deviation: with an even seed, threads are created and started before anything else is done, so that all of them are
+//! there to race; else, the more threads there are, the likelier it is that the first has ended before the last
+//! is born. An odd seed is the paper's algorithm.
 
 use super::View;
-use crate::op::{Op, dependent};
+use crate::op::{Op, OpKind, dependent};
 use crate::rng::Rng;
 use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
 
@@ -14,14 +18,16 @@ pub(super) struct Pos {
     /// By thread, for `known` threads.
     priority: [u64; MAX_THREADS],
     known: ThreadSet,
+    births_first: bool,
 }
 
 impl Pos {
     pub(super) const fn new() -> Pos {
-        Pos { priority: [0; MAX_THREADS], known: ThreadSet::new() }
+        Pos { priority: [0; MAX_THREADS], known: ThreadSet::new(), births_first: false }
     }
 
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, seed: u64) {
+        self.births_first = seed.is_multiple_of(2);
         self.known.clear();
     }
 
@@ -37,7 +43,9 @@ impl Pos {
             let fresh = !self.known.contains(t);
             let raced = done.is_some_and(|(by, op)| by == t || dependent(&op, &view.pending(t)));
             if fresh || raced {
-                self.priority[t.index()] = rng.draw();
+                let birth = matches!(view.pending(t).kind(), OpKind::Create | OpKind::Start);
+                let first = u64::from(birth && self.births_first) << 63;
+                self.priority[t.index()] = rng.draw() >> 1 | first;
             }
         }
         self.known.union_with(enabled);

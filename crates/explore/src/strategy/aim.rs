@@ -6,7 +6,8 @@
 //!
 //! - if `u` runs from `i` on until it must wait for a lock held at `i`, and then `t` goes on, which [pairs](crate::pairs)
 //!   come about that no execution has shown? (As if the two kept doing what they did in the trace.)
-//! - would `u` then wait for a lock of `t`'s, while holding the one that `t` wants next? That is a deadlock.
+//! - which locks would be taken while which others are held, as no execution has shown?
+//! - would they come to wait for each other's locks in a circle? That is a deadlock.
 //!
 //! Points with the same places in the program count as one, and of a hundred equal threads one is as good as another,
 //! so there are few candidates however large the program; the best is executed first. What it shows is branched from
@@ -26,24 +27,26 @@ use crate::choice::{Choice, Next, Tail};
 use crate::fingerprint::fold;
 use crate::op::{Op, OpKind};
 use crate::order::Order;
-use crate::pairs::{Lasts, Pair, place, worth};
+use crate::pairs::{Lasts, Pair, deadlock, overlap, place, worth};
 use crate::step::Step;
 use crate::thread::ThreadId;
 use crate::trace::{Outcome, TraceView, choice_of};
 use crate::upcoming::Upcoming;
 
 /// How often a predicted pair is aimed at.
-const ATTEMPTS: u32 = 3;
+const ATTEMPTS: u32 = 8;
+/// A pair that has been aimed at once is worth half, and so on; in whole numbers.
+const SCALE: u32 = 16;
 /// Of points with the same places, how many are considered in one trace.
 const OCCURRENCES: u32 = 3;
 /// How far ahead a prediction looks, in steps of each thread.
 const HORIZON: usize = 256;
 /// Traces longer than this are looked at only so far.
 const LONGEST: usize = 20_000;
+/// So many traces are branched from though they show nothing new: the plain one may be among them, and is the best.
+const FIRST: u64 = 4;
 /// The most candidates kept.
 const CANDIDATES: usize = 4096;
-/// What a predicted deadlock is worth.
-const DEADLOCK: u32 = 32;
 
 /// A switch that promises something. Ordered by promise, then by how early it comes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -64,6 +67,7 @@ pub struct Aim {
     candidates: BinaryHeap<Candidate>,
     bases: Bases,
     started: bool,
+    considered: u64,
     in_flight: u64,
     next_id: u64,
     schedules: u64,
@@ -86,15 +90,26 @@ impl Aim {
     }
 
     fn score(&self, pairs: &[Pair]) -> u32 {
-        pairs.iter().filter(|p| self.is_open(**p)).map(|p| if is_deadlock(*p) { DEADLOCK } else { worth(*p) }).sum()
+        let score = |p: &Pair| SCALE * worth(*p) / (1 + self.attempts.get(p).copied().unwrap_or(0));
+        pairs.iter().filter(|p| self.is_open(**p)).map(score).sum()
     }
 
     /// Takes in what a trace shows. True if it was something new.
     fn learn(&mut self, trace: &TraceView<'_>) -> bool {
         self.lasts.clear();
+        let mut held: Vec<(u64, ThreadId, u64)> = Vec::new();
         let mut new = false;
         for step in trace.steps.iter().take(LONGEST) {
-            if let Some(pair) = self.lasts.step(step.thread, &step.op) {
+            if let Some(lock) = acquires(&step.op) {
+                for (_, _, held_at) in held.iter().filter(|(_, h, _)| *h != step.thread) {
+                    new |= self.seen.insert(overlap(*held_at, place(&step.op)));
+                }
+                held.push((lock, step.thread, place(&step.op)));
+            }
+            if let Some(lock) = releases(&step.op) {
+                held.retain(|(l, _, _)| *l != lock);
+            }
+            for pair in self.lasts.step(step.thread, &step.op).into_iter().flatten() {
                 new |= self.seen.insert(pair);
             }
         }
@@ -169,7 +184,8 @@ impl Aim {
     }
 
     fn take_in(&mut self, trace: &TraceView<'_>) {
-        if trace.outcome != Outcome::Lost && self.learn(trace) {
+        if trace.outcome != Outcome::Lost && (self.learn(trace) || self.considered < FIRST) {
+            self.considered += 1;
             self.consider(trace);
         }
         self.started = true;
@@ -229,16 +245,13 @@ impl Strategy for Aim {
     }
 }
 
-fn is_deadlock(pair: Pair) -> bool {
-    pair & 3 == 0
-}
-
 /// A walk along a trace that knows what was, what is held, and what comes.
 struct Ahead<'a> {
     steps: &'a [Step],
     upcoming: Upcoming,
     lasts: Lasts,
-    held: FxHashMap<u64, ThreadId>,
+    /// By lock, who holds it and where it was taken.
+    held: FxHashMap<u64, (ThreadId, u64)>,
 }
 
 impl<'a> Ahead<'a> {
@@ -252,7 +265,7 @@ impl<'a> Ahead<'a> {
         self.upcoming.pass(i, step);
         self.lasts.step(step.thread, &step.op);
         if let Some(lock) = acquires(&step.op) {
-            self.held.insert(lock, step.thread);
+            self.held.insert(lock, (step.thread, place(&step.op)));
         }
         if let Some(lock) = releases(&step.op) {
             self.held.remove(&lock);
@@ -265,27 +278,26 @@ impl<'a> Ahead<'a> {
         let mut pairs = Vec::new();
         let mut taken: Vec<u64> = Vec::new();
         let u = self.steps[next].thread;
-        let mut waits_for_t = false;
         let mut at = Some(next);
         for _ in 0..HORIZON {
             let Some(op) = at.map(|i| &self.steps[i].op) else { break };
-            let holder = acquires(op).and_then(|lock| self.held.get(&lock)).filter(|h| **h != u);
-            if let Some(holder) = holder {
-                waits_for_t = *holder == t;
-                break;
-            }
             if let Some(lock) = acquires(op) {
+                let holder = self.held.get(&lock).filter(|(h, _)| *h != u);
+                if let Some((holder, _)) = holder {
+                    if self.is_circle(*holder, u, &taken) {
+                        pairs.push(deadlock(place(op), place(&self.steps[i].op)));
+                    }
+                    break;
+                }
                 taken.push(lock);
+                let others = self.held.values().filter(|(h, _)| *h != u);
+                pairs.extend(others.map(|(_, held_at)| overlap(*held_at, place(op))));
             }
             if let Some(lock) = releases(op) {
                 taken.retain(|l| *l != lock);
             }
-            pairs.extend(self.lasts.step_aside(&mut aside, u, op));
+            pairs.extend(self.lasts.step_aside(&mut aside, u, op).into_iter().flatten());
             at = at.and_then(|i| self.upcoming.after(i));
-        }
-        let wanted = acquires(&self.steps[i].op);
-        if let Some(lock) = wanted.filter(|lock| waits_for_t && taken.contains(lock)) {
-            pairs.push(fold(place(&self.steps[i].op), fold(lock, place(&self.steps[next].op))) & !3);
         }
         self.then(i, t, &mut aside, &mut pairs);
         pairs.sort_unstable();
@@ -293,11 +305,28 @@ impl<'a> Ahead<'a> {
         pairs
     }
 
+    /// Whether `holder`, of a lock that `u` wants, itself waits for `u`, which has `taken` locks, or for someone who does.
+    fn is_circle(&self, mut holder: ThreadId, u: ThreadId, taken: &[u64]) -> bool {
+        for _ in 0..=self.held.len() {
+            let wanted = self.upcoming.next(holder).and_then(|i| acquires(&self.steps[i].op));
+            let Some(lock) = wanted else { return false };
+            if taken.contains(&lock) {
+                return true;
+            }
+            match self.held.get(&lock) {
+                Some((h, _)) if *h == u => return true,
+                Some((h, _)) => holder = *h,
+                None => return false,
+            }
+        }
+        false
+    }
+
     fn then(&self, i: usize, t: ThreadId, aside: &mut Lasts, pairs: &mut Vec<Pair>) {
         let mut at = Some(i);
         for _ in 0..HORIZON {
             let Some(op) = at.map(|i| &self.steps[i].op) else { break };
-            pairs.extend(self.lasts.step_aside(aside, t, op));
+            pairs.extend(self.lasts.step_aside(aside, t, op).into_iter().flatten());
             at = at.and_then(|i| self.upcoming.after(i));
         }
     }

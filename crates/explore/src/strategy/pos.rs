@@ -27,7 +27,8 @@ impl Strategy for PosSampling {
 
     fn next(&mut self) -> Option<Order> {
         let (id, seed) = self.seeds.draw();
-        Some(Order::free(id, Tail::Pos { seed }))
+        // Births come first in every other one, the first among them.
+        Some(Order::free(id, Tail::Pos { seed: seed & !1 | id & 1 }))
     }
 
     fn observe(&mut self, _order: &Order, _trace: TraceView<'_>) {

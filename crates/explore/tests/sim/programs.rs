@@ -93,7 +93,8 @@ pub fn twostage(writers: usize) -> Program {
 
 /// SCTBench's wronglock: one thread reads and increments under one lock, the others under another.
 pub fn wronglock(others: usize) -> Program {
-    let careful = vec![Lock(0), Load(0, 0), Store(0, 0, 1), Load(0, 1), AssertSum(1, 0, 1), Unlock(0)];
+    let careful =
+        vec![Lock(0), Load(0, 0), Load(0, 1), Store(0, 1, 1), Load(0, 2), AssertSum(2, 0, 1), Unlock(0)];
     let other = vec![Lock(1), Load(0, 0), Store(0, 0, 1), Unlock(1)];
     let mut threads = vec![0];
     threads.extend(vec![1; others]);
@@ -213,6 +214,13 @@ pub fn needle(noise: usize) -> Program {
     start_all("needle", vec![code], &[0, 0, 0], &[Load(0, 0), Assert(0, 3)])
 }
 
+/// The value must be seen both before and after it flickers: two preemptions.
+pub fn flicker() -> Program {
+    let flickering = vec![StoreConst(0, 1), StoreConst(0, 0)];
+    let watcher = vec![Load(0, 0), Load(0, 1), JumpIf(0, 0, 5), JumpIf(1, 1, 5), Fail];
+    start_all("flicker", vec![flickering, watcher], &[0, 1], &[])
+}
+
 /// A semaphore that is posted before the value is there.
 pub fn semaphore_order() -> Program {
     let producer = vec![SemPost(0), StoreConst(0, 1)];
@@ -234,6 +242,7 @@ pub fn buggy() -> Vec<Program> {
         one_condition(2, 1),
         spurious_wakeup(),
         dining(3),
+        flicker(),
         semaphore_order(),
     ]
 }
