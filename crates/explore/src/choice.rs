@@ -1,0 +1,145 @@
+//! Choices, and what is to decide when there are none left to follow.
+
+use crate::thread::ThreadId;
+
+/// One choice of a schedule: the thread that makes the next step, or the value taken at a choice of values.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+#[repr(transparent)]
+pub struct Choice(u16);
+
+const VALUE: u16 = 1 << 15;
+
+impl Choice {
+    pub const fn thread(t: ThreadId) -> Choice {
+        Choice(t.0)
+    }
+
+    /// Values from 2^15 on can not be chosen; no choice has so many.
+    pub const fn value(v: u16) -> Choice {
+        Choice(v | VALUE)
+    }
+
+    pub const fn as_thread(self) -> Option<ThreadId> {
+        if self.0 & VALUE == 0 { Some(ThreadId(self.0)) } else { None }
+    }
+
+    pub const fn as_value(self) -> Option<u16> {
+        if self.0 & VALUE != 0 { Some(self.0 & !VALUE) } else { None }
+    }
+
+    pub const fn to_bits(self) -> u16 {
+        self.0
+    }
+
+    pub const fn from_bits(bits: u16) -> Choice {
+        Choice(bits)
+    }
+}
+
+/// Who is next when a thread can not go on, for the tails that do not preempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+#[repr(u8)]
+pub enum Next {
+    /// The lowest id.
+    Lowest = 0,
+    /// The highest id: the newest thread.
+    Highest = 1,
+    /// The next id, going round. Delays are counted against this one (Emmi, Qadeer, Rakamarić, POPL 2011).
+    Round = 2,
+}
+
+/// What decides after the prefix.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+pub enum Tail {
+    /// The current thread while it can go on (section 4.1).
+    NonPreemptive { next: Next },
+    /// Any thread, each as likely.
+    Random { seed: u64 },
+    /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and `depth - 1`
+    /// points among `length` steps where the running thread's priority drops.
+    Pct { seed: u64, depth: u32, length: u32 },
+    /// Partial-order sampling (Yuan, Yang, Gu, CAV 2018); with an even seed all threads are born first.
+    Pos { seed: u64 },
+    /// Selectively uniform random walk (Zhao et al., ASPLOS 2025): uniform over the interleavings of the operations
+    /// on `object` (0: of all operations), given how many each thread makes ([`Weight`]).
+    Surw { seed: u64, object: u64 },
+    /// Partial-order sampling that steers towards reads-from constraints (RFF, Wolff et al., ASPLOS 2024).
+    Constrained { seed: u64 },
+}
+
+/// How many interesting operations a thread is expected to make, and who creates it (itself: nobody).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+#[repr(C)]
+pub struct Weight {
+    pub count: u32,
+    pub parent: ThreadId,
+    pub reserved: u16,
+}
+
+/// A read at `read` is to get (`wanted` = 1), or not to get (0), its value from a write at `write`. Write 0 is the
+/// initial value of `object`; with another write, object 0 is any.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+#[repr(C)]
+pub struct Constraint {
+    pub object: u64,
+    pub write: u32,
+    pub read: u32,
+    pub wanted: u32,
+    pub reserved: u32,
+}
+
+/// The most constraints an order can have.
+pub const MAX_CONSTRAINTS: usize = 16;
+
+/// A [`Tail`] as words that cross the process boundary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct TailWords {
+    kind: u32,
+    a: u32,
+    b: u32,
+    reserved: u32,
+    seed: u64,
+    object: u64,
+}
+
+impl Tail {
+    pub fn to_words(self) -> TailWords {
+        let none = TailWords::default();
+        match self {
+            Tail::NonPreemptive { next } => TailWords { kind: 1, a: next as u32, ..none },
+            Tail::Random { seed } => TailWords { kind: 2, seed, ..none },
+            Tail::Pct { seed, depth, length } => TailWords { kind: 3, a: depth, b: length, seed, ..none },
+            Tail::Pos { seed } => TailWords { kind: 4, seed, ..none },
+            Tail::Surw { seed, object } => TailWords { kind: 5, seed, object, ..none },
+            Tail::Constrained { seed } => TailWords { kind: 6, seed, ..none },
+        }
+    }
+
+    /// Nothing for words of a kind that this version does not know.
+    pub fn from_words(words: &TailWords) -> Option<Tail> {
+        let TailWords { kind, a, b, seed, object, .. } = *words;
+        Some(match kind {
+            1 => {
+                let next = match a {
+                    0 => Next::Lowest,
+                    1 => Next::Highest,
+                    2 => Next::Round,
+                    _ => return None,
+                };
+                Tail::NonPreemptive { next }
+            }
+            2 => Tail::Random { seed },
+            3 => Tail::Pct { seed, depth: a, length: b },
+            4 => Tail::Pos { seed },
+            5 => Tail::Surw { seed, object },
+            6 => Tail::Constrained { seed },
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! Fair scheduling: *Fair stateless model checking* (Musuvathi, Qadeer, PLDI 2008), section 4.3 of the CHESS paper.
+//!
+//! A thread that yields says that it can not progress. The scheduler keeps a priority relation `P`: while `(t, u)` is
+//! in it and `u` is enabled, `t` may not run. For each thread `u` it watches the *window* since `u` last yielded:
+//!
+//! - `E(u)`: the threads enabled all through the window;
+//! - `D(u)`: the threads that a step of `u` has disabled in it;
+//! - `S(u)`: the threads that made a step in it.
+//!
+//! When `t` makes a step, all pairs `(_, t)` leave `P`. When that step yields, `t` falls below
+//! `(E(t) ∪ D(t)) \ S(t)`: those that it kept waiting although they wanted to run. Then a new window begins.
+//! `P` is acyclic, so some enabled thread may always run; and a thread that yields in a loop is held back until
+//! those that it starves have had their turn: a spin loop ends if others can end it.
+//!
+//! If a thread yields only when it can not progress, no safety violation is missed (theorem 4 of the paper). A
+//! thread's first yield only opens its window, so a spin loop goes round once more before it gives way.
+//!
+//! Deviation: a window exists only from a thread's first yield on. The paper begins with `S(u)` = all threads, by
+//! which the first yield adds nothing to `P`: the same, at no cost for programs that never yield.
+
+use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
+
+/// The state of the fair scheduler. Rows are valid only for members of `windows` and `lowered`, so that a new
+/// execution begins by clearing two sets.
+#[derive(Debug)]
+pub struct Fair {
+    windows: ThreadSet,
+    /// Threads `t` whose row of `P` may not be empty.
+    lowered: ThreadSet,
+    below: [ThreadSet; MAX_THREADS],
+    enabled_throughout: [ThreadSet; MAX_THREADS],
+    disabled_by: [ThreadSet; MAX_THREADS],
+    scheduled: [ThreadSet; MAX_THREADS],
+}
+
+impl Default for Fair {
+    fn default() -> Fair {
+        Fair::new()
+    }
+}
+
+impl Fair {
+    pub const fn new() -> Fair {
+        Fair {
+            windows: ThreadSet::new(),
+            lowered: ThreadSet::new(),
+            below: [ThreadSet::new(); MAX_THREADS],
+            enabled_throughout: [ThreadSet::new(); MAX_THREADS],
+            disabled_by: [ThreadSet::new(); MAX_THREADS],
+            scheduled: [ThreadSet::new(); MAX_THREADS],
+        }
+    }
+
+    /// A new execution begins.
+    pub fn reset(&mut self) {
+        self.windows.clear();
+        self.lowered.clear();
+    }
+
+    /// `t` has made a step, from a state where `before` were enabled to one where `after` are.
+    #[inline]
+    pub fn stepped(&mut self, t: ThreadId, yielded: bool, before: &ThreadSet, after: &ThreadSet) {
+        if yielded || !self.windows.is_empty() {
+            self.update(t, yielded, before, after);
+        }
+    }
+
+    #[cold]
+    fn update(&mut self, t: ThreadId, yielded: bool, before: &ThreadSet, after: &ThreadSet) {
+        for u in self.lowered.iter() {
+            self.below[u.index()].remove(t);
+        }
+        for u in self.windows.iter() {
+            self.enabled_throughout[u.index()].intersect_with(after);
+            self.scheduled[u.index()].insert(t);
+        }
+        let i = t.index();
+        if i >= MAX_THREADS {
+            return;
+        }
+        if self.windows.contains(t) {
+            let mut disabled = *before;
+            disabled.subtract(after);
+            self.disabled_by[i].union_with(&disabled);
+        }
+        if !yielded {
+            return;
+        }
+        if !self.lowered.contains(t) {
+            self.below[i].clear();
+        }
+        if self.windows.contains(t) {
+            let mut starved = self.enabled_throughout[i];
+            starved.union_with(&self.disabled_by[i]);
+            starved.subtract(&self.scheduled[i]);
+            self.below[i].union_with(&starved);
+            self.lowered.insert(t);
+        }
+        self.enabled_throughout[i].assign(after);
+        self.disabled_by[i].clear();
+        self.scheduled[i].clear();
+        self.windows.insert(t);
+    }
+
+    /// Takes out of `threads`, the enabled ones, those that may not run.
+    #[inline]
+    pub fn filter(&self, threads: &mut ThreadSet) {
+        if !self.lowered.is_empty() {
+            self.hold_back(threads);
+        }
+    }
+
+    #[cold]
+    fn hold_back(&self, threads: &mut ThreadSet) {
+        let enabled = *threads;
+        for t in self.lowered.iter() {
+            if self.below[t.index()].intersects(&enabled) {
+                threads.remove(t);
+            }
+        }
+    }
+}

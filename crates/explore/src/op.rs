@@ -1,0 +1,249 @@
+//! What a thread is about to do, and when the order of two such operations matters.
+
+/// What an operation is. The numbers cross the process boundary: they are added to, never changed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+#[repr(u8)]
+pub enum OpKind {
+    /// The first step of a thread; `object` is its own id.
+    Start = 0,
+    /// The last step of a thread; `object` is its own id.
+    Exit = 1,
+    /// `object` is the id of the new thread.
+    Create = 2,
+    /// `object` is the id of the thread waited for; enabled when that has exited.
+    Join = 3,
+    Lock = 4,
+    TryLock = 5,
+    TimedLock = 6,
+    Unlock = 7,
+    ReadLock = 8,
+    WriteLock = 9,
+    /// Gives up the mutex (`other`) and begins to wait on the condition variable (`object`).
+    CondWait = 10,
+    /// Takes the mutex (`other`) again after a signal on the condition variable (`object`).
+    CondWake = 11,
+    CondSignal = 12,
+    CondBroadcast = 13,
+    SemWait = 14,
+    SemPost = 15,
+    Barrier = 16,
+    Once = 17,
+    FutexWait = 18,
+    FutexWake = 19,
+    AtomicLoad = 20,
+    AtomicStore = 21,
+    AtomicRmw = 22,
+    Fence = 23,
+    DataRead = 24,
+    DataWrite = 25,
+    Yield = 26,
+    Sleep = 27,
+    /// A timed wait that gives up; `object` is what it waited for.
+    TimeOut = 28,
+    /// A wait that returns for no reason; `object` is what it waited for.
+    Spurious = 29,
+    /// `object` is the channel: two operations on one channel are kept in order.
+    Io = 30,
+    /// `object` is the thread it is sent to.
+    Signal = 31,
+    /// The block from `object` to `other` (exclusive) is given back.
+    Free = 32,
+    /// A choice of a value, not of a thread: which waiter, which stale write.
+    Choose = 33,
+    Other = 34,
+}
+
+const KINDS: [OpKind; 35] = {
+    use OpKind::*;
+    [
+        Start,
+        Exit,
+        Create,
+        Join,
+        Lock,
+        TryLock,
+        TimedLock,
+        Unlock,
+        ReadLock,
+        WriteLock,
+        CondWait,
+        CondWake,
+        CondSignal,
+        CondBroadcast,
+        SemWait,
+        SemPost,
+        Barrier,
+        Once,
+        FutexWait,
+        FutexWake,
+        AtomicLoad,
+        AtomicStore,
+        AtomicRmw,
+        Fence,
+        DataRead,
+        DataWrite,
+        Yield,
+        Sleep,
+        TimeOut,
+        Spurious,
+        Io,
+        Signal,
+        Free,
+        Choose,
+        Other,
+    ]
+};
+
+/// An operation, as data that crosses the process boundary. `object` and `other` are canonical: the same object has
+/// the same number in every schedule. Memory is named by granules of 8 bytes, and an access that spans two
+/// granules names the second in `other`. 0 is no object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+#[repr(C)]
+pub struct Op {
+    kind: u8,
+    flags: u8,
+    reserved: u16,
+    /// Where in the program: a number that is the same in every schedule. 0 is unknown.
+    pub site: u32,
+    pub object: u64,
+    pub other: u64,
+}
+
+/// [`Op::flags`]: the thread says that it can not progress (section 4.3).
+const YIELDS: u8 = 1;
+
+/// How an operation relates to others, besides program order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// Related to nothing: only its own thread can tell.
+    Local,
+    /// Reads its objects.
+    Reads,
+    /// Changes its objects.
+    Writes,
+    /// Related to everything.
+    Global,
+}
+
+impl Op {
+    pub const fn new(kind: OpKind, object: u64, site: u32) -> Op {
+        let flags = if matches!(kind, OpKind::Yield | OpKind::Sleep) { YIELDS } else { 0 };
+        Op { kind: kind as u8, flags, reserved: 0, site, object, other: 0 }
+    }
+
+    /// The same with a second object.
+    pub const fn with_other(self, other: u64) -> Op {
+        Op { other, ..self }
+    }
+
+    /// Whether fair scheduling takes this operation for a yield: by default `Yield` and `Sleep` are
+    /// (`--sleep-is-not-yield` and detected spin loops change it).
+    pub const fn with_yields(self, yields: bool) -> Op {
+        let flags = if yields { self.flags | YIELDS } else { self.flags & !YIELDS };
+        Op { flags, ..self }
+    }
+
+    /// A kind that is not known, from another version, is `Other`: related to everything, so never wrong.
+    #[inline]
+    pub fn kind(&self) -> OpKind {
+        KINDS.get(self.kind as usize).copied().unwrap_or(OpKind::Other)
+    }
+
+    #[inline]
+    pub fn yields(&self) -> bool {
+        self.flags & YIELDS != 0
+    }
+
+    #[inline]
+    pub fn class(&self) -> Class {
+        use OpKind::*;
+        match self.kind() {
+            Choose => Class::Local,
+            Yield | Sleep => Class::Local,
+            AtomicLoad | DataRead | ReadLock => Class::Reads,
+            Fence | Other => Class::Global,
+            _ => Class::Writes,
+        }
+    }
+
+    /// Whether this is an access to memory, which a `Free` of the block conflicts with.
+    #[inline]
+    pub fn is_memory(&self) -> bool {
+        use OpKind::*;
+        matches!(self.kind(), AtomicLoad | AtomicStore | AtomicRmw | DataRead | DataWrite | Free)
+    }
+
+    /// Whether a later read of the object can read from this.
+    #[inline]
+    pub fn is_memory_write(&self) -> bool {
+        use OpKind::*;
+        matches!(self.kind(), AtomicStore | AtomicRmw | DataWrite)
+    }
+
+    /// Whether this reads memory.
+    #[inline]
+    pub fn is_memory_read(&self) -> bool {
+        use OpKind::*;
+        matches!(self.kind(), AtomicLoad | AtomicRmw | DataRead)
+    }
+
+    /// The objects as keys of one space: thread ids do not meet addresses. 0 is none.
+    #[inline]
+    pub fn keys(&self) -> [u64; 2] {
+        use OpKind::*;
+        match self.kind() {
+            Start | Exit | Create | Join | Signal => [self.object | THREAD_SPACE, 0],
+            Io => [self.object | IO_SPACE, 0],
+            _ => [self.object, self.other],
+        }
+    }
+}
+
+const THREAD_SPACE: u64 = 1 << 63;
+const IO_SPACE: u64 = 1 << 62;
+
+/// Whether the order of two operations of different threads can matter: they touch a common object and do not both
+/// read it. It errs to the safe side: fences, and what is not known, depend on everything.
+///
+/// `ReadLock` counts as a read: two readers commute. What ends a read lock is an `Unlock`, which does not commute
+/// with a `WriteLock` that it lets in, nor (conservatively) with another reader.
+#[inline]
+pub fn dependent(a: &Op, b: &Op) -> bool {
+    match (a.class(), b.class()) {
+        (Class::Local, _) | (_, Class::Local) => false,
+        (Class::Global, _) | (_, Class::Global) => true,
+        (Class::Reads, Class::Reads) => false,
+        _ => share_object(a, b),
+    }
+}
+
+#[inline]
+fn share_object(a: &Op, b: &Op) -> bool {
+    if a.kind() == OpKind::Free || b.kind() == OpKind::Free {
+        return a.is_memory() && b.is_memory() && overlap(a, b);
+    }
+    let (x, y) = (a.keys(), b.keys());
+    let shared = |k: u64| k != 0 && (k == y[0] || k == y[1]);
+    shared(x[0]) || shared(x[1])
+}
+
+#[cold]
+fn overlap(a: &Op, b: &Op) -> bool {
+    let range = |op: &Op| {
+        let end =
+            if op.kind() == OpKind::Free { op.other.max(op.object + 1) } else { op.object.max(op.other) + 1 };
+        (op.object, end)
+    };
+    let ((a0, a1), (b0, b1)) = (range(a), range(b));
+    a0 < b1 && b0 < a1
+}
+
+/// As [`dependent`], for a search under fair scheduling. What the fair scheduler lets run depends on which steps
+/// lie between two yields of a thread, so a yield keeps its place among all steps: with that, equivalent
+/// executions have the same priorities, and pruning one of them loses nothing.
+#[inline]
+pub fn dependent_when_fair(a: &Op, b: &Op) -> bool {
+    a.yields() || b.yields() || dependent(a, b)
+}

@@ -1,0 +1,38 @@
+//! What the driver asks the target to execute.
+
+use serde::{Deserialize, Serialize};
+
+use crate::choice::{Choice, Constraint, Next, Tail, Weight};
+use crate::pilot::Course;
+
+/// One execution to make. The runtime gets everything but `id`, which is the strategy's own.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// Tells the strategy which of its orders this was.
+    pub id: u64,
+    pub prefix: Vec<Choice>,
+    pub tail: Tail,
+    pub weights: Vec<Weight>,
+    pub constraints: Vec<Constraint>,
+}
+
+impl Order {
+    /// No prefix: the tail decides everything.
+    pub fn free(id: u64, tail: Tail) -> Order {
+        Order::after(id, Vec::new(), tail)
+    }
+
+    pub fn after(id: u64, prefix: Vec<Choice>, tail: Tail) -> Order {
+        Order { id, prefix, tail, weights: Vec::new(), constraints: Vec::new() }
+    }
+
+    /// An execution again, choice for choice.
+    pub fn replay(choices: impl IntoIterator<Item = Choice>) -> Order {
+        Order::after(0, choices.into_iter().collect(), Tail::NonPreemptive { next: Next::Lowest })
+    }
+
+    /// The order without its prefix, for the pilot.
+    pub fn course(&self) -> Course<'_> {
+        Course { tail: self.tail, weights: &self.weights, constraints: &self.constraints }
+    }
+}

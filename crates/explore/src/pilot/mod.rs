@@ -1,0 +1,332 @@
+//! The pilot: it sits in the target and says, at each scheduling point, which thread is next.
+//!
+//! An order is a *prefix* of choices to follow and a [`Tail`] that decides afterwards (the replay and record
+//! phases of section 4.1). The pilot follows the prefix, keeps the schedule fair throughout ([`Fair`]), and tells
+//! the runtime what to write into the trace. It allocates nothing and knows nothing of the program beyond what
+//! the [`View`] shows, so the same order on the same program gives the same run, in either back end.
+//!
+//! A prefix that can not be followed (the thread is not eligible, or a choice of a value comes where one of a
+//! thread was recorded) is given up at that step, and the tail takes over, so that the run comes to its end
+//! (section 4.2); [`Pilot::divergence`] tells where.
+//!
+//! *Reluctant* threads are those whose next step is a time-out or a spurious wake-up. They may run at any time, but
+//! in a real program rarely do: a deterministic tail lets them run only when nobody else can, a random one
+//! considers them once in [`RELUCTANCE`] steps.
+
+mod constrained;
+mod pct;
+mod pos;
+mod surw;
+
+use crate::choice::{Choice, Constraint, Next, Tail, Weight};
+use crate::fair::Fair;
+use crate::op::Op;
+use crate::rng::Rng;
+use crate::step::{StepFlags, TraceBuf, TraceFull};
+use crate::thread::{ThreadId, ThreadSet};
+
+/// A random tail considers reluctant threads once in so many steps.
+pub const RELUCTANCE: u32 = 8;
+
+/// What the pilot sees at a scheduling point.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The threads whose pending operation would not block. At least one.
+    pub enabled: &'a ThreadSet,
+    /// Those whose pending operation is a `TimeOut` or `Spurious`.
+    pub reluctant: &'a ThreadSet,
+    /// What each thread does next, by thread; for enabled threads it must be there.
+    pub pending: &'a [Op],
+}
+
+impl View<'_> {
+    #[inline]
+    fn pending(&self, t: ThreadId) -> Op {
+        self.pending.get(t.index()).copied().unwrap_or_default()
+    }
+}
+
+/// The order to follow, apart from its prefix, which is shown to the pilot at each choice.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<'a> {
+    pub tail: Tail,
+    /// For [`Tail::Surw`].
+    pub weights: &'a [Weight],
+    /// For [`Tail::Constrained`]; those past [`MAX_CONSTRAINTS`](crate::choice::MAX_CONSTRAINTS) are ignored.
+    pub constraints: &'a [Constraint],
+}
+
+impl Course<'_> {
+    pub const fn tail(tail: Tail) -> Course<'static> {
+        Course { tail, weights: &[], constraints: &[] }
+    }
+}
+
+/// See the module's description. About 700 KB, of which few pages are ever touched; all zero at first, so that a
+/// static one costs nothing in the file.
+#[derive(Debug)]
+pub struct Pilot {
+    step: u32,
+    following: bool,
+    diverged: Option<u32>,
+    last: Option<ThreadId>,
+    last_op: Op,
+    flags: StepFlags,
+    mode: Mode,
+    rng: Rng,
+    eligible: ThreadSet,
+    candidates: ThreadSet,
+    enabled_before: ThreadSet,
+    fair: Fair,
+    pct: pct::Pct,
+    pos: pos::Pos,
+    surw: surw::Surw,
+    constrained: constrained::Constrained,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Lowest,
+    Highest,
+    Round,
+    Random,
+    Pct,
+    Pos,
+    Surw,
+    Constrained,
+}
+
+impl Default for Pilot {
+    fn default() -> Pilot {
+        Pilot::new()
+    }
+}
+
+impl Pilot {
+    pub const fn new() -> Pilot {
+        Pilot {
+            step: 0,
+            following: false,
+            diverged: None,
+            last: None,
+            last_op: Op::new(crate::op::OpKind::Start, 0, 0),
+            flags: StepFlags(0),
+            mode: Mode::Lowest,
+            rng: Rng::new(0),
+            eligible: ThreadSet::new(),
+            candidates: ThreadSet::new(),
+            enabled_before: ThreadSet::new(),
+            fair: Fair::new(),
+            pct: pct::Pct::new(),
+            pos: pos::Pos::new(),
+            surw: surw::Surw::new(),
+            constrained: constrained::Constrained::new(),
+        }
+    }
+
+    /// A new execution begins.
+    pub fn begin(&mut self, course: &Course<'_>) {
+        self.step = 0;
+        self.following = true;
+        self.diverged = None;
+        self.last = None;
+        self.flags = StepFlags(0);
+        self.fair.reset();
+        self.rng = Rng::new(0);
+        self.mode = match course.tail {
+            Tail::NonPreemptive { next: Next::Lowest } => Mode::Lowest,
+            Tail::NonPreemptive { next: Next::Highest } => Mode::Highest,
+            Tail::NonPreemptive { next: Next::Round } => Mode::Round,
+            Tail::Random { seed } => self.seed(Mode::Random, seed),
+            Tail::Pct { seed, depth, length } => {
+                self.pct.begin(seed, depth, length);
+                self.seed(Mode::Pct, seed)
+            }
+            Tail::Pos { seed } => {
+                self.pos.begin(seed);
+                self.seed(Mode::Pos, seed)
+            }
+            Tail::Surw { seed, object } => {
+                self.surw.begin(object, course.weights);
+                self.seed(Mode::Surw, seed)
+            }
+            Tail::Constrained { seed } => {
+                self.pos.begin(seed);
+                self.constrained.begin(course.constraints);
+                self.seed(Mode::Constrained, seed)
+            }
+        };
+    }
+
+    fn seed(&mut self, mode: Mode, seed: u64) -> Mode {
+        self.rng = Rng::new(seed);
+        mode
+    }
+
+    /// The thread to make the next step. `prefix` is the order's, the same at each call.
+    #[inline]
+    pub fn choose(&mut self, prefix: &[Choice], view: &View<'_>) -> ThreadId {
+        if let Some(last) = self.last {
+            self.fair.stepped(last, self.last_op.yields(), &self.enabled_before, view.enabled);
+        }
+        self.enabled_before.assign(view.enabled);
+        self.eligible.assign(view.enabled);
+        self.fair.filter(&mut self.eligible);
+        let continuing = self
+            .last
+            .filter(|t| !self.last_op.yields() && self.eligible.contains(*t) && !view.reluctant.contains(*t));
+        self.before_choice(view);
+        let (thread, from_prefix) =
+            match self.prefix_says(prefix, Choice::as_thread, |p, t| p.eligible.contains(t)) {
+                Some(thread) => (thread, true),
+                None => (self.tail_says(view, continuing), false),
+            };
+        let op = view.pending(thread);
+        self.after_choice(thread, &op);
+        self.flags = StepFlags(0)
+            .with(StepFlags::FROM_PREFIX, from_prefix)
+            .with(StepFlags::CAN_CONTINUE, continuing.is_some())
+            .with(StepFlags::PREEMPTION, continuing.is_some_and(|t| t != thread));
+        self.last = Some(thread);
+        self.last_op = op;
+        self.step += 1;
+        thread
+    }
+
+    /// The value to take, below `n`, at a choice of values by the running thread. 0 is what would ordinarily
+    /// happen, and what deterministic tails take. A choice among fewer than two is no choice: it is not to be
+    /// asked for, nor recorded.
+    pub fn choose_value(&mut self, prefix: &[Choice], n: u16) -> u16 {
+        let (value, from_prefix) = match self.prefix_says(prefix, Choice::as_value, |_, v| v < n) {
+            Some(value) => (value, true),
+            None => {
+                let random = !matches!(self.mode, Mode::Lowest | Mode::Highest | Mode::Round);
+                (if random { self.rng.below(n.into()) as u16 } else { 0 }, false)
+            }
+        };
+        self.flags = StepFlags(0).with(StepFlags::FROM_PREFIX, from_prefix);
+        self.step += 1;
+        value
+    }
+
+    /// Writes down the choice that [`Pilot::choose`] has just made.
+    #[inline]
+    pub fn record(&self, view: &View<'_>, trace: &mut TraceBuf<'_>) -> Result<(), TraceFull> {
+        let thread = self.last.unwrap_or_default();
+        trace.push_thread(thread, self.last_op, self.flags, &self.eligible, view.reluctant)
+    }
+
+    /// Writes down the choice that [`Pilot::choose_value`] has just made.
+    pub fn record_value(
+        &self,
+        op: Op,
+        n: u16,
+        value: u16,
+        trace: &mut TraceBuf<'_>,
+    ) -> Result<(), TraceFull> {
+        trace.push_value(self.last.unwrap_or_default(), op, self.flags, n, value)
+    }
+
+    /// The step at which the prefix could not be followed.
+    pub fn divergence(&self) -> Option<u32> {
+        self.diverged
+    }
+
+    /// How many choices have been made.
+    pub fn steps(&self) -> u32 {
+        self.step
+    }
+
+    /// The threads that the last choice was among.
+    pub fn eligible(&self) -> &ThreadSet {
+        &self.eligible
+    }
+
+    /// What else there is to know of the last choice.
+    pub fn flags(&self) -> StepFlags {
+        self.flags
+    }
+
+    #[inline]
+    fn prefix_says<T: Copy>(
+        &mut self,
+        prefix: &[Choice],
+        want: impl Fn(Choice) -> Option<T>,
+        can: impl Fn(&Pilot, T) -> bool,
+    ) -> Option<T> {
+        if !self.following {
+            return None;
+        }
+        let Some(choice) = prefix.get(self.step as usize) else {
+            self.following = false;
+            return None;
+        };
+        let choice = want(*choice).filter(|c| can(self, *c));
+        if choice.is_none() {
+            self.following = false;
+            self.diverged = Some(self.step);
+        }
+        choice
+    }
+
+    /// Tails with a memory keep it up to date through the prefix too.
+    #[inline]
+    fn before_choice(&mut self, view: &View<'_>) {
+        match self.mode {
+            Mode::Pos | Mode::Constrained => {
+                let done = self.last.map(|t| (t, self.last_op));
+                self.pos.update(&mut self.rng, done, &self.eligible, view);
+            }
+            Mode::Surw => self.surw.update(&mut self.rng, &self.eligible),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn after_choice(&mut self, thread: ThreadId, op: &Op) {
+        match self.mode {
+            Mode::Surw => self.surw.stepped(&mut self.rng, thread, op, &self.eligible),
+            Mode::Constrained => self.constrained.stepped(op),
+            Mode::Pct => self.pct.stepped(self.step, thread),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn tail_says(&mut self, view: &View<'_>, continuing: Option<ThreadId>) -> ThreadId {
+        let deterministic = matches!(self.mode, Mode::Lowest | Mode::Highest | Mode::Round);
+        if let (true, Some(t)) = (deterministic, continuing) {
+            return t;
+        }
+        self.candidates.assign(&self.eligible);
+        if self.candidates.intersects(view.reluctant) && (deterministic || !self.rng.one_in(RELUCTANCE)) {
+            self.candidates.subtract(view.reluctant);
+            if self.candidates.is_empty() {
+                self.candidates.assign(&self.eligible);
+            }
+        }
+        let chosen = match self.mode {
+            Mode::Lowest => self.after_yield(ThreadSet::first),
+            Mode::Highest => self.after_yield(ThreadSet::last),
+            Mode::Round => self.last.map_or(self.candidates.first(), |t| self.candidates.next_after(t)),
+            Mode::Random => self.candidates.nth(self.rng.below(self.candidates.len())),
+            Mode::Pct => self.pct.choose(&self.candidates),
+            Mode::Pos => self.pos.choose(&self.candidates),
+            Mode::Surw => self.surw.choose(&mut self.rng, &self.candidates, view),
+            Mode::Constrained => {
+                self.constrained.filter(&mut self.candidates, view);
+                self.pos.choose(&self.candidates)
+            }
+        };
+        chosen.unwrap_or_default()
+    }
+
+    /// A thread that has just yielded lets others go first, though fairness would let it run.
+    fn after_yield(&self, pick: impl Fn(&ThreadSet) -> Option<ThreadId>) -> Option<ThreadId> {
+        let mut others = self.candidates;
+        if let Some(last) = self.last.filter(|_| self.last_op.yields()) {
+            others.remove(last);
+        }
+        pick(&others).or_else(|| pick(&self.candidates))
+    }
+}

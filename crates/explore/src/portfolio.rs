@@ -1,0 +1,249 @@
+//! The default search: several strategies that take turns, so that nobody need choose.
+//!
+//! # The first schedules
+//! Most bugs that can be found at all are found early, by one strategy or another; the turns are arranged so that each
+//! has shown its best after a few. Partial-order sampling is first: it finds in one execution what many orders
+//! show. Preemption bounding's first execution is the plain one, without a preemption, from which [`Aim`]
+//! predicts what single switches would bring; as long as it promises something new it has every second turn. Then
+//! come SURW, RFF, PCT, delay bounding, and samples again.
+//!
+//! # Later
+//! Preemption bounding always gets a quarter of the turns: it alone ends, and when it has, everything has been explored
+//! and so is the portfolio. The other turns go by yield: what share of its recent executions no strategy had made
+//! before, up to the order of independent steps. A strategy that only repeats gets one turn in [`LEAST`].
+//!
+//! Every execution that is new is shown to all strategies.
+
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+
+use crate::fingerprint::Fingerprinter;
+use crate::order::Order;
+use crate::strategy::{
+    Aim, AnyStrategy, DelayBounding, Limits, PctSampling, PosSampling, PreemptionBounding, Progress, RandomWalk, Rff,
+    Strategy, SurwSampling,
+};
+use crate::trace::TraceView;
+
+/// A strategy that yields nothing gets one turn in so many.
+const LEAST: f32 = 40.0;
+/// How many executions are remembered, to tell what is new.
+const REMEMBERED: usize = 1 << 21;
+// The members in their order, as [`OPENING`] and the rest refer to them; plain random is the last.
+const PREEMPTION: usize = 0;
+const AIM: usize = 1;
+const POS: usize = 2;
+const SURW: usize = 3;
+const RFF: usize = 4;
+const PCT: usize = 5;
+const DELAY: usize = 6;
+
+/// Whose turn it is at first. A member with nothing to do now is passed over.
+const OPENING: [usize; 24] = [
+    POS, PREEMPTION, AIM, AIM, POS, AIM, AIM, SURW, AIM, RFF, AIM, PCT, AIM, DELAY, AIM, POS, AIM, RFF, AIM, SURW, AIM,
+    PCT, PREEMPTION, DELAY,
+];
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Member {
+    strategy: AnyStrategy,
+    /// The share of recent executions that were new.
+    yields: f32,
+    /// Turns are given to the member with the most credit.
+    credit: f32,
+    schedules: u64,
+    new: u64,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Portfolio {
+    members: Vec<Member>,
+    turns: u64,
+    seen: FxHashSet<u64>,
+    schedules: u64,
+    /// The only schedule there is has been made.
+    only_one: bool,
+    #[serde(skip)]
+    prints: Prints,
+}
+
+#[derive(Debug, Default)]
+struct Prints(Fingerprinter);
+
+impl Clone for Prints {
+    fn clone(&self) -> Prints {
+        Prints::default()
+    }
+}
+
+/// What one member has done.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Share {
+    pub name: &'static str,
+    pub schedules: u64,
+    /// Of these, executions that no member had made before.
+    pub new: u64,
+    pub progress: Progress,
+}
+
+/// An order's id says whose it is in the lowest bits.
+const MEMBER_BITS: u32 = 4;
+
+impl Portfolio {
+    pub fn new(seed: u64, limits: Limits) -> Portfolio {
+        // Delay bounding is a helper here: bounds past 3 and large tables are preemption bounding's.
+        let helper = Limits { bound: limits.bound.min(3), states: limits.states / 4, items: limits.items / 4, ..limits };
+        let strategies = [
+            AnyStrategy::Preemption(PreemptionBounding::new(limits)),
+            AnyStrategy::Aim(Aim::new()),
+            AnyStrategy::Pos(PosSampling::new(seed)),
+            AnyStrategy::Surw(SurwSampling::new(seed ^ 1)),
+            AnyStrategy::Rff(Rff::new(seed ^ 2)),
+            AnyStrategy::Pct(PctSampling::new(seed ^ 3)),
+            AnyStrategy::Delay(DelayBounding::new(helper)),
+            AnyStrategy::Random(RandomWalk::new(seed ^ 4)),
+        ];
+        let member = |strategy| Member { strategy, yields: 1.0, credit: 0.0, schedules: 0, new: 0 };
+        Portfolio {
+            members: strategies.into_iter().map(member).collect(),
+            turns: 0,
+            seen: FxHashSet::default(),
+            schedules: 0,
+            only_one: false,
+            prints: Prints::default(),
+        }
+    }
+
+    /// What each member has done.
+    pub fn shares(&self) -> Vec<Share> {
+        let share = |m: &Member| Share {
+            name: m.strategy.name(),
+            schedules: m.schedules,
+            new: m.new,
+            progress: m.strategy.progress(),
+        };
+        self.members.iter().map(share).collect()
+    }
+
+    /// Who made this order.
+    pub fn maker(&self, order: &Order) -> &'static str {
+        self.members.get(order.id as usize & ((1 << MEMBER_BITS) - 1)).map_or("", |m| m.strategy.name())
+    }
+
+    fn ask(&mut self, who: usize) -> Option<Order> {
+        let mut order = self.members[who].strategy.next()?;
+        order.id = order.id << MEMBER_BITS | who as u64;
+        Some(order)
+    }
+
+    fn opening(&mut self) -> Option<Order> {
+        while let Some(&who) = OPENING.get(self.turns as usize) {
+            self.turns += 1;
+            if let Some(order) = self.ask(who) {
+                return Some(order);
+            }
+        }
+        None
+    }
+
+    /// By credit: every member earns by its yield, and pays for its turn what all have earned.
+    fn by_yield(&mut self) -> Option<Order> {
+        let mut all = 0.0;
+        for m in &mut self.members {
+            let earns = m.yields.max(1.0 / LEAST);
+            m.credit += earns;
+            all += earns;
+        }
+        let mut turn: Vec<usize> = (0..self.members.len()).collect();
+        turn.sort_by(|a, b| self.members[*b].credit.total_cmp(&self.members[*a].credit));
+        for who in turn {
+            if let Some(order) = self.ask(who) {
+                self.members[who].credit -= all;
+                return Some(order);
+            }
+            // What it can not spend it does not save.
+            self.members[who].credit = self.members[who].credit.min(0.0);
+        }
+        None
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.only_one || self.members[PREEMPTION].strategy.progress().exhausted
+    }
+
+    fn is_new(&mut self, trace: &TraceView<'_>) -> bool {
+        let prints = &mut self.prints.0;
+        prints.begin();
+        for step in trace.steps {
+            prints.step(step);
+        }
+        if self.seen.len() >= REMEMBERED {
+            return !self.seen.contains(&prints.state());
+        }
+        self.seen.insert(prints.state())
+    }
+}
+
+impl Strategy for Portfolio {
+    fn name(&self) -> &'static str {
+        "portfolio"
+    }
+
+    fn next(&mut self) -> Option<Order> {
+        if self.is_exhausted() {
+            return None;
+        }
+        if let Some(order) = self.opening() {
+            return Some(order);
+        }
+        self.turns += 1;
+        let promising = matches!(&self.members[AIM].strategy, AnyStrategy::Aim(a) if a.promise() > 0);
+        let first = match self.turns % 4 {
+            0 => Some(PREEMPTION),
+            1 | 3 if promising => Some(AIM),
+            _ => None,
+        };
+        first.and_then(|who| self.ask(who)).or_else(|| self.by_yield())
+    }
+
+    fn observe(&mut self, order: &Order, trace: TraceView<'_>) {
+        let who = order.id as usize & ((1 << MEMBER_BITS) - 1);
+        if who >= self.members.len() {
+            return;
+        }
+        let new = self.is_new(&trace);
+        self.schedules += 1;
+        self.only_one |= self.schedules == 1 && trace.divergence.is_none() && !has_choice(&trace);
+        let own = Order { id: order.id >> MEMBER_BITS, ..order.clone() };
+        let member = &mut self.members[who];
+        member.schedules += 1;
+        member.new += u64::from(new);
+        member.yields += (f32::from(u8::from(new)) - member.yields) / 32.0;
+        member.strategy.observe(&own, trace);
+        if new {
+            let others = self.members.iter_mut().enumerate().filter(|(i, _)| *i != who);
+            others.for_each(|(_, m)| m.strategy.witness(trace));
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let systematic = self.members[PREEMPTION].strategy.progress();
+        let in_flight = self.members.iter().map(|m| m.strategy.progress().in_flight).sum();
+        Progress {
+            schedules: self.schedules,
+            in_flight,
+            exhausted: self.is_exhausted(),
+            ..systematic
+        }
+    }
+
+    fn resume(&mut self) {
+        self.members.iter_mut().for_each(|m| m.strategy.resume());
+    }
+}
+
+/// Whether another schedule than this was possible.
+fn has_choice(trace: &TraceView<'_>) -> bool {
+    trace.steps.iter().any(|s| s.is_value() || s.eligible(trace.wide).nth(1).is_some())
+}

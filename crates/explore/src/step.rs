@@ -1,0 +1,185 @@
+//! One step of an execution, as the runtime records it and the strategies read it, without conversion in between.
+
+use crate::op::Op;
+use crate::thread::{Members, ThreadId, ThreadSet};
+
+/// One step. At a choice of threads, `eligible` says who could have been chosen: the enabled threads that fair
+/// scheduling lets run. At a choice of values ([`Step::n_values`] > 0) the thread is the one that makes it.
+///
+/// Plain data: 40 bytes, no padding, and any bits are a step (wrong ones are a wrong step, nothing worse), so that
+/// shared memory can be read in place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+#[repr(C)]
+pub struct Step {
+    pub op: Op,
+    pub thread: ThreadId,
+    pub n_values: u16,
+    pub value: u16,
+    pub flags: StepFlags,
+    /// Threads 0 to 63, or, with [`StepFlags::WIDE`], an index into the wide words and how many a set takes.
+    set: u64,
+}
+
+/// What else the pilot knows of a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+#[repr(transparent)]
+pub struct StepFlags(pub u16);
+
+impl StepFlags {
+    /// The sets are in the wide words: first the eligible threads, then the reluctant among them.
+    pub const WIDE: StepFlags = StepFlags(1);
+    /// The choice was the prefix's, not the tail's.
+    pub const FROM_PREFIX: StepFlags = StepFlags(2);
+    /// The thread of the step before could have gone on: it is eligible, did not yield, and is not reluctant.
+    /// To choose another is a preemption.
+    pub const CAN_CONTINUE: StepFlags = StepFlags(4);
+    /// It could have gone on, and another was chosen.
+    pub const PREEMPTION: StepFlags = StepFlags(8);
+
+    #[inline]
+    pub const fn has(self, flag: StepFlags) -> bool {
+        self.0 & flag.0 != 0
+    }
+
+    #[inline]
+    pub const fn with(self, flag: StepFlags, on: bool) -> StepFlags {
+        if on { StepFlags(self.0 | flag.0) } else { self }
+    }
+}
+
+impl Step {
+    /// The eligible threads, as words of a set. `wide` is the trace's.
+    #[inline]
+    pub fn eligible_words<'a>(&'a self, wide: &'a [u64]) -> &'a [u64] {
+        if !self.flags.has(StepFlags::WIDE) {
+            return core::slice::from_ref(&self.set);
+        }
+        let (at, n) = self.wide_place();
+        wide.get(at..at + n).unwrap_or(&[])
+    }
+
+    /// The eligible threads that are reluctant: about to time out, or to wake for no reason.
+    #[inline]
+    pub fn reluctant_words<'a>(&self, wide: &'a [u64]) -> &'a [u64] {
+        if !self.flags.has(StepFlags::WIDE) {
+            return &[];
+        }
+        let (at, n) = self.wide_place();
+        wide.get(at + n..at + 2 * n).unwrap_or(&[])
+    }
+
+    #[inline]
+    fn wide_place(&self) -> (usize, usize) {
+        ((self.set >> 8) as usize, (self.set & 0xff) as usize)
+    }
+
+    #[inline]
+    pub fn eligible<'a>(&'a self, wide: &'a [u64]) -> Members<'a> {
+        Members::of(self.eligible_words(wide))
+    }
+
+    #[inline]
+    pub fn is_reluctant(&self, t: ThreadId, wide: &[u64]) -> bool {
+        self.reluctant_words(wide).get(t.index() / 64).is_some_and(|w| w >> (t.0 % 64) & 1 != 0)
+    }
+
+    /// Whether this was a choice of values.
+    #[inline]
+    pub fn is_value(&self) -> bool {
+        self.n_values > 0
+    }
+}
+
+/// A trace as it is being written, into memory of the caller's.
+#[derive(Debug)]
+pub struct TraceBuf<'a> {
+    steps: &'a mut [Step],
+    wide: &'a mut [u64],
+    len: usize,
+    wide_len: usize,
+}
+
+/// The trace has no room for another step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TraceFull;
+
+impl<'a> TraceBuf<'a> {
+    /// Goes on at `len` steps and `wide_len` wide words, as an earlier `TraceBuf` on the same memory left them;
+    /// 0 and 0 begin a trace.
+    pub fn resume(steps: &'a mut [Step], wide: &'a mut [u64], len: usize, wide_len: usize) -> TraceBuf<'a> {
+        TraceBuf { steps, wide, len, wide_len }
+    }
+
+    pub fn new(steps: &'a mut [Step], wide: &'a mut [u64]) -> TraceBuf<'a> {
+        TraceBuf::resume(steps, wide, 0, 0)
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn wide_len(&self) -> usize {
+        self.wide_len
+    }
+
+    /// Adds a step that chose a thread. `reluctant` need not be a subset of `eligible`.
+    #[inline]
+    pub fn push_thread(
+        &mut self,
+        thread: ThreadId,
+        op: Op,
+        flags: StepFlags,
+        eligible: &ThreadSet,
+        reluctant: &ThreadSet,
+    ) -> Result<(), TraceFull> {
+        let narrow = eligible.words().len() <= 1 && !eligible.intersects(reluctant);
+        let (set, flags) = if narrow {
+            (eligible.words().first().copied().unwrap_or(0), flags)
+        } else {
+            (self.push_wide(eligible, reluctant)?, flags.with(StepFlags::WIDE, true))
+        };
+        self.push(Step { op, thread, n_values: 0, value: 0, flags, set })
+    }
+
+    /// Adds a step that chose `value` of `n_values`.
+    #[inline]
+    pub fn push_value(
+        &mut self,
+        thread: ThreadId,
+        op: Op,
+        flags: StepFlags,
+        n_values: u16,
+        value: u16,
+    ) -> Result<(), TraceFull> {
+        self.push(Step { op, thread, n_values, value, flags, set: 0 })
+    }
+
+    #[inline]
+    fn push(&mut self, step: Step) -> Result<(), TraceFull> {
+        *self.steps.get_mut(self.len).ok_or(TraceFull)? = step;
+        self.len += 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn push_wide(&mut self, eligible: &ThreadSet, reluctant: &ThreadSet) -> Result<u64, TraceFull> {
+        let n = eligible.words().len().max(1);
+        let at = self.wide_len;
+        let room = self.wide.get_mut(at..at + 2 * n).ok_or(TraceFull)?;
+        room.fill(0);
+        room[..eligible.words().len()].copy_from_slice(eligible.words());
+        for (i, r) in reluctant.words().iter().enumerate().take(n) {
+            room[n + i] = room[i] & r;
+        }
+        self.wide_len += 2 * n;
+        Ok((at as u64) << 8 | n as u64)
+    }
+}
+
+const _: () = assert!(size_of::<Step>() == 40 && align_of::<Step>() == 8);

@@ -1,0 +1,46 @@
+//! Iterative delay bounding: *Delay-bounded scheduling* (Emmi, Qadeer, Rakamarić, POPL 2011).
+//!
+//! There is one default schedule: the running thread goes on while it can, then comes the next in turn. Each thread that
+//! is passed over in favour of the one after it is a delay. Unlike with preemptions, a bound of 0 has a single
+//! schedule, however many threads there are: with many threads, bugs are found in smaller bounds.
+
+use serde::{Deserialize, Serialize};
+
+use super::tree::{Limits, Pricing, Tree};
+use super::{Progress, Strategy};
+use crate::order::Order;
+use crate::trace::TraceView;
+
+/// See the module, and `tree` for how.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DelayBounding {
+    tree: Tree,
+}
+
+impl DelayBounding {
+    pub fn new(limits: Limits) -> DelayBounding {
+        DelayBounding { tree: Tree::new(Pricing::Delay, limits) }
+    }
+}
+
+impl Strategy for DelayBounding {
+    fn name(&self) -> &'static str {
+        "delay"
+    }
+
+    fn next(&mut self) -> Option<Order> {
+        self.tree.next()
+    }
+
+    fn observe(&mut self, order: &Order, trace: TraceView<'_>) {
+        self.tree.observe(order, trace);
+    }
+
+    fn progress(&self) -> Progress {
+        self.tree.progress()
+    }
+
+    fn resume(&mut self) {
+        self.tree.resume();
+    }
+}

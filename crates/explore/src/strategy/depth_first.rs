@@ -1,0 +1,218 @@
+//! Depth-first search of all schedules, with sleep sets: *Partial-Order Methods for the Verification of Concurrent
+//! Systems* (Godefroid, LNCS 1032, 1996), chapter 5.
+//!
+//! When a state has choices `a` and `b` that are independent, exploring `a b` makes `b a` superfluous. So after `a` has
+//! been explored from a state, `a` goes to *sleep* in the subtrees of its siblings, and wakes when a step that
+//! depends on it is made; a thread that sleeps is not chosen. Of each class of equivalent schedules one is explored
+//! to its end, without remembering states.
+//!
+//! The tail of an execution does not know who sleeps. When it runs a sleeping thread, the rest of that execution is
+//! covered elsewhere and is not branched from; only the execution itself was in vain.
+//!
+//! A sleeping thread's operation is its next one in the trace. Where there is none, or a wait makes it uncertain, the
+//! thread is woken: sound, and seldom.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::bases::{BaseId, Bases, NO_BASE};
+use super::{Progress, Strategy};
+use crate::choice::{Choice, Next, Tail};
+use crate::op::{Op, dependent_when_fair};
+use crate::order::Order;
+use crate::step::Step;
+use crate::thread::ThreadId;
+use crate::trace::{Outcome, TraceView};
+use crate::upcoming::Upcoming;
+
+/// A schedule to be explored, and who sleeps after it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Item {
+    base: BaseId,
+    keep: u32,
+    alt: Option<Choice>,
+    sleep: Box<[ThreadId]>,
+    weight: f64,
+    retried: bool,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DepthFirst {
+    frontier: Vec<Item>,
+    in_flight: FxHashMap<u64, Item>,
+    next_id: u64,
+    bases: Bases,
+    sleep_sets: bool,
+    schedules: u64,
+    done: f64,
+    pruned: u64,
+    lost: u64,
+}
+
+impl Default for DepthFirst {
+    fn default() -> DepthFirst {
+        DepthFirst::new()
+    }
+}
+
+impl DepthFirst {
+    pub fn new() -> DepthFirst {
+        let root =
+            Item { base: NO_BASE, keep: 0, alt: None, sleep: Box::new([]), weight: 1.0, retried: false };
+        DepthFirst {
+            frontier: vec![root],
+            in_flight: FxHashMap::default(),
+            next_id: 0,
+            bases: Bases::default(),
+            sleep_sets: true,
+            schedules: 0,
+            done: 0.0,
+            pruned: 0,
+            lost: 0,
+        }
+    }
+
+    /// Every schedule, equivalent or not: for tests, and to count them.
+    pub fn without_sleep_sets() -> DepthFirst {
+        DepthFirst { sleep_sets: false, ..DepthFirst::new() }
+    }
+
+    fn expand(&mut self, item: &Item, from: usize, trace: &TraceView<'_>) -> f64 {
+        let steps = trace.steps;
+        let mut upcoming = Upcoming::default();
+        upcoming.begin(steps);
+        let mut walk = Walk { base: NO_BASE, sleep: item.sleep.to_vec(), weight: item.weight };
+        for (i, step) in steps.iter().enumerate() {
+            if i >= from {
+                self.branch(&mut walk, i, trace, &upcoming);
+                if !step.is_value() {
+                    if walk.sleep.contains(&step.thread) {
+                        self.pruned += 1;
+                        break;
+                    }
+                    walk.sleep.retain(|q| *q != step.thread && stays_asleep(*q, &step.op, &upcoming, steps));
+                }
+            }
+            upcoming.pass(i, step);
+        }
+        walk.weight
+    }
+
+    /// Puts the choices not taken at step `i` into the frontier.
+    fn branch(&mut self, walk: &mut Walk, i: usize, trace: &TraceView<'_>, upcoming: &Upcoming) {
+        let step = &trace.steps[i];
+        let mut items: Vec<(Choice, Vec<ThreadId>)> = Vec::new();
+        if step.is_value() {
+            let others = (0..step.n_values).filter(|v| *v != step.value);
+            items.extend(others.map(|v| (Choice::value(v), walk.sleep.clone())));
+        } else {
+            let mut explored = walk.sleep.clone();
+            explored.push(step.thread);
+            for t in step.eligible(trace.wide).filter(|t| *t != step.thread) {
+                if walk.sleep.contains(&t) {
+                    self.pruned += 1;
+                    continue;
+                }
+                items.push((Choice::thread(t), self.asleep_after(t, &explored, upcoming, trace.steps)));
+                explored.push(t);
+            }
+        }
+        let share = walk.weight / (items.len() + 1) as f64;
+        walk.weight = share;
+        // The last pushed is explored first; it must not matter to the sleep sets, and does not: they say who
+        // will be explored, not who has been.
+        for (alt, sleep) in items {
+            if walk.base == NO_BASE {
+                walk.base = self.bases.add(trace.choices());
+            }
+            self.bases.hold(walk.base);
+            self.frontier.push(Item {
+                base: walk.base,
+                keep: i as u32,
+                alt: Some(alt),
+                sleep: sleep.into(),
+                weight: share,
+                retried: false,
+            });
+        }
+    }
+
+    fn asleep_after(
+        &self,
+        t: ThreadId,
+        explored: &[ThreadId],
+        upcoming: &Upcoming,
+        steps: &[Step],
+    ) -> Vec<ThreadId> {
+        let Some(next) = upcoming.pending(t, steps).filter(|_| self.sleep_sets) else { return Vec::new() };
+        explored.iter().copied().filter(|q| stays_asleep(*q, &next.op, upcoming, steps)).collect()
+    }
+}
+
+/// The state of a walk along one trace.
+struct Walk {
+    base: BaseId,
+    sleep: Vec<ThreadId>,
+    weight: f64,
+}
+
+/// Whether `q` sleeps on when `op` is executed.
+fn stays_asleep(q: ThreadId, op: &Op, upcoming: &Upcoming, steps: &[Step]) -> bool {
+    upcoming.pending(q, steps).is_some_and(|s| !dependent_when_fair(&s.op, op))
+}
+
+impl Strategy for DepthFirst {
+    fn name(&self) -> &'static str {
+        "dfs"
+    }
+
+    fn next(&mut self) -> Option<Order> {
+        let item = self.frontier.pop()?;
+        let prefix = self.bases.prefix(item.base, item.keep, item.alt);
+        let id = self.next_id;
+        self.next_id += 1;
+        self.in_flight.insert(id, item);
+        Some(Order::after(id, prefix, Tail::NonPreemptive { next: Next::Lowest }))
+    }
+
+    fn observe(&mut self, order: &Order, trace: TraceView<'_>) {
+        let Some(mut item) = self.in_flight.remove(&order.id) else { return };
+        self.schedules += 1;
+        let failed = trace.divergence.is_some() || trace.outcome == Outcome::Lost;
+        if failed && !item.retried {
+            item.retried = true;
+            self.frontier.push(item);
+            return;
+        }
+        let rest = if failed {
+            self.lost += 1;
+            item.weight
+        } else {
+            self.expand(&item, order.prefix.len(), &trace)
+        };
+        self.done += rest;
+        self.bases.release(item.base);
+    }
+
+    fn progress(&self) -> Progress {
+        let in_flight = self.in_flight.len() as u64;
+        Progress {
+            schedules: self.schedules,
+            in_flight,
+            bound: None,
+            left: Some(self.frontier.len() as u64 + in_flight),
+            fraction: Some(self.done.min(1.0)),
+            estimate: (self.done > 0.0).then(|| self.schedules as f64 / self.done.min(1.0)),
+            pruned: self.pruned,
+            lost: self.lost,
+            exhausted: self.frontier.is_empty() && in_flight == 0,
+        }
+    }
+
+    fn resume(&mut self) {
+        let mut back: Vec<(u64, Item)> = self.in_flight.drain().collect();
+        back.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
+        self.frontier.extend(back.into_iter().map(|(_, item)| item));
+    }
+}

@@ -1,0 +1,176 @@
+//! Strategies: one a file, behind one small trait.
+//!
+//! A strategy hands out orders and reads traces. It is asked for several orders before it sees a result, and sees
+//! results in any order; what it has handed out and not seen again is *in flight*. [`Strategy::next`] gives nothing
+//! when there is nothing to do *now*: only [`Progress::exhausted`] says that there never will be.
+//!
+//! Every strategy is plain data with serde: written to disk and read back it goes on where it was, after
+//! [`Strategy::resume`] has taken back what was in flight.
+
+mod aim;
+mod bases;
+mod delay;
+mod depth_first;
+mod pct;
+mod pos;
+mod preemption;
+mod random;
+mod rff;
+mod sampler;
+mod surw;
+pub(crate) mod tree;
+
+pub use aim::Aim;
+pub use delay::DelayBounding;
+pub use depth_first::DepthFirst;
+pub use pct::PctSampling;
+pub use pos::PosSampling;
+pub use preemption::PreemptionBounding;
+pub use random::RandomWalk;
+pub use rff::Rff;
+pub use surw::SurwSampling;
+pub use tree::Limits;
+
+use serde::{Deserialize, Serialize};
+
+use crate::order::Order;
+use crate::trace::TraceView;
+
+/// How to search.
+pub trait Strategy {
+    /// The name on the command line and in reports.
+    fn name(&self) -> &'static str;
+
+    /// The next execution to make, if there is one now.
+    fn next(&mut self) -> Option<Order>;
+
+    /// An order of this strategy has been executed.
+    fn observe(&mut self, order: &Order, trace: TraceView<'_>);
+
+    /// Another strategy's order has been executed: nothing is owed, but something may be learnt.
+    fn witness(&mut self, _trace: TraceView<'_>) {}
+
+    fn progress(&self) -> Progress;
+
+    /// Orders in flight will not come back (the search was stopped and is resumed): they are to be made again.
+    fn resume(&mut self);
+}
+
+/// How far a strategy is.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Progress {
+    /// Executions observed.
+    pub schedules: u64,
+    pub in_flight: u64,
+    /// The bound being explored; all below it are complete.
+    pub bound: Option<u32>,
+    /// Executions known to be left in the current bound.
+    pub left: Option<u64>,
+    /// How much of the current bound is done, by the weight of its subtrees.
+    pub fraction: Option<f64>,
+    /// How many executions the current bound has in all, estimated.
+    pub estimate: Option<f64>,
+    /// Executions skipped because an equivalent one has been or will be made.
+    pub pruned: u64,
+    /// Executions given up because the target did not follow (section 4.2).
+    pub lost: u64,
+    /// There is nothing left to do, in any bound.
+    pub exhausted: bool,
+}
+
+impl Progress {
+    /// A sampler: it counts, and never ends.
+    pub(crate) fn sampling(schedules: u64, in_flight: u64) -> Progress {
+        Progress { schedules, in_flight, ..Progress::default() }
+    }
+}
+
+/// Any of the strategies, as data that can be stored.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum AnyStrategy {
+    Preemption(PreemptionBounding),
+    Delay(DelayBounding),
+    DepthFirst(DepthFirst),
+    Random(RandomWalk),
+    Pct(PctSampling),
+    Pos(PosSampling),
+    Surw(SurwSampling),
+    Rff(Rff),
+    Aim(Aim),
+}
+
+impl AnyStrategy {
+    /// The names that [`AnyStrategy::by_name`] knows.
+    pub const NAMES: [&'static str; 9] =
+        ["preemption", "delay", "dfs", "random", "pct", "pos", "surw", "rff", "aim"];
+
+    /// A strategy by its name; samplers draw from `seed`.
+    pub fn by_name(name: &str, seed: u64, limits: Limits) -> Option<AnyStrategy> {
+        Some(match name {
+            "preemption" => AnyStrategy::Preemption(PreemptionBounding::new(limits)),
+            "delay" => AnyStrategy::Delay(DelayBounding::new(limits)),
+            "dfs" => AnyStrategy::DepthFirst(DepthFirst::new()),
+            "random" => AnyStrategy::Random(RandomWalk::new(seed)),
+            "pct" => AnyStrategy::Pct(PctSampling::new(seed)),
+            "pos" => AnyStrategy::Pos(PosSampling::new(seed)),
+            "surw" => AnyStrategy::Surw(SurwSampling::new(seed)),
+            "rff" => AnyStrategy::Rff(Rff::new(seed)),
+            "aim" => AnyStrategy::Aim(Aim::new()),
+            _ => return None,
+        })
+    }
+
+    fn get(&self) -> &dyn Strategy {
+        match self {
+            AnyStrategy::Preemption(s) => s,
+            AnyStrategy::Delay(s) => s,
+            AnyStrategy::DepthFirst(s) => s,
+            AnyStrategy::Random(s) => s,
+            AnyStrategy::Pct(s) => s,
+            AnyStrategy::Pos(s) => s,
+            AnyStrategy::Surw(s) => s,
+            AnyStrategy::Rff(s) => s,
+            AnyStrategy::Aim(s) => s,
+        }
+    }
+
+    fn get_mut(&mut self) -> &mut dyn Strategy {
+        match self {
+            AnyStrategy::Preemption(s) => s,
+            AnyStrategy::Delay(s) => s,
+            AnyStrategy::DepthFirst(s) => s,
+            AnyStrategy::Random(s) => s,
+            AnyStrategy::Pct(s) => s,
+            AnyStrategy::Pos(s) => s,
+            AnyStrategy::Surw(s) => s,
+            AnyStrategy::Rff(s) => s,
+            AnyStrategy::Aim(s) => s,
+        }
+    }
+}
+
+impl Strategy for AnyStrategy {
+    fn name(&self) -> &'static str {
+        self.get().name()
+    }
+
+    fn next(&mut self) -> Option<Order> {
+        self.get_mut().next()
+    }
+
+    fn observe(&mut self, order: &Order, trace: TraceView<'_>) {
+        self.get_mut().observe(order, trace);
+    }
+
+    fn witness(&mut self, trace: TraceView<'_>) {
+        self.get_mut().witness(trace);
+    }
+
+    fn progress(&self) -> Progress {
+        self.get().progress()
+    }
+
+    fn resume(&mut self) {
+        self.get_mut().resume();
+    }
+}

@@ -1,0 +1,45 @@
+//! Partial-order sampling: *Partial order aware concurrency sampling* (Yuan, Yang, Gu, CAV 2018).
+
+use serde::{Deserialize, Serialize};
+
+use super::sampler::Seeds;
+use super::{Progress, Strategy};
+use crate::choice::Tail;
+use crate::order::Order;
+use crate::trace::TraceView;
+
+/// See [`Tail::Pos`] for what a step does.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PosSampling {
+    seeds: Seeds,
+}
+
+impl PosSampling {
+    pub fn new(seed: u64) -> PosSampling {
+        PosSampling { seeds: Seeds::new(seed) }
+    }
+}
+
+impl Strategy for PosSampling {
+    fn name(&self) -> &'static str {
+        "pos"
+    }
+
+    fn next(&mut self) -> Option<Order> {
+        let (id, seed) = self.seeds.draw();
+        // Births come first in every other one, the first among them.
+        Some(Order::free(id, Tail::Pos { seed: seed & !1 | id & 1 }))
+    }
+
+    fn observe(&mut self, _order: &Order, _trace: TraceView<'_>) {
+        self.seeds.observed();
+    }
+
+    fn progress(&self) -> Progress {
+        self.seeds.progress()
+    }
+
+    fn resume(&mut self) {
+        self.seeds.resume();
+    }
+}

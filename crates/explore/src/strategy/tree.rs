@@ -1,0 +1,401 @@
+//! The tree of schedules, searched bound by bound: what preemption and delay bounding have in common.
+//!
+//! *Iterative context bounding* (Musuvathi, Qadeer, PLDI 2007): a choice that departs from the default schedule has a
+//! cost, and schedules are explored in the order of what they cost in all. Each execution follows its prefix and then
+//! the default; each choice not taken after the prefix becomes an *item* of the frontier, at its own cost. So every
+//! schedule is made exactly once, and when the items of a bound are used up, the bound is complete.
+//!
+//! # Pruning (section 4.4.2)
+//! A state (see [`fingerprint`](crate::fingerprint)) that has been entered has had all its choices put into the
+//! frontier. If it is reached again at the same cost or more, all that follows is covered, and the rest of that
+//! execution is not branched from. What a choice costs depends, besides the state, on the thread that runs, so that
+//! is part of the key (for preemptions only if it can go on). Bounds are explored in order, so a state is
+//! first reached at its least cost; where results come out of order the costs are compared all the same.
+//!
+//! The state *after* a choice can be told beforehand: a thread's next step in the trace is what it has pending. An
+//! item whose state has been covered by the time its turn comes is dropped without an execution.
+//!
+//! # Why there are no sleep sets here
+//! Sleep sets and a bound do not simply combine: the equivalent schedule by which a sleeping thread's subtree is
+//! covered may cost more, and lie outside the bound (Coons, Musuvathi, McKinley, *Bounded partial-order reduction*,
+//! OOPSLA 2013). Caching states with their costs has the same reduction (section 4.4.2) and no such trouble. Sleep
+//! sets are in [`DepthFirst`](super::DepthFirst), which has no bound.
+//!
+//! # Memory
+//! Both tables are bounded. States past the limit are not remembered: less is pruned. Items past the limit are
+//! dropped, and the first bound that misses some is begun again from the root, with nothing remembered.
+//!
+//! # Deviations
+//! 1. A value other than the ordinary one, and a step of a reluctant thread, cost 1 like a preemption: else bound 0
+//!    would contain every combination of stale reads and time-outs.
+//! 2. A schedule that the target does not follow is tried once more, then its subtree is given up and counted
+//!    (section 4.2).
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::Progress;
+use super::bases::{BaseId, Bases, NO_BASE};
+use crate::choice::{Choice, Next, Tail};
+use crate::fingerprint::{Fingerprinter, fold};
+use crate::order::Order;
+use crate::step::{Step, StepFlags};
+use crate::thread::ThreadId;
+use crate::trace::{Outcome, TraceView};
+use crate::upcoming::Upcoming;
+
+/// What a search may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Limits {
+    /// The highest bound to explore.
+    pub bound: u32,
+    /// States remembered, 8 bytes each; rounded up to a power of two.
+    pub states: usize,
+    /// Items kept, 32 bytes each.
+    pub items: usize,
+    /// Whether to prune. Off, every schedule is made: for tests.
+    pub prune: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { bound: u32::MAX, states: 1 << 24, items: 1 << 22, prune: true }
+    }
+}
+
+/// What a choice costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Pricing {
+    Preemption,
+    Delay,
+}
+
+/// A schedule to be explored: the first `keep` choices of a base, then another.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Item {
+    /// The state after `alt`, if it can be told; else 0.
+    state: u64,
+    base: BaseId,
+    keep: u32,
+    alt: Option<Choice>,
+    cost: u32,
+    /// Its share of the current bound.
+    weight: f32,
+    thread: ThreadId,
+    retried: bool,
+}
+
+const ROOT: Item = Item {
+    state: 0,
+    base: NO_BASE,
+    keep: 0,
+    alt: None,
+    cost: 0,
+    weight: 1.0,
+    thread: ThreadId(0),
+    retried: false,
+};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Tree {
+    pricing: Pricing,
+    limits: Limits,
+    bound: u32,
+    now: Vec<Item>,
+    later: BTreeMap<u32, Vec<Item>>,
+    n_later: usize,
+    /// The lowest bound of which an item was dropped for want of room.
+    incomplete: Option<u32>,
+    in_flight: FxHashMap<u64, Item>,
+    next_id: u64,
+    bases: Bases,
+    visited: crate::visited::Visited,
+    schedules: u64,
+    in_bound: u64,
+    done: f64,
+    pruned: u64,
+    lost: u64,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+/// Tables that are used again for each trace.
+#[derive(Debug, Default)]
+struct Scratch {
+    prints: Fingerprinter,
+    upcoming: Upcoming,
+    found: Vec<(Choice, u32)>,
+}
+
+impl Clone for Scratch {
+    fn clone(&self) -> Scratch {
+        Scratch::default()
+    }
+}
+
+impl Tree {
+    pub(super) fn new(pricing: Pricing, limits: Limits) -> Tree {
+        Tree {
+            pricing,
+            limits,
+            bound: 0,
+            now: vec![ROOT],
+            later: BTreeMap::new(),
+            n_later: 0,
+            incomplete: None,
+            in_flight: FxHashMap::default(),
+            next_id: 0,
+            bases: Bases::default(),
+            visited: crate::visited::Visited::new(limits.states),
+            schedules: 0,
+            in_bound: 0,
+            done: 0.0,
+            pruned: 0,
+            lost: 0,
+            scratch: Scratch::default(),
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Option<Order> {
+        loop {
+            while let Some(item) = self.now.pop() {
+                if self.is_covered(&item) {
+                    self.pruned += 1;
+                    self.finish(&item, item.weight);
+                    continue;
+                }
+                let prefix = self.bases.prefix(item.base, item.keep, item.alt);
+                let id = self.next_id;
+                self.next_id += 1;
+                self.in_flight.insert(id, item);
+                return Some(Order::after(id, prefix, self.tail()));
+            }
+            if !self.in_flight.is_empty() || !self.begin_next_bound() {
+                return None;
+            }
+        }
+    }
+
+    fn tail(&self) -> Tail {
+        match self.pricing {
+            Pricing::Preemption => Tail::NonPreemptive { next: Next::Lowest },
+            Pricing::Delay => Tail::NonPreemptive { next: Next::Round },
+        }
+    }
+
+    fn begin_next_bound(&mut self) -> bool {
+        let stored = self.later.keys().next().copied();
+        let Some(bound) = [stored, self.incomplete].into_iter().flatten().min() else { return false };
+        if bound > self.limits.bound {
+            return false;
+        }
+        self.bound = bound;
+        self.in_bound = 0;
+        self.done = 0.0;
+        if self.incomplete == Some(bound) {
+            self.incomplete = None;
+            self.later.clear();
+            self.n_later = 0;
+            self.bases.clear();
+            self.visited.clear();
+            self.now.push(ROOT);
+            return true;
+        }
+        self.now = self.later.remove(&bound).unwrap_or_default();
+        self.n_later -= self.now.len();
+        let share = 1.0 / self.now.len() as f32;
+        self.now.iter_mut().for_each(|item| item.weight = share);
+        // The earliest found comes first.
+        self.now.reverse();
+        true
+    }
+
+    fn is_covered(&self, item: &Item) -> bool {
+        if item.state == 0 || !self.limits.prune {
+            return false;
+        }
+        // Where nobody can go on every choice is free, which covers the case that the thread can.
+        let free = self.pricing == Pricing::Preemption && self.visited.covers(key(item.state, 0), item.cost);
+        free || self.visited.covers(key(item.state, mark(item.thread)), item.cost)
+    }
+
+    /// An item is done with; `weight` of its share has not been passed on.
+    fn finish(&mut self, item: &Item, weight: f32) {
+        self.done += f64::from(weight);
+        self.bases.release(item.base);
+    }
+
+    pub(super) fn observe(&mut self, order: &Order, trace: TraceView<'_>) {
+        let Some(mut item) = self.in_flight.remove(&order.id) else { return };
+        self.schedules += 1;
+        self.in_bound += 1;
+        if trace.divergence.is_some() || trace.outcome == Outcome::Lost {
+            if item.retried {
+                self.lost += 1;
+                self.finish(&item, item.weight);
+            } else {
+                item.retried = true;
+                item.state = 0;
+                self.now.push(item);
+            }
+            return;
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let rest = self.expand(&item, order.prefix.len(), &trace, &mut scratch);
+        self.scratch = scratch;
+        self.finish(&item, rest);
+    }
+
+    /// Puts the choices not taken after the prefix into the frontier. Gives the weight left for the execution itself.
+    fn expand(&mut self, item: &Item, from: usize, trace: &TraceView<'_>, scratch: &mut Scratch) -> f32 {
+        let Scratch { prints, upcoming, found } = scratch;
+        prints.begin();
+        upcoming.begin(trace.steps);
+        let mut base = NO_BASE;
+        let mut weight = item.weight;
+        for (i, step) in trace.steps.iter().enumerate() {
+            if i >= from {
+                let running = self.running(trace.steps, i);
+                if self.limits.prune && !self.visited.enter(key(prints.state(), running), item.cost) {
+                    self.pruned += 1;
+                    break;
+                }
+                found.clear();
+                self.price(trace, i, found);
+                let in_bound = found.iter().filter(|(_, c)| item.cost + c <= self.bound).count();
+                let share = weight / (in_bound + 1) as f32;
+                weight = if in_bound > 0 { share } else { weight };
+                for &(alt, cost) in found.iter() {
+                    let (state, thread) = after(prints, upcoming, trace.steps, step, alt);
+                    let cost = item.cost.saturating_add(cost);
+                    let new = Item { state, base, keep: i as u32, alt: Some(alt), cost, weight: share, thread, retried: false };
+                    self.push(new, &mut base, trace);
+                }
+            }
+            prints.step(step);
+            upcoming.pass(i, step);
+        }
+        weight
+    }
+
+    fn push(&mut self, mut item: Item, base: &mut BaseId, trace: &TraceView<'_>) {
+        if item.cost > self.limits.bound {
+            return;
+        }
+        let now = item.cost <= self.bound;
+        if !now && self.n_later >= self.limits.items {
+            self.incomplete = Some(self.incomplete.map_or(item.cost, |b| b.min(item.cost)));
+            return;
+        }
+        if *base == NO_BASE {
+            *base = self.bases.add(trace.choices());
+        }
+        item.base = *base;
+        self.bases.hold(*base);
+        if now {
+            self.now.push(item);
+        } else {
+            self.later.entry(item.cost).or_default().push(item);
+            self.n_later += 1;
+        }
+    }
+
+    /// The part of a state's key that says who runs.
+    #[inline]
+    fn running(&self, steps: &[Step], i: usize) -> u64 {
+        let step = &steps[i];
+        if step.is_value() {
+            return mark(step.thread);
+        }
+        let last = i.checked_sub(1).map_or(0, |i| mark(steps[i].thread));
+        let matters = self.pricing == Pricing::Delay || step.flags.has(StepFlags::CAN_CONTINUE);
+        if matters { last } else { 0 }
+    }
+
+    /// The choices not taken at step `i`, each with its cost.
+    fn price(&self, trace: &TraceView<'_>, i: usize, found: &mut Vec<(Choice, u32)>) {
+        let step = &trace.steps[i];
+        if step.is_value() {
+            let others = (0..step.n_values).filter(|v| *v != step.value);
+            found.extend(others.map(|v| (Choice::value(v), u32::from(v != 0))));
+            return;
+        }
+        let reluctant = |t| step.is_reluctant(t, trace.wide) && !step.is_reluctant(step.thread, trace.wide);
+        let can_continue = step.flags.has(StepFlags::CAN_CONTINUE);
+        match self.pricing {
+            Pricing::Preemption => {
+                let others = step.eligible(trace.wide).filter(|t| *t != step.thread);
+                let cost = |t| u32::from(can_continue || reluctant(t));
+                found.extend(others.map(|t| (Choice::thread(t), cost(t))));
+            }
+            Pricing::Delay => {
+                // Going round from the default, each thread passed over is a delay.
+                let default = step.thread;
+                let behind = step.eligible(trace.wide).filter(|t| *t > default);
+                let ahead = step.eligible(trace.wide).filter(|t| *t < default);
+                let mut delays = 0;
+                for t in behind.chain(ahead) {
+                    delays += 1;
+                    found.push((Choice::thread(t), delays));
+                }
+            }
+        }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        let in_flight = self.in_flight.len() as u64;
+        let exhausted = self.now.is_empty()
+            && in_flight == 0
+            && self.later.keys().next().is_none_or(|b| *b > self.limits.bound)
+            && self.incomplete.is_none_or(|b| b > self.limits.bound);
+        let estimate = (self.done > 0.0).then(|| (self.in_bound as f64 / self.done).max(self.in_bound as f64));
+        Progress {
+            schedules: self.schedules,
+            in_flight,
+            bound: Some(self.bound),
+            left: Some(self.now.len() as u64 + in_flight),
+            fraction: Some(self.done.min(1.0)),
+            estimate,
+            pruned: self.pruned,
+            lost: self.lost,
+            exhausted,
+        }
+    }
+
+    pub(super) fn resume(&mut self) {
+        let mut back: Vec<(u64, Item)> = self.in_flight.drain().collect();
+        // As if they had never been handed out: the last one is the first to be taken again.
+        back.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
+        self.now.extend(back.into_iter().map(|(_, item)| item));
+    }
+}
+
+/// The state after `alt` was taken at `step`, as far as it can be told, and the thread that takes it.
+fn after(
+    prints: &Fingerprinter,
+    upcoming: &Upcoming,
+    steps: &[Step],
+    step: &Step,
+    alt: Choice,
+) -> (u64, ThreadId) {
+    match (alt.as_thread(), alt.as_value()) {
+        (Some(t), _) => (upcoming.pending(t, steps).map_or(0, |s| prints.peek(s)), t),
+        (None, v) => {
+            let mut step = *step;
+            step.value = v.unwrap_or(0);
+            (prints.peek(&step), step.thread)
+        }
+    }
+}
+
+#[inline]
+fn mark(t: ThreadId) -> u64 {
+    u64::from(t.0) + 1
+}
+
+#[inline]
+fn key(state: u64, running: u64) -> u64 {
+    fold(state, running)
+}

@@ -1,0 +1,228 @@
+//! Logical threads and sets of them.
+
+/// How many logical threads one execution may have.
+pub const MAX_THREADS: usize = 1024;
+
+const WORDS: usize = MAX_THREADS / 64;
+
+/// A logical thread. The runtime numbers them, the first is 0; the same schedule gives the same numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
+#[repr(transparent)]
+pub struct ThreadId(pub u16);
+
+impl ThreadId {
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A set of threads. Only as many words are looked at as the highest member ever inserted needs, so that sets of
+/// few threads cost a word or two: every word from `used` on is zero.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ThreadSet {
+    words: [u64; WORDS],
+    used: u32,
+}
+
+impl Default for ThreadSet {
+    fn default() -> ThreadSet {
+        ThreadSet::new()
+    }
+}
+
+impl PartialEq for ThreadSet {
+    fn eq(&self, other: &ThreadSet) -> bool {
+        let n = self.used.max(other.used) as usize;
+        self.words[..n] == other.words[..n]
+    }
+}
+
+impl Eq for ThreadSet {}
+
+impl ThreadSet {
+    pub const fn new() -> ThreadSet {
+        ThreadSet { words: [0; WORDS], used: 0 }
+    }
+
+    /// The words that may be other than zero.
+    #[inline]
+    pub fn words(&self) -> &[u64] {
+        &self.words[..self.used as usize]
+    }
+
+    /// A set from words as [`ThreadSet::words`] gives them; words past [`MAX_THREADS`] are left out.
+    pub fn from_words(words: &[u64]) -> ThreadSet {
+        let mut set = ThreadSet::new();
+        let n = words.len().min(WORDS);
+        set.words[..n].copy_from_slice(&words[..n]);
+        set.used = n as u32;
+        set
+    }
+
+    /// Threads past [`MAX_THREADS`] are in no set.
+    #[inline]
+    pub fn contains(&self, t: ThreadId) -> bool {
+        self.words.get(t.index() / 64).is_some_and(|w| w >> (t.0 % 64) & 1 != 0)
+    }
+
+    #[inline]
+    pub fn insert(&mut self, t: ThreadId) {
+        let word = t.index() / 64;
+        if let Some(w) = self.words.get_mut(word) {
+            *w |= 1 << (t.0 % 64);
+            self.used = self.used.max(word as u32 + 1);
+        }
+    }
+
+    #[inline]
+    pub fn remove(&mut self, t: ThreadId) {
+        if let Some(w) = self.words.get_mut(t.index() / 64) {
+            *w &= !(1 << (t.0 % 64));
+        }
+    }
+
+    #[inline]
+    pub fn clear(&mut self) {
+        self.words[..self.used as usize].fill(0);
+        self.used = 0;
+    }
+
+    /// `self = other`, touching only the words in use.
+    #[inline]
+    pub fn assign(&mut self, other: &ThreadSet) {
+        let n = other.used as usize;
+        self.words[..n].copy_from_slice(&other.words[..n]);
+        if self.used as usize > n {
+            self.words[n..self.used as usize].fill(0);
+        }
+        self.used = other.used;
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.words().iter().all(|&w| w == 0)
+    }
+
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.words().iter().map(|w| w.count_ones()).sum()
+    }
+
+    pub fn union_with(&mut self, other: &ThreadSet) {
+        for (a, b) in self.words.iter_mut().zip(other.words()) {
+            *a |= b;
+        }
+        self.used = self.used.max(other.used);
+    }
+
+    pub fn intersect_with(&mut self, other: &ThreadSet) {
+        for (a, b) in self.words[..self.used as usize].iter_mut().zip(&other.words) {
+            *a &= b;
+        }
+    }
+
+    pub fn subtract(&mut self, other: &ThreadSet) {
+        for (a, b) in self.words[..self.used as usize].iter_mut().zip(&other.words) {
+            *a &= !b;
+        }
+    }
+
+    #[inline]
+    pub fn intersects(&self, other: &ThreadSet) -> bool {
+        self.words().iter().zip(other.words()).any(|(a, b)| a & b != 0)
+    }
+
+    #[inline]
+    pub fn first(&self) -> Option<ThreadId> {
+        self.iter().next()
+    }
+
+    pub fn last(&self) -> Option<ThreadId> {
+        let (i, w) = self.words().iter().enumerate().rev().find(|(_, w)| **w != 0)?;
+        Some(ThreadId((i * 64) as u16 + 63 - w.leading_zeros() as u16))
+    }
+
+    /// The first member after `t`, going round.
+    #[inline]
+    pub fn next_after(&self, t: ThreadId) -> Option<ThreadId> {
+        let start = t.index() + 1;
+        for (i, &w) in self.words().iter().enumerate().skip(start / 64) {
+            let w = if i == start / 64 { w & (!0 << (start % 64)) } else { w };
+            if w != 0 {
+                return Some(ThreadId((i * 64) as u16 + w.trailing_zeros() as u16));
+            }
+        }
+        self.first()
+    }
+
+    /// The last member before `t`, going round.
+    pub fn next_before(&self, t: ThreadId) -> Option<ThreadId> {
+        let before = self.iter().take_while(|u| *u < t).last();
+        before.or_else(|| self.last())
+    }
+
+    /// The member with `n` smaller ones.
+    #[inline]
+    pub fn nth(&self, mut n: u32) -> Option<ThreadId> {
+        for (i, &word) in self.words().iter().enumerate() {
+            let ones = word.count_ones();
+            if n < ones {
+                let mut w = word;
+                for _ in 0..n {
+                    w &= w - 1;
+                }
+                return Some(ThreadId((i * 64) as u16 + w.trailing_zeros() as u16));
+            }
+            n -= ones;
+        }
+        None
+    }
+
+    #[inline]
+    pub fn iter(&self) -> Members<'_> {
+        Members::of(self.words())
+    }
+}
+
+impl FromIterator<ThreadId> for ThreadSet {
+    fn from_iter<I: IntoIterator<Item = ThreadId>>(threads: I) -> ThreadSet {
+        let mut set = ThreadSet::new();
+        threads.into_iter().for_each(|t| set.insert(t));
+        set
+    }
+}
+
+/// The members of a set of threads, in ascending order.
+#[derive(Clone, Debug)]
+pub struct Members<'a> {
+    words: &'a [u64],
+    base: u16,
+    word: u64,
+}
+
+impl<'a> Members<'a> {
+    #[inline]
+    pub(crate) fn of(words: &'a [u64]) -> Members<'a> {
+        let (word, rest) = words.split_first().map_or((0, words), |(w, rest)| (*w, rest));
+        Members { words: rest, base: 0, word }
+    }
+}
+
+impl Iterator for Members<'_> {
+    type Item = ThreadId;
+
+    #[inline]
+    fn next(&mut self) -> Option<ThreadId> {
+        while self.word == 0 {
+            let (word, rest) = self.words.split_first()?;
+            (self.word, self.words) = (*word, rest);
+            self.base += 64;
+        }
+        let bit = self.word.trailing_zeros() as u16;
+        self.word &= self.word - 1;
+        Some(ThreadId(self.base + bit))
+    }
+}

@@ -1,0 +1,100 @@
+//! What an execution did, as strategies see it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::choice::Choice;
+use crate::step::{Step, StepFlags};
+
+/// How an execution ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Outcome {
+    Passed,
+    /// A monitor found something. `what` is the monitor's own number for the kind of failure.
+    Failed {
+        what: u32,
+    },
+    /// Nobody is enabled, and not everybody has ended.
+    Deadlock,
+    /// The execution goes on, fairly, without progress.
+    Livelock,
+    /// Cut off after the most steps an execution may take.
+    StepLimit,
+    /// The target vanished and left no trace to rely on.
+    Lost,
+}
+
+impl Outcome {
+    pub fn is_failure(self) -> bool {
+        matches!(self, Outcome::Failed { .. } | Outcome::Deadlock | Outcome::Livelock)
+    }
+}
+
+/// A trace, borrowed: straight from the memory that the runtime wrote it into.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceView<'a> {
+    pub steps: &'a [Step],
+    /// Sets of threads that do not fit into a step.
+    pub wide: &'a [u64],
+    pub outcome: Outcome,
+    /// The step at which the order's prefix could not be followed.
+    pub divergence: Option<u32>,
+}
+
+/// A trace, kept.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Trace {
+    pub steps: Vec<Step>,
+    pub wide: Vec<u64>,
+    pub outcome: Outcome,
+    pub divergence: Option<u32>,
+}
+
+impl Trace {
+    pub fn view(&self) -> TraceView<'_> {
+        TraceView { steps: &self.steps, wide: &self.wide, outcome: self.outcome, divergence: self.divergence }
+    }
+}
+
+impl<'a> TraceView<'a> {
+    pub fn to_trace(&self) -> Trace {
+        Trace {
+            steps: self.steps.to_vec(),
+            wide: self.wide.to_vec(),
+            outcome: self.outcome,
+            divergence: self.divergence,
+        }
+    }
+
+    /// The choices that lead to this execution, and with any tail to this execution again.
+    pub fn choices(&self) -> impl Iterator<Item = Choice> + 'a {
+        self.steps.iter().map(choice_of)
+    }
+
+    pub fn preemptions(&self) -> usize {
+        self.steps.iter().filter(|s| s.flags.has(StepFlags::PREEMPTION)).count()
+    }
+
+    /// How often the running thread changes.
+    pub fn switches(&self) -> usize {
+        self.steps.windows(2).filter(|w| w[0].thread != w[1].thread).count()
+    }
+
+    /// How many threads have made a step.
+    pub fn threads(&self) -> usize {
+        self.steps.iter().map(|s| s.thread.index() + 1).max().unwrap_or(0)
+    }
+
+    /// The first step at which another execution did otherwise, if it did.
+    pub fn first_difference(&self, other: &TraceView<'_>) -> Option<usize> {
+        let same = |(a, b): &(&Step, &Step)| a.op == b.op && choice_of(a) == choice_of(b) && a.thread == b.thread;
+        let common = self.steps.iter().zip(other.steps).take_while(same).count();
+        let both_end = common == self.steps.len() && common == other.steps.len();
+        (!both_end || self.outcome != other.outcome).then_some(common)
+    }
+}
+
+/// The choice that a step was.
+#[inline]
+pub fn choice_of(step: &Step) -> Choice {
+    if step.is_value() { Choice::value(step.value) } else { Choice::thread(step.thread) }
+}

@@ -1,0 +1,59 @@
+//! What each thread does next, at each point of a trace.
+
+use crate::op::OpKind;
+use crate::step::Step;
+use crate::thread::ThreadId;
+
+const NONE: u32 = u32::MAX;
+
+/// A cursor through a trace that knows the next step of every thread. Until a thread makes that step, it is what the
+/// thread has pending: so a trace tells what the threads not chosen would have done.
+#[derive(Clone, Debug, Default)]
+pub struct Upcoming {
+    next: Vec<u32>,
+    following: Vec<u32>,
+}
+
+impl Upcoming {
+    /// At the beginning of the trace.
+    pub fn begin(&mut self, steps: &[Step]) {
+        self.next.clear();
+        self.following.clear();
+        self.following.resize(steps.len(), NONE);
+        for (i, step) in steps.iter().enumerate().rev() {
+            let t = step.thread.index();
+            if t >= self.next.len() {
+                self.next.resize(t + 1, NONE);
+            }
+            self.following[i] = self.next[t];
+            self.next[t] = i as u32;
+        }
+    }
+
+    /// Past step `i`, which must be the next of the trace.
+    #[inline]
+    pub fn pass(&mut self, i: usize, step: &Step) {
+        self.next[step.thread.index()] = self.following[i];
+    }
+
+    /// The index of the thread's next step, if it makes one.
+    #[inline]
+    pub fn next(&self, t: ThreadId) -> Option<usize> {
+        self.next.get(t.index()).filter(|i| **i != NONE).map(|i| *i as usize)
+    }
+
+    /// The index of the step of the same thread after step `i`.
+    #[inline]
+    pub fn after(&self, i: usize) -> Option<usize> {
+        self.following.get(i).filter(|i| **i != NONE).map(|i| *i as usize)
+    }
+
+    /// The thread's pending step, where it can be told: what a waiting thread does next can change without its doing
+    /// (a signal makes a wake-up of a time-out).
+    #[inline]
+    pub fn pending<'a>(&self, t: ThreadId, steps: &'a [Step]) -> Option<&'a Step> {
+        use OpKind::*;
+        let step = &steps[self.next(t)?];
+        (!matches!(step.op.kind(), CondWake | TimeOut | Spurious | TimedLock)).then_some(step)
+    }
+}

@@ -1,0 +1,95 @@
+//! The states that a bounded search has been through, each with the least cost it was reached at.
+
+use serde::{Deserialize, Serialize};
+
+/// States with their costs. One word a state: the lowest bits of the fingerprint make room for the cost, which leaves
+/// 59 bits to tell states apart. When the table has its full size and is three quarters full, new states are no
+/// longer remembered: less is pruned, nothing is lost.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Visited {
+    slots: Vec<u64>,
+    used: usize,
+    max_slots: usize,
+}
+
+const COST_BITS: u32 = 5;
+const COST: u64 = (1 << COST_BITS) - 1;
+
+impl Visited {
+    /// `max_states` is rounded up to a power of two.
+    pub fn new(max_states: usize) -> Visited {
+        let max_slots = max_states.next_power_of_two().max(16);
+        Visited { slots: vec![0; max_slots.min(1024)], used: 0, max_slots }
+    }
+
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.slots.fill(0);
+        self.used = 0;
+    }
+
+    /// Whether the state has been reached at this cost or less.
+    #[inline]
+    pub fn covers(&self, state: u64, cost: u32) -> bool {
+        let slot = self.slots[self.find(state)];
+        slot != 0 && slot & COST <= encode(cost)
+    }
+
+    /// The state is reached at this cost. False if it has been before, at this cost or less.
+    #[inline]
+    pub fn enter(&mut self, state: u64, cost: u32) -> bool {
+        let mut at = self.find(state);
+        let slot = self.slots[at];
+        if slot != 0 && slot & COST <= encode(cost) {
+            return false;
+        }
+        if slot == 0 {
+            if (self.used + 1) * 4 > self.slots.len() * 3 {
+                if !self.grow() {
+                    return true;
+                }
+                at = self.find(state);
+            }
+            self.used += 1;
+        }
+        self.slots[at] = (state & !COST) | encode(cost);
+        true
+    }
+
+    #[inline]
+    fn find(&self, state: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = (state >> COST_BITS) as usize & mask;
+        while self.slots[at] != 0 && (self.slots[at] ^ state) >> COST_BITS != 0 {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    #[cold]
+    fn grow(&mut self) -> bool {
+        if self.slots.len() >= self.max_slots {
+            return false;
+        }
+        let size = self.slots.len() * 2;
+        let old = std::mem::replace(&mut self.slots, vec![0; size]);
+        for slot in old.into_iter().filter(|s| *s != 0) {
+            let at = self.find(slot);
+            self.slots[at] = slot;
+        }
+        true
+    }
+}
+
+/// The cost as the lowest bits of a slot: never 0, which is an empty slot's; costs from 30 on are one.
+fn encode(cost: u32) -> u64 {
+    u64::from(cost).min(COST - 1) + 1
+}

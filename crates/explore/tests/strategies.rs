@@ -1,0 +1,59 @@
+//! Each strategy finds the bugs of the simulated programs.
+
+mod sim;
+
+use raddle_explore::{AnyStrategy, Limits, Portfolio, Strategy};
+use sim::{Machine, Program, programs};
+
+/// The number of the first failing execution.
+fn first_failure(program: &Program, strategy: &mut dyn Strategy, most: u64) -> Option<u64> {
+    let mut machine = Machine::new();
+    for n in 1..=most {
+        let order = strategy.next()?;
+        let (trace, _) = machine.run(program, &order);
+        assert_eq!(trace.divergence, None, "{}: an order of {} diverged", program.name, strategy.name());
+        if trace.outcome.is_failure() {
+            return Some(n);
+        }
+        strategy.observe(&order, trace.view());
+    }
+    None
+}
+
+#[test]
+fn every_strategy_finds_every_bug() {
+    for name in AnyStrategy::NAMES {
+        for program in programs::buggy() {
+            let mut strategy = AnyStrategy::by_name(name, 7, Limits::default()).expect(name);
+            let found = first_failure(&program, &mut strategy, 10_000);
+            assert!(found.is_some(), "{name} does not find {}", program.name);
+        }
+    }
+}
+
+#[test]
+fn the_portfolio_matches_the_best_published_means() {
+    // SCTBench's figures are in the project's reference; the simulated programs have the same shape.
+    let cases = [
+        (programs::reorder(9), 6.0),
+        (programs::reorder(99), 6.0),
+        (programs::twostage(99), 56.0),
+        (programs::bluetooth(), 9.0),
+        (programs::wronglock(7), 3.0),
+        (programs::abba(), 4.0),
+        (programs::check_then_act(), 4.0),
+        (programs::lost_wakeup(), 8.0),
+        (programs::needle(10), 26.0),
+    ];
+    for (program, most) in cases {
+        let counts: Vec<u64> = (0..20)
+            .map(|seed| {
+                let mut portfolio = Portfolio::new(seed, Limits::default());
+                first_failure(&program, &mut portfolio, 200).unwrap_or(200)
+            })
+            .collect();
+        let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+        println!("{:20} mean {mean:6.1}  {counts:?}", program.name);
+        assert!(mean <= most, "{}: mean {mean} of {counts:?}, at most {most} expected", program.name);
+    }
+}
