@@ -8,6 +8,7 @@
 //! interpose/   functions of the C and C++ libraries that synchronise, allocate, copy, block or end threads
 //! annotate/    dynamic annotations (section 5 of the paper), and those of helgrind and of TSan's public interface
 //! detect/      the detector
+//! explore/     the scheduler: one thread at a time, by the driver's orders
 //! hub/         session, config, plan, log, modules
 //! ```
 //!
@@ -27,6 +28,7 @@
 
 pub mod annotate;
 pub mod detect;
+pub mod explore;
 pub mod hub;
 pub mod interpose;
 mod layout;

@@ -30,11 +30,13 @@ pub enum Mode {
     Hybrid = 1,
     /// Hybrid, and a cache line counts from the second thread on (4.4.2).
     Fast = 2,
+    /// No detector: the runtime decides which thread runs, by the orders in the file [`crate::explore`].
+    Explore = 3,
 }
 
 impl Mode {
     pub fn from_number(n: u32) -> Option<Mode> {
-        [Mode::HappensBefore, Mode::Hybrid, Mode::Fast].into_iter().find(|m| *m as u32 == n)
+        [Mode::HappensBefore, Mode::Hybrid, Mode::Fast, Mode::Explore].into_iter().find(|m| *m as u32 == n)
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `<pid>.<n>.log` | runtime, mapped | driver | [`log::Header`] and [`record`]s, one file a process image |
 //! | `ask` | runtime | driver | a FIFO: "process *pid* has started and wants its plan" |
 //! | `plan.<pid>` | driver | runtime | [`plan`]: program counters that mean something |
+//! | `explore` | both, mapped | both | [`explore`]: orders and traces |
 //!
 //! The log is a shared file mapping, and a record counts once its first word is stored. So whatever ends the
 //! target (a crash, `_exit`, `kill -9`, `exec`), nothing recorded before is lost, and no code runs at exit.
@@ -17,6 +18,7 @@
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 pub mod config;
+pub mod explore;
 pub mod log;
 pub mod plan;
 pub mod record;

@@ -149,9 +149,7 @@ impl Kept {
     /// Is all of this in `clock`, as its stamp tells? False: it has to be looked at.
     #[inline]
     fn is_known_to(&self, clock: &Clock) -> bool {
-        self.sid != 0
-            && clock.get(self.sid as usize) >= self.epoch as u32
-            && !DISTRUSTED.load(Relaxed)
+        self.sid != 0 && clock.get(self.sid as usize) >= self.epoch as u32 && !DISTRUSTED.load(Relaxed)
     }
 
     /// Adds this to what `clock` knows. False: it knew.

@@ -329,6 +329,13 @@ impl Thread {
         }
     }
 
+    /// No access is to be taken for one that is recorded already.
+    pub fn always_look(&mut self) {
+        self.hot = [!0; 4];
+        self.hot_write8 = [!0; 4];
+        self.hot_read8 = [!0; 4];
+    }
+
     /// More threads run than there are sids: this one is not watched until it finds a free one.
     fn go_untracked(&mut self) {
         if self.gate & gate::OPEN != 0 || self.state != 0 {
@@ -336,9 +343,7 @@ impl Thread {
         }
         self.gate &= !gate::OPEN;
         self.state = 0;
-        self.hot = [!0; 4];
-        self.hot_write8 = [!0; 4];
-        self.hot_read8 = [!0; 4];
+        self.always_look();
     }
 
     /// Makes `state` the segment that accesses are recorded under.
@@ -347,10 +352,7 @@ impl Thread {
         self.state = state;
         self.trace.segment(state);
         if history == 2 {
-            self.hot = [!0; 4];
-            self.hot_write8 = [!0; 4];
-            self.hot_read8 = [!0; 4];
-            return;
+            return self.always_look();
         }
         self.hot = [state; 4];
         self.hot_write8 = [state | 0xff; 4];

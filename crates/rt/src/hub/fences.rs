@@ -61,8 +61,7 @@ extern "C" fn has_fence(info: *const Info, _: usize, _: *mut c_void) -> c_int {
         let headers = core::slice::from_raw_parts(info.headers, info.count as usize);
         let at = |h: &libc::Elf64_Phdr| info.base + h.p_vaddr as usize;
         let is_code = |h: &&libc::Elf64_Phdr| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_X != 0;
-        let has_entry =
-            |h: &libc::Elf64_Phdr| (at(h)..at(h) + h.p_memsz as usize).contains(&(entry()));
+        let has_entry = |h: &libc::Elf64_Phdr| (at(h)..at(h) + h.p_memsz as usize).contains(&(entry()));
         let mut found = false;
         for code in headers.iter().filter(is_code).filter(|h| has_entry(h)) {
             found |= calls(core::slice::from_raw_parts(at(code) as *const u8, code.p_memsz as usize));
@@ -125,8 +124,7 @@ unsafe fn names_fence(base: usize, mut dynamic: *const [usize; 2]) -> bool {
         let is_fence = |r: &libc::Elf64_Rela| {
             let (symbol, kind) = ((r.r_info >> 32) as usize, r.r_info & 0xffff_ffff);
             if symbol == 0 {
-                return kind == RELATIVE
-                    && base.wrapping_add(r.r_addend as usize) == entry();
+                return kind == RELATIVE && base.wrapping_add(r.r_addend as usize) == entry();
             }
             let name = c"__tsan_atomic_thread_fence".to_bytes_with_nul();
             let at = strings.add((*symbols.add(symbol)).st_name as usize);

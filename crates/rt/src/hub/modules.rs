@@ -142,11 +142,11 @@ fn parse(line: &[u8]) -> Option<(Map, &[u8])> {
     Some((Map { start, end, offset, executable: perms.get(2) == Some(&b'x') }, path))
 }
 
-fn hex(digits: &[u8]) -> usize {
+pub fn hex(digits: &[u8]) -> usize {
     digits.iter().fold(0, |n, d| n << 4 | (*d as char).to_digit(16).unwrap_or(0) as usize)
 }
 
-fn each_line(mut f: impl FnMut(&[u8])) {
+pub fn each_line(mut f: impl FnMut(&[u8])) {
     let fd = sys::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return;

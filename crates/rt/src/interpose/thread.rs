@@ -80,7 +80,7 @@ fn end(t: &mut Thread) {
 }
 
 /// What is the memory of the running thread's stack, its thread-local storage included?
-fn own_stack() -> (usize, usize) {
+pub fn own_stack() -> (usize, usize) {
     // SAFETY: glibc fills in the attributes of the calling thread.
     unsafe {
         let mut attributes = core::mem::zeroed();
@@ -260,7 +260,7 @@ fn detached(handle: usize) {
     }
 }
 
-unsafe fn starts_detached(attributes: *const c_void) -> bool {
+pub unsafe fn starts_detached(attributes: *const c_void) -> bool {
     let mut state = 0;
     // SAFETY: the caller's attributes.
     !attributes.is_null()

@@ -1,0 +1,157 @@
+//! How an execution fails. None of these returns: the scheduler notes what happened, puts memory back, and goes on with the
+//! next order.
+
+use core::ffi::{c_char, c_int, c_void};
+
+use raddle_wire::explore::{flag, outcome};
+
+use super::{has, serve, state};
+use crate::sys;
+
+/// The execution ends with `what`; `thread` is who failed.
+#[cold]
+pub fn ends(what: u32, thread: usize) -> ! {
+    let s = state();
+    s.serve.slot().thread = thread as u32;
+    if has(flag::TRAP_AT_FAILURE) {
+        // SAFETY: a debugger is asked for.
+        unsafe { core::arch::asm!("int3") };
+    }
+    serve::finish(what)
+}
+
+#[cold]
+pub fn use_after_free(address: usize, pc: usize) -> ! {
+    let s = state();
+    s.threads[s.current].pc = pc;
+    s.serve.slot().address = address as u64;
+    ends(outcome::USE_AFTER_FREE, s.current)
+}
+
+#[cold]
+pub fn double_free(address: usize, pc: usize) -> ! {
+    let s = state();
+    s.threads[s.current].pc = pc;
+    s.serve.slot().address = address as u64;
+    ends(outcome::DOUBLE_FREE, s.current)
+}
+
+fn add(bytes: &[u8]) {
+    let slot = state().serve.slot();
+    let at = slot.message_len as usize;
+    let n = bytes.len().min(slot.message.len() - at);
+    slot.message[at..at + n].copy_from_slice(&bytes[..n]);
+    slot.message_len += n as u64;
+}
+
+unsafe fn text<'a>(s: *const c_char) -> &'a [u8] {
+    if s.is_null() {
+        return b"";
+    }
+    // SAFETY: a string of the program's that ends in zero.
+    unsafe { core::ffi::CStr::from_ptr(s) }.to_bytes()
+}
+
+/// `__assert_fail`: expression, file, line and function are one line of the message each.
+pub unsafe fn assertion(
+    expression: *const c_char,
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+    pc: usize,
+) -> ! {
+    let mut digits = [0u8; 10];
+    let mut n = line;
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    // SAFETY: the compiler's strings.
+    for part in unsafe { [text(expression), text(file), &digits[at..], text(function)] } {
+        add(part);
+        add(b"\n");
+    }
+    let s = state();
+    s.threads[s.current].pc = pc;
+    ends(outcome::ASSERTION, s.current)
+}
+
+/// `abort`. Not while no execution runs: false.
+pub fn aborts(pc: usize) {
+    let s = state();
+    if !s.running {
+        return;
+    }
+    s.threads[s.current].pc = pc;
+    let what = if has_exception() { outcome::EXCEPTION } else { outcome::ABORT };
+    ends(what, s.current)
+}
+
+/// Is an exception of C++ on its way that nobody catches?
+fn has_exception() -> bool {
+    // SAFETY: a look-up by name; the function takes nothing and gives a pointer.
+    unsafe {
+        let f = sys::dlsym(libc::RTLD_DEFAULT, c"__cxa_current_exception_type".as_ptr());
+        !f.is_null() && !core::mem::transmute::<*mut c_void, extern "C" fn() -> *mut c_void>(f)().is_null()
+    }
+}
+
+const FATAL: [c_int; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP];
+
+/// Signals that end a process are caught on a stack of their own.
+pub fn catch_signals() {
+    const STACK: usize = 64 << 10;
+    let stack = libc::stack_t { ss_sp: sys::pages(STACK).cast(), ss_flags: 0, ss_size: STACK };
+    sys::syscall(libc::SYS_sigaltstack, [&raw const stack as usize, 0, 0, 0, 0, 0]);
+    for signal in FATAL {
+        if signal != libc::SIGTRAP {
+            catch(signal);
+        }
+    }
+}
+
+fn catch(signal: c_int) {
+    const RESTORER: u64 = 0x0400_0000;
+    #[repr(C)]
+    struct Action {
+        handler: usize,
+        flags: u64,
+        restorer: usize,
+        mask: u64,
+    }
+    let flags = (libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER) as u64 | RESTORER;
+    // The handler never returns, so there is nothing to restore by.
+    let action = Action {
+        handler: caught as *const () as usize,
+        flags,
+        restorer: caught as *const () as usize,
+        mask: 0,
+    };
+    sys::syscall(libc::SYS_rt_sigaction, [signal as usize, &raw const action as usize, 0, 8, 0, 0]);
+}
+
+extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *const libc::ucontext_t) {
+    let s = state();
+    if !s.running {
+        let default = [0u64; 4];
+        sys::syscall(libc::SYS_rt_sigaction, [signal as usize, default.as_ptr() as usize, 0, 8, 0, 0]);
+        let pid = sys::pid() as usize;
+        sys::syscall(libc::SYS_tgkill, [pid, sys::thread_id() as usize, signal as usize, 0, 0, 0]);
+        return;
+    }
+    // SAFETY: the kernel's descriptions.
+    unsafe {
+        s.serve.slot().address = (*info).si_addr() as u64;
+        let pc = (*context).uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
+        // The place of a crash is the instruction itself; everywhere else it is the one behind a call.
+        s.threads[s.current].pc = pc + 1;
+    }
+    s.serve.slot().detail = signal as u64;
+    ends(outcome::SIGNAL, s.current)
+}

@@ -1,0 +1,179 @@
+//! The allocator of an explored program.
+//!
+//! Each logical thread allocates from memory of its own, one block behind the other, and a block that is freed is not used
+//! again in that execution. So an address depends on what its thread allocated before and on nothing else: it names the
+//! same object in every schedule, and an access to a freed block is seen for what it is.
+
+use core::ffi::c_void;
+use core::ops::Range;
+use core::sync::atomic::{AtomicUsize, Ordering::*};
+
+use raddle_explore::{MAX_THREADS, OpKind};
+
+use super::point::point;
+use super::{Wait, fatal, is_on, op, state};
+use crate::sys;
+
+const LOG2_ARENA: usize = 32;
+pub const RANGE: Range<usize> = 0x7a00_0000_0000..0x7a00_0000_0000 + (MAX_THREADS << LOG2_ARENA);
+/// A bit for each 16 bytes of the range: freed.
+pub const FREED: Range<usize> = 0x7900_0000_0000..0x7900_0000_0000 + (MAX_THREADS << LOG2_ARENA) / 128;
+
+/// In front of each block. 16 bytes.
+#[repr(C)]
+struct Head {
+    size: usize,
+    state: usize,
+}
+
+const LIVE: usize = 0x6576_696c;
+const GONE: usize = 0x656e_6f67;
+const HEAD: usize = size_of::<Head>();
+
+/// In front of each arena: how much of it is used. It is put back with the rest.
+#[repr(C)]
+struct Arena {
+    used: usize,
+    reserved: usize,
+}
+
+/// Blocks freed so far: their bits are taken back after an execution.
+static LIST: AtomicUsize = AtomicUsize::new(0);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+static KEPT: AtomicUsize = AtomicUsize::new(0);
+const MOST_FREED: usize = 1 << 22;
+
+pub fn prepare() {
+    for range in [RANGE, FREED] {
+        if sys::reserve(range.start, range.len()).is_err() {
+            sys::die(b"raddle: no room for the heap of an explored program (run `raddle doctor`)\n");
+        }
+    }
+    LIST.store(sys::pages(MOST_FREED * 16) as usize, Relaxed);
+}
+
+fn arena(thread: usize) -> &'static mut Arena {
+    // SAFETY: reserved, zero at first, and only its thread's.
+    unsafe { &mut *((RANGE.start + (thread << LOG2_ARENA)) as *mut Arena) }
+}
+
+pub fn is_ours(p: usize) -> bool {
+    RANGE.contains(&p)
+}
+
+/// The memory in use, by thread.
+pub fn used() -> impl Iterator<Item = (usize, usize)> {
+    (0..MAX_THREADS).filter_map(|t| {
+        // Only the first thread has allocated anything when the snapshot is taken.
+        if t > 0 {
+            return None;
+        }
+        let a = arena(t);
+        let at = &raw const *a as usize;
+        Some((at, at + a.used.max(size_of::<Arena>())))
+    })
+}
+
+/// What is freed from now on comes back after each execution.
+pub fn keep() {
+    KEPT.store(COUNT.load(Relaxed), Relaxed);
+}
+
+/// After an execution: the other threads' arenas are empty again, and blocks freed in it are not.
+pub fn put_back() {
+    for t in 1..state().count {
+        arena(t).used = 0;
+    }
+    let (from, to) = (KEPT.load(Relaxed), COUNT.load(Relaxed));
+    for i in from..to.min(MOST_FREED) {
+        // SAFETY: entries below the count.
+        let (p, n) = unsafe { *((LIST.load(Relaxed) as *const (usize, usize)).add(i)) };
+        mark(p, n, false);
+    }
+    COUNT.store(from, Relaxed);
+}
+
+pub fn allocate(n: usize, align: usize) -> *mut c_void {
+    let thread = state().current;
+    let a = arena(thread);
+    let base = &raw mut *a as usize;
+    let start = base + a.used.max(size_of::<Arena>()) + HEAD;
+    let p = start.next_multiple_of(align.max(16));
+    let size = n.max(1).next_multiple_of(16);
+    if p + size > base + (1 << LOG2_ARENA) || n > 1 << LOG2_ARENA {
+        return core::ptr::null_mut();
+    }
+    a.used = p + size - base;
+    // SAFETY: inside the arena, behind all blocks. What is left of an earlier execution goes.
+    unsafe {
+        *((p - HEAD) as *mut Head) = Head { size: n, state: LIVE };
+        core::ptr::write_bytes(p as *mut u8, 0, size);
+    }
+    p as *mut c_void
+}
+
+/// The size of a block of ours.
+pub fn size(p: *mut c_void) -> usize {
+    // SAFETY: each block has a head.
+    unsafe { (*(p.byte_sub(HEAD).cast::<Head>())).size }
+}
+
+pub fn free(p: *mut c_void, pc: usize) {
+    let at = p as usize;
+    // SAFETY: each block has a head.
+    let head = unsafe { &mut *p.byte_sub(HEAD).cast::<Head>() };
+    if state().running {
+        let n = head.size;
+        point(op(OpKind::Free, at, pc).with_other((at + n) as u64), Wait::Nothing, pc);
+    }
+    if head.state != LIVE {
+        if state().running {
+            fatal::double_free(at, pc);
+        }
+        return;
+    }
+    head.state = GONE;
+    mark(at, head.size, true);
+    let i = COUNT.fetch_add(1, Relaxed);
+    if i < MOST_FREED {
+        // SAFETY: the list has room for so many.
+        unsafe { *((LIST.load(Relaxed) as *mut (usize, usize)).add(i)) = (at, head.size) };
+    }
+}
+
+pub fn reallocate(p: *mut c_void, n: usize, pc: usize) -> *mut c_void {
+    let new = allocate(n, 16);
+    if !new.is_null() {
+        let old = if is_ours(p as usize) { size(p) } else { unsafe { sys::malloc_usable_size(p) } };
+        // SAFETY: both blocks are that long.
+        unsafe { core::ptr::copy_nonoverlapping(p.cast::<u8>(), new.cast::<u8>(), old.min(n)) };
+        if is_ours(p as usize) {
+            free(p, pc);
+        }
+    }
+    new
+}
+
+fn bit(p: usize) -> (*mut u8, u8) {
+    let i = (p - RANGE.start) / 16;
+    ((FREED.start + i / 8) as *mut u8, 1 << (i % 8))
+}
+
+fn mark(p: usize, n: usize, freed: bool) {
+    for at in (p..p + n.max(1)).step_by(16) {
+        let (byte, mask) = bit(at);
+        // SAFETY: the bits of the whole range are reserved.
+        unsafe { *byte = if freed { *byte | mask } else { *byte & !mask } };
+    }
+}
+
+/// Does the address lie in a block that was freed?
+#[inline]
+pub fn is_freed(p: usize) -> bool {
+    if !is_ours(p) || !is_on() {
+        return false;
+    }
+    let (byte, mask) = bit(p);
+    // SAFETY: as above.
+    unsafe { *byte & mask != 0 }
+}

@@ -1,0 +1,148 @@
+//! Taking control of threads: one logical thread runs at a time, and the driver's orders say which.
+//!
+//! After CHESS (Musuvathi et al., *Finding and reproducing Heisenbugs in concurrent programs*, OSDI 2008), sections 3 and
+//! 4. Everything that a program can block on is a *scheduling point* here: the thread says what it is about to do
+//! ([`Op`]) and what it waits for ([`Wait`]), and [`point`] lets the [`Pilot`] choose among those that can go on. So nothing
+//! ever blocks, a state in which nobody can go on is a deadlock, and the choices are a schedule that can be repeated.
+//!
+//! ```text
+//! threads   logical threads: their life, and the donors that lend them a stack and a thread pointer
+//! switch    from one to another, in user space
+//! serve     orders in, traces out; the start of an execution and its end
+//! snapshot  the program's memory put aside, and put back after each execution
+//! heap      an allocator whose addresses depend on the allocating thread alone
+//! sync      what each function that can block does instead
+//! time      time that passes only when somebody waits for it
+//! fatal     failures: assertions, signals, deadlocks, frees
+//! ```
+//!
+//! **Carrier.** Every logical thread is a real thread of the C library (a *donor*) that has parked itself and lent its
+//! stack and thread pointer to the one thread that runs, the *carrier*, which is the process's first. So `errno`,
+//! `pthread_self`, thread-local storage and the fields that libc keeps in its thread descriptor are each thread's own. Locks
+//! are taken by the real `try` functions, which never block, so that every kind of mutex means what it means; what
+//! would block is told apart beforehand by a look at the object.
+//!
+//! Invariants:
+//! - All that is written here between two points of one execution lies in [`State`], in the heap, or in memory that the
+//!   snapshot puts back. `State` is never part of the snapshot.
+//! - Nothing here calls into the C library while an execution runs, but for functions that take no lock.
+//!
+//! Deviations from the paper: (1) its scheduler has all threads of the process; a thread that raddle did not see created
+//! (inside a library, by `clone`) runs freely. (2) Objects are named by address, which is canonical because the heap and
+//! the stacks are; the paper names them by the order in which they are met.
+
+mod fatal;
+pub mod heap;
+mod peek;
+mod point;
+mod serve;
+mod snapshot;
+mod switch;
+pub mod sync;
+pub mod threads;
+pub mod time;
+
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
+
+use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
+use raddle_wire::explore::Header;
+
+pub use point::{atomic, data, point};
+pub use serve::{begin, exits, prepare, retry_with_fork};
+pub use threads::Logical;
+
+use crate::sys;
+
+static ON: AtomicBool = AtomicBool::new(false);
+static STATE: AtomicPtr<State> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The process is explored: the interposed functions ask here, not the detector.
+#[inline(always)]
+pub fn is_on() -> bool {
+    ON.load(Relaxed)
+}
+
+/// An execution is under way: there may be more than one thread. Before the first is created nothing is a choice.
+#[inline(always)]
+pub fn is_running() -> bool {
+    is_on() && state().running
+}
+
+/// What a thread waits for before it can make its pending step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    Nothing,
+    /// The mutex at this address to be free, or the thread's own if it may take it again.
+    Mutex(usize),
+    Spin(usize),
+    /// A reader-writer lock, to read or to write.
+    ReadLock(usize),
+    WriteLock(usize),
+    Semaphore(usize),
+    /// A thread to have ended.
+    Thread(usize),
+    /// To be told ([`Logical::told`]): a signal on a condition variable, a futex's wake, a barrier's last arrival.
+    Told(usize),
+    /// To be told, and the mutex to be free: a condition variable and its mutex.
+    ToldAndMutex(usize, usize),
+    /// The word at this address to have lost the bit: another thread runs the initialiser.
+    Initialiser(usize, u32),
+    /// The descriptor to be ready (`poll` events).
+    Descriptor(i32, i16),
+}
+
+/// Everything about the executions, in memory of its own.
+pub struct State {
+    pub header: *mut Header,
+    /// Between the begin and the end of an execution.
+    pub running: bool,
+    pub current: usize,
+    /// Threads that have existed in this execution.
+    pub count: usize,
+    pub threads: [Logical; raddle_explore::MAX_THREADS],
+    pub pending: [Op; raddle_explore::MAX_THREADS],
+    enabled: ThreadSet,
+    reluctant: ThreadSet,
+    pilot: Pilot,
+    serve: serve::Serve,
+    snapshot: snapshot::Snapshot,
+    pub time: time::Time,
+    /// Spurious wake-ups that this execution may still have.
+    pub spurious: u32,
+}
+
+#[inline(always)]
+pub fn state() -> &'static mut State {
+    // SAFETY: set before `is_on`. One thread runs at a time, and a reference is not kept across a switch.
+    unsafe { &mut *STATE.load(Relaxed) }
+}
+
+/// The process is to be explored, by the orders in `header`.
+pub fn turn_on(header: *mut Header) {
+    let at = sys::pages(size_of::<State>()).cast::<State>();
+    // SAFETY: fresh memory of the right size. All zero is a state but for the fields written here.
+    unsafe {
+        (*at).header = header;
+        (&raw mut (*at).pilot).write(Pilot::new());
+        (&raw mut (*at).enabled).write(ThreadSet::new());
+        (&raw mut (*at).reluctant).write(ThreadSet::new());
+        (&raw mut (*at).threads[0]).write(Logical::FIRST);
+        (*at).count = 1;
+    }
+    STATE.store(at, Relaxed);
+    heap::prepare();
+    time::prepare();
+    prepare();
+    ON.store(true, Release);
+}
+
+/// An operation at `pc`. The low half of a program counter is the same in every schedule, and the driver knows the rest.
+pub fn op(kind: OpKind, object: usize, pc: usize) -> Op {
+    Op::new(kind, object as u64, pc as u32)
+}
+
+/// Is the flag set in the header?
+pub fn has(flag: u32) -> bool {
+    // SAFETY: the mapped header, whose flags do not change.
+    unsafe { (*state().header).flags & flag != 0 }
+}

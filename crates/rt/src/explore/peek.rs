@@ -1,0 +1,57 @@
+//! Whether a step would block, told by a look at the object: glibc's layouts, which have been the same since 2.26.
+
+use super::{Wait, state};
+
+unsafe fn word(at: usize) -> u32 {
+    // SAFETY: the caller's object.
+    unsafe { (at as *const u32).read_volatile() }
+}
+
+const OWNER: usize = 8;
+const KIND: usize = 16;
+const TYPE: u32 = 3;
+const RECURSIVE: u32 = 1;
+const ERRORCHECK: u32 = 2;
+
+/// Who holds the mutex, by kernel id. 0: nobody.
+pub fn mutex_owner(m: usize) -> u32 {
+    // SAFETY: the program's mutex.
+    unsafe { if word(m) == 0 { 0 } else { word(m + OWNER) } }
+}
+
+/// A mutex that its owner may lock again without blocking: recursive, or it is told off.
+pub fn is_reentrant(m: usize) -> bool {
+    // SAFETY: the program's mutex.
+    unsafe { matches!(word(m + KIND) & TYPE, RECURSIVE | ERRORCHECK) }
+}
+
+pub fn is_error_checking(m: usize) -> bool {
+    // SAFETY: the program's mutex.
+    unsafe { word(m + KIND) & TYPE == ERRORCHECK }
+}
+
+impl Wait {
+    /// Could `thread`, which waits for this, go on?
+    pub fn is_over(self, thread: usize) -> bool {
+        // SAFETY: objects that the program handed to a function and that exist while it waits for them.
+        unsafe {
+            match self {
+                Wait::Nothing => true,
+                Wait::Mutex(m) => {
+                    word(m) == 0 || (is_reentrant(m) && mutex_owner(m) == state().threads[thread].kernel_id)
+                }
+                // 1: free.
+                Wait::Spin(m) => (word(m) as i32) > 0,
+                // Bit 1: a writer has it or is next; the readers are counted from bit 3 on.
+                Wait::ReadLock(l) => word(l) & 2 == 0,
+                Wait::WriteLock(l) => word(l) & 2 == 0 && word(l) >> 3 == 0,
+                Wait::Semaphore(s) => word(s) != 0,
+                Wait::Thread(t) => state().threads[t].ended,
+                Wait::Told(_) => state().threads[thread].told,
+                Wait::ToldAndMutex(_, m) => state().threads[thread].told && Wait::Mutex(m).is_over(thread),
+                Wait::Initialiser(at, bit) => word(at) & bit == 0,
+                Wait::Descriptor(fd, events) => super::sync::is_ready(fd, events),
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Scheduling points: what a thread does before each step that others could see.
+
+use raddle_explore::{Op, OpKind, ThreadId, TraceBuf, View};
+use raddle_wire::explore::{flag, outcome};
+
+use super::switch::switch;
+use super::{Wait, fatal, has, op, serve, state};
+
+/// The running thread is about to make the step `op`, which `wait` may hold up. Returns when it is its turn.
+#[inline]
+pub fn point(op: Op, wait: Wait, pc: usize) {
+    let s = state();
+    if !s.running {
+        return;
+    }
+    let me = s.current;
+    s.pending[me] = op;
+    let t = &mut s.threads[me];
+    t.wait = wait;
+    t.timed = false;
+    t.pc = pc;
+    schedule();
+}
+
+/// As [`point`], for a wait that may be given up. True: it was.
+pub fn point_timed(op: Op, wait: Wait, pc: usize) -> bool {
+    let s = state();
+    if !s.running {
+        return !wait.is_over(s.current);
+    }
+    let me = s.current;
+    s.pending[me] = op;
+    let t = &mut s.threads[me];
+    t.wait = wait;
+    t.timed = true;
+    t.pc = pc;
+    schedule();
+    let t = &mut state().threads[me];
+    let gave_up = t.gives_up;
+    t.timed = false;
+    t.gives_up = false;
+    gave_up
+}
+
+/// The pilot chooses who is next; the running thread goes on when it is chosen.
+pub fn schedule() {
+    let s = state();
+    let me = s.current;
+    let next = decide();
+    if next != me {
+        s.current = next;
+        let (from, to) = (&raw mut s.threads[me].context, &raw const s.threads[next].context);
+        // SAFETY: contexts of threads of this execution, each left by `switch` or `park`.
+        unsafe { switch(from, to) };
+    }
+}
+
+/// As [`schedule`], for a thread that has ended.
+pub fn leave_for_good() -> ! {
+    let next = decide();
+    let s = state();
+    s.current = next;
+    // SAFETY: as above; nobody comes back here.
+    unsafe { super::switch::jump(&s.threads[next].context) }
+}
+
+/// Who is next. Ends the execution when nobody can be, or it has gone on for too long.
+fn decide() -> usize {
+    find_enabled();
+    let s = state();
+    if s.enabled.is_empty() && !sees_outside() {
+        fatal::ends(outcome::DEADLOCK, s.current);
+    }
+    let order = s.serve.prefix();
+    let view = View { enabled: &s.enabled, reluctant: &s.reluctant, pending: &s.pending[..s.count] };
+    let next = s.pilot.choose(order, &view);
+    let mut trace = s.serve.trace();
+    let full = s.pilot.record(&view, &mut trace).is_err();
+    s.serve.recorded(&trace);
+    if full || s.pilot.steps() >= s.serve.max_steps {
+        fatal::ends(outcome::STEP_LIMIT, next.index());
+    }
+    let t = &mut s.threads[next.index()];
+    let kind = s.pending[next.index()].kind();
+    t.gives_up = kind == OpKind::TimeOut;
+    t.spurious = kind == OpKind::Spurious;
+    if t.spurious {
+        s.spurious -= 1;
+    }
+    next.index()
+}
+
+/// Sorts the threads: able to go on, able to give up waiting, waiting.
+fn find_enabled() {
+    let s = state();
+    s.enabled.clear();
+    s.reluctant.clear();
+    let mut able = false;
+    for i in 0..s.count {
+        let t = &s.threads[i];
+        if t.ended {
+            continue;
+        }
+        let id = ThreadId(i as u16);
+        if t.wait.is_over(i) {
+            s.enabled.insert(id);
+            able = true;
+            if matches!(s.pending[i].kind(), OpKind::TimeOut | OpKind::Spurious) {
+                // It was told while it could have given up: what it does now is what it first meant to do.
+                s.pending[i] = s.threads[i].meant;
+            }
+        } else if t.timed {
+            give_up(i, OpKind::TimeOut);
+        }
+    }
+    // A wait that returns for no reason is no way out of a deadlock.
+    if s.spurious > 0 && able {
+        for i in 0..s.count {
+            let t = &s.threads[i];
+            if !t.ended && t.may_wake && !t.timed && !t.wait.is_over(i) {
+                give_up(i, OpKind::Spurious);
+            }
+        }
+    }
+}
+
+fn give_up(i: usize, kind: OpKind) {
+    let s = state();
+    let pending = s.pending[i];
+    if !matches!(pending.kind(), OpKind::TimeOut | OpKind::Spurious) {
+        s.threads[i].meant = pending;
+        s.pending[i] = Op::new(kind, pending.object, pending.site).with_other(pending.other);
+    }
+    s.enabled.insert(ThreadId(i as u16));
+    s.reluctant.insert(ThreadId(i as u16));
+}
+
+/// Nobody can go on, but somebody waits for a descriptor: the world outside may help (4.2). False: it did not.
+#[cold]
+fn sees_outside() -> bool {
+    let s = state();
+    let waits = |i: &usize| !s.threads[*i].ended && matches!(s.threads[*i].wait, Wait::Descriptor(..));
+    for _ in 0..serve::PATIENCE_MS {
+        if !(0..s.count).any(|i| waits(&i)) {
+            return false;
+        }
+        crate::sys::sleep_ms(1);
+        find_enabled();
+        if !state().enabled.is_empty() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Before an atomic operation.
+#[inline]
+pub fn atomic(kind: OpKind, address: usize, size: usize, pc: usize) {
+    let s = state();
+    if !s.running {
+        return;
+    }
+    if super::heap::is_freed(address) {
+        fatal::use_after_free(address, pc);
+    }
+    let granule = address & !7;
+    let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
+    point(op(kind, granule, pc).with_other(other as u64), Wait::Nothing, pc);
+}
+
+/// Before a plain access. Those that the detector found racy are points (3.5).
+#[cold]
+#[inline(never)]
+pub fn data(write: bool, address: usize, pc: usize) {
+    let s = state();
+    if !s.running {
+        return;
+    }
+    if super::heap::is_freed(address) {
+        fatal::use_after_free(address, pc);
+    }
+    if s.serve.is_point(pc) || has(flag::ALL_DATA) {
+        let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
+        point(op(kind, address & !7, pc), Wait::Nothing, pc);
+    }
+}

@@ -1,0 +1,356 @@
+//! Orders in, traces out: the loop that runs on the scheduler's own stack.
+//!
+//! The first `pthread_create` of the program never returns in the ordinary sense. It makes the donors, leaves the first
+//! thread's context behind, and enters [`serve`], which takes the snapshot and then, for each order, goes on in that
+//! context: `pthread_create` returns once for each execution. An execution ends in [`finish`], which jumps back here.
+
+use core::sync::atomic::Ordering::*;
+
+use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, Tail, TraceBuf};
+use raddle_wire::explore::{
+    ENDS, FRAMES, Header, Parts, Slot, cannot, flag, outcome, outside, parts, status,
+};
+
+use super::switch::{Context, jump, park, switch};
+use super::{Logical, fatal, has, heap, state, threads, time};
+use crate::sys;
+
+/// How long a state in which all wait for the world outside is watched before it is called a deadlock.
+pub const PATIENCE_MS: u32 = 2000;
+
+const STACK: usize = 256 << 10;
+
+/// The executions of this process.
+pub struct Serve {
+    begun: bool,
+    /// This process is the child made for one order.
+    child: bool,
+    order: u32,
+    slot: *mut Slot,
+    prefix: (*const Choice, usize),
+    steps: (*mut raddle_explore::Step, usize),
+    wide: (*mut u64, usize),
+    len: usize,
+    wide_len: usize,
+    pub max_steps: u32,
+    points: (*const u64, usize),
+    /// Where the loop goes on, and where the program does.
+    scheduler: Context,
+    program: Context,
+    time: time::Time,
+    /// The program has asked to end with this status.
+    exit_status: i32,
+    pub main_has_left: bool,
+}
+
+impl Serve {
+    pub fn slot(&mut self) -> &mut Slot {
+        // SAFETY: the slot of the order under way, in the mapped file, this process's to write.
+        unsafe { &mut *self.slot }
+    }
+
+    pub fn prefix(&self) -> &'static [Choice] {
+        // SAFETY: the order's prefix, which nobody changes while the order is under way.
+        unsafe { core::slice::from_raw_parts(self.prefix.0, self.prefix.1) }
+    }
+
+    pub fn trace(&self) -> TraceBuf<'static> {
+        // SAFETY: the trace's memory is this order's.
+        unsafe {
+            TraceBuf::resume(
+                core::slice::from_raw_parts_mut(self.steps.0, self.steps.1),
+                core::slice::from_raw_parts_mut(self.wide.0, self.wide.1),
+                self.len,
+                self.wide_len,
+            )
+        }
+    }
+
+    /// What was recorded is there for the driver, even if the process dies now.
+    pub fn recorded(&mut self, trace: &TraceBuf<'_>) {
+        self.len = trace.len();
+        self.wide_len = trace.wide_len();
+        let (steps, wide) = (self.len as u32, self.wide_len as u32);
+        let slot = self.slot();
+        slot.steps = steps;
+        slot.wide = wide;
+    }
+
+    /// Is the access whose probe returns to `pc` a scheduling point?
+    pub fn is_point(&self, pc: usize) -> bool {
+        // SAFETY: the header's table.
+        let points = unsafe { core::slice::from_raw_parts(self.points.0, self.points.1) };
+        points.binary_search(&(pc as u64)).is_ok()
+    }
+}
+
+fn header() -> &'static Header {
+    // SAFETY: the mapped header lives as long as the process.
+    unsafe { &*state().header }
+}
+
+unsafe extern "C" {
+    fn __cxa_atexit(f: extern "C" fn(), argument: *mut u8, dso: *mut u8) -> i32;
+}
+
+/// At the start of the process: whatever else is done at exit comes before this.
+pub fn prepare() {
+    // SAFETY: a function without arguments may be called with one.
+    unsafe { __cxa_atexit(last_at_exit, core::ptr::null_mut(), core::ptr::null_mut()) };
+    let t = crate::detect::thread::current();
+    t.trace.open(8 << 20);
+    t.sp = t.trace.stack;
+    t.always_look();
+}
+
+extern "C" fn last_at_exit() {
+    if state().running {
+        let status = state().serve.exit_status;
+        finish_exit(status);
+    }
+    if !state().serve.begun {
+        say(status::NO_THREADS, state().serve.exit_status as u64);
+    }
+}
+
+/// The program ends by `exit` or a return from main. Others may still come first.
+pub fn exits(code: i32, pc: usize) {
+    let s = state();
+    s.serve.exit_status = code;
+    if s.running {
+        let me = s.current;
+        super::point(super::op(raddle_explore::OpKind::Exit, me, pc), super::Wait::Nothing, pc);
+    }
+}
+
+fn say(what: u32, detail: u64) {
+    header().detail.store(detail, Relaxed);
+    header().status.store(what, Release);
+    wake_driver();
+}
+
+fn wake_driver() {
+    header().driver_sleeps.store(0, Relaxed);
+    sys::futex_wake(header().done.as_ptr(), i32::MAX);
+}
+
+/// The first thread of the program is about to be created, or one has been before.
+pub fn begin(_pc: usize) {
+    let s = state();
+    if s.serve.begun {
+        return;
+    }
+    s.serve.begun = true;
+    if !super::switch::is_possible() {
+        say(status::CANNOT, cannot::NO_FSGSBASE);
+        leave(0);
+    }
+    threads::make_donors(header().donors as usize);
+    fatal::catch_signals();
+    s.serve.points =
+        // SAFETY: the table lies behind the header.
+        (unsafe { s.header.byte_add(header().points_at()).cast() }, header().points as usize);
+    s.serve.time = s.time;
+    let stack = sys::pages(STACK) as usize + STACK;
+    // SAFETY: a fresh stack.
+    unsafe { park(&mut s.threads[0].context, stack, serve, 0) };
+}
+
+extern "C" fn serve(_: usize) -> ! {
+    let s = state();
+    s.serve.program = s.threads[0].context;
+    heap::keep();
+    if !has(flag::FORK) {
+        s.snapshot.take(s.serve.program.stack());
+        header().snapshot_bytes.store(s.snapshot.bytes() as u64, Relaxed);
+    }
+    say(status::READY, 0);
+    loop {
+        next_order();
+        if has(flag::FORK) {
+            // By the system call: the C library's function would forget the donors.
+            match sys::syscall(libc::SYS_fork, [0; 6]) {
+                0 => state().serve.child = true,
+                child if child > 0 => {
+                    sys::syscall(libc::SYS_wait4, [child as usize, 0, 0, 0, 0, 0]);
+                    if header().status.load(Relaxed) != status::READY {
+                        leave(0);
+                    }
+                    is_done();
+                    continue;
+                }
+                _ => leave(2),
+            }
+        }
+        execute();
+        if state().serve.child {
+            leave(0);
+        }
+        state().snapshot.put_back(state().count);
+        heap::put_back();
+        is_done();
+    }
+}
+
+/// Waits for the next order.
+fn next_order() {
+    let s = state();
+    let wanted = s.serve.order;
+    loop {
+        if header().stop.load(Acquire) != 0 {
+            say(status::STOPPED, 0);
+            leave(0);
+        }
+        let posted = header().posted.load(Acquire);
+        if posted != wanted {
+            return;
+        }
+        header().worker_sleeps.store(1, SeqCst);
+        if header().posted.load(SeqCst) == wanted && header().stop.load(SeqCst) == 0 {
+            if header().driver_sleeps.load(SeqCst) != 0 {
+                wake_driver();
+            }
+            sys::futex_wait(header().posted.as_ptr(), wanted);
+        }
+        header().worker_sleeps.store(0, Relaxed);
+    }
+}
+
+fn is_done() {
+    let s = state();
+    s.serve.order = s.serve.order.wrapping_add(1);
+    header().done.store(s.serve.order, Release);
+    // The driver is woken when half of what it can post is through, so that neither waits for the other.
+    let sleeping = header().driver_sleeps.load(SeqCst);
+    if sleeping != 0 && header().posted.load(Relaxed).wrapping_sub(s.serve.order) <= header().slots / 2 {
+        wake_driver();
+    }
+}
+
+/// Makes one execution, from the program's context to [`finish`].
+fn execute() {
+    let s = state();
+    // SAFETY: the slot of the next order, as the header tells.
+    let Parts { slot, prefix, steps, wide } =
+        unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) };
+    slot.steps = 0;
+    slot.wide = 0;
+    slot.outcome = outcome::NONE;
+    slot.diverged = 0;
+    slot.panics = 0;
+    slot.ends = 0;
+    slot.detail = 0;
+    slot.address = 0;
+    slot.message_len = 0;
+    let serve = &mut s.serve;
+    serve.prefix = (prefix.as_ptr(), (slot.prefix as usize).min(prefix.len()));
+    serve.steps = (steps.as_mut_ptr(), steps.len());
+    serve.wide = (wide.as_mut_ptr(), wide.len());
+    serve.slot = slot;
+    (serve.len, serve.wide_len) = (0, 0);
+    serve.max_steps = header().max_steps;
+    serve.main_has_left = false;
+    let tail = Tail::from_words(&slot.tail).unwrap_or(Tail::NonPreemptive { next: Next::Lowest });
+    s.pilot.begin(&Course {
+        tail,
+        weights: &slot.weight[..(slot.weights as usize).min(slot.weight.len())],
+        constraints: &slot.constraint[..(slot.constraints as usize).min(MAX_CONSTRAINTS)],
+    });
+    let first = s.threads[0];
+    s.threads[0] = Logical {
+        context: serve.program,
+        handle: first.handle,
+        kernel_id: first.kernel_id,
+        ..Logical::FIRST
+    };
+    s.pending[0] = Op::default();
+    s.count = 1;
+    s.current = 0;
+    s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
+    s.time = s.serve.time;
+    s.running = true;
+    // SAFETY: the program's context, with its stack as it was left.
+    unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };
+}
+
+/// The execution is over: what happened goes into the slot.
+pub fn finish(what: u32) -> ! {
+    let s = state();
+    s.running = false;
+    let count = s.count;
+    let diverged = s.pilot.divergence().map_or(0, |d| d + 1);
+    let slot = s.serve.slot();
+    slot.threads = count as u32;
+    slot.diverged = diverged;
+    if what != outcome::EXIT {
+        note_ends(count);
+    }
+    s.serve.slot().outcome = what;
+    // SAFETY: the loop's context; its stack is used by nobody meanwhile.
+    unsafe { jump(&s.serve.scheduler) }
+}
+
+/// Where each thread is.
+#[cold]
+fn note_ends(count: usize) {
+    let s = state();
+    for i in 0..count.min(ENDS) {
+        let mut frames = [0u64; FRAMES];
+        let ended = s.threads[i].ended;
+        let depth = if ended { 0 } else { threads::frames(i, s.threads[i].pc, &mut frames) };
+        let pending = s.pending[i];
+        let end = &mut s.serve.slot().end[i];
+        end.thread = raddle_explore::ThreadId(i as u16);
+        end.ended = ended as u16;
+        end.depth = depth as u32;
+        end.pending = pending;
+        end.frames = frames;
+    }
+    s.serve.slot().ends = count.min(ENDS) as u32;
+}
+
+/// The process ends with `code`.
+pub fn finish_exit(code: i32) -> ! {
+    let s = state();
+    s.serve.slot().detail = code as u32 as u64;
+    s.serve.slot().thread = s.current as u32;
+    finish(outcome::EXIT)
+}
+
+/// This worker can not go on; another may.
+pub fn give_up_worker(why: u32, detail: u64) -> ! {
+    let s = state();
+    if s.running {
+        s.serve.slot().outcome = outcome::RETRY;
+    }
+    say(why, detail);
+    leave(0)
+}
+
+/// The program is about to do what memory alone can not undo.
+pub fn retry_with_fork(why: u64) {
+    if super::is_running() && !has(flag::FORK) {
+        give_up_worker(status::NEEDS_FORK, why);
+    }
+}
+
+/// A thread of Rust panics.
+pub fn panics() {
+    if super::is_running() {
+        state().serve.slot().panics += 1;
+    }
+}
+
+/// The descriptors 0 to 2 need no fork.
+pub fn opens(fd: i32) -> i32 {
+    if fd > 2 {
+        retry_with_fork(outside::FILE);
+    }
+    fd
+}
+
+fn leave(code: usize) -> ! {
+    loop {
+        sys::syscall(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0]);
+    }
+}

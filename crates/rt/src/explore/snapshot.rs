@@ -1,0 +1,252 @@
+//! The program's memory, put aside once and put back after each execution.
+//!
+//! What is put back: every page of a writable private mapping that has been written to, the used part of the stacks of the
+//! first thread and of the donors, and the blocks of the heap. What is not: the runtime's own mappings, and stack below
+//! what was in use, where nothing is expected to be found.
+//!
+//! A page that had not been written to when the snapshot was taken has no copy, and needs none while nobody writes to it.
+//! The kernel counts page faults; when an execution had none, no such page can have come into being, and putting back is
+//! nothing but copying. Otherwise the pages are looked for, given back to the kernel (they read as at first then), and
+//! join the copied ones.
+
+use super::{heap, threads};
+use crate::hub::modules;
+use crate::layout::RESERVED;
+use crate::sys;
+
+const PAGE: usize = 4096;
+const MOST: usize = 1 << 14;
+
+/// Memory and its copy.
+#[derive(Clone, Copy)]
+struct Region {
+    at: usize,
+    len: usize,
+    copy: usize,
+}
+
+/// All zero is an empty one.
+pub struct Snapshot {
+    regions: *mut Region,
+    count: usize,
+    /// The donors' stacks, of which only those in use are put back.
+    stacks: *mut Region,
+    donors: usize,
+    /// Memory without copies: start and end.
+    gaps: *mut (usize, usize),
+    gap_count: usize,
+    faults: u64,
+    bytes: usize,
+}
+
+impl Snapshot {
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// `stack`: where the first thread's is in use from.
+    pub fn take(&mut self, stack: usize) {
+        self.regions = sys::pages(MOST * size_of::<Region>()).cast();
+        self.stacks = sys::pages(raddle_explore::MAX_THREADS * size_of::<Region>()).cast();
+        self.gaps = sys::pages(MOST * size_of::<(usize, usize)>()).cast();
+        self.donors = 0;
+        for (low, high) in threads::stacks(threads::donors()) {
+            // SAFETY: one entry a donor.
+            unsafe { *self.stacks.add(self.donors) = keep(low, high - low) };
+            self.donors += 1;
+            self.bytes += high - low;
+        }
+        let mut maps = [(0usize, 0usize, false); 512];
+        let mut n = 0;
+        modules::each_line(|line| {
+            if let Some((low, high, is_stack)) = writable(line)
+                && n < maps.len()
+            {
+                maps[n] = (low, high, is_stack);
+                n += 1;
+            }
+        });
+        for (low, high, is_stack) in maps[..n].iter().copied() {
+            if is_stack {
+                self.add(stack & !63, high);
+            } else {
+                self.look_through(low, high);
+            }
+        }
+        let shadow = crate::detect::thread::current();
+        self.add(shadow.trace.stack as usize, shadow.sp as usize);
+        for (low, high) in heap::used() {
+            self.add(low, high);
+        }
+        self.faults = faults();
+    }
+
+    fn add(&mut self, low: usize, high: usize) {
+        if low >= high || self.count == MOST {
+            return;
+        }
+        // SAFETY: below MOST.
+        unsafe { *self.regions.add(self.count) = keep(low, high - low) };
+        self.count += 1;
+        self.bytes += high - low;
+    }
+
+    fn add_gap(&mut self, low: usize, high: usize) {
+        if low < high && self.gap_count < MOST {
+            // SAFETY: below MOST.
+            unsafe { *self.gaps.add(self.gap_count) = (low, high) };
+            self.gap_count += 1;
+        }
+    }
+
+    /// Copies the pages of a mapping that were written to.
+    fn look_through(&mut self, low: usize, high: usize) {
+        let mut page = low;
+        while page < high {
+            if let Some(end) = own_end(page) {
+                page = end.next_multiple_of(PAGE).min(high);
+                continue;
+            }
+            let mut end = page;
+            while end < high && own_end(end).is_none() {
+                end += PAGE;
+            }
+            let (mut written, mut clean) = ((page, page), (page, page));
+            for_each_page(page, end, |at, is_written| {
+                let run = if is_written { &mut written } else { &mut clean };
+                if run.1 != at {
+                    if is_written {
+                        self.add(run.0, run.1)
+                    } else {
+                        self.add_gap(run.0, run.1)
+                    };
+                    run.0 = at;
+                }
+                run.1 = at + PAGE;
+            });
+            self.add(written.0, written.1);
+            self.add_gap(clean.0, clean.1);
+            page = end;
+        }
+    }
+
+    /// Memory is again as it was taken; `threads` have been in use.
+    pub fn put_back(&mut self, threads: usize) {
+        if faults() != self.faults {
+            self.look_for_new();
+        }
+        // SAFETY: regions that are mapped and writable, and copies of the same length.
+        unsafe {
+            for i in 0..self.count {
+                let r = *self.regions.add(i);
+                core::ptr::copy_nonoverlapping(r.copy as *const u8, r.at as *mut u8, r.len);
+            }
+            for i in 0..self.donors.min(threads - 1) {
+                let r = *self.stacks.add(i);
+                core::ptr::copy_nonoverlapping(r.copy as *const u8, r.at as *mut u8, r.len);
+            }
+        }
+    }
+
+    #[cold]
+    fn look_for_new(&mut self) {
+        for i in 0..self.gap_count {
+            // SAFETY: below the count.
+            let (low, high) = unsafe { *self.gaps.add(i) };
+            if low == high {
+                continue;
+            }
+            let mut new = (low, low);
+            for_each_page(low, high, |at, is_written| {
+                if !is_written {
+                    return;
+                }
+                if new.1 != at {
+                    self.fill(i, new);
+                    new.0 = at;
+                }
+                new.1 = at + PAGE;
+            });
+            self.fill(i, new);
+        }
+        self.faults = faults();
+    }
+
+    /// Pages of a gap were written to: they become as they were at first, and have a copy from now on. The gap stays: a page
+    /// that is both is put back twice.
+    fn fill(&mut self, _gap: usize, (low, high): (usize, usize)) {
+        let known = |r: &Region| r.at <= low && high <= r.at + r.len;
+        // SAFETY: `count` entries are written.
+        let regions = unsafe { core::slice::from_raw_parts(self.regions, self.count) };
+        if low < high && !regions.iter().any(known) {
+            sys::discard(low, high - low);
+            self.add(low, high);
+        }
+    }
+}
+
+/// A copy of this memory.
+fn keep(at: usize, len: usize) -> Region {
+    let copy = sys::pages(len.next_multiple_of(PAGE)) as usize;
+    // SAFETY: mapped memory of the program's, and fresh memory of ours.
+    unsafe { core::ptr::copy_nonoverlapping(at as *const u8, copy as *mut u8, len) };
+    Region { at, len, copy }
+}
+
+/// Is the page the runtime's, a donor's stack, the heap, or shadow? The end of that, then.
+fn own_end(page: usize) -> Option<usize> {
+    let within = |low: usize, high: usize| (low..high).contains(&page).then_some(high);
+    RESERVED
+        .iter()
+        .find_map(|r| within(r.start, r.end))
+        .or_else(|| within(heap::RANGE.start, heap::RANGE.end))
+        .or_else(|| within(heap::FREED.start, heap::FREED.end))
+        .or_else(|| sys::own_pages().find_map(|(at, len)| within(at, at + len)))
+        .or_else(|| threads::whole_stacks().find_map(|(low, high)| within(low, high)))
+}
+
+/// `start-end rw-p …`, and whether it is the first thread's stack.
+fn writable(line: &[u8]) -> Option<(usize, usize, bool)> {
+    let mut fields = line.split(|b| *b == b' ');
+    let mut range = fields.next()?.split(|b| *b == b'-');
+    let (low, high) = (modules::hex(range.next()?), modules::hex(range.next()?));
+    let permissions = fields.next()?;
+    (permissions.starts_with(b"rw") && permissions.get(3) == Some(&b'p')).then_some(())?;
+    (!line.ends_with(b"[vvar]")).then_some((low, high, line.ends_with(b"[stack]")))
+}
+
+/// Calls `f` with each page and whether it has been written to: it is there, and no longer the file's.
+fn for_each_page(low: usize, high: usize, mut f: impl FnMut(usize, bool)) {
+    const PRESENT: u64 = 1 << 63;
+    const SWAPPED: u64 = 1 << 62;
+    const OF_FILE: u64 = 1 << 61;
+    let fd = sys::open(c"/proc/self/pagemap".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
+    let mut entries = [0u64; 512];
+    let mut page = low;
+    while page < high {
+        let n = ((high - page) / PAGE).min(entries.len());
+        let offset = page / PAGE * 8;
+        let got = if fd < 0 {
+            -1
+        } else {
+            sys::syscall(libc::SYS_pread64, [fd as usize, entries.as_mut_ptr() as usize, n * 8, offset, 0, 0])
+        };
+        for (i, entry) in entries[..n].iter().enumerate() {
+            // Where the kernel does not tell, all pages count as written to.
+            let known = got == n as isize * 8;
+            let written = !known || entry & SWAPPED != 0 || entry & PRESENT != 0 && entry & OF_FILE == 0;
+            f(page + i * PAGE, written);
+        }
+        page += n * PAGE;
+    }
+    if fd >= 0 {
+        sys::close(fd);
+    }
+}
+
+/// The page faults of this process so far.
+fn faults() -> u64 {
+    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+    sys::syscall(libc::SYS_getrusage, [libc::RUSAGE_THREAD as usize, &raw mut usage as usize, 0, 0, 0, 0]);
+    usage.ru_minflt as u64
+}

@@ -1,0 +1,110 @@
+//! From one logical thread to another, on the carrier: the registers that a call keeps, the stack, the thread pointer.
+
+use core::arch::naked_asm;
+
+/// Where a thread goes on.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Context {
+    sp: usize,
+    fs: usize,
+}
+
+impl Context {
+    pub const NONE: Context = Context { sp: 0, fs: 0 };
+
+    /// The top of its stack: all above is in use.
+    pub fn stack(&self) -> usize {
+        self.sp
+    }
+
+    pub fn thread_pointer(&self) -> usize {
+        self.fs
+    }
+}
+
+/// Leaves the running thread in `from` and goes on in `to`. Returns when somebody comes back.
+///
+/// # Safety
+/// `to` was left by this function or [`park`], on a stack that has not been used since.
+#[unsafe(naked)]
+pub unsafe extern "C" fn switch(from: *mut Context, to: *const Context) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov [rdi], rsp",
+        "rdfsbase rax",
+        "mov [rdi + 8], rax",
+        "mov rax, [rsi + 8]",
+        "wrfsbase rax",
+        "mov rsp, [rsi]",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// Leaves the running thread in `from` and goes on in `then(argument)`, which does not return, on the stack that ends at
+/// `stack`, with the same thread pointer.
+///
+/// # Safety
+/// The stack is large enough and nobody else's.
+#[unsafe(naked)]
+pub unsafe extern "C" fn park(
+    from: *mut Context,
+    stack: usize,
+    then: extern "C" fn(usize) -> !,
+    argument: usize,
+) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov [rdi], rsp",
+        "rdfsbase rax",
+        "mov [rdi + 8], rax",
+        "mov rsp, rsi",
+        "and rsp, -16",
+        "mov rdi, rcx",
+        "call rdx",
+        "ud2",
+    )
+}
+
+/// Goes on in `to` and forgets where it was: the end of an execution.
+///
+/// # Safety
+/// As for [`switch`].
+#[unsafe(naked)]
+pub unsafe extern "C" fn jump(to: *const Context) -> ! {
+    naked_asm!(
+        "mov rax, [rdi + 8]",
+        "wrfsbase rax",
+        "mov rsp, [rdi]",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// Does the kernel let user code change the thread pointer?
+pub fn is_possible() -> bool {
+    const FSGSBASE: libc::c_ulong = 2;
+    // SAFETY: a plain question.
+    unsafe { libc::getauxval(libc::AT_HWCAP2) & FSGSBASE != 0 }
+}

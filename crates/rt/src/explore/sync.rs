@@ -1,0 +1,356 @@
+//! What each function that can block does instead: a scheduling point, then the real function that does not block.
+//!
+//! The state of a lock or semaphore is the program's own object, changed by the real `try` functions. Condition variables,
+//! barriers and futexes have nothing to try: their waiters are told ([`Wait::Told`]), and the object itself stays as it is.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering::*};
+
+use raddle_explore::{Op, OpKind};
+
+use super::peek;
+use super::point::{point, point_timed};
+use super::{Wait, has, op, state, time};
+use crate::interpose::Real;
+use crate::sys;
+use raddle_wire::explore::flag;
+
+type One = unsafe extern "C" fn(usize) -> c_int;
+
+fn call(real: &Real, object: usize) -> c_int {
+    // SAFETY: a function of the C library that takes the object.
+    unsafe { core::mem::transmute::<usize, One>(real.get())(object) }
+}
+
+/// A wait may end at this time of this clock, or never.
+#[derive(Clone, Copy)]
+pub struct Until {
+    clock: c_int,
+    at: Option<u64>,
+}
+
+impl Until {
+    pub const NEVER: Until = Until { clock: 0, at: None };
+
+    /// SAFETY: null or a time.
+    pub unsafe fn new(clock: c_int, at: *const c_void) -> Until {
+        // SAFETY: the caller's.
+        let at = unsafe { at.cast::<libc::timespec>().as_ref() };
+        Until { clock, at: at.map(nanoseconds) }
+    }
+
+    fn given_up(self) {
+        if let Some(at) = self.at {
+            time::reach(self.clock, at);
+        }
+    }
+}
+
+pub fn nanoseconds(t: &libc::timespec) -> u64 {
+    (t.tv_sec.max(0) as u64).saturating_mul(1_000_000_000).saturating_add(t.tv_nsec.max(0) as u64)
+}
+
+/// Waits, then tries. True: it gave up.
+fn wait_for(o: Op, wait: Wait, until: Until, pc: usize) -> bool {
+    if until.at.is_none() {
+        point(o, wait, pc);
+        return false;
+    }
+    let gave_up = point_timed(o, wait, pc);
+    if gave_up {
+        until.given_up();
+    }
+    gave_up
+}
+
+static MUTEX_TRYLOCK: Real = Real::new(c"pthread_mutex_trylock", None);
+static MUTEX_LOCK: Real = Real::new(c"pthread_mutex_lock", None);
+static MUTEX_UNLOCK: Real = Real::new(c"pthread_mutex_unlock", None);
+
+pub fn mutex_lock(m: usize, until: Until, pc: usize) -> c_int {
+    let kind = if until.at.is_some() { OpKind::TimedLock } else { OpKind::Lock };
+    if wait_for(op(kind, m, pc), Wait::Mutex(m), until, pc) {
+        return libc::ETIMEDOUT;
+    }
+    match call(&MUTEX_TRYLOCK, m) {
+        // Its own: it says so, and does not wait.
+        libc::EBUSY if peek::is_error_checking(m) || !state().running => call(&MUTEX_LOCK, m),
+        r => r,
+    }
+}
+
+pub fn mutex_trylock(m: usize, pc: usize) -> c_int {
+    point(op(OpKind::TryLock, m, pc), Wait::Nothing, pc);
+    call(&MUTEX_TRYLOCK, m)
+}
+
+pub fn mutex_unlock(m: usize, pc: usize) -> c_int {
+    point(op(OpKind::Unlock, m, pc), Wait::Nothing, pc);
+    call(&MUTEX_UNLOCK, m)
+}
+
+pub fn spin_lock(m: usize, pc: usize) -> c_int {
+    static TRYLOCK: Real = Real::new(c"pthread_spin_trylock", None);
+    point(op(OpKind::Lock, m, pc), Wait::Spin(m), pc);
+    call(&TRYLOCK, m)
+}
+
+pub fn rwlock(l: usize, write: bool, until: Until, pc: usize) -> c_int {
+    static TRY_READ: Real = Real::new(c"pthread_rwlock_tryrdlock", None);
+    static TRY_WRITE: Real = Real::new(c"pthread_rwlock_trywrlock", None);
+    let (kind, wait, real) = match write {
+        true => (OpKind::WriteLock, Wait::WriteLock(l), &TRY_WRITE),
+        false => (OpKind::ReadLock, Wait::ReadLock(l), &TRY_READ),
+    };
+    if wait_for(op(kind, l, pc), wait, until, pc) {
+        return libc::ETIMEDOUT;
+    }
+    call(real, l)
+}
+
+/// A step that can not block, then the real function.
+pub fn step(kind: OpKind, object: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    point(op(kind, object, pc), Wait::Nothing, pc);
+    real()
+}
+
+pub fn semaphore_wait(s: usize, until: Until, pc: usize) -> c_int {
+    static TRY: Real = Real::new(c"sem_trywait", None);
+    if wait_for(op(OpKind::SemWait, s, pc), Wait::Semaphore(s), until, pc) {
+        sys::set_errno(libc::ETIMEDOUT);
+        return -1;
+    }
+    call(&TRY, s)
+}
+
+static WAITED: AtomicU64 = AtomicU64::new(0);
+
+/// The running thread waits to be told about `object`.
+fn begin_to_wait(may_wake: bool) {
+    let s = state();
+    let t = &mut s.threads[s.current];
+    t.told = false;
+    t.may_wake = may_wake;
+    t.since = WAITED.fetch_add(1, Relaxed);
+}
+
+fn end_of_wait() {
+    let s = state();
+    s.threads[s.current].may_wake = false;
+}
+
+/// The threads that wait to be told about `object`, longest first.
+fn waiters(object: usize) -> impl Iterator<Item = usize> {
+    let mut last = 0;
+    core::iter::from_fn(move || {
+        let s = state();
+        let waits = |i: &usize| {
+            let t = &s.threads[*i];
+            let on = matches!(t.wait, Wait::Told(o) | Wait::ToldAndMutex(o, _) if o == object);
+            !t.ended && on && !t.told && t.since + 1 > last
+        };
+        let next = (0..s.count).filter(waits).min_by_key(|i| s.threads[*i].since)?;
+        last = s.threads[next].since + 2;
+        Some(next)
+    })
+}
+
+/// Tells up to `n` waiters of `object`. Which one, where one of several is told, is a choice.
+fn tell(object: usize, n: usize, pc: usize) -> usize {
+    let there = waiters(object).count();
+    if n == 1 && there > 1 {
+        let which = choose(there, object, pc);
+        if let Some(i) = waiters(object).nth(which) {
+            state().threads[i].told = true;
+        }
+        return 1;
+    }
+    let mut told = [0usize; raddle_explore::MAX_THREADS];
+    let mut count = 0;
+    for i in waiters(object).take(n) {
+        told[count] = i;
+        count += 1;
+    }
+    told[..count].iter().for_each(|i| state().threads[*i].told = true);
+    count
+}
+
+/// A choice of one of `n`.
+fn choose(n: usize, object: usize, pc: usize) -> usize {
+    let s = state();
+    if !s.running || n < 2 {
+        return 0;
+    }
+    let value = s.pilot.choose_value(s.serve.prefix(), n as u16);
+    let mut trace = s.serve.trace();
+    // A full trace is noticed at the next step.
+    let _ = s.pilot.record_value(op(OpKind::Choose, object, pc), n as u16, value, &mut trace);
+    s.serve.recorded(&trace);
+    value as usize
+}
+
+pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
+    if !state().running {
+        // One thread, and nobody to signal.
+        until.given_up();
+        return if until.at.is_some() { libc::ETIMEDOUT } else { 0 };
+    }
+    let both = |kind| op(kind, c, pc).with_other(m as u64);
+    point(both(OpKind::CondWait), Wait::Nothing, pc);
+    let owned = peek::mutex_owner(m) == state().threads[state().current].kernel_id;
+    call(&MUTEX_UNLOCK, m);
+    begin_to_wait(has(flag::SPURIOUS));
+    let gave_up = wait_for(both(OpKind::CondWake), Wait::ToldAndMutex(c, m), until, pc);
+    let for_nothing = state().threads[state().current].spurious;
+    end_of_wait();
+    if gave_up || for_nothing {
+        point(op(OpKind::Lock, m, pc), Wait::Mutex(m), pc);
+    }
+    if owned {
+        call(&MUTEX_TRYLOCK, m);
+    }
+    if gave_up { libc::ETIMEDOUT } else { 0 }
+}
+
+pub fn cond_signal(c: usize, all: bool, pc: usize) -> c_int {
+    let kind = if all { OpKind::CondBroadcast } else { OpKind::CondSignal };
+    point(op(kind, c, pc), Wait::Nothing, pc);
+    if state().running {
+        tell(c, if all { usize::MAX } else { 1 }, pc);
+    }
+    0
+}
+
+/// A barrier's memory while it is explored.
+#[repr(C)]
+struct Barrier {
+    count: u32,
+    arrived: u32,
+}
+
+pub unsafe fn barrier_init(b: usize, count: u32) -> c_int {
+    if count == 0 {
+        return libc::EINVAL;
+    }
+    // SAFETY: the program's barrier, which is larger.
+    unsafe { *(b as *mut Barrier) = Barrier { count, arrived: 0 } };
+    0
+}
+
+pub unsafe fn barrier_wait(b: usize, pc: usize) -> c_int {
+    point(op(OpKind::Barrier, b, pc), Wait::Nothing, pc);
+    // SAFETY: as above.
+    let barrier = unsafe { &mut *(b as *mut Barrier) };
+    barrier.arrived += 1;
+    if barrier.arrived >= barrier.count {
+        barrier.arrived = 0;
+        tell(b, usize::MAX, pc);
+        return libc::PTHREAD_BARRIER_SERIAL_THREAD;
+    }
+    begin_to_wait(false);
+    point(op(OpKind::Barrier, b, pc), Wait::Told(b), pc);
+    0
+}
+
+/// Waits until nobody else runs the initialiser: then the real function does not block.
+pub fn initialiser(at: usize, word: usize, bits: u32, pc: usize) {
+    point(op(OpKind::Once, at, pc), Wait::Initialiser(word, bits), pc);
+}
+
+/// The `futex` system call, as far as threads use it.
+pub unsafe fn futex(args: [usize; 6], pc: usize) -> Option<isize> {
+    let [word, what, value, timeout, ..] = args;
+    const COMMAND: usize = 0x7f;
+    match (what & COMMAND) as c_int {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
+            let absolute = what & COMMAND == libc::FUTEX_WAIT_BITSET as usize;
+            let real = what & libc::FUTEX_CLOCK_REALTIME as usize != 0;
+            let clock = if real { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+            // SAFETY: the program's timeout.
+            let mut until = unsafe { Until::new(clock, timeout as *const c_void) };
+            if !absolute && let Some(at) = until.at {
+                until.at = Some(at.saturating_add(time::now(clock)));
+            }
+            Some(unsafe { futex_wait(word, value as u32, until, pc) })
+        }
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
+            point(op(OpKind::FutexWake, word, pc), Wait::Nothing, pc);
+            Some(tell(word, (value as i32).max(0) as usize, pc) as isize)
+        }
+        _ => None,
+    }
+}
+
+unsafe fn futex_wait(word: usize, value: u32, until: Until, pc: usize) -> isize {
+    point(op(OpKind::FutexWait, word, pc), Wait::Nothing, pc);
+    // SAFETY: the program's word.
+    if unsafe { (word as *const u32).read_volatile() } != value {
+        return -libc::EAGAIN as isize;
+    }
+    begin_to_wait(has(flag::SPURIOUS));
+    let gave_up = wait_for(op(OpKind::FutexWait, word, pc), Wait::Told(word), until, pc);
+    end_of_wait();
+    if gave_up { -libc::ETIMEDOUT as isize } else { 0 }
+}
+
+pub fn yields(pc: usize) {
+    point(op(OpKind::Yield, 0, pc), Wait::Nothing, pc);
+}
+
+/// Before a call that may wait for the descriptor.
+pub fn descriptor(fd: c_int, events: i16, pc: usize) {
+    if !state().running || fd == 1 || fd == 2 {
+        return;
+    }
+    let nonblocking = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0])
+        & libc::O_NONBLOCK as isize
+        != 0;
+    let wait = if nonblocking { Wait::Nothing } else { Wait::Descriptor(fd, events) };
+    point(op(OpKind::Io, fd as usize + 1, pc), wait, pc);
+}
+
+pub fn is_ready(fd: c_int, events: i16) -> bool {
+    let mut poll = libc::pollfd { fd, events, revents: 0 };
+    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let args = [&raw mut poll as usize, 1, &raw const now as usize, 0, 8, 0];
+    sys::syscall(libc::SYS_ppoll, args) != 0
+}
+
+/// Destructors of thread-specific values, which the C library would run at the end of a thread.
+const KEYS: usize = 1024;
+static DESTRUCTORS: sys::Shared<[usize; KEYS]> = sys::Shared::new([0; KEYS]);
+
+pub fn key_created(key: u32, destructor: usize) {
+    if (key as usize) < KEYS {
+        // SAFETY: one thread runs at a time.
+        unsafe { (*DESTRUCTORS.get())[key as usize] = destructor };
+    }
+}
+
+pub fn run_thread_destructors() {
+    static TLS: Real = Real::new(c"__call_tls_dtors", Some(c"GLIBC_PRIVATE"));
+    // SAFETY: the C library's own functions and the program's destructors, in the thread that ends.
+    unsafe {
+        core::mem::transmute::<usize, unsafe extern "C-unwind" fn()>(TLS.get())();
+        for _ in 0..4 {
+            let mut any = false;
+            for key in 0..KEYS as u32 {
+                let destructor = (*DESTRUCTORS.get())[key as usize];
+                if destructor == 0 {
+                    continue;
+                }
+                let value = libc::pthread_getspecific(key);
+                if !value.is_null() {
+                    libc::pthread_setspecific(key, core::ptr::null());
+                    core::mem::transmute::<usize, unsafe extern "C-unwind" fn(*mut c_void)>(destructor)(
+                        value,
+                    );
+                    any = true;
+                }
+            }
+            if !any {
+                break;
+            }
+        }
+    }
+}

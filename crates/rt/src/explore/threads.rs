@@ -1,0 +1,311 @@
+//! Logical threads.
+//!
+//! Donors are made before the first execution and park themselves at once. A logical thread that is created takes the
+//! next donor; none is used twice in one execution, so that the n-th thread always has the same stack, the same handle
+//! and the same thread-local storage. What a donor does when it is first switched to is the life of one thread
+//! ([`donate`]); it never comes to its end, because a thread's last step is to switch away.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU32, Ordering::*};
+
+use raddle_explore::{MAX_THREADS, Op, OpKind};
+use raddle_wire::explore::status;
+
+use super::point::{leave_for_good, point, point_timed};
+use super::switch::{Context, park};
+use super::{Wait, op, serve, state};
+use crate::detect::thread::current;
+use crate::interpose::Real;
+use crate::sys;
+
+/// One logical thread.
+#[derive(Clone, Copy)]
+pub struct Logical {
+    pub context: Context,
+    pub wait: Wait,
+    /// The wait may be given up.
+    pub timed: bool,
+    /// It was chosen to give up.
+    pub gives_up: bool,
+    /// The wait may end for no reason, and just did.
+    pub may_wake: bool,
+    pub spurious: bool,
+    /// What it waited for has come: see [`Wait::Told`].
+    pub told: bool,
+    pub ended: bool,
+    pub detached: bool,
+    pub joined: bool,
+    /// C11's start functions give an int.
+    pub gives_int: bool,
+    /// What it meant to do before giving up became an alternative.
+    pub meant: Op,
+    /// Where its pending step is.
+    pub pc: usize,
+    pub function: usize,
+    pub argument: usize,
+    pub result: usize,
+    /// As the program knows it.
+    pub handle: usize,
+    pub kernel_id: u32,
+    /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
+    pub since: u64,
+}
+
+impl Logical {
+    pub const FIRST: Logical = Logical {
+        context: Context::NONE,
+        wait: Wait::Nothing,
+        timed: false,
+        gives_up: false,
+        may_wake: false,
+        spurious: false,
+        told: false,
+        ended: false,
+        detached: false,
+        joined: false,
+        gives_int: false,
+        meant: Op::new(OpKind::Start, 0, 0),
+        pc: 0,
+        function: 0,
+        argument: 0,
+        result: 0,
+        handle: 0,
+        kernel_id: 0,
+        since: 0,
+    };
+}
+
+/// A parked donor.
+#[derive(Clone, Copy)]
+struct Donor {
+    context: Context,
+    handle: usize,
+    kernel_id: u32,
+    /// Its stack; at the end is its thread-local storage.
+    low: usize,
+    top: usize,
+}
+
+const PARKING: usize = 4096;
+
+static READY: AtomicU32 = AtomicU32::new(0);
+static DONORS: sys::Shared<[Donor; MAX_THREADS]> = sys::Shared::new(
+    [Donor { context: Context::NONE, handle: 0, kernel_id: 0, low: 0, top: 0 }; MAX_THREADS],
+);
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+fn donor(i: usize) -> &'static mut Donor {
+    // SAFETY: a donor writes its own entry before it is ready, and nobody after.
+    unsafe { &mut (*DONORS.get())[i] }
+}
+
+/// Makes `n` donors and waits until all are parked.
+pub fn make_donors(n: usize) {
+    static CREATE: Real = Real::new(c"pthread_create", None);
+    type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;
+    let mask = sys::block_signals();
+    let mut made = 0;
+    for i in 0..n.min(MAX_THREADS - 1) {
+        // SAFETY: the C library's function; the start function takes a number.
+        let create = unsafe { core::mem::transmute::<usize, Create>(CREATE.get()) };
+        // SAFETY: as above.
+        if unsafe { create(&mut donor(i).handle, core::ptr::null(), donate as *const () as usize, i) } != 0 {
+            break;
+        }
+        made += 1;
+    }
+    while READY.load(Acquire) < made {
+        sys::sleep_ms(0);
+    }
+    COUNT.store(made, Relaxed);
+    sys::set_blocked_signals(mask);
+    let first = &mut state().threads[0];
+    first.kernel_id = sys::thread_id();
+    // SAFETY: a plain call.
+    first.handle = unsafe { libc::pthread_self() } as usize;
+}
+
+/// The used part of each of the first `n` donors' stacks.
+pub fn stacks(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).map(|i| (donor(i).context.stack(), donor(i).top))
+}
+
+pub fn donors() -> usize {
+    COUNT.load(Relaxed) as usize
+}
+
+/// The donors' stacks from end to end.
+pub fn whole_stacks() -> impl Iterator<Item = (usize, usize)> {
+    (0..donors()).map(|i| (donor(i).low, donor(i).top))
+}
+
+extern "C" fn donate(i: usize) -> usize {
+    let t = current();
+    t.trace.open(1 << 20);
+    t.sp = t.trace.stack;
+    t.always_look();
+    let d = donor(i);
+    d.kernel_id = sys::thread_id();
+    let stack = crate::interpose::thread::own_stack();
+    (d.low, d.top) = stack;
+    let parking = sys::pages(PARKING) as usize + PARKING;
+    // SAFETY: the parking stack is fresh; the context is this donor's.
+    unsafe { park(&mut d.context, parking, wait_for_ever, 0) };
+    live()
+}
+
+extern "C" fn wait_for_ever(_: usize) -> ! {
+    READY.fetch_add(1, Release);
+    let never = 0u32;
+    loop {
+        sys::futex_wait(&never, 0);
+    }
+}
+
+/// The life of a logical thread, on the carrier.
+fn live() -> ! {
+    let me = &state().threads[state().current];
+    let (function, argument, gives_int) = (me.function, me.argument, me.gives_int);
+    // SAFETY: the program's start function.
+    let result = unsafe {
+        if gives_int {
+            core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> c_int>(function)(argument)
+                as usize
+        } else {
+            core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> usize>(function)(argument)
+        }
+    };
+    end(result)
+}
+
+/// The running thread's last step.
+pub fn end(result: usize) -> ! {
+    super::sync::run_thread_destructors();
+    let s = state();
+    let me = s.current;
+    point(op(OpKind::Exit, me, 0), Wait::Nothing, 0);
+    let s = state();
+    s.threads[me].ended = true;
+    s.threads[me].result = result;
+    if me == 0 {
+        // The first thread ended by `pthread_exit`; the process ends with the last thread.
+        s.serve.main_has_left = true;
+    }
+    if (0..s.count).all(|i| s.threads[i].ended) {
+        serve::finish_exit(0);
+    }
+    leave_for_good()
+}
+
+/// A new logical thread.
+pub unsafe fn create(
+    handle: *mut usize,
+    attributes: *const c_void,
+    function: usize,
+    argument: usize,
+    gives_int: bool,
+    pc: usize,
+) -> c_int {
+    super::begin(pc);
+    let s = state();
+    let i = s.count;
+    if i > donors() || i >= MAX_THREADS {
+        serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
+    }
+    point(op(OpKind::Create, i, pc), Wait::Nothing, pc);
+    let s = state();
+    // Others may have created threads meanwhile.
+    let i = s.count;
+    if i > donors() || i >= MAX_THREADS {
+        serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
+    }
+    let d = donor(i - 1);
+    s.threads[i] = Logical {
+        context: d.context,
+        function,
+        argument,
+        gives_int,
+        // SAFETY: the program's attributes.
+        detached: unsafe { crate::interpose::thread::starts_detached(attributes) },
+        handle: d.handle,
+        kernel_id: d.kernel_id,
+        ..Logical::FIRST
+    };
+    s.pending[i] = op(OpKind::Start, i, function);
+    s.count += 1;
+    // SAFETY: the program's variable.
+    unsafe { *handle = d.handle };
+    0
+}
+
+fn by_handle(handle: usize) -> Option<usize> {
+    let s = state();
+    (0..s.count).rev().find(|i| s.threads[*i].handle == handle)
+}
+
+/// How to wait for a thread's end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    Endless,
+    Timed,
+    None,
+}
+
+/// `None`: the thread is none of ours.
+pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize, c_int>> {
+    let i = by_handle(handle)?;
+    let s = state();
+    if i == s.current {
+        return Some(Err(libc::EDEADLK));
+    }
+    if s.threads[i].detached || s.threads[i].joined {
+        return Some(Err(libc::EINVAL));
+    }
+    let o = op(OpKind::Join, i, pc);
+    match patience {
+        Patience::Endless => point(o, Wait::Thread(i), pc),
+        Patience::Timed => {
+            if point_timed(o, Wait::Thread(i), pc) {
+                return Some(Err(libc::ETIMEDOUT));
+            }
+        }
+        Patience::None => {
+            point(o, Wait::Nothing, pc);
+            if !state().threads[i].ended {
+                return Some(Err(libc::EBUSY));
+            }
+        }
+    }
+    let t = &mut state().threads[i];
+    t.joined = true;
+    Some(Ok(t.result))
+}
+
+pub fn detach(handle: usize) -> Option<c_int> {
+    let t = &mut state().threads[by_handle(handle)?];
+    if t.detached || t.joined {
+        return Some(libc::EINVAL);
+    }
+    t.detached = true;
+    Some(0)
+}
+
+/// The frames of thread `i`, innermost first: its shadow stack is found through its thread pointer.
+pub fn frames(i: usize, pc: usize, to: &mut [u64]) -> usize {
+    let s = state();
+    let here = current();
+    if i == s.current {
+        return here.frames(pc, to);
+    }
+    let offset = &raw const *here as usize - thread_pointer();
+    let at = s.threads[i].context.thread_pointer().wrapping_add(offset);
+    // SAFETY: the thread-local storage of a donor, which has the same layout in every thread.
+    unsafe { (*(at as *const crate::detect::thread::Thread)).frames(pc, to) }
+}
+
+fn thread_pointer() -> usize {
+    let fs: usize;
+    // SAFETY: the first word of a thread descriptor is its own address.
+    unsafe { core::arch::asm!("mov {}, fs:[0]", out(reg) fs, options(nostack, pure, readonly)) };
+    fs
+}

@@ -1,0 +1,61 @@
+//! Time that passes only when somebody waits for it: a sleep is a step, and the clock moves on by what was slept.
+
+use core::sync::atomic::{AtomicU64, Ordering::*};
+
+use raddle_explore::OpKind;
+use raddle_wire::explore::flag;
+
+use super::point::point;
+use super::{Wait, has, is_running, op, state};
+use crate::sys;
+
+/// What has passed since the process began, in nanoseconds.
+#[derive(Clone, Copy, Default)]
+pub struct Time {
+    pub passed: u64,
+}
+
+/// Each look at a clock moves it a little: a loop until some moment comes to its end.
+const LOOK: u64 = 1000;
+
+static REAL_AT_START: AtomicU64 = AtomicU64::new(0);
+static MONOTONIC_AT_START: AtomicU64 = AtomicU64::new(0);
+
+fn real(clock: libc::c_int) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    sys::syscall(libc::SYS_clock_gettime, [clock as usize, &raw mut now as usize, 0, 0, 0, 0]);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+pub fn prepare() {
+    // A round number: the same in every process of a search would be better still, but certificates expire.
+    REAL_AT_START.store(real(libc::CLOCK_REALTIME) / 1_000_000_000 * 1_000_000_000, Relaxed);
+    MONOTONIC_AT_START.store(1_000_000_000_000, Relaxed);
+}
+
+/// What the clock shows.
+pub fn now(clock: libc::c_int) -> u64 {
+    let s = state();
+    s.time.passed += LOOK;
+    let start = match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => REAL_AT_START.load(Relaxed),
+        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => 0,
+        _ => MONOTONIC_AT_START.load(Relaxed),
+    };
+    start + s.time.passed
+}
+
+/// Sleeps for so long.
+pub fn sleep(nanoseconds: u64, pc: usize) {
+    if is_running() {
+        let o = op(OpKind::Sleep, 0, pc).with_yields(!has(flag::SLEEP_IS_NOT_YIELD));
+        point(o, Wait::Nothing, pc);
+    }
+    state().time.passed += nanoseconds;
+}
+
+/// The thread has given up a wait: the clock shows at least `until` of `clock`.
+pub fn reach(clock: libc::c_int, until: u64) {
+    let shows = now(clock);
+    state().time.passed += until.saturating_sub(shows);
+}

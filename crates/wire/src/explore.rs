@@ -1,0 +1,281 @@
+//! Orders in, traces out: the memory that the driver of `explore` and one worker process share.
+//!
+//! The file `explore` of the session's folder: a [`Header`], then [`Header::slots`] slots of [`Header::slot_bytes`] each, used
+//! in turn. The driver writes an order into slot `n % slots` and counts [`Header::posted`] up; the worker executes orders
+//! in that sequence and counts [`Header::done`] up. Whoever has nothing to do says so in `worker_sleeps` or
+//! `driver_sleeps` and waits for the count as a futex. Nothing is copied: traces are read where they were written, and
+//! survive whatever ends the worker.
+
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use raddle_explore::{
+    Choice, Constraint, MAX_CONSTRAINTS, MAX_THREADS, Op, Step, TailWords, ThreadId, Weight,
+};
+
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlexp");
+
+/// The name of the file in the session's folder.
+pub const FILE: &str = "explore";
+
+#[repr(C)]
+pub struct Header {
+    pub magic: u64,
+    pub version: u32,
+    pub slots: u32,
+    /// What a slot has room for.
+    pub steps_room: u32,
+    pub prefix_room: u32,
+    pub wide_room: u32,
+    /// [`flag`]s.
+    pub flags: u32,
+    /// After this many steps an execution is cut off. At most `steps_room`.
+    pub max_steps: u32,
+    /// Threads to have ready beside the first.
+    pub donors: u32,
+    /// The worker is to end at this many donors' worth of threads: see [`status::MORE_DONORS`].
+    pub points: u32,
+    pub reserved: u32,
+
+    pub posted: AtomicU32,
+    pub done: AtomicU32,
+    pub worker_sleeps: AtomicU32,
+    pub driver_sleeps: AtomicU32,
+    /// Not 0: the worker ends before its next order.
+    pub stop: AtomicU32,
+    /// One of [`status`].
+    pub status: AtomicU32,
+    /// What the status is about.
+    pub detail: AtomicU64,
+    /// Bytes that are put back between two executions.
+    pub snapshot_bytes: AtomicU64,
+    pub reserved2: [u64; 4],
+}
+
+/// [`Header::flags`].
+pub mod flag {
+    /// A process of its own for each order; else memory is put back in place.
+    pub const FORK: u32 = 1 << 0;
+    /// A sleep is no yield (5.2).
+    pub const SLEEP_IS_NOT_YIELD: u32 = 1 << 1;
+    /// Waits may return for no reason.
+    pub const SPURIOUS: u32 = 1 << 2;
+    /// Real threads that hand over by futex, one execution a process.
+    pub const OS_THREADS: u32 = 1 << 3;
+    /// Stop (SIGSTOP-free: a trap) at the failure, for a debugger.
+    pub const TRAP_AT_FAILURE: u32 = 1 << 4;
+    /// Each data access is a scheduling point, not only those of the table.
+    pub const ALL_DATA: u32 = 1 << 5;
+}
+
+/// [`Header::status`].
+pub mod status {
+    /// The program has not created a thread yet.
+    pub const STARTING: u32 = 0;
+    /// Orders are executed.
+    pub const READY: u32 = 1;
+    /// Asked to, the worker ends.
+    pub const STOPPED: u32 = 2;
+    /// The program ended without creating a thread; `detail` is its status.
+    pub const NO_THREADS: u32 = 3;
+    /// The program creates more threads than there are donors; `detail`: how many, at least.
+    pub const MORE_DONORS: u32 = 4;
+    /// The program does what can not be put back in place; `detail` is one of [`super::outside`]. Use [`super::flag::FORK`].
+    pub const NEEDS_FORK: u32 = 5;
+    /// This machine can not do it: `detail` is one of [`super::cannot`].
+    pub const CANNOT: u32 = 6;
+}
+
+/// Why memory alone does not undo an execution.
+pub mod outside {
+    pub const FILE: u64 = 1;
+    pub const PIPE_OR_SOCKET: u64 = 2;
+    pub const SHARED_MEMORY: u64 = 3;
+    pub const PROCESS: u64 = 4;
+    pub const TIMER: u64 = 5;
+    pub const SIGNAL: u64 = 6;
+    pub const MAPPING: u64 = 7;
+    pub const LIBRARY: u64 = 8;
+}
+
+pub mod cannot {
+    /// No FSGSBASE.
+    pub const NO_FSGSBASE: u64 = 1;
+}
+
+/// How an execution ended: [`Slot::outcome`].
+pub mod outcome {
+    /// Still running, or the worker died in it.
+    pub const NONE: u32 = 0;
+    /// The process ended by `exit`; `detail` is the status.
+    pub const EXIT: u32 = 1;
+    /// `abort`, not by an assertion or exception.
+    pub const ABORT: u32 = 2;
+    /// `message` has expression, file, line and function.
+    pub const ASSERTION: u32 = 3;
+    /// An exception of C++ that nobody caught.
+    pub const EXCEPTION: u32 = 4;
+    /// `detail` is the signal, `address` what was accessed.
+    pub const SIGNAL: u32 = 5;
+    pub const DEADLOCK: u32 = 6;
+    pub const STEP_LIMIT: u32 = 7;
+    /// A freed block was accessed at `address`.
+    pub const USE_AFTER_FREE: u32 = 8;
+    pub const DOUBLE_FREE: u32 = 9;
+    /// The worker could not go on in place: the order is to be given again after a change of worker.
+    pub const RETRY: u32 = 10;
+}
+
+pub const FRAMES: usize = 24;
+pub const ENDS: usize = 64;
+pub const MESSAGE: usize = 512;
+
+/// Where a thread was when the execution ended.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct End {
+    pub thread: ThreadId,
+    /// 1: it had ended.
+    pub ended: u16,
+    pub depth: u32,
+    /// What it was about to do, or was waiting for.
+    pub pending: Op,
+    /// Program counters, innermost first.
+    pub frames: [u64; FRAMES],
+}
+
+/// The fixed part of a slot.
+#[repr(C)]
+pub struct Slot {
+    // The order.
+    pub tail: TailWords,
+    pub prefix: u32,
+    pub weights: u32,
+    pub constraints: u32,
+    pub reserved: u32,
+    pub constraint: [Constraint; MAX_CONSTRAINTS],
+    // The execution.
+    pub steps: u32,
+    pub wide: u32,
+    pub outcome: u32,
+    /// The step at which the prefix could not be followed, plus 1; 0: it was followed.
+    pub diverged: u32,
+    /// The thread that failed.
+    pub thread: u32,
+    pub threads: u32,
+    pub panics: u32,
+    pub ends: u32,
+    pub detail: u64,
+    pub address: u64,
+    pub nanoseconds: u64,
+    pub message_len: u64,
+    pub message: [u8; MESSAGE],
+    pub end: [End; ENDS],
+    pub weight: [Weight; MAX_THREADS],
+}
+
+impl Header {
+    pub fn new(slots: u32, steps_room: u32, flags: u32, donors: u32, max_steps: u32) -> Header {
+        Header {
+            magic: MAGIC,
+            version: crate::VERSION,
+            slots,
+            steps_room,
+            prefix_room: steps_room,
+            wide_room: steps_room * 2,
+            flags,
+            max_steps,
+            donors,
+            points: 0,
+            reserved: 0,
+            posted: AtomicU32::new(0),
+            done: AtomicU32::new(0),
+            worker_sleeps: AtomicU32::new(0),
+            driver_sleeps: AtomicU32::new(0),
+            stop: AtomicU32::new(0),
+            status: AtomicU32::new(status::STARTING),
+            detail: AtomicU64::new(0),
+            snapshot_bytes: AtomicU64::new(0),
+            reserved2: [0; 4],
+        }
+    }
+
+    pub const fn slot_bytes(&self) -> usize {
+        let variable = self.steps_room as usize * size_of::<Step>()
+            + self.wide_room as usize * 8
+            + self.prefix_room as usize * size_of::<Choice>();
+        (size_of::<Slot>() + variable).next_multiple_of(4096)
+    }
+
+    /// The points of the header's table come first: program counters at which an access is a scheduling point, sorted.
+    pub const fn points_at(&self) -> usize {
+        size_of::<Header>().next_multiple_of(4096)
+    }
+
+    pub const fn slot_at(&self, order: u32) -> usize {
+        let points = (self.points as usize * 8).next_multiple_of(4096);
+        self.points_at() + points + (order % self.slots) as usize * self.slot_bytes()
+    }
+
+    pub const fn bytes(&self) -> usize {
+        self.slot_at(0) + self.slots as usize * self.slot_bytes()
+    }
+}
+
+/// The parts of a slot.
+pub struct Parts<'a> {
+    pub slot: &'a mut Slot,
+    pub prefix: &'a mut [Choice],
+    pub steps: &'a mut [Step],
+    pub wide: &'a mut [u64],
+}
+
+/// The parts of the slot at `at`.
+///
+/// # Safety
+/// `at` is where [`Header::slot_at`] says, in a mapping of the whole file, and nobody else uses the slot now.
+pub unsafe fn parts<'a>(header: &Header, at: *mut u8) -> Parts<'a> {
+    let (steps, wide) = (header.steps_room as usize, header.wide_room as usize);
+    // SAFETY: the caller's; any bits are a valid value of each of the types.
+    unsafe {
+        let steps_at = at.add(size_of::<Slot>());
+        let wide_at = steps_at.add(steps * size_of::<Step>());
+        let prefix_at = wide_at.add(wide * 8);
+        Parts {
+            slot: &mut *at.cast(),
+            prefix: core::slice::from_raw_parts_mut(prefix_at.cast(), header.prefix_room as usize),
+            steps: core::slice::from_raw_parts_mut(steps_at.cast(), steps),
+            wide: core::slice::from_raw_parts_mut(wide_at.cast(), wide),
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Slot>() % 8 == 0 && size_of::<End>() == 224);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_lie_one_behind_the_other_and_come_round() {
+        let mut header = Header::new(4, 1000, 0, 8, 1000);
+        header.points = 1000;
+        assert!(header.slot_at(0) >= header.points_at() + 8000);
+        assert_eq!(header.slot_at(1) - header.slot_at(0), header.slot_bytes());
+        assert_eq!(header.slot_at(4), header.slot_at(0));
+        assert_eq!(header.bytes(), header.slot_at(3) + header.slot_bytes());
+    }
+
+    #[test]
+    fn the_parts_of_a_slot_do_not_overlap() {
+        let header = Header::new(2, 100, 0, 8, 100);
+        let mut memory = vec![0u64; header.slot_bytes() / 8];
+        // SAFETY: the memory is one slot's, and used here only.
+        let parts = unsafe { parts(&header, memory.as_mut_ptr().cast()) };
+        parts.prefix.fill(Choice::value(1));
+        parts.wide.fill(7);
+        parts.steps.fill(Step::default());
+        parts.slot.outcome = outcome::EXIT;
+        assert!(parts.prefix.iter().all(|c| *c == Choice::value(1)));
+        assert!(parts.wide.iter().all(|w| *w == 7) && parts.slot.outcome == outcome::EXIT);
+    }
+}
