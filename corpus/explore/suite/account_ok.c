@@ -4,13 +4,12 @@
 #include <pthread.h>
 
 enum { BEFORE = 100, IN = 50, OUT = 30 };
-int balance = BEFORE, deposits, withdrawals;
+int balance = BEFORE;
 pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
 void *depositor(void *arg) {
     pthread_mutex_lock(&mu);
     balance += IN;
-    deposits = 1;
     pthread_mutex_unlock(&mu);
     return arg;
 }
@@ -18,7 +17,6 @@ void *depositor(void *arg) {
 void *withdrawer(void *arg) {
     pthread_mutex_lock(&mu);
     balance -= OUT;
-    withdrawals = 1;
     pthread_mutex_unlock(&mu);
     return arg;
 }

@@ -1,7 +1,7 @@
 // expect: deadlock
-//@ bound: 2
+//@ bound: 1
 // Three threads, three locks, taken in a ring.
-// Fails when: each holds its first lock before anybody takes a second.
+// Fails when: the first takes a and is preempted; the third takes c and blocks on a; the second takes b and blocks on c.
 #include <pthread.h>
 
 pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER, c = PTHREAD_MUTEX_INITIALIZER;

@@ -1,7 +1,8 @@
 // expect: deadlock
-//@ bound: 2
+//@ bound: 1
 // 3 philosophers, each taking the left fork first.
-// Fails when: each takes the left fork before anybody takes a right one.
+// Fails when: the first takes the left fork and is preempted; then the last, the last but one and so on take theirs, and each of
+// them blocks on a fork that is taken. So one preemption is enough, for any number of philosophers.
 #include <pthread.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // expect: assertion
 //@ bound: 1
 // A stack whose push is locked and whose pop is not.
-// Fails when: pop has seen two items and moved down; push writes over the place that pop is about to read.
+// Fails when: pop has moved down; push fills that place and moves up again; pop reads the place above, where nothing is.
 #include <assert.h>
 #include <pthread.h>
 
