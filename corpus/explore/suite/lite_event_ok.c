@@ -1,5 +1,6 @@
 // expect: nothing
 // The event of figure 2 (5.4.1 of the paper), disposed of when both waiters are through.
+#include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -25,7 +26,9 @@ static void wait_for_it(void) {
     if (!atomic_load(&event)) atomic_store(&event, &kernel_event);
     pthread_mutex_unlock(&mu);
     if (atomic_load(&signalled)) return;
-    sem_wait(atomic_load(&event));
+    sem_t *e = atomic_load(&event);
+    assert(e);
+    sem_wait(e);
 }
 
 static void dispose(void) {
