@@ -1,6 +1,8 @@
 // expect: livelock
-// Two polite threads: each takes its first lock, tries the second, gives way when that is taken, and starts again.
-// Fails when: they go on in step for ever: each fails to get the other's lock, gives its own back, and takes it again.
+//@ bound: 0
+// Two polite threads: each takes its first lock, lets the other go on, tries the second, lets the other go on again when that is
+// taken, gives its own back, and starts again.
+// Fails when: they go on in step for ever: each tries while the other holds. Every switch is at a yield, so the schedule is fair.
 #include <pthread.h>
 #include <sched.h>
 
@@ -8,10 +10,11 @@ pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALI
 
 static void both(pthread_mutex_t *one, pthread_mutex_t *two) {
     for (;;) {
-        pthread_mutex_lock(one);
+        pthread_mutex_lock(one);                        // expect: livelock here
+        sched_yield();                                  // expect: livelock here
         if (pthread_mutex_trylock(two) == 0) break;     // expect: livelock here
-        pthread_mutex_unlock(one);
-        sched_yield();
+        sched_yield();                                  // expect: livelock here
+        pthread_mutex_unlock(one);                      // expect: livelock here
     }
     pthread_mutex_unlock(two);
     pthread_mutex_unlock(one);

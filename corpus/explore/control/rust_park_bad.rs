@@ -1,8 +1,7 @@
 // expect: deadlock
-//@ bound: 0
-//@ options: --sleep-is-not-yield
+//@ bound: 1
 // Two conditions, one token: a second park swallows the token that was meant for the first.
-// Fails when: both are given before the sleeper parks: one token is left for two parks.
+// Fails when: the sleeper is preempted before it parks for as long as main sleeps: one token is left for two parks.
 use std::thread;
 
 fn main() {

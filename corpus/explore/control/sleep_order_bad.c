@@ -1,8 +1,7 @@
 // expect: assertion
-//@ bound: 0
-//@ options: --sleep-is-not-yield
+//@ bound: 1
 // A sleep in place of synchronisation: "by then it has run".
-// Fails when: the writer does not get to its store for longer than the reader sleeps. By default a sleep is a yield, and the search is fair: hence the option.
+// Fails when: the writer is preempted before its store for longer than the reader sleeps.
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -16,7 +16,7 @@ static void halt(void) {
 
 void *dispatcher(void *arg) {
     for (;;) {
-        halt();
+        halt();                                         // expect: starvation here
         if (atomic_load(&pending) & 1) break;           // expect: starvation here
     }
     atomic_fetch_and(&pending, ~1);

@@ -11,7 +11,8 @@ void *user(void *arg) {
     atomic_int *mine = arg;
     atomic_store_explicit(mine, 1, memory_order_relaxed);
     if (atomic_fetch_sub_explicit(&references, 1, ORDER) == 1) {
-        int both = atomic_load_explicit(&written[0], memory_order_relaxed) + atomic_load_explicit(&written[1], memory_order_relaxed);
+        int both = 0;
+        for (int i = 0; i < 2; i++) both += atomic_load_explicit(&written[i], memory_order_relaxed);
         assert(both == 2);
     }
     return arg;
