@@ -30,10 +30,10 @@ void *consumer(void *arg) {
 
 int main(void) {
     pthread_t t[4];
-    pthread_create(&t[0], 0, consumer, 0);
-    pthread_create(&t[1], 0, consumer, 0);
-    pthread_create(&t[2], 0, producer, 0);
-    pthread_create(&t[3], 0, producer, 0);
+    pthread_create(&t[0], 0, producer, 0);
+    pthread_create(&t[1], 0, producer, 0);
+    pthread_create(&t[2], 0, consumer, 0);
+    pthread_create(&t[3], 0, consumer, 0);
     for (int i = 0; i < 4; i++) pthread_join(t[i], 0);  // expect: deadlock here
     return 0;
 }
