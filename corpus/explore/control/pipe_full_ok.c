@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 int ends[2], capacity;
-static char chunk[4096];
+static char chunk[4096], got[4096];
 
 void *writer(void *arg) {
     for (int sent = 0; sent < capacity + (int)sizeof chunk; sent += sizeof chunk)
@@ -23,7 +23,7 @@ int main(void) {
     pthread_t t;
     pthread_create(&t, 0, writer, 0);
     int total = 0, n;
-    while ((n = read(ends[0], chunk, sizeof chunk)) > 0) total += n;
+    while ((n = read(ends[0], got, sizeof got)) > 0) total += n;
     assert(n == 0 && total == capacity + (int)sizeof chunk);
     pthread_join(t, 0);
     return 0;
