@@ -15,7 +15,6 @@ void *one(void *arg) {
     if (++first_users == 1) pthread_mutex_lock(&guard); // expect: deadlock here
     pthread_mutex_unlock(&first_mu);
     pthread_mutex_lock(&second_mu);                     // expect: deadlock here
-    second_users += 0;
     pthread_mutex_unlock(&second_mu);
     pthread_mutex_lock(&first_mu);
     if (--first_users == 0) pthread_mutex_unlock(&guard);
