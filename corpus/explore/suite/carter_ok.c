@@ -1,6 +1,6 @@
 // expect: nothing
-// Two counters of users, each under its own lock, and a guard for whoever is the first user of one. Nobody asks for a counter's lock
-// while it holds the guard, except to give the guard back, and then under a lock that no waiter for the guard holds.
+// Two counters of users, each under its own lock, and a guard for whoever is the first user of one. Whoever holds the guard asks
+// only for the lock of its own counter, which no waiter for the guard holds.
 #include <pthread.h>
 
 pthread_mutex_t first_mu = PTHREAD_MUTEX_INITIALIZER, second_mu = PTHREAD_MUTEX_INITIALIZER;

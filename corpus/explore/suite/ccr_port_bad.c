@@ -9,15 +9,15 @@
 #include <stdatomic.h>
 
 enum { TASKS = 2, QUEUED = 0, RUN, CANCELLED };
-atomic_int task[TASKS], available = TASKS;
+atomic_int task[TASKS];
 
 static void take(int i, int what) {
     int queued = QUEUED;
-    if (atomic_compare_exchange_strong(&task[i], &queued, what)) atomic_fetch_sub(&available, 1);
+    atomic_compare_exchange_strong(&task[i], &queued, what);
 }
 
 void *worker(void *arg) {
-    if (atomic_load(&available) < TASKS) return arg; // registers only for a whole set
+    if (atomic_load(&task[0]) != QUEUED) return arg; // registers only for a whole set
     for (int i = 0; i < TASKS; i++) take(i, RUN);
     return arg;
 }

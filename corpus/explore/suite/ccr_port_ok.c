@@ -5,16 +5,16 @@
 #include <stdatomic.h>
 
 enum { TASKS = 2, QUEUED = 0, RUN, CANCELLED };
-atomic_int task[TASKS], available = TASKS;
+atomic_int task[TASKS];
 atomic_flag claimed = ATOMIC_FLAG_INIT;
 
 static void take(int i, int what) {
     int queued = QUEUED;
-    if (atomic_compare_exchange_strong(&task[i], &queued, what)) atomic_fetch_sub(&available, 1);
+    atomic_compare_exchange_strong(&task[i], &queued, what);
 }
 
 void *worker(void *arg) {
-    if (atomic_load(&available) < TASKS) return arg; // registers only for a whole set
+    if (atomic_load(&task[0]) != QUEUED) return arg; // registers only for a whole set
     if (atomic_flag_test_and_set(&claimed)) return arg;
     for (int i = 0; i < TASKS; i++) take(i, RUN);
     return arg;
