@@ -1,6 +1,6 @@
 // expect: assertion
 //@ bound: 0
-// The waiter gives the worker ten seconds and takes it for granted that the result is there afterwards.
+// The waiter gives the worker five seconds and takes it for granted that the result is there afterwards.
 // Fails when: the time is up before the worker has run. A timeout that fires is a choice, not a preemption.
 #include <assert.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ int main(void) {
     pthread_t t;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 10;
+    until.tv_sec += 5;
     pthread_create(&t, 0, worker, 0);
     pthread_mutex_lock(&mu);
     while (result == 0 && pthread_cond_timedwait(&done, &mu, &until) == 0) {}

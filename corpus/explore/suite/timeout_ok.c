@@ -21,7 +21,7 @@ int main(void) {
     pthread_t t;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 10;
+    until.tv_sec += 5;
     pthread_create(&t, 0, worker, 0);
     pthread_mutex_lock(&mu);
     int status = 0;
