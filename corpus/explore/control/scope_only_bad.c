@@ -1,0 +1,36 @@
+// expect: assertion
+//@ bound: 1
+//@ options: --only update
+// A lost update in one function, beside another one full of points: with preemptions scoped to `update` the search is small.
+// Fails when: both are between the load and the store of `update`.
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+atomic_int counter, noise;
+
+__attribute__((noinline)) void update(void) {
+    int seen = atomic_load(&counter);
+    atomic_store(&counter, seen + 1);
+}
+
+__attribute__((noinline)) void chatter(void) {
+    for (int i = 0; i < 20; i++) atomic_fetch_add(&noise, 1);
+}
+
+void *worker(void *arg) {
+    chatter();
+    update();
+    chatter();
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, worker, 0);
+    pthread_create(&b, 0, worker, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(atomic_load(&counter) == 2);                 // expect: assertion here
+    return 0;
+}

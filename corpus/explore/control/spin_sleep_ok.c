@@ -1,0 +1,26 @@
+// expect: nothing
+// A spin loop that sleeps: it yields, and no time passes.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+atomic_int ready;
+
+void *spinner(void *arg) {
+    while (!atomic_load(&ready)) usleep(100);
+    return arg;
+}
+
+void *setter(void *arg) {
+    atomic_store(&ready, 1);
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, spinner, 0);
+    pthread_create(&b, 0, setter, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

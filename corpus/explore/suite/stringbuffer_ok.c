@@ -1,0 +1,49 @@
+// expect: nothing
+// Appending one buffer to another, with the source locked from reading its length to the end of the copy.
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+struct buffer {
+    pthread_mutex_t mu;
+    int length;
+    char text[8];
+};
+struct buffer source = {PTHREAD_MUTEX_INITIALIZER, 3, "abc"};
+struct buffer target = {PTHREAD_MUTEX_INITIALIZER, 0, ""};
+
+static int length_of(struct buffer *b) {
+    return b->length; // the caller holds the lock
+}
+
+static void copy_from(struct buffer *b, char *to, int n) {
+    assert(n <= b->length);
+    memcpy(to, b->text, n);
+}
+
+void *append(void *arg) {
+    pthread_mutex_lock(&target.mu);
+    pthread_mutex_lock(&source.mu);
+    int n = length_of(&source);
+    copy_from(&source, target.text + target.length, n);
+    target.length += n;
+    pthread_mutex_unlock(&source.mu);
+    pthread_mutex_unlock(&target.mu);
+    return arg;
+}
+
+void *truncate_source(void *arg) {
+    pthread_mutex_lock(&source.mu);
+    source.length = 0;
+    pthread_mutex_unlock(&source.mu);
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, append, 0);
+    pthread_create(&b, 0, truncate_source, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

@@ -1,0 +1,32 @@
+// expect(sc c11): nothing
+// Store buffering with seq_cst fences between relaxed accesses.
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+atomic_int x, y;
+int saw_y, saw_x;
+
+void *one(void *arg) {
+    atomic_store_explicit(&x, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    saw_y = atomic_load_explicit(&y, memory_order_relaxed);
+    return arg;
+}
+
+void *two(void *arg) {
+    atomic_store_explicit(&y, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    saw_x = atomic_load_explicit(&x, memory_order_relaxed);
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(saw_x || saw_y);
+    return 0;
+}
