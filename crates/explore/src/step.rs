@@ -37,6 +37,8 @@ impl StepFlags {
     pub const CAN_CONTINUE: StepFlags = StepFlags(4);
     /// It could have gone on, and another was chosen.
     pub const PREEMPTION: StepFlags = StepFlags(8);
+    /// Fair scheduling holds back somebody who is enabled.
+    pub const HELD_BACK: StepFlags = StepFlags(16);
 
     #[inline]
     pub const fn has(self, flag: StepFlags) -> bool {
