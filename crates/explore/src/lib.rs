@@ -20,6 +20,8 @@ pub mod step;
 pub mod thread;
 
 #[cfg(feature = "std")]
+pub mod explain;
+#[cfg(feature = "std")]
 pub mod fingerprint;
 #[cfg(feature = "std")]
 pub mod order;
@@ -27,6 +29,8 @@ pub mod order;
 pub mod pairs;
 #[cfg(feature = "std")]
 pub mod portfolio;
+#[cfg(feature = "std")]
+pub mod shrink;
 #[cfg(feature = "std")]
 pub mod strategy;
 #[cfg(feature = "std")]
