@@ -10,8 +10,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use raddle_explore::{
-    AnyStrategy, Course, Limits, Next, Op, OpKind, Order, Pilot, Portfolio, Step, Strategy, Tail, ThreadId, ThreadSet,
-    Trace, TraceBuf, View,
+    AnyStrategy, Course, Limits, Next, Op, OpKind, Order, Pilot, Portfolio, Step, Strategy, Tail, ThreadId,
+    ThreadSet, Trace, TraceBuf, View,
 };
 use sim::{Machine, programs};
 

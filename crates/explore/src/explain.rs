@@ -70,7 +70,10 @@ pub fn explain(failing: TraceView<'_>, passing: TraceView<'_>) -> Explanation {
 
 /// Which of some passing executions has the fewest orderings reversed against the failing one: the best to compare
 /// with.
-pub fn nearest<'a>(failing: TraceView<'_>, passing: impl IntoIterator<Item = TraceView<'a>>) -> Option<usize> {
+pub fn nearest<'a>(
+    failing: TraceView<'_>,
+    passing: impl IntoIterator<Item = TraceView<'a>>,
+) -> Option<usize> {
     let distance = |(i, trace): (usize, TraceView<'a>)| {
         let e = explain(failing, trace);
         (e.orderings.len() + e.reads.len(), i)

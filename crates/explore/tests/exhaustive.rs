@@ -134,10 +134,7 @@ fn a_bound_has_what_it_should() {
 fn check_bound(program: &Program, bound: u32) {
     let limits = |prune| Limits { bound, prune, ..Limits::default() };
     let pairs: [(Box<dyn Strategy>, Box<dyn Strategy>); 2] = [
-        (
-            Box::new(PreemptionBounding::new(limits(false))),
-            Box::new(PreemptionBounding::new(limits(true))),
-        ),
+        (Box::new(PreemptionBounding::new(limits(false))), Box::new(PreemptionBounding::new(limits(true)))),
         (Box::new(DelayBounding::new(limits(false))), Box::new(DelayBounding::new(limits(true)))),
     ];
     for (mut all, mut pruned) in pairs {
@@ -232,7 +229,9 @@ proptest! {
 /// Threads that work a little, wait in a spin loop for a flag that the next one sets, and work again.
 fn spinning(threads: usize) -> impl Random<Value = Program> {
     // Nothing that can block for ever: the others would spin for ever, which brute force does not call an end.
-    let harmless = |c: &Vec<Ins>| !matches!(c[..], [Lock(_), Wait(..), ..] | [Lock(_), Lock(_), ..] | [SemWait(_)] | [TryLock(..)]);
+    let harmless = |c: &Vec<Ins>| {
+        !matches!(c[..], [Lock(_), Wait(..), ..] | [Lock(_), Lock(_), ..] | [SemWait(_)] | [TryLock(..)])
+    };
     let work = move || {
         let instruction = instruction().prop_filter("it can block", harmless);
         proptest::collection::vec(instruction, 0..=1).prop_map(|c| c.concat())

@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 
 use raddle_explore::strategy::{DepthFirst, PreemptionBounding};
 use raddle_explore::{
-    Choice, Course, Limits, Next, Op, OpKind, Order, Outcome, Pilot, Strategy, Tail, ThreadId, ThreadSet, View, Weight,
+    Choice, Course, Limits, Next, Op, OpKind, Order, Outcome, Pilot, Strategy, Tail, ThreadId, ThreadSet,
+    View, Weight,
 };
 use sim::{Machine, Program, programs};
 
 const LOWEST: Tail = Tail::NonPreemptive { next: Next::Lowest };
 
 fn tails() -> Vec<Tail> {
-    let mut tails = vec![LOWEST, Tail::NonPreemptive { next: Next::Highest }, Tail::NonPreemptive { next: Next::Round }];
+    let mut tails =
+        vec![LOWEST, Tail::NonPreemptive { next: Next::Highest }, Tail::NonPreemptive { next: Next::Round }];
     for seed in 0..10 {
         tails.extend([
             Tail::Random { seed },
@@ -97,7 +99,12 @@ fn searches_of_spin_loops_end() {
 fn hundreds_of_threads() {
     let mut machine = Machine::new();
     let program = programs::reorder(300);
-    for tail in [LOWEST, Tail::Pos { seed: 0 }, Tail::Random { seed: 1 }, Tail::Pct { seed: 2, depth: 3, length: 900 }] {
+    for tail in [
+        LOWEST,
+        Tail::Pos { seed: 0 },
+        Tail::Random { seed: 1 },
+        Tail::Pct { seed: 2, depth: 3, length: 900 },
+    ] {
         let (trace, _) = machine.run(&program, &Order::free(0, tail));
         assert_eq!(trace.view().threads(), 302);
         let (again, _) = machine.run(&program, &Order::replay(trace.view().choices()));
@@ -111,7 +118,8 @@ fn orders_of(program: &Program, seeds: u64, order: impl Fn(u64) -> Order) -> BTr
     let mut counts = BTreeMap::new();
     for seed in 0..seeds {
         let (trace, _) = machine.run(program, &order(seed));
-        let writes = trace.steps.iter().filter(|s| s.op.kind() == OpKind::DataWrite).map(|s| s.thread.0).collect();
+        let writes =
+            trace.steps.iter().filter(|s| s.op.kind() == OpKind::DataWrite).map(|s| s.thread.0).collect();
         *counts.entry(writes).or_insert(0) += 1;
     }
     counts

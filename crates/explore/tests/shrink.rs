@@ -47,8 +47,10 @@ fn the_budget_is_kept() {
     let program = programs::needle(10);
     let mut machine = Machine::new();
     let order = Order::free(0, Tail::Pct { seed: 4, depth: 3, length: 90 });
-    let seeds = (0..2000).map(|seed| Order { tail: Tail::Pct { seed, depth: 3, length: 90 }, ..order.clone() });
-    let trace = seeds.map(|o| machine.run(&program, &o).0).find(|t| t.outcome.is_failure()).expect("PCT finds it");
+    let seeds =
+        (0..2000).map(|seed| Order { tail: Tail::Pct { seed, depth: 3, length: 90 }, ..order.clone() });
+    let trace =
+        seeds.map(|o| machine.run(&program, &o).0).find(|t| t.outcome.is_failure()).expect("PCT finds it");
     for budget in [0, 1, 10, 100] {
         let before = machine.executed;
         let shrunk = shrink(trace.clone(), budget, &mut |order| machine.run(&program, order).0);

@@ -69,8 +69,7 @@ pub fn reorder(setters: usize) -> Program {
 
 /// SCTBench's twostage: two values, each under its own lock, belong together.
 pub fn twostage(writers: usize) -> Program {
-    let writer =
-        vec![Lock(0), StoreConst(0, 1), Unlock(0), Lock(1), Load(0, 0), Store(1, 0, 1), Unlock(1)];
+    let writer = vec![Lock(0), StoreConst(0, 1), Unlock(0), Lock(1), Load(0, 0), Store(1, 0, 1), Unlock(1)];
     let reader = vec![
         Lock(0),
         Load(0, 0),
