@@ -28,7 +28,11 @@ pub mod order;
 #[cfg(feature = "std")]
 pub mod pairs;
 #[cfg(feature = "std")]
+pub mod points;
+#[cfg(feature = "std")]
 pub mod portfolio;
+#[cfg(feature = "std")]
+pub mod relaxed;
 #[cfg(feature = "std")]
 pub mod shrink;
 #[cfg(feature = "std")]

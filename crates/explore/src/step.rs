@@ -52,6 +52,11 @@ impl StepFlags {
 }
 
 impl Step {
+    /// A step of which nothing more is known.
+    pub fn bare(thread: ThreadId, op: Op) -> Step {
+        Step { op, thread, ..Step::default() }
+    }
+
     /// The eligible threads, as words of a set. `wide` is the trace's.
     #[inline]
     pub fn eligible_words<'a>(&'a self, wide: &'a [u64]) -> &'a [u64] {
