@@ -44,7 +44,7 @@ pub mod upcoming;
 #[cfg(feature = "std")]
 pub mod visited;
 
-pub use choice::{Choice, Constraint, MAX_CONSTRAINTS, Next, Tail, TailWords, Weight};
+pub use choice::{Choice, Constraint, MAX_CONSTRAINTS, Next, OrderHeader, Tail, TailWords, Weight};
 pub use op::{Op, OpKind, dependent, dependent_when_fair};
 pub use pilot::{Course, Pilot, View};
 pub use step::{Step, StepFlags, TraceBuf, TraceFull};

@@ -117,7 +117,7 @@ fn what_was_in_flight_is_made_again() {
         let (trace, result) = machine.run(&program, &order);
         results.insert(result);
         strategy.observe(&order, trace.view());
-        if machine.executed % 6 == 0 && stops < 10 {
+        if machine.executed.is_multiple_of(6) && stops < 10 {
             // Four orders or so are lost with the process.
             flying.clear();
             stops += 1;
