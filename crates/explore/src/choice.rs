@@ -108,6 +108,22 @@ pub struct TailWords {
     object: u64,
 }
 
+/// An order as it crosses the process boundary: this, then so many [`Choice`]s, [`Weight`]s and [`Constraint`]s. Plain
+/// data without padding; any bits are a header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct OrderHeader {
+    pub id: u64,
+    pub tail: TailWords,
+    pub prefix: u32,
+    pub weights: u32,
+    pub constraints: u32,
+    /// The execution is cut off after so many steps.
+    pub max_steps: u32,
+}
+
+const _: () = assert!(size_of::<OrderHeader>() == 56);
+
 impl Tail {
     pub fn to_words(self) -> TailWords {
         let none = TailWords::default();

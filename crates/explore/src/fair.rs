@@ -102,21 +102,20 @@ impl Fair {
         self.windows.insert(t);
     }
 
-    /// Takes out of `threads`, the enabled ones, those that may not run.
+    /// Takes out of `threads`, the enabled ones, those that may not run. True if there were any.
     #[inline]
-    pub fn filter(&self, threads: &mut ThreadSet) {
-        if !self.lowered.is_empty() {
-            self.hold_back(threads);
-        }
+    pub fn filter(&self, threads: &mut ThreadSet) -> bool {
+        !self.lowered.is_empty() && self.hold_back(threads)
     }
 
     #[cold]
-    fn hold_back(&self, threads: &mut ThreadSet) {
+    fn hold_back(&self, threads: &mut ThreadSet) -> bool {
         let enabled = *threads;
         for t in self.lowered.iter() {
             if self.below[t.index()].intersects(&enabled) {
                 threads.remove(t);
             }
         }
+        *threads != enabled
     }
 }

@@ -7,9 +7,9 @@
 //! stands for the step and all that precedes it; the state's fingerprint is the sum of the hashes of its steps. It
 //! is kept up to date with one addition a step, and does not depend on the order of independent steps.
 //!
-//! A `Global` operation, and a yield (see [`dependent_when_fair`](crate::op::dependent_when_fair)), depends on every
-//! step before, and every step after depends on it: it takes in the sum, and its own hash goes into all later ones.
-//! So does a `Free`, which would otherwise have to look up every object in its range: conservative, less is pruned.
+//! A `Global` operation depends on every step before, and every step after depends on it: it takes in the sum, and
+//! its own hash goes into all later ones. So does a `Free`, which would otherwise have to look up every object in
+//! its range: conservative, less is pruned.
 //!
 //! Fingerprints have 64 bits. Of a hundred million states, two collide with probability 3 in 10,000, and what is
 //! lost is then the subtree of one state.
@@ -76,7 +76,7 @@ impl Fingerprinter {
         let chain = self.chains.get(step.thread.index()).copied().unwrap_or(0);
         let what = u64::from(op.kind() as u8) << 32 | u64::from(step.value) << 16 | u64::from(step.thread.0);
         let mut hash = fold(chain ^ self.epoch.rotate_left(17), what);
-        let class = if op.yields() || op.kind() == OpKind::Free { Class::Global } else { op.class() };
+        let class = if op.kind() == OpKind::Free { Class::Global } else { op.class() };
         match class {
             Class::Local => {}
             Class::Global => hash = fold(hash, self.state),

@@ -20,13 +20,21 @@ pub mod step;
 pub mod thread;
 
 #[cfg(feature = "std")]
+pub mod explain;
+#[cfg(feature = "std")]
 pub mod fingerprint;
 #[cfg(feature = "std")]
 pub mod order;
 #[cfg(feature = "std")]
 pub mod pairs;
 #[cfg(feature = "std")]
+pub mod points;
+#[cfg(feature = "std")]
 pub mod portfolio;
+#[cfg(feature = "std")]
+pub mod relaxed;
+#[cfg(feature = "std")]
+pub mod shrink;
 #[cfg(feature = "std")]
 pub mod strategy;
 #[cfg(feature = "std")]
@@ -36,7 +44,7 @@ pub mod upcoming;
 #[cfg(feature = "std")]
 pub mod visited;
 
-pub use choice::{Choice, Constraint, MAX_CONSTRAINTS, Next, Tail, TailWords, Weight};
+pub use choice::{Choice, Constraint, MAX_CONSTRAINTS, Next, OrderHeader, Tail, TailWords, Weight};
 pub use op::{Op, OpKind, dependent, dependent_when_fair};
 pub use pilot::{Course, Pilot, View};
 pub use step::{Step, StepFlags, TraceBuf, TraceFull};

@@ -240,9 +240,9 @@ fn overlap(a: &Op, b: &Op) -> bool {
     a0 < b1 && b0 < a1
 }
 
-/// As [`dependent`], for a search under fair scheduling. What the fair scheduler lets run depends on which steps
-/// lie between two yields of a thread, so a yield keeps its place among all steps: with that, equivalent
-/// executions have the same priorities, and pruning one of them loses nothing.
+/// As [`dependent`], for sleep sets under fair scheduling. What the fair scheduler lets run depends on which steps lie
+/// between two yields of a thread, so a yield keeps its place among all steps: with that, equivalent executions have
+/// the same priorities, and to leave one of them out loses nothing.
 #[inline]
 pub fn dependent_when_fair(a: &Op, b: &Op) -> bool {
     a.yields() || b.yields() || dependent(a, b)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::{Choice, Constraint, Next, Tail, Weight};
+use crate::choice::{Choice, Constraint, Next, OrderHeader, Tail, Weight};
 use crate::pilot::Course;
 
 /// One execution to make. The runtime gets everything but `id`, which is the strategy's own.
@@ -29,6 +29,18 @@ impl Order {
     /// An execution again, choice for choice.
     pub fn replay(choices: impl IntoIterator<Item = Choice>) -> Order {
         Order::after(0, choices.into_iter().collect(), Tail::NonPreemptive { next: Next::Lowest })
+    }
+
+    /// What goes before the prefix, the weights and the constraints when the order is sent to the target.
+    pub fn header(&self, max_steps: u32) -> OrderHeader {
+        OrderHeader {
+            id: self.id,
+            tail: self.tail.to_words(),
+            prefix: self.prefix.len() as u32,
+            weights: self.weights.len() as u32,
+            constraints: self.constraints.len() as u32,
+            max_steps,
+        }
     }
 
     /// The order without its prefix, for the pilot.

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use crate::fingerprint::Fingerprinter;
 use crate::order::Order;
 use crate::strategy::{
-    Aim, AnyStrategy, DelayBounding, Limits, PctSampling, PosSampling, PreemptionBounding, Progress, RandomWalk, Rff,
-    Strategy, SurwSampling,
+    Aim, AnyStrategy, DelayBounding, Limits, PctSampling, PosSampling, PreemptionBounding, Progress,
+    RandomWalk, Rff, Strategy, SurwSampling,
 };
 use crate::trace::TraceView;
 
@@ -40,8 +40,8 @@ const DELAY: usize = 6;
 
 /// Whose turn it is at first. A member with nothing to do now is passed over.
 const OPENING: [usize; 24] = [
-    POS, PREEMPTION, AIM, AIM, POS, AIM, AIM, SURW, AIM, RFF, AIM, PCT, AIM, DELAY, AIM, POS, AIM, RFF, AIM, SURW, AIM,
-    PCT, PREEMPTION, DELAY,
+    POS, PREEMPTION, AIM, AIM, POS, AIM, AIM, SURW, AIM, RFF, AIM, PCT, AIM, DELAY, AIM, POS, AIM, RFF, AIM,
+    SURW, AIM, PCT, PREEMPTION, DELAY,
 ];
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -93,7 +93,12 @@ const MEMBER_BITS: u32 = 4;
 impl Portfolio {
     pub fn new(seed: u64, limits: Limits) -> Portfolio {
         // Delay bounding is a helper here: bounds past 3 and large tables are preemption bounding's.
-        let helper = Limits { bound: limits.bound.min(3), states: limits.states / 4, items: limits.items / 4, ..limits };
+        let helper = Limits {
+            bound: limits.bound.min(3),
+            states: limits.states / 4,
+            items: limits.items / 4,
+            ..limits
+        };
         let strategies = [
             AnyStrategy::Preemption(PreemptionBounding::new(limits)),
             AnyStrategy::Aim(Aim::new()),
@@ -230,12 +235,7 @@ impl Strategy for Portfolio {
     fn progress(&self) -> Progress {
         let systematic = self.members[PREEMPTION].strategy.progress();
         let in_flight = self.members.iter().map(|m| m.strategy.progress().in_flight).sum();
-        Progress {
-            schedules: self.schedules,
-            in_flight,
-            exhausted: self.is_exhausted(),
-            ..systematic
-        }
+        Progress { schedules: self.schedules, in_flight, exhausted: self.is_exhausted(), ..systematic }
     }
 
     fn resume(&mut self) {

@@ -37,6 +37,8 @@ impl StepFlags {
     pub const CAN_CONTINUE: StepFlags = StepFlags(4);
     /// It could have gone on, and another was chosen.
     pub const PREEMPTION: StepFlags = StepFlags(8);
+    /// Fair scheduling holds back somebody who is enabled.
+    pub const HELD_BACK: StepFlags = StepFlags(16);
 
     #[inline]
     pub const fn has(self, flag: StepFlags) -> bool {
@@ -50,6 +52,11 @@ impl StepFlags {
 }
 
 impl Step {
+    /// A step of which nothing more is known.
+    pub fn bare(thread: ThreadId, op: Op) -> Step {
+        Step { op, thread, ..Step::default() }
+    }
+
     /// The eligible threads, as words of a set. `wide` is the trace's.
     #[inline]
     pub fn eligible_words<'a>(&'a self, wide: &'a [u64]) -> &'a [u64] {

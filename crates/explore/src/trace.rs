@@ -86,7 +86,8 @@ impl<'a> TraceView<'a> {
 
     /// The first step at which another execution did otherwise, if it did.
     pub fn first_difference(&self, other: &TraceView<'_>) -> Option<usize> {
-        let same = |(a, b): &(&Step, &Step)| a.op == b.op && choice_of(a) == choice_of(b) && a.thread == b.thread;
+        let same =
+            |(a, b): &(&Step, &Step)| a.op == b.op && choice_of(a) == choice_of(b) && a.thread == b.thread;
         let common = self.steps.iter().zip(other.steps).take_while(same).count();
         let both_end = common == self.steps.len() && common == other.steps.len();
         (!both_end || self.outcome != other.outcome).then_some(common)

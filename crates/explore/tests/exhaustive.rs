@@ -134,10 +134,7 @@ fn a_bound_has_what_it_should() {
 fn check_bound(program: &Program, bound: u32) {
     let limits = |prune| Limits { bound, prune, ..Limits::default() };
     let pairs: [(Box<dyn Strategy>, Box<dyn Strategy>); 2] = [
-        (
-            Box::new(PreemptionBounding::new(limits(false))),
-            Box::new(PreemptionBounding::new(limits(true))),
-        ),
+        (Box::new(PreemptionBounding::new(limits(false))), Box::new(PreemptionBounding::new(limits(true)))),
         (Box::new(DelayBounding::new(limits(false))), Box::new(DelayBounding::new(limits(true)))),
     ];
     for (mut all, mut pruned) in pairs {
@@ -226,6 +223,43 @@ proptest! {
     #[test]
     fn pruning_loses_nothing_in_a_bound(program in program(2, 2), bound in 0u32..3) {
         check_bound(&program, bound);
+    }
+}
+
+/// Threads that work a little, wait in a spin loop for a flag that the next one sets, and work again.
+fn spinning(threads: usize) -> impl Random<Value = Program> {
+    // Nothing that can block for ever: the others would spin for ever, which brute force does not call an end.
+    let harmless = |c: &Vec<Ins>| {
+        !matches!(c[..], [Lock(_), Wait(..), ..] | [Lock(_), Lock(_), ..] | [SemWait(_)] | [TryLock(..)])
+    };
+    let work = move || {
+        let instruction = instruction().prop_filter("it can block", harmless);
+        proptest::collection::vec(instruction, 0..=1).prop_map(|c| c.concat())
+    };
+    proptest::collection::vec((work(), any::<bool>(), work()), threads).prop_map(move |parts| {
+        let codes = parts.into_iter().enumerate().map(|(t, (before, spins, after))| {
+            let mut code = before;
+            code.push(StoreConst(4 + (t + 1) % threads, 1));
+            let at = code.len();
+            if spins {
+                code.extend([Load(4 + t, 3), JumpIf(3, 1, at + 4), Yield, Jump(at)]);
+            }
+            code.extend(after);
+            code
+        });
+        let all: Vec<usize> = (0..threads).collect();
+        programs::start_all("spinning", codes.collect(), &all, &[Load(0, 0), Load(1, 1)])
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fairness_and_pruning_lose_nothing(program in spinning(2)) {
+        let expected = brute_force(&program);
+        let (results, _) = explore(&program, &mut PreemptionBounding::new(pruning(true)));
+        prop_assert_eq!(results, expected);
     }
 }
 

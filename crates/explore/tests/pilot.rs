@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 
 use raddle_explore::strategy::{DepthFirst, PreemptionBounding};
 use raddle_explore::{
-    Choice, Course, Limits, Next, Op, OpKind, Order, Outcome, Pilot, Strategy, Tail, ThreadId, ThreadSet, View, Weight,
+    Choice, Course, Limits, Next, Op, OpKind, Order, Outcome, Pilot, Strategy, Tail, ThreadId, ThreadSet,
+    View, Weight,
 };
 use sim::{Machine, Program, programs};
 
 const LOWEST: Tail = Tail::NonPreemptive { next: Next::Lowest };
 
 fn tails() -> Vec<Tail> {
-    let mut tails = vec![LOWEST, Tail::NonPreemptive { next: Next::Highest }, Tail::NonPreemptive { next: Next::Round }];
+    let mut tails =
+        vec![LOWEST, Tail::NonPreemptive { next: Next::Highest }, Tail::NonPreemptive { next: Next::Round }];
     for seed in 0..10 {
         tails.extend([
             Tail::Random { seed },
@@ -30,7 +32,7 @@ fn tails() -> Vec<Tail> {
 fn replay_gives_the_same_execution() {
     let mut machine = Machine::new();
     let mut all = programs::buggy();
-    all.extend([programs::spin(), programs::locked_counter(3, 3)]);
+    all.extend([programs::spin(2), programs::locked_counter(3, 3)]);
     for program in all {
         for tail in tails() {
             let (trace, result) = machine.run(&program, &Order::free(0, tail));
@@ -61,7 +63,7 @@ fn divergence_is_reported_at_its_step_and_the_run_ends() {
 #[test]
 fn spin_loops_end_under_every_tail() {
     let mut machine = Machine::new();
-    for program in [programs::spin(), programs::bluetooth()] {
+    for program in [programs::spin(2), programs::bluetooth()] {
         for tail in tails() {
             let (trace, _) = machine.run(&program, &Order::free(0, tail));
             assert_ne!(trace.outcome, Outcome::StepLimit, "{} under {tail:?}", program.name);
@@ -73,10 +75,14 @@ fn spin_loops_end_under_every_tail() {
 
 #[test]
 fn searches_of_spin_loops_end() {
-    let all: [Box<dyn Strategy>; 2] =
-        [Box::new(PreemptionBounding::new(Limits { bound: 2, ..Limits::default() })), Box::new(DepthFirst::new())];
-    for mut strategy in all {
-        let program = programs::spin();
+    let bounded = Limits { bound: 2, ..Limits::default() };
+    let all: [(usize, Box<dyn Strategy>); 3] = [
+        (1, Box::new(PreemptionBounding::new(Limits::default()))),
+        (2, Box::new(PreemptionBounding::new(bounded))),
+        (1, Box::new(DepthFirst::new())),
+    ];
+    for (spinners, mut strategy) in all {
+        let program = programs::spin(spinners);
         let mut machine = Machine::new();
         while let Some(order) = strategy.next() {
             let (trace, _) = machine.run(&program, &order);
@@ -84,6 +90,7 @@ fn searches_of_spin_loops_end() {
             strategy.observe(&order, trace.view());
             assert!(machine.executed < 50_000, "{}", strategy.name());
         }
+        println!("{} with {spinners}: {}", strategy.name(), machine.executed);
         assert!(strategy.progress().exhausted);
     }
 }
@@ -92,7 +99,12 @@ fn searches_of_spin_loops_end() {
 fn hundreds_of_threads() {
     let mut machine = Machine::new();
     let program = programs::reorder(300);
-    for tail in [LOWEST, Tail::Pos { seed: 0 }, Tail::Random { seed: 1 }, Tail::Pct { seed: 2, depth: 3, length: 900 }] {
+    for tail in [
+        LOWEST,
+        Tail::Pos { seed: 0 },
+        Tail::Random { seed: 1 },
+        Tail::Pct { seed: 2, depth: 3, length: 900 },
+    ] {
         let (trace, _) = machine.run(&program, &Order::free(0, tail));
         assert_eq!(trace.view().threads(), 302);
         let (again, _) = machine.run(&program, &Order::replay(trace.view().choices()));
@@ -106,7 +118,8 @@ fn orders_of(program: &Program, seeds: u64, order: impl Fn(u64) -> Order) -> BTr
     let mut counts = BTreeMap::new();
     for seed in 0..seeds {
         let (trace, _) = machine.run(program, &order(seed));
-        let writes = trace.steps.iter().filter(|s| s.op.kind() == OpKind::DataWrite).map(|s| s.thread.0).collect();
+        let writes =
+            trace.steps.iter().filter(|s| s.op.kind() == OpKind::DataWrite).map(|s| s.thread.0).collect();
         *counts.entry(writes).or_insert(0) += 1;
     }
     counts
@@ -184,8 +197,8 @@ fn constraints_bring_about_what_they_ask_for() {
     let read_first = (0..200).filter(|seed| {
         order.tail = Tail::Constrained { seed: *seed };
         let (trace, _) = machine.run(&program, &order);
-        let first = trace.steps.iter().find(|s| s.op.site == 1001 || s.op.site == 2001);
-        first.is_some_and(|s| s.op.site == 2001)
+        let first = trace.steps.iter().find(|s| s.op.object == 0x1000);
+        first.is_some_and(|s| s.op.kind() == OpKind::DataRead)
     });
     assert_eq!(read_first.count(), 0, "the initial value is not to be read");
 }

@@ -38,7 +38,9 @@ fn scattered(program: &Program, strategy: &mut dyn Strategy, window: usize) -> B
 
 #[test]
 fn results_may_come_in_any_order() {
-    for program in [programs::check_then_act(), programs::abba(), programs::lost_wakeup(), programs::dining(3)] {
+    for program in
+        [programs::check_then_act(), programs::abba(), programs::lost_wakeup(), programs::dining(3)]
+    {
         let expected = brute_force(&program);
         for window in [2, 7, 64] {
             let all: [Box<dyn Strategy>; 4] = [
@@ -115,7 +117,7 @@ fn what_was_in_flight_is_made_again() {
         let (trace, result) = machine.run(&program, &order);
         results.insert(result);
         strategy.observe(&order, trace.view());
-        if machine.executed % 6 == 0 && stops < 10 {
+        if machine.executed.is_multiple_of(6) && stops < 10 {
             // Four orders or so are lost with the process.
             flying.clear();
             stops += 1;
@@ -129,7 +131,11 @@ fn what_was_in_flight_is_made_again() {
 
 #[test]
 fn a_single_schedule_ends_the_portfolio_at_once() {
-    let program = Program { codes: vec![vec![sim::Ins::Lock(0), sim::Ins::Unlock(0)]], threads: vec![0], ..Program::default() };
+    let program = Program {
+        codes: vec![vec![sim::Ins::Lock(0), sim::Ins::Unlock(0)]],
+        threads: vec![0],
+        ..Program::default()
+    };
     assert_eq!(orders(&program, Portfolio::new(1, Limits::default()), usize::MAX, 100).len(), 1);
 }
 

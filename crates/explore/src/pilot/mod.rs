@@ -171,7 +171,7 @@ impl Pilot {
         }
         self.enabled_before.assign(view.enabled);
         self.eligible.assign(view.enabled);
-        self.fair.filter(&mut self.eligible);
+        let held_back = self.fair.filter(&mut self.eligible);
         let continuing = self
             .last
             .filter(|t| !self.last_op.yields() && self.eligible.contains(*t) && !view.reluctant.contains(*t));
@@ -186,6 +186,7 @@ impl Pilot {
         self.flags = StepFlags(0)
             .with(StepFlags::FROM_PREFIX, from_prefix)
             .with(StepFlags::CAN_CONTINUE, continuing.is_some())
+            .with(StepFlags::HELD_BACK, held_back)
             .with(StepFlags::PREEMPTION, continuing.is_some_and(|t| t != thread));
         self.last = Some(thread);
         self.last_op = op;

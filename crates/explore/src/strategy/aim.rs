@@ -137,7 +137,13 @@ impl Aim {
                     pairs.retain(|p| self.is_open(*p));
                     let score = self.score(&pairs);
                     if score > 0 {
-                        found.push(Candidate { score, keep: Reverse(i as u32), thread: Reverse(u), base: 0, pairs });
+                        found.push(Candidate {
+                            score,
+                            keep: Reverse(i as u32),
+                            thread: Reverse(u),
+                            base: 0,
+                            pairs,
+                        });
                     }
                 }
             }

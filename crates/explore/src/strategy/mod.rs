@@ -31,6 +31,8 @@ pub use rff::Rff;
 pub use surw::SurwSampling;
 pub use tree::Limits;
 
+use std::fmt::{self, Write as _};
+
 use serde::{Deserialize, Serialize};
 
 use crate::order::Order;
@@ -82,6 +84,61 @@ impl Progress {
     /// A sampler: it counts, and never ends.
     pub(crate) fn sampling(schedules: u64, in_flight: u64) -> Progress {
         Progress { schedules, in_flight, ..Progress::default() }
+    }
+}
+
+impl fmt::Display for Progress {
+    /// As a person wants to read it: `bound 2: 1,204 made, 331 known to be left, 62% done, about 1,940 in all`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.exhausted {
+            write!(out, "complete after {} schedules", Grouped(self.schedules))?;
+            if let Some(bound) = self.bound {
+                write!(out, ", bound {bound}")?;
+            }
+        } else {
+            if let Some(bound) = self.bound {
+                write!(out, "bound {bound}: ")?;
+            }
+            write!(out, "{} made", Grouped(self.schedules))?;
+            if let Some(left) = self.left {
+                write!(out, ", {} known to be left", Grouped(left))?;
+            }
+            if let Some(fraction) = self.fraction {
+                write!(out, ", {:.0}% done", fraction * 100.0)?;
+            }
+            if let Some(estimate) = self.estimate {
+                write!(out, ", about {} in all", Grouped(two_digits(estimate)))?;
+            }
+        }
+        if self.pruned > 0 {
+            write!(out, ", {} pruned", Grouped(self.pruned))?;
+        }
+        if self.lost > 0 {
+            write!(out, ", {} lost to divergence", Grouped(self.lost))?;
+        }
+        Ok(())
+    }
+}
+
+/// An estimate is not better than two digits.
+fn two_digits(estimate: f64) -> u64 {
+    let scale = 10f64.powf((estimate.max(1.0).log10().floor() - 1.0).max(0.0));
+    ((estimate / scale).round() * scale) as u64
+}
+
+/// A number with its thousands apart.
+struct Grouped(u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (i, d) in digits.chars().enumerate() {
+            if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                out.write_char(',')?;
+            }
+            out.write_char(d)?;
+        }
+        Ok(())
     }
 }
 
@@ -172,5 +229,29 @@ impl Strategy for AnyStrategy {
 
     fn resume(&mut self) {
         self.get_mut().resume();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_reads_well() {
+        let mut progress = Progress {
+            schedules: 1_204_331,
+            bound: Some(2),
+            left: Some(331),
+            fraction: Some(0.624),
+            estimate: Some(1_946.0),
+            ..Progress::default()
+        };
+        let words = "bound 2: 1,204,331 made, 331 known to be left, 62% done, about 1,900 in all";
+        assert_eq!(progress.to_string(), words);
+        progress.exhausted = true;
+        progress.pruned = 12;
+        assert_eq!(progress.to_string(), "complete after 1,204,331 schedules, bound 2, 12 pruned");
+        let sampler = Progress { lost: 1, ..Progress::sampling(999, 1) };
+        assert_eq!(sampler.to_string(), "999 made, 1 lost to divergence");
     }
 }

@@ -91,10 +91,10 @@ impl Profile {
         let mut touched: Vec<(u64, ThreadId)> = Vec::new();
         for step in trace.steps.iter().filter(|s| !s.is_value()) {
             totals[step.thread.index()] += 1;
-            if step.op.kind() == OpKind::Create {
-                if let Some(p) = parents.get_mut(step.op.object as usize) {
-                    *p = step.thread;
-                }
+            if step.op.kind() == OpKind::Create
+                && let Some(p) = parents.get_mut(step.op.object as usize)
+            {
+                *p = step.thread;
             }
             touched.extend(step.op.keys().into_iter().filter(|k| *k != 0).map(|k| (k, step.thread)));
         }

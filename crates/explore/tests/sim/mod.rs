@@ -6,9 +6,7 @@ pub mod programs;
 
 use std::collections::{BTreeSet, HashSet};
 
-use raddle_explore::{
-    Op, OpKind, Order, Outcome, Pilot, Step, ThreadId, ThreadSet, Trace, TraceBuf, View,
-};
+use raddle_explore::{Op, OpKind, Order, Outcome, Pilot, Step, ThreadId, ThreadSet, Trace, TraceBuf, View};
 
 /// One instruction. Those on registers alone are no scheduling points: they run along with the one before.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

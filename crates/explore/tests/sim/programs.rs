@@ -69,8 +69,7 @@ pub fn reorder(setters: usize) -> Program {
 
 /// SCTBench's twostage: two values, each under its own lock, belong together.
 pub fn twostage(writers: usize) -> Program {
-    let writer =
-        vec![Lock(0), StoreConst(0, 1), Unlock(0), Lock(1), Load(0, 0), Store(1, 0, 1), Unlock(1)];
+    let writer = vec![Lock(0), StoreConst(0, 1), Unlock(0), Lock(1), Load(0, 0), Store(1, 0, 1), Unlock(1)];
     let reader = vec![
         Lock(0),
         Load(0, 0),
@@ -194,11 +193,13 @@ pub fn dining(n: usize) -> Program {
     start_all(&format!("dining_{n}"), (0..n).map(philosopher).collect(), &threads, &[])
 }
 
-/// Spins, yielding, until the other has set a flag: no bug, and it must end.
-pub fn spin() -> Program {
+/// Threads spin, yielding, until another has set a flag: no bug, and it must end.
+pub fn spin(spinners: usize) -> Program {
     let spinner = vec![Load(0, 0), JumpIf(0, 1, 4), Yield, Jump(0)];
     let setter = vec![Lock(0), Unlock(0), StoreConst(0, 1)];
-    start_all("spin", vec![spinner, setter], &[0, 0, 1], &[])
+    let mut threads = vec![0; spinners];
+    threads.push(1);
+    start_all("spin", vec![spinner, setter], &threads, &[])
 }
 
 /// Spins without hope.

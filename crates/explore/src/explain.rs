@@ -1,0 +1,173 @@
+//! The few orderings that matter: what a failing execution did in another order than one that passed.
+//!
+//! Of two dependent steps of different threads the one comes before the other. Where the failing execution has it one
+//! way and the passing one the other, that may be the reason. Most such orderings follow from others: if `a` comes
+//! before `b`, so does all that precedes `a` in its thread, and `b` before all that follows it. Only those that
+//! follow from no other are given. Beside them stand the reads that got their value from elsewhere, which is how
+//! an ordering takes effect.
+//!
+//! A step of the one execution is the same as one of the other if it is the same thread's, as many steps into it, and
+//! the same operation. A failure cuts the execution short: what each thread would have done next, had it come to that,
+//! is taken from the passing execution, and counts as after the end.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::op::{Op, dependent};
+use crate::thread::ThreadId;
+use crate::trace::TraceView;
+
+/// A step of the failing execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct At {
+    /// Its number in the execution; the number of all steps, if the failure came before it.
+    pub step: usize,
+    pub thread: ThreadId,
+    /// Its number among the steps of its thread.
+    pub nth: u32,
+    pub op: Op,
+}
+
+/// `first` came before `then`; in the passing execution it was the other way round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Ordering {
+    pub first: At,
+    pub then: At,
+}
+
+/// A read that got its value from another write than in the passing execution; nothing is the initial value. The
+/// writes are steps of their own executions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OtherValue {
+    pub read: At,
+    pub from: Option<At>,
+    pub passing_from: Option<At>,
+}
+
+/// Why a failing execution may have failed.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Explanation {
+    pub orderings: Vec<Ordering>,
+    pub reads: Vec<OtherValue>,
+}
+
+/// Compares a failing execution with a passing one.
+pub fn explain(failing: TraceView<'_>, passing: TraceView<'_>) -> Explanation {
+    let (failing, passing) = (Indexed::new(failing), Indexed::new(passing));
+    let mut orderings = Vec::new();
+    for then in failing.steps.iter().copied().chain(failing.cut_off(&passing)) {
+        let Some(then_passing) = passing.find(&then) else { continue };
+        for first in failing.dependencies(&then) {
+            let reversed = passing.find(&first).is_some_and(|p| p.step > then_passing.step);
+            if reversed {
+                orderings.push(Ordering { first, then });
+            }
+        }
+    }
+    let reads = other_values(&failing, &passing);
+    Explanation { orderings: strongest(&orderings), reads }
+}
+
+/// Which of some passing executions has the fewest orderings reversed against the failing one: the best to compare
+/// with.
+pub fn nearest<'a>(
+    failing: TraceView<'_>,
+    passing: impl IntoIterator<Item = TraceView<'a>>,
+) -> Option<usize> {
+    let distance = |(i, trace): (usize, TraceView<'a>)| {
+        let e = explain(failing, trace);
+        (e.orderings.len() + e.reads.len(), i)
+    };
+    // The same execution up to independent steps would explain nothing.
+    passing.into_iter().enumerate().map(distance).filter(|(n, _)| *n > 0).min().map(|(_, i)| i)
+}
+
+/// Those that follow from no other.
+fn strongest(orderings: &[Ordering]) -> Vec<Ordering> {
+    let implies = |a: &Ordering, b: &Ordering| {
+        a != b
+            && a.first.thread == b.first.thread
+            && a.then.thread == b.then.thread
+            && a.first.nth >= b.first.nth
+            && a.then.nth <= b.then.nth
+    };
+    orderings.iter().filter(|b| !orderings.iter().any(|a| implies(a, b))).copied().collect()
+}
+
+/// A trace whose steps can be found by thread and number.
+struct Indexed {
+    steps: Vec<At>,
+    by_thread: FxHashMap<(ThreadId, u32), usize>,
+    by_object: FxHashMap<u64, Vec<usize>>,
+}
+
+impl Indexed {
+    fn new(trace: TraceView<'_>) -> Indexed {
+        let mut counts: FxHashMap<ThreadId, u32> = FxHashMap::default();
+        let mut this =
+            Indexed { steps: Vec::new(), by_thread: FxHashMap::default(), by_object: FxHashMap::default() };
+        for (step, s) in trace.steps.iter().enumerate() {
+            let count = counts.entry(s.thread).or_default();
+            this.by_thread.insert((s.thread, *count), step);
+            for key in s.op.keys().into_iter().filter(|k| *k != 0) {
+                this.by_object.entry(key).or_default().push(step);
+            }
+            this.steps.push(At { step, thread: s.thread, nth: *count, op: s.op });
+            *count += 1;
+        }
+        this
+    }
+
+    fn find(&self, at: &At) -> Option<&At> {
+        let i = self.by_thread.get(&(at.thread, at.nth))?;
+        Some(&self.steps[*i]).filter(|found| found.op == at.op)
+    }
+
+    /// What each thread would have done next.
+    fn cut_off(&self, passing: &Indexed) -> Vec<At> {
+        let end = self.steps.len();
+        let is_next = |at: &&At| {
+            let done = |nth| self.by_thread.contains_key(&(at.thread, nth));
+            !done(at.nth) && (at.nth == 0 || done(at.nth - 1))
+        };
+        passing.steps.iter().filter(is_next).map(|at| At { step: end, ..*at }).collect()
+    }
+
+    /// Of each other thread, the last step before this that it depends on.
+    fn dependencies(&self, then: &At) -> Vec<At> {
+        let mut found: Vec<At> = Vec::new();
+        for key in then.op.keys().into_iter().filter(|k| *k != 0) {
+            let all = self.by_object.get(&key).map_or(&[][..], Vec::as_slice);
+            for i in all.iter().rev().skip_while(|i| **i >= then.step) {
+                let first = self.steps[*i];
+                let known = found.iter().any(|f| f.thread == first.thread);
+                if first.thread != then.thread && !known && dependent(&first.op, &then.op) {
+                    found.push(first);
+                }
+            }
+        }
+        found
+    }
+
+    /// The write that a read gets its value from.
+    fn source(&self, read: &At) -> Option<At> {
+        let all = self.by_object.get(&read.op.object)?;
+        let before = all.iter().rev().skip_while(|i| **i >= read.step);
+        before.map(|i| self.steps[*i]).find(|w| w.op.is_memory_write())
+    }
+}
+
+fn other_values(failing: &Indexed, passing: &Indexed) -> Vec<OtherValue> {
+    let same = |a: &Option<At>, b: &Option<At>| match (a, b) {
+        (Some(a), Some(b)) => (a.thread, a.nth) == (b.thread, b.nth),
+        (None, None) => true,
+        _ => false,
+    };
+    let reads = failing.steps.iter().filter(|s| s.op.is_memory_read());
+    let both = reads.filter_map(|read| Some((read, passing.find(read)?)));
+    let sources = both.map(|(read, p)| (read, failing.source(read), passing.source(p)));
+    sources
+        .filter(|(_, from, passing_from)| !same(from, passing_from))
+        .map(|(read, from, passing_from)| OtherValue { read: *read, from, passing_from })
+        .collect()
+}

@@ -1,0 +1,121 @@
+//! Which accesses need no scheduling point (section 4.4.1).
+//!
+//! If the accesses to a variable are always ordered by other synchronisation, it makes no difference where among them
+//! a thread is preempted, and to interleave there is a waste (Bruening, Chapin, 2000). So traces of the first
+//! executions, made with a point at every access, are looked at for pairs of conflicting accesses that locks,
+//! condition variables, thread creation and the like leave unordered; the places of such accesses need a point.
+//!
+//! Deviation: atomic accesses order nothing here, not even accesses to other variables, so that one clock a thread is
+//! enough for all variables. Fewer orders are known, and more points kept.
+//!
+//! "Always" is what the traces have shown. A place that no trace shows as unordered may be so in one that was not
+//! made; the paper takes that risk, and the caller can look again with all points on now and then.
+
+use raddle_clock::{Epoch, ThreadId as ClockThread, VectorClock};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use crate::op::{Class, Op};
+use crate::thread::ThreadId;
+use crate::trace::TraceView;
+
+/// Places of accesses, by what the traces so far say of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Points {
+    seen: FxHashSet<u32>,
+    unordered: FxHashSet<u32>,
+}
+
+impl Points {
+    pub fn new() -> Points {
+        Points::default()
+    }
+
+    /// Takes in a trace that was made with a point at every access.
+    pub fn observe(&mut self, trace: TraceView<'_>) {
+        let mut clocks = Clocks::default();
+        let mut variables: FxHashMap<u64, Variable> = FxHashMap::default();
+        for step in trace.steps.iter().filter(|s| !s.is_value()) {
+            let epoch = clocks.step(step.thread, &step.op);
+            if !(step.op.is_memory_read() || step.op.is_memory_write()) {
+                continue;
+            }
+            self.seen.insert(step.op.site);
+            let variable = variables.entry(step.op.object).or_default();
+            let now = clocks.of(step.thread);
+            for site in variable.unordered_with(now, step.op.is_memory_write()) {
+                self.unordered.extend([site, step.op.site]);
+            }
+            variable.access(epoch, &step.op);
+        }
+    }
+
+    /// Places that need a point, sorted.
+    pub fn needed(&self) -> Vec<u32> {
+        sorted(self.unordered.iter().copied())
+    }
+
+    /// Places that do not, as far as is known, sorted.
+    pub fn not_needed(&self) -> Vec<u32> {
+        sorted(self.seen.difference(&self.unordered).copied())
+    }
+}
+
+fn sorted(sites: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut sites: Vec<u32> = sites.collect();
+    sites.sort_unstable();
+    sites
+}
+
+/// The last accesses of each thread, with their places.
+#[derive(Default)]
+struct Variable {
+    reads: FxHashMap<ClockThread, (Epoch, u32)>,
+    writes: FxHashMap<ClockThread, (Epoch, u32)>,
+}
+
+impl Variable {
+    fn unordered_with(&self, now: &VectorClock, is_write: bool) -> Vec<u32> {
+        let reads = self.reads.values().filter(|_| is_write);
+        let conflicting = self.writes.values().chain(reads);
+        conflicting.filter(|(epoch, _)| !now.covers(*epoch)).map(|(_, site)| *site).collect()
+    }
+
+    fn access(&mut self, epoch: Epoch, op: &Op) {
+        if op.is_memory_read() {
+            self.reads.insert(epoch.thread, (epoch, op.site));
+        }
+        if op.is_memory_write() {
+            self.writes.insert(epoch.thread, (epoch, op.site));
+        }
+    }
+}
+
+/// Happens-before by everything but accesses to memory.
+#[derive(Default)]
+struct Clocks {
+    threads: FxHashMap<ThreadId, VectorClock>,
+    objects: FxHashMap<u64, VectorClock>,
+}
+
+impl Clocks {
+    fn of(&self, t: ThreadId) -> &VectorClock {
+        &self.threads[&t]
+    }
+
+    fn step(&mut self, t: ThreadId, op: &Op) -> Epoch {
+        let clock = self.threads.entry(t).or_default();
+        let epoch = clock.tick(clock_thread(t));
+        let orders = matches!(op.class(), Class::Reads | Class::Writes) && !op.is_memory();
+        for key in op.keys().into_iter().filter(|k| orders && *k != 0) {
+            let object = self.objects.entry(key).or_default();
+            clock.join(object);
+            object.join(clock);
+        }
+        epoch
+    }
+}
+
+fn clock_thread(t: ThreadId) -> ClockThread {
+    ClockThread(u32::from(t.0))
+}
