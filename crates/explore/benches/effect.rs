@@ -45,7 +45,12 @@ fn main() {
         programs::dining(5),
         programs::one_condition_large(),
     ]);
-    let names: Vec<&str> = AnyStrategy::NAMES.to_vec();
+    // Names of strategies to restrict the table to; none is all. `--bench` is cargo's.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let names: Vec<&str> = AnyStrategy::NAMES
+        .into_iter()
+        .filter(|n| wanted.is_empty() || wanted.iter().any(|w| w == n))
+        .collect();
     print!("{:18}{:>12}", "program", "portfolio");
     names.iter().for_each(|n| print!("{n:>12}"));
     println!();

@@ -318,10 +318,10 @@ pub fn lazy() -> Program {
     start_all("lazy", vec![add(1), add(2), check], &[0, 1, 2], &[])
 }
 
-/// Two consumers, two producers and a place for one item, `signal` to whoever waits.
+/// Three consumers, three producers and a place for one item, `signal` to whoever waits.
 pub fn one_condition_large() -> Program {
-    let mut p = one_condition(3, 2);
-    p.name = "one_condition_3_2".into();
+    let mut p = one_condition(3, 3);
+    p.name = "one_condition_3_3".into();
     p
 }
 
@@ -336,7 +336,7 @@ pub fn buggy() -> Vec<Program> {
         wronglock(3),
         bluetooth(),
         lost_wakeup(),
-        one_condition(2, 1),
+        one_condition(2, 2),
         spurious_wakeup(),
         dining(3),
         flicker(),
