@@ -12,8 +12,10 @@
 //! first puts before a load and the second does not is a finding. Read-modify-writes, fences and every synchronisation
 //! operation empty the buffer. A load that finds its address in the buffer reads its own store, and misses nothing.
 //!
-//! By the paper's theorem, a program none of whose sequentially consistent executions has a finding behaves under TSO as
-//! it does under sequential consistency. Weaker models (`--memory c11`) allow more than this monitor looks for.
+//! The paper's theorem is that a program none of whose sequentially consistent executions has a finding behaves under
+//! TSO as it does under sequential consistency. The criterion here is stated in our own words and tested on litmus
+//! tests; its equivalence with the paper's is argued by the cycle above, not proved. Weaker models (`--memory c11`)
+//! allow more than this monitor looks for.
 
 use raddle_clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::FxHashMap;
