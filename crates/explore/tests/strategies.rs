@@ -61,3 +61,39 @@ fn the_portfolio_needs_few_executions() {
         assert!(mean <= most, "{}: mean {mean} of {counts:?}, at most {most} expected", program.name);
     }
 }
+
+#[test]
+fn the_portfolio_accounts_for_what_it_does() {
+    let program = programs::locked_counter(2, 3);
+    let mut machine = Machine::new();
+    let mut portfolio = Portfolio::new(1, Limits::default());
+    let mut made = std::collections::BTreeMap::new();
+    while let Some(order) = portfolio.next() {
+        let (trace, _) = machine.run(&program, &order);
+        *made.entry(portfolio.maker(&order)).or_insert(0) += 1;
+        portfolio.observe(&order, trace.view());
+    }
+    for share in portfolio.shares() {
+        assert_eq!(share.schedules, made.get(share.name).copied().unwrap_or(0), "{}", share.name);
+        assert!(share.new <= share.schedules);
+    }
+    let progress = portfolio.progress();
+    assert_eq!((progress.schedules, progress.exhausted), (machine.executed, true));
+    assert!(progress.to_string().starts_with("complete after"), "{progress}");
+    assert!(made.len() >= 5, "several had their turn: {made:?}");
+}
+
+#[test]
+fn samplers_with_other_seeds_make_other_schedules() {
+    let program = programs::locked_counter(3, 3);
+    let mut machine = Machine::new();
+    for name in ["random", "pct", "pos", "surw", "rff"] {
+        let mut first = |seed| {
+            let mut strategy = AnyStrategy::by_name(name, seed, Limits::default()).expect(name);
+            let order = strategy.next().expect("samplers never end");
+            machine.run(&program, &order).0.steps
+        };
+        assert_eq!(first(1), first(1), "{name}");
+        assert!((2..6).any(|seed| first(seed) != first(1)), "{name}");
+    }
+}

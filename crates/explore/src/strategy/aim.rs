@@ -45,6 +45,8 @@ const HORIZON: usize = 256;
 const LONGEST: usize = 20_000;
 /// So many traces are branched from though they show nothing new: the plain one may be among them, and is the best.
 const FIRST: u64 = 4;
+/// The most switches considered in one trace.
+const POINTS: usize = 512;
 /// The most candidates kept.
 const CANDIDATES: usize = 4096;
 
@@ -122,26 +124,17 @@ impl Aim {
     fn consider(&mut self, trace: &TraceView<'_>) {
         let steps = &trace.steps[..trace.steps.len().min(LONGEST)];
         let mut ahead = Ahead::new(steps);
-        let mut met: FxHashMap<u64, u32> = FxHashMap::default();
         let mut found: Vec<Candidate> = Vec::new();
+        let mut points = points(steps, trace.wide).into_iter().peekable();
         for (i, step) in steps.iter().enumerate() {
             if step.is_value() {
                 let others = (0..step.n_values).filter(|v| *v != step.value);
-                found.extend(
-                    others.filter_map(|v| {
-                        self.candidate(i, Choice::value(v), vec![choice(place(&step.op), v)])
-                    }),
-                );
-            } else {
-                for u in step.eligible(trace.wide).filter(|u| *u != step.thread) {
-                    let Some(next) = ahead.upcoming.next(u) else { continue };
-                    let times = met.entry(ahead.kind(i, next)).or_default();
-                    *times += 1;
-                    if *times <= OCCURRENCES {
-                        let pairs = ahead.predict(i, step.thread, next);
-                        found.extend(self.candidate(i, Choice::thread(u), pairs));
-                    }
-                }
+                let pairs = |v| vec![choice(place(&step.op), v)];
+                found.extend(others.filter_map(|v| self.candidate(i, Choice::value(v), pairs(v))));
+            }
+            while let Some(point) = points.next_if(|p| p.at == i) {
+                let pairs = ahead.predict(i, step.thread, point.next);
+                found.extend(self.candidate(i, Choice::thread(steps[point.next].thread), pairs));
             }
             ahead.pass(i, step);
         }
@@ -264,6 +257,36 @@ impl Strategy for Aim {
     }
 }
 
+/// A switch to consider: at step `at`, to the thread of step `next`, which is its next one.
+struct Point {
+    at: usize,
+    next: usize,
+}
+
+/// The switches to consider in a trace: of those with the same places (of the step, the one before, and the other
+/// thread's) the first few, and of all no more than [`POINTS`], evenly spread.
+fn points(steps: &[Step], wide: &[u64]) -> Vec<Point> {
+    let mut upcoming = Upcoming::default();
+    upcoming.begin(steps);
+    let mut met: FxHashMap<u64, u32> = FxHashMap::default();
+    let mut points = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let before = at.checked_sub(1).filter(|b| steps[*b].thread == step.thread);
+        let here = fold(place(&step.op), before.map_or(0, |b| place(&steps[b].op)));
+        let others = step.eligible(wide).filter(|u| *u != step.thread && !step.is_value());
+        for next in others.filter_map(|u| upcoming.next(u)) {
+            let times = met.entry(fold(here, place(&steps[next].op))).or_default();
+            *times += 1;
+            if *times <= OCCURRENCES {
+                points.push(Point { at, next });
+            }
+        }
+        upcoming.pass(at, step);
+    }
+    let every = points.len().div_ceil(POINTS).max(1);
+    points.into_iter().step_by(every).collect()
+}
+
 /// A walk along a trace that knows what was, what is held, and what comes.
 struct Ahead<'a> {
     steps: &'a [Step],
@@ -289,14 +312,6 @@ impl<'a> Ahead<'a> {
         if let Some(lock) = releases(&step.op) {
             self.held.remove(&lock);
         }
-    }
-
-    /// Points of the same kind have the same places: of the step, the one before, and the other thread's.
-    fn kind(&self, i: usize, next: usize) -> u64 {
-        let step = &self.steps[i];
-        let before = i.checked_sub(1).filter(|b| self.steps[*b].thread == step.thread);
-        let before = before.map_or(0, |b| place(&self.steps[b].op));
-        fold(fold(place(&step.op), before), place(&self.steps[next].op))
     }
 
     /// The pairs that come about if the thread of step `next` runs at `i`, and then `t` goes on.
