@@ -46,7 +46,7 @@ const LONGEST: usize = 20_000;
 /// So many traces are branched from though they show nothing new: the plain one may be among them, and is the best.
 const FIRST: u64 = 4;
 /// The most switches considered in one trace.
-const POINTS: usize = 512;
+const POINTS: usize = 1024;
 /// The most candidates kept.
 const CANDIDATES: usize = 4096;
 
@@ -273,7 +273,7 @@ fn points(steps: &[Step], wide: &[u64]) -> Vec<Point> {
     for (at, step) in steps.iter().enumerate() {
         let before = at.checked_sub(1).filter(|b| steps[*b].thread == step.thread);
         let here = fold(place(&step.op), before.map_or(0, |b| place(&steps[b].op)));
-        let others = step.eligible(wide).filter(|u| *u != step.thread && !step.is_value());
+        let others = step.eligible(wide).filter(|u| *u != step.thread && matters(&step.op));
         for next in others.filter_map(|u| upcoming.next(u)) {
             let times = met.entry(fold(here, place(&steps[next].op))).or_default();
             *times += 1;
@@ -285,6 +285,13 @@ fn points(steps: &[Step], wide: &[u64]) -> Vec<Point> {
     }
     let every = points.len().div_ceil(POINTS).max(1);
     points.into_iter().step_by(every).collect()
+}
+
+/// Whether it can matter to run another thread before this operation. Births and deaths touch nothing shared: to switch
+/// before what comes next does the same.
+fn matters(op: &Op) -> bool {
+    use OpKind::*;
+    !matches!(op.kind(), Choose | Create | Start | Exit | Join)
 }
 
 /// A walk along a trace that knows what was, what is held, and what comes.
