@@ -10,9 +10,14 @@
 //! # Later
 //! Preemption bounding always gets a quarter of the turns: it alone ends, and when it has, everything has been explored
 //! and so is the portfolio. The other turns go by yield: what share of its recent executions no strategy had made
-//! before, up to the order of independent steps. A strategy that only repeats gets one turn in [`LEAST`].
+//! before, up to the order of independent steps. A strategy that only repeats gets one turn in `LEAST`.
 //!
 //! Every execution that is new is shown to all strategies.
+//!
+//! # For the driver
+//! What the guided members ask for depends on what they have seen. Orders handed out before the first results are
+//! samples, so to find the first failure in the fewest executions, keep one or two in flight for the first few
+//! dozen, and batches after that.
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
