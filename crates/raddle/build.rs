@@ -25,7 +25,7 @@ const OWN: [(&str, &str); 6] = [
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
     let workspace = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..");
-    for part in ["crates/rt", "crates/wire", "Cargo.toml", "crates/raddle/include"] {
+    for part in ["crates/rt", "crates/wire", "crates/explore", "Cargo.toml", "crates/raddle/include"] {
         println!("cargo::rerun-if-changed={}", workspace.join(part).display());
     }
     let archive = build_runtime(&workspace, &out);

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use super::thread::{Thread, gate};
 use super::trace::Shape;
 use super::{flush, held, report, settings};
+use crate::explore;
 use crate::layout::*;
 
 type Slots = __m128i;
@@ -340,7 +341,7 @@ fn is_private(address: usize, mine: u32) -> bool {
 /// The slow half of a probe of `SIZE` bytes within one granule.
 #[inline(always)]
 pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
-    if t.gate != gate::OPEN && is_ignored::<WRITE>(t, pc) {
+    if t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, pc) {
         return;
     }
     if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
@@ -367,7 +368,11 @@ fn again<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, p
 /// The gate is not wide open: may this access pass?
 #[cold]
 #[inline(never)]
-pub fn is_ignored<const WRITE: bool>(t: &Thread, pc: usize) -> bool {
+pub fn is_ignored<const WRITE: bool>(t: &Thread, address: usize, pc: usize) -> bool {
+    if explore::is_on() {
+        explore::data(WRITE, address, pc);
+        return true;
+    }
     let ignore = if WRITE { gate::IGNORE_WRITES } else { gate::IGNORE_READS };
     t.gate & gate::OPEN == 0
         || t.gate & ignore != 0

@@ -17,7 +17,7 @@ const FRESH: usize = 4096;
 /// Reads or writes `len` bytes.
 pub fn access<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc: usize) {
     let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
-    if len == 0 || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, pc)) || !is_watchable(address) {
+    if len == 0 || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, pc)) || !is_watchable(address) {
         return;
     }
     t.trace.range(t.sp, &t.held, kind, address, len, pc);

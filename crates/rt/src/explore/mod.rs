@@ -42,13 +42,14 @@ pub mod sync;
 pub mod threads;
 pub mod time;
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 
 use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
 use raddle_wire::explore::Header;
 
 pub use point::{atomic, data, point};
-pub use serve::{begin, exits, prepare, retry_with_fork};
+pub use fatal::{aborts, assertion};
+pub use serve::{begin, exits, exits_at_once, opens, panics, prepare, retry_with_fork};
 pub use threads::Logical;
 
 use crate::sys;
@@ -139,6 +140,13 @@ pub fn turn_on(header: *mut Header) {
 /// An operation at `pc`. The low half of a program counter is the same in every schedule, and the driver knows the rest.
 pub fn op(kind: OpKind, object: usize, pc: usize) -> Op {
     Op::new(kind, object as u64, pc as u32)
+}
+
+/// A function of the C library was found. Where it is need not be found again after memory was put back.
+pub fn found(at: &AtomicUsize) {
+    if is_running() {
+        state().snapshot.keep_word(at);
+    }
 }
 
 /// Is the flag set in the header?

@@ -1,6 +1,6 @@
 //! Scheduling points: what a thread does before each step that others could see.
 
-use raddle_explore::{Op, OpKind, ThreadId, TraceBuf, View};
+use raddle_explore::{Op, OpKind, ThreadId, View};
 use raddle_wire::explore::{flag, outcome};
 
 use super::switch::switch;

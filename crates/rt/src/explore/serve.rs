@@ -4,6 +4,7 @@
 //! thread's context behind, and enters [`serve`], which takes the snapshot and then, for each order, goes on in that
 //! context: `pthread_create` returns once for each execution. An execution ends in [`finish`], which jumps back here.
 
+use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::*;
 
 use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, Tail, TraceBuf};
@@ -90,7 +91,7 @@ fn header() -> &'static Header {
 }
 
 unsafe extern "C" {
-    fn __cxa_atexit(f: extern "C" fn(), argument: *mut u8, dso: *mut u8) -> i32;
+    fn __cxa_atexit(f: extern "C" fn(), argument: *mut c_void, dso: *mut c_void) -> c_int;
 }
 
 /// At the start of the process: whatever else is done at exit comes before this.
@@ -121,6 +122,18 @@ pub fn exits(code: i32, pc: usize) {
         let me = s.current;
         super::point(super::op(raddle_explore::OpKind::Exit, me, pc), super::Wait::Nothing, pc);
     }
+}
+
+/// By `_exit`: nothing comes first.
+pub fn exits_at_once(code: i32, pc: usize) {
+    exits(code, pc);
+    if super::is_running() {
+        finish_exit(code);
+    }
+    if !state().serve.begun {
+        say(status::NO_THREADS, code as u64);
+    }
+    leave(code as usize)
 }
 
 fn say(what: u32, detail: u64) {

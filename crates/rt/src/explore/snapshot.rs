@@ -9,6 +9,8 @@
 //! nothing but copying. Otherwise the pages are looked for, given back to the kernel (they read as at first then), and
 //! join the copied ones.
 
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use super::{heap, threads};
 use crate::hub::modules;
 use crate::layout::RESERVED;
@@ -127,6 +129,20 @@ impl Snapshot {
             self.add(written.0, written.1);
             self.add_gap(clean.0, clean.1);
             page = end;
+        }
+    }
+
+    /// The word keeps its present value from now on.
+    pub fn keep_word(&mut self, word: &AtomicUsize) {
+        let at = word.as_ptr() as usize;
+        for i in 0..self.count {
+            // SAFETY: below the count; the copy is as long as the region.
+            unsafe {
+                let r = *self.regions.add(i);
+                if r.at <= at && at + 8 <= r.at + r.len {
+                    *((r.copy + at - r.at) as *mut usize) = word.load(Relaxed);
+                }
+            }
         }
     }
 

@@ -116,6 +116,13 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
         sys::die(b"");
     }
     let mode = Mode::from_number(config.mode).unwrap_or(Mode::HappensBefore);
+    if mode == Mode::Explore {
+        modules::refresh();
+        if let Some(header) = session::explore_file() {
+            crate::explore::turn_on(header);
+        }
+        return;
+    }
     let has = |f| config.flags & f != 0;
     detect::configure(Settings {
         hybrid: mode != Mode::HappensBefore,

@@ -4,6 +4,7 @@ use core::ffi::c_char;
 
 use crate::sys;
 use raddle_wire::config::{Config, MAGIC};
+use raddle_wire::explore::Header;
 
 /// A path put together without an allocator; too long a one is cut, and does not exist.
 pub struct Path {
@@ -123,6 +124,27 @@ pub fn config() -> Option<&'static Config> {
     // SAFETY: a mapping of a page, at least as long as a Config.
     let config = unsafe { &*page };
     (config.magic == MAGIC && config.version == raddle_wire::VERSION).then_some(config)
+}
+
+/// Maps the file of orders and traces, to write as well.
+pub fn explore_file() -> Option<*mut Header> {
+    let mut path = Path::new(dir());
+    path.push(raddle_wire::explore::FILE.as_bytes());
+    let fd = sys::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC, 0);
+    if fd < 0 {
+        return None;
+    }
+    let len = sys::syscall(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_END as usize, 0, 0, 0]).max(0) as usize;
+    let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let at = sys::syscall(libc::SYS_mmap, [0, len, access, libc::MAP_SHARED as usize, fd as usize, 0]);
+    sys::close(fd);
+    if at <= 0 || len < size_of::<Header>() {
+        return None;
+    }
+    let header = at as *mut Header;
+    // SAFETY: a mapping at least as long as a header.
+    let known = unsafe { (*header).magic == raddle_wire::explore::MAGIC && (*header).version == raddle_wire::VERSION };
+    known.then_some(header)
 }
 
 /// Maps a file shared and read-only: its first `at_least` bytes, or all of it.

@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use crate::detect::thread::{Thread, current};
 use crate::detect::{depot, flush, heap, objects, range, settings};
+use crate::explore;
 use crate::hub::{annotations, is_active, modules};
 use crate::sys::{self, __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc};
 
@@ -46,23 +47,35 @@ pub fn freeing(t: &mut Thread, p: Pointer, pc: usize) {
 }
 
 pub unsafe fn free(p: Pointer, pc: usize) {
+    if explore::heap::is_ours(p as usize) {
+        return explore::heap::free(p, pc);
+    }
     freeing(current(), p, pc);
     // SAFETY: the program's block.
     unsafe { __libc_free(p) }
 }
 
 pub unsafe fn malloc(n: usize, pc: usize) -> Pointer {
+    if explore::is_on() {
+        return explore::heap::allocate(n, 16);
+    }
     // SAFETY: a plain call.
     allocated(current(), unsafe { __libc_malloc(n) }, pc)
 }
 
 pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
+    if explore::is_on() {
+        return explore::heap::allocate(n, align);
+    }
     // SAFETY: a plain call.
     allocated(current(), unsafe { __libc_memalign(align, n) }, pc)
 }
 
 /// The old block counts as freed before the real function can give it to somebody else, and what comes back as new.
 unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
+    if explore::is_on() {
+        return if p.is_null() { explore::heap::allocate(n, 16) } else { explore::heap::reallocate(p, n, pc) };
+    }
     let t = current();
     freeing(t, p, pc);
     // SAFETY: the program's block.
@@ -113,6 +126,9 @@ export! {
     calloc(n: usize, m: usize) -> Pointer {
         let t = current();
         let pc = t.caller;
+        if explore::is_on() {
+            return n.checked_mul(m).map_or(core::ptr::null_mut(), |size| explore::heap::allocate(size, 16));
+        }
         allocated(t, __libc_calloc(n, m), pc)
     }
     realloc(p: Pointer, n: usize) -> Pointer {
@@ -143,6 +159,13 @@ export! {
         }
         *to = p;
         0
+    }
+    malloc_usable_size(p: Pointer) -> usize {
+        static REAL: super::Real = super::Real::new(c"malloc_usable_size", None);
+        if explore::heap::is_ours(p as usize) {
+            return explore::heap::size(p);
+        }
+        core::mem::transmute::<usize, unsafe extern "C" fn(Pointer) -> usize>(REAL.get())(p)
     }
     valloc(n: usize) -> Pointer {
         aligned(4096, n, current().caller)

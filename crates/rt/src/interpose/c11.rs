@@ -4,10 +4,24 @@ use core::ffi::{c_int, c_void};
 
 use super::{condvar, interpose, mutex};
 use crate::detect::sync;
+use crate::explore::sync::{self as sync_explore, Until};
 use raddle_wire::record::lock_kind;
 
 /// `thrd_success`
 const SUCCESS: c_int = 0;
+
+/// C11's word for an error number.
+fn c11(error: c_int) -> c_int {
+    const BUSY: c_int = 1;
+    const ERROR: c_int = 2;
+    const TIMED_OUT: c_int = 4;
+    match error {
+        0 => SUCCESS,
+        libc::EBUSY => BUSY,
+        libc::ETIMEDOUT => TIMED_OUT,
+        _ => ERROR,
+    }
+}
 
 interpose! {
     fn mtx_init(m: *mut c_void, kind: c_int) -> c_int, |t, pc, real| {
@@ -19,20 +33,28 @@ interpose! {
         let r = real(m);
         mutex::taken(t, m, r, pc);
         r
+    } explore {
+        sync_explore::mutex_lock(m as usize, Until::NEVER, pc)
     }
     fn mtx_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
         let r = real(m);
         mutex::taken(t, m, r, pc);
         r
+    } explore {
+        c11(sync_explore::mutex_trylock(m as usize, pc))
     }
     fn mtx_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         let r = real(m, until);
         mutex::taken(t, m, r, pc);
         r
+    } explore {
+        c11(sync_explore::mutex_lock(m as usize, Until::new(libc::CLOCK_REALTIME, until), pc))
     }
     fn mtx_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
         mutex::letting_go(t, m);
         real(m)
+    } explore {
+        sync_explore::mutex_unlock(m as usize, pc)
     }
     fn mtx_destroy(m: *mut c_void), |t, pc, real| {
         real(m);
@@ -40,21 +62,31 @@ interpose! {
     }
     fn cnd_wait(c: *mut c_void, m: *mut c_void) -> c_int, |t, pc, real| {
         condvar::wait(t, c, m, pc, || real(c, m))
+    } explore {
+        sync_explore::cond_wait(c as usize, m as usize, Until::NEVER, pc)
     }
     fn cnd_timedwait(c: *mut c_void, m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         condvar::wait(t, c, m, pc, || real(c, m, until))
+    } explore {
+        c11(sync_explore::cond_wait(c as usize, m as usize, Until::new(libc::CLOCK_REALTIME, until), pc))
     }
     fn cnd_signal(c: *mut c_void) -> c_int, |t, pc, real| {
         condvar::signalling(t, c);
         real(c)
+    } explore {
+        sync_explore::cond_signal(c as usize, false, pc)
     }
     fn cnd_broadcast(c: *mut c_void) -> c_int, |t, pc, real| {
         condvar::signalling(t, c);
         real(c)
+    } explore {
+        sync_explore::cond_signal(c as usize, true, pc)
     }
     fn cnd_destroy(c: *mut c_void), |t, pc, real| {
         real(c);
         sync::destroyed(c as usize);
+    } explore {
+        ()
     }
     fn call_once(once: *mut c_void, routine: super::once::Routine), |t, pc, real| {
         super::once::through(once, routine, |once, routine| {
@@ -62,5 +94,8 @@ interpose! {
             unsafe { real(once, routine) };
             SUCCESS
         });
+    } explore {
+        sync_explore::initialiser(once as usize, once as usize, 1, pc);
+        real(once, routine)
     }
 }

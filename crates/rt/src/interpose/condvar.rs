@@ -12,6 +12,7 @@ use core::ffi::{c_int, c_void};
 use super::interpose;
 use crate::detect::thread::{Thread, current};
 use crate::detect::{settings, sync};
+use crate::explore::sync::{self as sync_explore, Until};
 
 #[repr(C)]
 struct Cleanup {
@@ -79,20 +80,30 @@ pub fn signalling(t: &mut Thread, c: *mut c_void) {
 interpose! {
     fn pthread_cond_wait(c: *mut c_void, m: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         wait(t, c, m, pc, || real(c, m))
+    } explore {
+        sync_explore::cond_wait(c as usize, m as usize, Until::NEVER, pc)
     }
     fn pthread_cond_timedwait(c: *mut c_void, m: *mut c_void, until: *const c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         wait(t, c, m, pc, || real(c, m, until))
+    } explore {
+        sync_explore::cond_wait(c as usize, m as usize, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_cond_clockwait(c: *mut c_void, m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         wait(t, c, m, pc, || real(c, m, clock, until))
+    } explore {
+        sync_explore::cond_wait(c as usize, m as usize, Until::new(clock, until), pc)
     }
     fn pthread_cond_signal(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         signalling(t, c);
         real(c)
+    } explore {
+        sync_explore::cond_signal(c as usize, false, pc)
     }
     fn pthread_cond_broadcast(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         signalling(t, c);
         real(c)
+    } explore {
+        sync_explore::cond_signal(c as usize, true, pc)
     }
     fn pthread_cond_init(c: *mut c_void, attributes: *const c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         sync::destroyed(c as usize);
@@ -102,5 +113,7 @@ interpose! {
         let r = real(c);
         sync::destroyed(c as usize);
         r
+    } explore {
+        0
     }
 }

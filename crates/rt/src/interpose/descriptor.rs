@@ -11,6 +11,8 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::interpose;
 use super::memory::{reads, writes};
+use crate::explore;
+use raddle_wire::explore::outside;
 use crate::detect::sync;
 use crate::detect::thread::Thread;
 
@@ -114,10 +116,16 @@ interpose! {
             writes(t, pc, to, got as usize);
         }
         got
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        real(fd, to, n)
     }
     fn write(fd: c_int, from: *const c_void, n: usize) -> isize, |t, pc, real| {
         reads(t, pc, from, n);
         sending(t, fd);
+        real(fd, from, n)
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLOUT, pc);
         real(fd, from, n)
     }
     fn readv(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
@@ -128,24 +136,39 @@ interpose! {
             each_buffer(v, count, got as usize, |p, n| writes(t, pc, p, n));
         }
         got
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        real(fd, v, count)
     }
     fn writev(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
         each_buffer(v, count, usize::MAX, |p, n| reads(t, pc, p, n));
         sending(t, fd);
+        real(fd, v, count)
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLOUT, pc);
         real(fd, v, count)
     }
     fn send(fd: c_int, from: *const c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
         reads(t, pc, from, n);
         sending(t, fd);
         real(fd, from, n, flags)
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLOUT, pc);
+        real(fd, from, n, flags)
     }
     fn sendto(fd: c_int, from: *const c_void, n: usize, flags: c_int, to: *const c_void, len: u32) -> isize, |t, pc, real| {
         reads(t, pc, from, n);
         sending(t, fd);
         real(fd, from, n, flags, to, len)
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLOUT, pc);
+        real(fd, from, n, flags, to, len)
     }
     fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> isize, |t, pc, real| {
         sending(t, fd);
+        real(fd, message, flags)
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLOUT, pc);
         real(fd, message, flags)
     }
     fn recv(fd: c_int, to: *mut c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
@@ -156,6 +179,9 @@ interpose! {
             writes(t, pc, to, got as usize);
         }
         got
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        real(fd, to, n, flags)
     }
     fn recvfrom(fd: c_int, to: *mut c_void, n: usize, flags: c_int, from: *mut c_void, len: *mut u32) -> isize, |t, pc, real| {
         let got = real(fd, to, n, flags, from, len);
@@ -165,6 +191,9 @@ interpose! {
             writes(t, pc, to, got as usize);
         }
         got
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        real(fd, to, n, flags, from, len)
     }
     fn recvmsg(fd: c_int, message: *mut c_void, flags: c_int) -> isize, |t, pc, real| {
         let got = real(fd, message, flags);
@@ -173,15 +202,33 @@ interpose! {
             received(t, fd);
         }
         got
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        real(fd, message, flags)
     }
-    fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { paired(fds, real(fds)) }
-    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| { paired(fds, real(fds, flags)) }
+    fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { paired(fds, real(fds)) } explore {
+        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        real(fds)
+    }
+    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| { paired(fds, real(fds, flags)) } explore {
+        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        real(fds, flags)
+    }
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, fds: *mut c_int) -> c_int, |t, pc, real| {
         paired(fds, real(domain, kind, protocol, fds))
+    } explore {
+        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        real(domain, kind, protocol, fds)
     }
-    fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), new_channel()) }
+    fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), new_channel()) } explore {
+        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        real(value, flags)
+    }
     fn eventfd_write(fd: c_int, value: u64) -> c_int, |t, pc, real| {
         sending(t, fd);
+        real(fd, value)
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLOUT, pc);
         real(fd, value)
     }
     fn eventfd_read(fd: c_int, value: *mut u64) -> c_int, |t, pc, real| {
@@ -190,9 +237,15 @@ interpose! {
             received(t, fd);
         }
         r
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        real(fd, value)
     }
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, |t, pc, real| {
         opened(real(domain, kind, protocol), SOCKETS)
+    } explore {
+        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        real(domain, kind, protocol)
     }
     fn connect(fd: c_int, to: *const c_void, len: u32) -> c_int, |t, pc, real| {
         sending(t, fd);
@@ -202,11 +255,17 @@ interpose! {
         let new = opened(real(fd, from, len), SOCKETS);
         received(t, fd);
         new
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        real(fd, from, len)
     }
     fn accept4(fd: c_int, from: *mut c_void, len: *mut u32, flags: c_int) -> c_int, |t, pc, real| {
         let new = opened(real(fd, from, len, flags), SOCKETS);
         received(t, fd);
         new
+    } explore {
+        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        real(fd, from, len, flags)
     }
     fn shutdown(fd: c_int, how: c_int) -> c_int, |t, pc, real| {
         sending(t, fd);

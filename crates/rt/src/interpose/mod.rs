@@ -16,6 +16,7 @@ mod mutex;
 mod once;
 mod process;
 mod rwlock;
+mod scheduled;
 mod semaphore;
 mod signal;
 mod stdio;
@@ -73,14 +74,16 @@ impl Real {
             sys::die(b"\n");
         }
         self.at.store(at, Relaxed);
+        crate::explore::found(&self.at);
         at
     }
 }
 
-/// `fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … }`: stands in the place of NAME. The body runs while a driver
-/// watches; `t` is the thread, `pc` the place of the call, `real` the function itself.
+/// `fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … } explore { … }`: stands in the place of NAME. The first body runs
+/// while a driver watches, the second, if there is one, while the program is explored; `t` is the thread (in the first), `pc` the
+/// place of the call, `real` the function itself.
 macro_rules! interpose {
-    ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$t:ident, $pc:ident, $real:ident| $body:block)*) => {$(
+    ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$t:ident, $pc:ident, $real:ident| $body:block $(explore $explore:block)?)*) => {$(
         const _: () = {
             #[unsafe(export_name = concat!("__interpose_", stringify!($name)))]
             #[unsafe(naked)]
@@ -111,6 +114,11 @@ macro_rules! interpose {
                 #[allow(unused_variables, reason = "not every body wants all three")]
                 // SAFETY: the C library's function of that name has this type.
                 let $real = unsafe { core::mem::transmute::<usize, Function>(REAL.get()) };
+                $(if $crate::explore::is_on() {
+                    #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
+                    // SAFETY: as for the body below; nothing that may block is called.
+                    return unsafe { $explore };
+                })?
                 if !$crate::hub::is_active() {
                     // SAFETY: the caller's call, passed on.
                     return unsafe { $real($($a),*) };

@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::*};
 use super::interpose;
 use crate::detect::sync;
 use crate::detect::thread::current;
+use crate::explore::{self, sync as sync_explore};
 use crate::sys;
 
 pub type Routine = unsafe extern "C-unwind" fn();
@@ -71,6 +72,10 @@ interpose! {
     fn pthread_once(once: *mut c_void, routine: Routine) -> c_int, |t, pc, real| {
         // SAFETY: the caller's call, with a routine that runs the caller's.
         through(once, routine, |once, routine| unsafe { real(once, routine) })
+    } explore {
+        // While the initialiser runs the lowest bit is set.
+        sync_explore::initialiser(once as usize, once as usize, 1, pc);
+        real(once, routine)
     }
 }
 
@@ -89,6 +94,9 @@ fn words(guard: usize) -> (&'static AtomicU8, &'static AtomicU32) {
 #[unsafe(export_name = "__interpose___cxa_guard_acquire")]
 extern "C" fn guard_acquire(guard: usize) -> c_int {
     let (done, state) = words(guard);
+    if explore::is_running() {
+        sync_explore::initialiser(guard, guard + 4, RUNNING | AWAITED, 0);
+    }
     loop {
         if done.load(Acquire) == 1 {
             sync::acquire(current(), guard);

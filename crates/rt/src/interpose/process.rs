@@ -5,8 +5,10 @@ use core::ffi::{c_char, c_int, c_void};
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
 use crate::detect::{depot, flush, held, kept, objects, report, sids, sync, trace};
+use crate::explore;
 use crate::hub::{annotations, init, is_active, modules, session};
 use crate::sys;
+use raddle_wire::explore::outside;
 
 /// Orders that come through other processes are one object: what goes out to any may come back from any.
 const WORLD: usize = 0x4900_0000_0000;
@@ -92,6 +94,9 @@ interpose! {
             in_child(t);
         }
         r
+    } explore {
+        explore::retry_with_fork(outside::PROCESS);
+        real()
     }
     fn _Fork() -> c_int, |t, pc, real| {
         let _inside = t.enter();
@@ -117,21 +122,33 @@ interpose! {
         sync::acquire(t, AT_EXIT);
         finish_reports();
         real(status)
+    } explore {
+        explore::exits(status, pc);
+        real(status)
     }
     fn _exit(status: c_int), |t, pc, real| {
         finish_reports();
         real(status)
+    } explore {
+        explore::exits_at_once(status, pc)
     }
     fn _Exit(status: c_int), |t, pc, real| {
         finish_reports();
         real(status)
+    } explore {
+        explore::exits_at_once(status, pc)
     }
     fn quick_exit(status: c_int), |t, pc, real| {
         finish_reports();
         real(status)
+    } explore {
+        explore::exits_at_once(status, pc)
     }
     fn abort(), |t, pc, real| {
         finish_reports();
+        real()
+    } explore {
+        explore::aborts(pc);
         real()
     }
 }

@@ -6,6 +6,8 @@ use super::interpose;
 use super::process::{world_acquire, world_release};
 use crate::detect::sync;
 use crate::detect::thread::Thread;
+use crate::explore::sync::{self as sync_explore, Until};
+use raddle_explore::OpKind;
 
 fn waited(t: &mut Thread, s: *mut c_void, result: c_int) -> c_int {
     if result == 0 {
@@ -31,12 +33,22 @@ interpose! {
             world_release(t);
         }
         real(s)
+    } explore {
+        sync_explore::step(OpKind::SemPost, s as usize, pc, || real(s))
     }
-    fn sem_wait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) }
-    fn sem_trywait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) }
-    fn sem_timedwait(s: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| { waited(t, s, real(s, until)) }
+    fn sem_wait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } explore {
+        sync_explore::semaphore_wait(s as usize, Until::NEVER, pc)
+    }
+    fn sem_trywait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } explore {
+        sync_explore::step(OpKind::TryLock, s as usize, pc, || real(s))
+    }
+    fn sem_timedwait(s: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| { waited(t, s, real(s, until)) } explore {
+        sync_explore::semaphore_wait(s as usize, Until::new(libc::CLOCK_REALTIME, until), pc)
+    }
     fn sem_clockwait(s: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         waited(t, s, real(s, clock, until))
+    } explore {
+        sync_explore::semaphore_wait(s as usize, Until::new(clock, until), pc)
     }
     fn sem_init(s: *mut c_void, shared: c_int, value: u32) -> c_int, |t, pc, real| {
         sync::destroyed(s as usize);
@@ -47,5 +59,7 @@ interpose! {
         real(s)
     }
     /// A value that is read may be what another thread posted.
-    fn sem_getvalue(s: *mut c_void, value: *mut c_int) -> c_int, |t, pc, real| { waited(t, s, real(s, value)) }
+    fn sem_getvalue(s: *mut c_void, value: *mut c_int) -> c_int, |t, pc, real| { waited(t, s, real(s, value)) } explore {
+        sync_explore::step(OpKind::TryLock, s as usize, pc, || real(s, value))
+    }
 }

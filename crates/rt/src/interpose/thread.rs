@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 use super::interpose;
 use crate::detect::thread::{Card, Start, Thread, current, new_card};
 use crate::detect::{depot, objects, range, sids, sync};
+use crate::explore::{self, threads::Patience};
 use crate::hub::{is_active, log};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::Record;
@@ -300,6 +301,8 @@ interpose! {
             never_started(card);
         }
         r
+    } explore {
+        explore::threads::create(handle, attributes, function, argument, false, pc)
     }
     fn thrd_create(handle: *mut usize, function: usize, argument: usize) -> c_int, |t, pc, real| {
         let card = announce(t, Start { function, argument }, false, pc);
@@ -310,29 +313,90 @@ interpose! {
             never_started(card);
         }
         r
+    } explore {
+        explore::threads::create(handle, core::ptr::null(), function, argument, true, pc)
     }
     fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         joined(t, handle, real(handle, result))
+    } explore {
+        match explore::threads::join(handle, Patience::Endless, pc) {
+            Some(Ok(value)) => {
+                if !result.is_null() {
+                    *result = value as *mut c_void;
+                }
+                0
+            }
+            Some(Err(e)) => e,
+            None => real(handle, result),
+        }
     }
     fn pthread_tryjoin_np(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         joined(t, handle, real(handle, result))
+    } explore {
+        match explore::threads::join(handle, Patience::None, pc) {
+            Some(Ok(value)) => {
+                if !result.is_null() {
+                    *result = value as *mut c_void;
+                }
+                0
+            }
+            Some(Err(e)) => e,
+            None => real(handle, result),
+        }
     }
     fn pthread_timedjoin_np(handle: usize, result: *mut *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         joined(t, handle, real(handle, result, until))
+    } explore {
+        match explore::threads::join(handle, Patience::Timed, pc) {
+            Some(Ok(value)) => {
+                if !result.is_null() {
+                    *result = value as *mut c_void;
+                }
+                0
+            }
+            Some(Err(e)) => e,
+            None => real(handle, result, until),
+        }
     }
     fn pthread_clockjoin_np(handle: usize, result: *mut *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         joined(t, handle, real(handle, result, clock, until))
+    } explore {
+        match explore::threads::join(handle, Patience::Timed, pc) {
+            Some(Ok(value)) => {
+                if !result.is_null() {
+                    *result = value as *mut c_void;
+                }
+                0
+            }
+            Some(Err(e)) => e,
+            None => real(handle, result, clock, until),
+        }
     }
     fn thrd_join(handle: usize, result: *mut c_int) -> c_int, |t, pc, real| {
         joined(t, handle, real(handle, result))
+    } explore {
+        match explore::threads::join(handle, Patience::Endless, pc) {
+            Some(Ok(value)) => {
+                if !result.is_null() {
+                    *result = value as c_int;
+                }
+                0
+            }
+            Some(Err(_)) => 2,
+            None => real(handle, result),
+        }
     }
     fn pthread_detach(handle: usize) -> c_int, |t, pc, real| {
         detached(handle);
         real(handle)
+    } explore {
+        explore::threads::detach(handle).unwrap_or_else(|| real(handle))
     }
     fn thrd_detach(handle: usize) -> c_int, |t, pc, real| {
         detached(handle);
         real(handle)
+    } explore {
+        explore::threads::detach(handle).unwrap_or_else(|| real(handle))
     }
     fn pthread_setname_np(handle: usize, name: *const c_char) -> c_int, |t, pc, real| {
         let card = if handle == pthread_self() { t.card.as_mut() } else { peek_handle(handle) };

@@ -13,7 +13,9 @@ use crate::detect::atomics::{self, Order};
 use crate::detect::held::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};
+use crate::explore;
 use crate::hub::plan;
+use raddle_explore::OpKind;
 use raddle_wire::plan::{Site, SiteClass, SiteEffect};
 use raddle_wire::record::lock_kind;
 
@@ -47,6 +49,10 @@ fn update<T: Copy + Into<u128>>(
 ) -> T {
     let t = current();
     let pc = t.caller;
+    if explore::is_on() {
+        explore::atomic(OpKind::AtomicRmw, address, size, pc);
+        return op().0;
+    }
     let orders = (Order(orders.0), Order(orders.1));
     match plan::lock_site(t, pc) {
         Some(site) if t.known && counts(site, orders.0) => at_lock_site(t, site, address, op),
@@ -134,10 +140,18 @@ macro_rules! atomics {
             }
             extern "C" fn load(a: usize, order: c_int) -> $t {
                 let t = current();
+                if explore::is_on() {
+                    explore::atomic(OpKind::AtomicLoad, a, SIZE, t.caller);
+                    return at(a).load(SeqCst);
+                }
                 atomics::load(t, a, SIZE, Order(order), t.caller, || at(a).load(SeqCst))
             }
             extern "C" fn store(a: usize, v: $t, order: c_int) {
                 let t = current();
+                if explore::is_on() {
+                    explore::atomic(OpKind::AtomicStore, a, SIZE, t.caller);
+                    return at(a).store(v, SeqCst);
+                }
                 // A lock may be let go of by a plain release store (parking_lot, hand-written ones).
                 atomics::store(t, a, SIZE, Order(order), t.caller, || at(a).store(v, SeqCst))
             }

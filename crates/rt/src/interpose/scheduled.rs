@@ -1,0 +1,193 @@
+//! Functions that matter only to a program that is explored: time, sleep, and ways to fail or to end.
+
+use core::ffi::{c_char, c_int, c_long, c_void};
+
+use super::{Real, interpose};
+use crate::explore::{self, sync, threads, time};
+use crate::sys;
+use raddle_wire::explore::outside;
+
+const SECOND: u64 = 1_000_000_000;
+
+unsafe fn duration(t: *const libc::timespec) -> u64 {
+    // SAFETY: null or the program's time.
+    unsafe { t.as_ref().map_or(0, sync::nanoseconds) }
+}
+
+fn spec(nanoseconds: u64) -> libc::timespec {
+    libc::timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
+}
+
+interpose! {
+    fn sched_yield() -> c_int, |t, pc, real| { real() } explore {
+        sync::yields(pc);
+        0
+    }
+    fn thrd_yield(), |t, pc, real| { real() } explore { sync::yields(pc) }
+    fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } explore {
+        time::sleep(duration(time), pc);
+        0
+    }
+    fn clock_nanosleep(clock: c_int, flags: c_int, time: *const libc::timespec, rest: *mut libc::timespec) -> c_int,
+    |t, pc, real| { real(clock, flags, time, rest) } explore {
+        let wanted = duration(time);
+        let absolute = flags & libc::TIMER_ABSTIME != 0;
+        time::sleep(if absolute { wanted.saturating_sub(time::now(clock)) } else { wanted }, pc);
+        0
+    }
+    fn usleep(microseconds: u32) -> c_int, |t, pc, real| { real(microseconds) } explore {
+        time::sleep(microseconds as u64 * 1000, pc);
+        0
+    }
+    fn sleep(seconds: u32) -> u32, |t, pc, real| { real(seconds) } explore {
+        time::sleep(seconds as u64 * SECOND, pc);
+        0
+    }
+    fn thrd_sleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } explore {
+        time::sleep(duration(time), pc);
+        0
+    }
+    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int, |t, pc, real| { real(clock, to) } explore {
+        *to = spec(time::now(clock));
+        0
+    }
+    fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int, |t, pc, real| { real(to, base) } explore {
+        *to = spec(time::now(libc::CLOCK_REALTIME));
+        base
+    }
+    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int, |t, pc, real| { real(to, zone) } explore {
+        let now = time::now(libc::CLOCK_REALTIME);
+        *to = libc::timeval { tv_sec: (now / SECOND) as i64, tv_usec: (now % SECOND / 1000) as i64 };
+        0
+    }
+    fn time(to: *mut c_long) -> c_long, |t, pc, real| { real(to) } explore {
+        let now = (time::now(libc::CLOCK_REALTIME) / SECOND) as c_long;
+        if !to.is_null() {
+            *to = now;
+        }
+        now
+    }
+    fn gettid() -> c_int, |t, pc, real| { real() } explore { thread_number() }
+
+    fn pthread_exit(result: usize), |t, pc, real| { real(result) } explore {
+        if explore::is_running() {
+            threads::end(result)
+        }
+        real(result)
+    }
+    fn thrd_exit(result: c_int), |t, pc, real| { real(result) } explore {
+        if explore::is_running() {
+            threads::end(result as usize)
+        }
+        real(result)
+    }
+    fn pthread_key_create(key: *mut u32, destructor: usize) -> c_int, |t, pc, real| { real(key, destructor) } explore {
+        let r = real(key, destructor);
+        if r == 0 {
+            sync::key_created(*key, destructor);
+        }
+        r
+    }
+
+    fn __assert_fail(expression: *const c_char, file: *const c_char, line: u32, function: *const c_char),
+    |t, pc, real| { real(expression, file, line, function) } explore {
+        if explore::is_running() {
+            explore::assertion(expression, file, line, function, pc)
+        }
+        real(expression, file, line, function)
+    }
+
+    fn open(path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(path, flags, mode) } explore {
+        explore::retry_with_fork(outside::FILE);
+        real(path, flags, mode)
+    }
+    fn open64(path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(path, flags, mode) } explore {
+        explore::retry_with_fork(outside::FILE);
+        real(path, flags, mode)
+    }
+    fn openat(at: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(at, path, flags, mode) } explore {
+        explore::retry_with_fork(outside::FILE);
+        real(at, path, flags, mode)
+    }
+    fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void, |t, pc, real| { real(path, mode) } explore {
+        explore::retry_with_fork(outside::FILE);
+        real(path, mode)
+    }
+    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void, |t, pc, real| { real(path, mode) } explore {
+        explore::retry_with_fork(outside::FILE);
+        real(path, mode)
+    }
+    fn timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int, |t, pc, real| { real(clock, event, timer) } explore {
+        explore::retry_with_fork(outside::TIMER);
+        real(clock, event, timer)
+    }
+    fn timerfd_create(clock: c_int, flags: c_int) -> c_int, |t, pc, real| { real(clock, flags) } explore {
+        explore::retry_with_fork(outside::TIMER);
+        real(clock, flags)
+    }
+    fn setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int, |t, pc, real| { real(which, new, old) } explore {
+        explore::retry_with_fork(outside::TIMER);
+        real(which, new, old)
+    }
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void, |t, pc, real| { real(path, flags) } explore {
+        explore::retry_with_fork(outside::LIBRARY);
+        real(path, flags)
+    }
+
+    /// Rust's std waits by this.
+    fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long,
+    |t, pc, real| { real(number, a, b, c, d, e, f) } explore {
+        if number == libc::SYS_gettid {
+            return thread_number() as c_long;
+        }
+        if number == libc::SYS_futex && explore::is_running()
+            && let Some(r) = sync::futex([a, b, c, d, e, f], pc)
+        {
+            if r < 0 {
+                sys::set_errno(-r as c_int);
+                return -1;
+            }
+            return r as c_long;
+        }
+        real(number, a, b, c, d, e, f)
+    }
+}
+
+/// The kernel's number of the carrier is nobody's; the same in every run is better.
+fn thread_number() -> c_int {
+    100_000 + explore::state().current as c_int
+}
+
+type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+type Start = unsafe extern "C-unwind" fn(Main, c_int, *mut *mut c_char, usize, usize, usize, usize) -> c_int;
+static MAIN: sys::Shared<Option<Main>> = sys::Shared::new(None);
+
+/// A return from main is the end of the process, and so a step like any other.
+unsafe extern "C-unwind" fn explored_main(n: c_int, arguments: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
+    // SAFETY: set before; the program's main.
+    let status = unsafe { (*MAIN.get()).map_or(0, |main| main(n, arguments, environment)) };
+    explore::exits(status, 0);
+    status
+}
+
+#[unsafe(export_name = "__interpose___libc_start_main")]
+unsafe extern "C-unwind" fn start(
+    main: Main,
+    n: c_int,
+    arguments: *mut *mut c_char,
+    init: usize,
+    fini: usize,
+    loader_fini: usize,
+    stack_end: usize,
+) -> c_int {
+    static REAL: Real = Real::new(c"__libc_start_main", None);
+    // SAFETY: the C library's function; before there are threads.
+    unsafe {
+        let real = core::mem::transmute::<usize, Start>(REAL.get());
+        if !explore::is_on() {
+            return real(main, n, arguments, init, fini, loader_fini, stack_end);
+        }
+        *MAIN.get() = Some(main);
+        real(explored_main, n, arguments, init, fini, loader_fini, stack_end)
+    }
+}
