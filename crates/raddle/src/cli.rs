@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{doctor, run};
+use crate::{doctor, explore, run};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,6 +29,8 @@ The compiler wrappers end with the compiler's own status.";
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Box<run::Args>),
+
+    Explore(Box<explore::Args>),
 
     /// Compile or link C with instrumentation: a stand-in for cc
     ///

@@ -7,6 +7,7 @@ mod cli;
 mod doctor;
 mod embedded;
 mod exit;
+mod explore;
 mod install;
 mod places;
 mod run;
@@ -39,6 +40,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
     }
     match parse(&args)?.command {
         Command::Run(args) => run::run(*args),
+        Command::Explore(args) => explore::run(*args),
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.
             let options = &args[2..args.len() - cargo.cargo.len()];
