@@ -144,10 +144,14 @@ pub(super) fn row(row: &Row) -> String {
     if row.times > 1 { format!("{} ({} times)", row.text, row.times) } else { row.text.clone() }
 }
 
-/// Where the step of a row is: `transfer src/bank.c:12`.
+/// Where the step of a row is: `transfer bank.c:12`. Columns are narrow, so the file stands without its folders.
 pub(super) fn row_place(row: &Row, options: &RenderOptions<'_>) -> Option<String> {
     let frame = row.frame.as_ref()?;
-    match (frame.function.as_deref(), place(frame, options)) {
+    let short = match (frame.file.as_deref(), line(frame)) {
+        (Some(file), Some(line)) => Some(format!("{}:{line}", crate::place::file_name(file))),
+        _ => place(frame, options),
+    };
+    match (frame.function.as_deref(), short) {
         (Some(function), Some(place)) => Some(format!("{function} {place}")),
         (None, place) => place,
         (Some(function), None) => Some(function.to_owned()),

@@ -45,10 +45,6 @@ impl Notes {
             eprintln!("raddle: {sentence}");
         }
     }
-
-    pub fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner()).iter().cloned().collect()
-    }
 }
 
 pub struct Crew<'a> {

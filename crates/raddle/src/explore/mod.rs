@@ -119,7 +119,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, notes: &Notes
         (search.most, search.schedules) = (saved.most, saved.schedules);
         return Ok((Seen::default(), search));
     }
-    let limit = Duration::from_secs_f64((options.limit() / 4.0).clamp(1.0, 5.0));
+    let limit = Duration::from_secs_f64((options.limit() / 2.0).clamp(2.0, 10.0));
     let scope = Scope::new(&options.only, &options.skip);
     let seen = first_runs::see(recipe, &scope, options.races, limit)?;
     if !seen.instrumented {

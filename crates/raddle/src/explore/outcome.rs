@@ -77,7 +77,7 @@ impl Results {
         for failure in failures {
             let original = failure.clone();
             let small = shrink::shrink(failure, &self.search.usual, &mut crew, &mut passing, SHRINK)
-                .unwrap_or(Small { failure: original, executions: 0, fewest: false, again: false });
+                .unwrap_or(Small { failure: original, fewest: false, again: false });
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
             let path = self.write(&small, &args.search.schedules_to)?;
             finding.schedule = Some(path.display().to_string());

@@ -26,8 +26,6 @@ pub enum ResumeError {
     Foreign(String),
     #[error("{0} belongs to another build of the program: delete it and search anew")]
     OtherBuild(String),
-    #[error("{0} is a search with strategy {1}: leave --strategy out, or delete the file and search anew")]
-    OtherStrategy(String, &'static str),
 }
 
 #[derive(Serialize, Deserialize)]

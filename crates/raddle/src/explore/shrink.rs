@@ -13,7 +13,6 @@ use super::verdict::{Failure, Usual, judge};
 /// What became of a failure.
 pub struct Small {
     pub failure: Failure,
-    pub executions: u64,
     /// No execution with fewer preemptions fails like this.
     pub fewest: bool,
     /// It failed again when it was made again, choice for choice.
@@ -57,7 +56,6 @@ pub fn shrink(
     Ok(Small {
         again: again.is_some(),
         failure: again.unwrap_or(failure),
-        executions: shrunk.executions + 1,
         fewest: shrunk.fewest_preemptions && in_time,
     })
 }

@@ -211,7 +211,7 @@ impl Teller<'_> {
     fn last_rows(&self, words: &mut Words<'_>, rows: &mut Rows) {
         if self.failure.kind == Kind::Deadlock {
             for end in self.ends() {
-                let (text, frame) = (words.wait(&end.pending), words.frame(end.pending.site));
+                let (text, frame) = (words.wait(&end.pending), words.frame(&end.pending));
                 rows.push(end.thread, text, frame, false);
             }
             return;
@@ -227,8 +227,8 @@ impl Teller<'_> {
     fn orderings(&self, words: &mut Words<'_>, finding: &mut Finding) {
         for ordering in self.explanation.orderings.iter().take(ORDERINGS) {
             let mut side = |at: &explain::At| {
-                let place = words.frame(at.op.site).and_then(|f| Some(format!(" ({}:{})", f.file?, f.line?)));
-                format!("{} {}{}", words.thread(at.thread), words.op(&at.op), place.unwrap_or_default())
+                let place = words.place(&at.op).map_or(String::new(), |p| format!(" ({p})"));
+                format!("{} {}{place}", words.thread(at.thread), words.op(&at.op))
             };
             let (first, then) = (side(&ordering.first), side(&ordering.then));
             finding.notes.push(format!("this order matters: {first}, before {then}"));
@@ -297,7 +297,7 @@ impl Rows {
             row.times += 1;
             return;
         }
-        let (text, frame) = (words.step(step), words.frame(step.op.site));
+        let (text, frame) = (words.step(step), words.frame(&step.op));
         self.push(step.thread, text, frame, preempts);
         self.last = Some(key);
     }

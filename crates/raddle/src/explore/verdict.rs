@@ -25,7 +25,6 @@ pub struct Facts {
     pub sentence: String,
     /// The thread that failed.
     pub thread: u16,
-    pub threads: u32,
     pub address: u64,
     pub ends: Vec<End>,
 }
@@ -179,7 +178,6 @@ impl Failure {
         let facts = Facts {
             sentence: sentence(kind, e),
             thread: if finished { e.slot.thread as u16 } else { last },
-            threads: e.slot.threads,
             address: e.slot.address,
             ends: ends(e).to_vec(),
         };

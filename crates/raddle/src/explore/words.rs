@@ -1,6 +1,7 @@
 //! Steps in words: what a thread does, to what, and where.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use raddle_explore::{Op, OpKind, Step, ThreadId};
 use raddle_finding::Frame;
@@ -27,7 +28,7 @@ impl<'a> Words<'a> {
             Words { places, modules, threads: HashMap::new(), locks: Vec::new(), blocks: Vec::new() };
         words.threads.insert(0, "T0 (main)".into());
         for step in steps.iter().filter(|s| s.op.kind() == OpKind::Start) {
-            let name = words.start_function(step.op.site);
+            let name = words.start_function(&step.op);
             let id = step.thread.0;
             let label = name.map_or_else(|| format!("T{id}"), |name| format!("T{id} ({name})"));
             words.threads.insert(id, label);
@@ -59,22 +60,31 @@ impl<'a> Words<'a> {
         self.places.stack(self.modules, &[pc])
     }
 
-    /// The frame that stands for a site: the innermost that the reader wrote.
-    pub fn frame(&mut self, site: u32) -> Option<Frame> {
-        let frames = self.frames(site);
+    /// The frame that stands for an operation: the innermost that the reader wrote.
+    pub fn frame(&mut self, op: &Op) -> Option<Frame> {
+        if op.kind() == OpKind::Start {
+            // The address of a function is no return address: one further on it is in the function for certain.
+            let pc = self.pc(op.site)?;
+            return self.places.frames(self.modules, pc + 1).pop();
+        }
+        let frames = self.frames(op.site);
         raddle_finding::place::place(&frames).cloned()
+    }
+
+    /// `transfer src/bank.c:12`, for a sentence.
+    pub fn place(&mut self, op: &Op) -> Option<String> {
+        let frame = self.frame(op)?;
+        let file = Path::new(frame.file.as_deref()?).file_name()?.to_string_lossy().into_owned();
+        Some(format!("{} {file}:{}", frame.function.unwrap_or_default(), frame.line?).trim_start().to_owned())
     }
 
     pub fn stack(&mut self, pcs: &[u64]) -> Vec<Frame> {
         self.places.stack(self.modules, pcs)
     }
 
-    fn start_function(&mut self, site: u32) -> Option<String> {
-        // The address of a function is no return address: one further on it is in the function for certain.
-        let pc = self.pc(site)?;
-        let frames = self.places.frames(self.modules, pc + 1);
-        let name = frames.last()?.function.clone()?;
-        let machinery = name.contains("std::") || name.contains("raddle_rt::") || name.contains("execute_native");
+    fn start_function(&mut self, op: &Op) -> Option<String> {
+        let name = self.frame(op)?.function?;
+        let machinery = ["std::", "raddle_rt::", "execute_native"].iter().any(|part| name.contains(part));
         (!machinery).then(|| name.split('(').next().unwrap_or(&name).to_owned())
     }
 
