@@ -14,23 +14,29 @@ use std::sync::atomic::Ordering;
 use crate::explore::schedule::Schedule;
 use crate::explore::worker::{Recipe, write};
 
-/// What gdb is told. All threads run on one; where it changes is the runtime's `switch`.
+/// What gdb is told. All threads of the program run on one; where it changes from one to another is the runtime's `switch`.
 const SCRIPT: &str = r#"set disable-randomization on
 set breakpoint pending on
 set pagination off
 set confirm off
 set print thread-events off
 handle SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT nostop noprint pass
+define raddle-from-start
+  tbreak main
+  run
+end
+document raddle-from-start
+Run the program again, up to main.
+end
 define raddle-next-switch
-  rbreak -q raddle_rt::explore::switch::
+  tbreak raddle_switch
   continue
-  delete
+  backtrace
 end
 document raddle-next-switch
 Run to the next switch from one thread of the program to another.
 end
-echo The program stops at the failure: type "run", then "backtrace".\n
-echo `raddle-next-switch` runs to the next switch between threads.\n
+echo This is the failure. `raddle-from-start` goes back to main, `raddle-next-switch` from there to the next switch.\n
 "#;
 
 /// Becomes gdb; gives its status.
@@ -48,7 +54,7 @@ pub fn run(recipe: &Recipe, schedule: &Schedule) -> Result<ExitCode> {
     std::fs::write(&script, SCRIPT).context("cannot write the script for gdb")?;
     let target = recipe.command(folder.path());
     let mut gdb = Command::new("gdb");
-    gdb.arg("-q").arg("-x").arg(&script).arg("--args").arg(target.get_program()).args(target.get_args());
+    gdb.arg("-q").arg("-x").arg(&script).args(["-ex", "run", "-ex", "backtrace", "--args"]).arg(target.get_program()).args(target.get_args());
     gdb.envs(target.get_envs().filter_map(|(k, v)| Some((k, v?))));
     if let Some(folder) = target.get_current_dir() {
         gdb.current_dir(folder);
