@@ -13,7 +13,7 @@ use raddle_explore::{
     AnyStrategy, Course, Limits, Next, Op, OpKind, Order, Pilot, Portfolio, Step, Strategy, Tail, ThreadId,
     ThreadSet, Trace, TraceBuf, View,
 };
-use sim::{Machine, programs};
+use sim::{Machine, Program, programs};
 
 /// Nanoseconds for one of `n`, the best of five.
 fn best_of(n: u64, mut run: impl FnMut()) -> f64 {
@@ -58,14 +58,13 @@ fn choices(threads: u16) {
 }
 
 /// The executions that a strategy asks for, made beforehand so that only the strategy is timed.
-fn recorded(mut strategy: impl Strategy, n: usize) -> Vec<(Order, Trace)> {
-    let program = programs::locked_counter(3, 5);
+fn recorded(program: &Program, mut strategy: impl Strategy, n: usize) -> Vec<(Order, Trace)> {
     let mut machine = Machine::new();
     let mut made = Vec::new();
     while made.len() < n
         && let Some(order) = strategy.next()
     {
-        let (trace, _) = machine.run(&program, &order);
+        let (trace, _) = machine.run(program, &order);
         strategy.observe(&order, trace.view());
         made.push((order, trace));
     }
@@ -89,10 +88,16 @@ fn main() {
     choices(3);
     choices(100);
     let n = 20_000;
+    let small = programs::locked_counter(3, 5);
     for name in AnyStrategy::NAMES {
         let make = || AnyStrategy::by_name(name, 1, Limits::default()).expect(name);
-        observations(name, || Box::new(make()), &recorded(make(), n));
+        observations(name, || Box::new(make()), &recorded(&small, make(), n));
     }
     let make = || Portfolio::new(1, Limits::default());
-    observations("portfolio", || Box::new(make()), &recorded(make(), n));
+    observations("portfolio", || Box::new(make()), &recorded(&small, make(), n));
+    // Long executions, and many threads.
+    let long = programs::locked_counter(4, 200);
+    observations("long", || Box::new(make()), &recorded(&long, make(), 200));
+    let many = programs::twostage(99);
+    observations("many", || Box::new(make()), &recorded(&many, make(), 200));
 }

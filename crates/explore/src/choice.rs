@@ -3,7 +3,7 @@
 use crate::thread::ThreadId;
 
 /// One choice of a schedule: the thread that makes the next step, or the value taken at a choice of values.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct Choice(u16);

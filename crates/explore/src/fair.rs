@@ -12,8 +12,8 @@
 //! `P` is acyclic, so some enabled thread may always run; and a thread that yields in a loop is held back until
 //! those that it starves have had their turn: a spin loop ends if others can end it.
 //!
-//! If a thread yields only when it can not progress, no safety violation is missed (theorem 4 of the paper). A
-//! thread's first yield only opens its window, so a spin loop goes round once more before it gives way.
+//! If a thread yields only when it can not progress, no safety violation is missed (section 4.3). A thread's first
+//! yield only opens its window, so a spin loop goes round once more before it gives way.
 //!
 //! Deviation: a window exists only from a thread's first yield on. The paper begins with `S(u)` = all threads, by
 //! which the first yield adds nothing to `P`: the same, at no cost for programs that never yield.

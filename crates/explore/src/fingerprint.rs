@@ -2,14 +2,18 @@
 //!
 //! Two executions whose dependent steps come in the same order differ only in the order of independent steps and
 //! reach the same state. So a state can be told by its partially ordered history. The fingerprint hashes that
-//! history as a *set*: each step's hash is made of its thread's previous step, its operation, and the hashes of the
-//! steps it directly depends on (the last write of each of its objects; for a write also the reads since), so it
-//! stands for the step and all that precedes it; the state's fingerprint is the sum of the hashes of its steps. It
-//! is kept up to date with one addition a step, and does not depend on the order of independent steps.
+//! history as a *set*: each step's hash is made of its thread's previous step, its operation, and the last write of
+//! each of its objects; the state's fingerprint is the sum of the hashes of its steps. It is kept up to date with
+//! one addition a step, and does not depend on the order of independent steps. It does tell every order of dependent
+//! ones: writes by their chain, and a read and a write by which write the read came after.
 //!
 //! A `Global` operation depends on every step before, and every step after depends on it: it takes in the sum, and
 //! its own hash goes into all later ones. So does a `Free`, which would otherwise have to look up every object in
 //! its range: conservative, less is pruned.
+//!
+//! What this can not see it can not tell apart: if threads race on memory at accesses that are no scheduling points,
+//! executions with the same fingerprint may be in different states, and pruning may lose one. That is the paper's
+//! condition too; it is why accesses found racy become points (section 3.5).
 //!
 //! Fingerprints have 64 bits. Of a hundred million states, two collide with probability 3 in 10,000, and what is
 //! lost is then the subtree of one state.
@@ -55,9 +59,8 @@ impl Fingerprinter {
         }
         self.chains[t] = hash;
         match class {
-            Class::Local => {}
-            Class::Reads => self.for_keys(step, |o| o.reads = o.reads.wrapping_add(hash)),
-            Class::Writes => self.for_keys(step, |o| (o.write, o.reads) = (hash, 0)),
+            Class::Local | Class::Reads => {}
+            Class::Writes => self.for_keys(step, |o| o.write = hash),
             Class::Global => self.epoch = hash,
         }
         self.state = self.state.wrapping_add(hash);
@@ -83,9 +86,7 @@ impl Fingerprinter {
             Class::Reads | Class::Writes => {
                 for key in op.keys() {
                     if key != 0 {
-                        let (write, reads) = self.objects.get(key);
-                        let reads = if class == Class::Writes { reads } else { 0 };
-                        hash = fold(hash ^ key, write ^ reads.rotate_left(31));
+                        hash = fold(hash ^ key, self.objects.get(key));
                     }
                 }
             }
@@ -115,7 +116,6 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
 struct Object {
     key: u64,
     write: u64,
-    reads: u64,
     age: u64,
 }
 
@@ -147,12 +147,12 @@ impl Objects {
     }
 
     #[inline]
-    fn get(&self, key: u64) -> (u64, u64) {
+    fn get(&self, key: u64) -> u64 {
         if self.slots.is_empty() {
-            return (0, 0);
+            return 0;
         }
         let o = &self.slots[self.find(key)];
-        if o.age == self.age { (o.write, o.reads) } else { (0, 0) }
+        if o.age == self.age { o.write } else { 0 }
     }
 
     #[inline]

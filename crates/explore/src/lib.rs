@@ -2,12 +2,43 @@
 //! concurrent programs*, OSDI 2008).
 //!
 //! The target executes *orders*, the driver searches. An order is a prefix of choices and a [`Tail`]; the
-//! [`Pilot`](pilot::Pilot) in the target follows the prefix, lets the tail decide the rest, and records every
+//! [`Pilot`] in the target follows the prefix, lets the tail decide the rest, and records every
 //! [`Step`]. A strategy in the driver reads the trace and makes further orders. Many orders are under way at
 //! once, so strategies hand out several before they see a result, and take results in any order.
 //!
 //! Two layers: the pilot and the types it shares with the driver need neither std nor an allocator; what searches
 //! is behind the feature `std`. All of it is pure: no file, no thread, no clock, no randomness but from seeds.
+//!
+//! # Example
+//! Two threads that each make one write; what stands for the target is the middle part.
+//! ```
+//! use raddle_explore::strategy::{DepthFirst, Strategy};
+//! use raddle_explore::{Op, OpKind, Outcome, Pilot, Step, ThreadId, ThreadSet, TraceBuf, TraceView, View};
+//!
+//! let mut strategy = DepthFirst::new();
+//! let mut pilot = Box::new(Pilot::new());
+//! let (mut steps, mut wide) = ([Step::default(); 8], [0; 8]);
+//! let mut executions = 0;
+//! while let Some(order) = strategy.next() {
+//!     pilot.begin(&order.course());
+//!     let mut trace = TraceBuf::new(&mut steps, &mut wide);
+//!     let mut enabled: ThreadSet = [ThreadId(0), ThreadId(1)].into_iter().collect();
+//!     let pending = [Op::new(OpKind::DataWrite, 8, 1), Op::new(OpKind::DataWrite, 8, 2)];
+//!     while !enabled.is_empty() {
+//!         let view = View { enabled: &enabled, reluctant: &ThreadSet::new(), pending: &pending };
+//!         let next = pilot.choose(&order.prefix, &view);
+//!         pilot.record(&view, &mut trace).unwrap();
+//!         enabled.remove(next);
+//!     }
+//!     let n = trace.len();
+//!     let divergence = pilot.divergence();
+//!     let trace = TraceView { steps: &steps[..n], wide: &wide, outcome: Outcome::Passed, divergence };
+//!     strategy.observe(&order, trace);
+//!     executions += 1;
+//! }
+//! assert_eq!(executions, 2);
+//! assert!(strategy.progress().exhausted);
+//! ```
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 

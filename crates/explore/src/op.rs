@@ -39,9 +39,9 @@ pub enum OpKind {
     DataWrite = 25,
     Yield = 26,
     Sleep = 27,
-    /// A timed wait that gives up; `object` is what it waited for.
+    /// A timed wait that gives up; `object` and `other` are those of what it would have done (`CondWake`, `TimedLock` …).
     TimeOut = 28,
-    /// A wait that returns for no reason; `object` is what it waited for.
+    /// A wait that returns for no reason; `object` and `other` are those of the `CondWake`.
     Spurious = 29,
     /// `object` is the channel: two operations on one channel are kept in order.
     Io = 30,

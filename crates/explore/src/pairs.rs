@@ -76,6 +76,7 @@ const WRITE: u64 = 2;
 const SYNC: u64 = 3;
 const VIEW: u64 = 4;
 const OVERLAP: u64 = 5;
+const CHOICE: u64 = 6;
 
 fn is_read(pair: Pair) -> bool {
     pair & KINDS == READ
@@ -89,6 +90,11 @@ fn view(first: Pair, second: Pair) -> Pair {
 /// A lock taken while another thread holds another.
 pub fn overlap(held_at: u64, taken_at: u64) -> Pair {
     fold(held_at, taken_at) & !KINDS | OVERLAP
+}
+
+/// A value chosen at a place.
+pub fn choice(at: u64, value: u16) -> Pair {
+    fold(at, u64::from(value)) & !KINDS | CHOICE
 }
 
 /// Two threads, each about to wait for a lock of the other's.

@@ -3,16 +3,21 @@
 //! # The first schedules
 //! Most bugs that can be found at all are found early, by one strategy or another; the turns are arranged so that each
 //! has shown its best after a few. Partial-order sampling is first: it finds in one execution what many orders
-//! show. Preemption bounding's first execution is the plain one, without a preemption, from which [`Aim`]
-//! predicts what single switches would bring; as long as it promises something new it has every second turn. Then
-//! come SURW, RFF, PCT, delay bounding, and samples again.
+//! show. The second is the plain execution, without a preemption, from which [`Aim`] predicts what single switches
+//! would bring; as long as it promises something new it has every second turn. RFF has most of the others; SURW,
+//! PCT and the bounded searches come in between.
 //!
 //! # Later
 //! Preemption bounding always gets a quarter of the turns: it alone ends, and when it has, everything has been explored
 //! and so is the portfolio. The other turns go by yield: what share of its recent executions no strategy had made
-//! before, up to the order of independent steps. A strategy that only repeats gets one turn in [`LEAST`].
+//! before, up to the order of independent steps. A strategy that only repeats gets one turn in `LEAST`.
 //!
 //! Every execution that is new is shown to all strategies.
+//!
+//! # For the driver
+//! What the guided members ask for depends on what they have seen. Orders handed out before the first results are
+//! samples, so to find the first failure in the fewest executions, keep one or two in flight for the first few
+//! dozen, and batches after that.
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -40,8 +45,8 @@ const DELAY: usize = 6;
 
 /// Whose turn it is at first. A member with nothing to do now is passed over.
 const OPENING: [usize; 24] = [
-    POS, PREEMPTION, AIM, AIM, POS, AIM, AIM, SURW, AIM, RFF, AIM, PCT, AIM, DELAY, AIM, POS, AIM, RFF, AIM,
-    SURW, AIM, PCT, PREEMPTION, DELAY,
+    POS, AIM, AIM, RFF, AIM, AIM, RFF, AIM, POS, AIM, RFF, AIM, SURW, AIM, RFF, AIM, PCT, AIM, POS, AIM, RFF,
+    SURW, PREEMPTION, DELAY,
 ];
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
-//! The scheduler of RFF: *Greybox fuzzing for concurrency testing* (Wolff, Shi, Duck, Mathur, Roychoudhury, ASPLOS
-//! 2024), section 4.
+//! A scheduler after that of RFF: *Greybox fuzzing for concurrency testing* (Wolff, Shi, Duck, Mathur, Roychoudhury,
+//! ASPLOS 2024).
 //!
 //! A constraint says that a read at one place is to get, or not to get, its value from a write at another. The
 //! scheduler holds threads back so that it comes about:

@@ -9,7 +9,7 @@
 //! - which locks would be taken while which others are held, as no execution has shown?
 //! - would they come to wait for each other's locks in a circle? That is a deadlock.
 //!
-//! Points with the same places in the program count as one, and of a hundred equal threads one is as good as another,
+//! A value not yet chosen at its place is a candidate too. Points with the same places in the program count as one, and of a hundred equal threads one is as good as another,
 //! so there are few candidates however large the program; the best is executed first. What it shows is branched from
 //! in turn, which gives second and third preemptions. A pair that is predicted and does not come is tried
 //! [`ATTEMPTS`] times. So the strategy ends by itself, often after a few dozen executions; it finds much and
@@ -21,13 +21,13 @@ use std::collections::BinaryHeap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use super::bases::{BaseId, Bases};
+use super::bases::{BaseId, Bases, NO_BASE};
 use super::{Progress, Strategy};
 use crate::choice::{Choice, Next, Tail};
 use crate::fingerprint::fold;
 use crate::op::{Op, OpKind};
 use crate::order::Order;
-use crate::pairs::{Lasts, Pair, deadlock, overlap, place, worth};
+use crate::pairs::{Lasts, Pair, choice, deadlock, overlap, place, worth};
 use crate::step::Step;
 use crate::thread::ThreadId;
 use crate::trace::{Outcome, TraceView, choice_of};
@@ -45,6 +45,8 @@ const HORIZON: usize = 256;
 const LONGEST: usize = 20_000;
 /// So many traces are branched from though they show nothing new: the plain one may be among them, and is the best.
 const FIRST: u64 = 4;
+/// The most switches considered in one trace.
+const POINTS: usize = 1024;
 /// The most candidates kept.
 const CANDIDATES: usize = 4096;
 
@@ -53,7 +55,7 @@ const CANDIDATES: usize = 4096;
 struct Candidate {
     score: u32,
     keep: Reverse<u32>,
-    thread: Reverse<ThreadId>,
+    alt: Reverse<Choice>,
     base: BaseId,
     pairs: Vec<Pair>,
 }
@@ -100,6 +102,9 @@ impl Aim {
         let mut held: Vec<(u64, ThreadId, u64)> = Vec::new();
         let mut new = false;
         for step in trace.steps.iter().take(LONGEST) {
+            if step.is_value() {
+                new |= self.seen.insert(choice(place(&step.op), step.value));
+            }
             if let Some(lock) = acquires(&step.op) {
                 for (_, _, held_at) in held.iter().filter(|(_, h, _)| *h != step.thread) {
                     new |= self.seen.insert(overlap(*held_at, place(&step.op)));
@@ -119,37 +124,34 @@ impl Aim {
     fn consider(&mut self, trace: &TraceView<'_>) {
         let steps = &trace.steps[..trace.steps.len().min(LONGEST)];
         let mut ahead = Ahead::new(steps);
-        let mut met: FxHashMap<u64, u32> = FxHashMap::default();
         let mut found: Vec<Candidate> = Vec::new();
+        let mut points = points(steps, trace.wide).into_iter().peekable();
         for (i, step) in steps.iter().enumerate() {
-            if !step.is_value() {
-                for u in step.eligible(trace.wide).filter(|u| *u != step.thread) {
-                    let Some(next) = ahead.upcoming.next(u) else { continue };
-                    let before = i.checked_sub(1).filter(|b| steps[*b].thread == step.thread);
-                    let before = before.map_or(0, |b| place(&steps[b].op));
-                    let kind = fold(fold(place(&step.op), before), place(&steps[next].op));
-                    let times = met.entry(kind).or_default();
-                    *times += 1;
-                    if *times > OCCURRENCES {
-                        continue;
-                    }
-                    let mut pairs = ahead.predict(i, step.thread, next);
-                    pairs.retain(|p| self.is_open(*p));
-                    let score = self.score(&pairs);
-                    if score > 0 {
-                        found.push(Candidate {
-                            score,
-                            keep: Reverse(i as u32),
-                            thread: Reverse(u),
-                            base: 0,
-                            pairs,
-                        });
-                    }
-                }
+            if step.is_value() {
+                let others = (0..step.n_values).filter(|v| *v != step.value);
+                let pairs = |v| vec![choice(place(&step.op), v)];
+                found.extend(others.filter_map(|v| self.candidate(i, Choice::value(v), pairs(v))));
+            }
+            while let Some(point) = points.next_if(|p| p.at == i) {
+                let pairs = ahead.predict(i, step.thread, point.next);
+                found.extend(self.candidate(i, Choice::thread(steps[point.next].thread), pairs));
             }
             ahead.pass(i, step);
         }
         self.keep(found, steps);
+    }
+
+    /// A candidate, if it promises anything.
+    fn candidate(&self, keep: usize, alt: Choice, mut pairs: Vec<Pair>) -> Option<Candidate> {
+        pairs.retain(|p| self.is_open(*p));
+        let score = self.score(&pairs);
+        (score > 0).then_some(Candidate {
+            score,
+            keep: Reverse(keep as u32),
+            alt: Reverse(alt),
+            base: NO_BASE,
+            pairs,
+        })
     }
 
     fn keep(&mut self, mut found: Vec<Candidate>, steps: &[Step]) {
@@ -211,7 +213,7 @@ impl Strategy for Aim {
             for pair in &best.pairs {
                 *self.attempts.entry(*pair).or_default() += 1;
             }
-            let prefix = self.bases.prefix(best.base, best.keep.0, Some(Choice::thread(best.thread.0)));
+            let prefix = self.bases.prefix(best.base, best.keep.0, Some(best.alt.0));
             self.bases.release(best.base);
             Order::after(id, prefix, tail)
         } else {
@@ -229,8 +231,12 @@ impl Strategy for Aim {
         self.take_in(&trace);
     }
 
+    /// Others' executions are looked at only when there is nothing left to aim at: random ones show so much at once that
+    /// what small steps from the plain execution would bring is lost among it.
     fn witness(&mut self, trace: TraceView<'_>) {
-        self.take_in(&trace);
+        if self.schedules > 0 && self.in_flight == 0 && self.candidates.is_empty() {
+            self.take_in(&trace);
+        }
     }
 
     fn progress(&self) -> Progress {
@@ -249,6 +255,43 @@ impl Strategy for Aim {
         self.in_flight = 0;
         self.started = self.schedules > 0 || !self.seen.is_empty();
     }
+}
+
+/// A switch to consider: at step `at`, to the thread of step `next`, which is its next one.
+struct Point {
+    at: usize,
+    next: usize,
+}
+
+/// The switches to consider in a trace: of those with the same places (of the step, the one before, and the other
+/// thread's) the first few, and of all no more than [`POINTS`], evenly spread.
+fn points(steps: &[Step], wide: &[u64]) -> Vec<Point> {
+    let mut upcoming = Upcoming::default();
+    upcoming.begin(steps);
+    let mut met: FxHashMap<u64, u32> = FxHashMap::default();
+    let mut points = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let before = at.checked_sub(1).filter(|b| steps[*b].thread == step.thread);
+        let here = fold(place(&step.op), before.map_or(0, |b| place(&steps[b].op)));
+        let others = step.eligible(wide).filter(|u| *u != step.thread && matters(&step.op));
+        for next in others.filter_map(|u| upcoming.next(u)) {
+            let times = met.entry(fold(here, place(&steps[next].op))).or_default();
+            *times += 1;
+            if *times <= OCCURRENCES {
+                points.push(Point { at, next });
+            }
+        }
+        upcoming.pass(at, step);
+    }
+    let every = points.len().div_ceil(POINTS).max(1);
+    points.into_iter().step_by(every).collect()
+}
+
+/// Whether it can matter to run another thread before this operation. Births and deaths touch nothing shared: to switch
+/// before what comes next does the same.
+fn matters(op: &Op) -> bool {
+    use OpKind::*;
+    !matches!(op.kind(), Choose | Create | Start | Exit | Join)
 }
 
 /// A walk along a trace that knows what was, what is held, and what comes.

@@ -9,8 +9,9 @@
 //! The tail of an execution does not know who sleeps. When it runs a sleeping thread, the rest of that execution is
 //! covered elsewhere and is not branched from; only the execution itself was in vain.
 //!
-//! A sleeping thread's operation is its next one in the trace. Where there is none, or a wait makes it uncertain, the
-//! thread is woken: sound, and seldom.
+//! A sleeping thread's operation is its next one in the trace. Where there is none the thread is woken: sound, and
+//! seldom. That a wait may end in another way than it did in the trace makes no difference: whatever changes the way is
+//! an operation on what the thread waits for, and wakes it.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -21,6 +21,8 @@ pub enum Ins {
     StoreConst(usize, i64),
     /// Register := cell, cell += constant, at once.
     Rmw(usize, usize, i64),
+    /// Cell, register with what is expected, constant to store, register := whether it was stored.
+    Cas(usize, usize, i64, usize),
     /// Condition variable, lock.
     Wait(usize, usize),
     Signal(usize),
@@ -145,7 +147,7 @@ impl State {
                     TryLock(m, _) => op(OpKind::TryLock, LOCK, m),
                     Load(c, _) => op(OpKind::DataRead, CELL, c),
                     Store(c, _, _) | StoreConst(c, _) => op(OpKind::DataWrite, CELL, c),
-                    Rmw(c, _, _) => op(OpKind::AtomicRmw, CELL, c),
+                    Rmw(c, _, _) | Cas(c, _, _, _) => op(OpKind::AtomicRmw, CELL, c),
                     Wait(c, m) => op(OpKind::CondWait, COND, c).with_other(object(LOCK, m)),
                     Signal(c) => op(OpKind::CondSignal, COND, c),
                     Broadcast(c) => op(OpKind::CondBroadcast, COND, c),
@@ -223,6 +225,10 @@ impl State {
             Rmw(c, x, k) => {
                 r[x] = self.cells[c];
                 self.cells[c] += k;
+            }
+            Cas(c, x, k, y) => {
+                r[y] = i64::from(self.cells[c] == r[x]);
+                self.cells[c] = if r[y] == 1 { k } else { self.cells[c] };
             }
             Wait(c, m) => {
                 self.locks[m] = None;

@@ -229,6 +229,102 @@ pub fn semaphore_order() -> Program {
     start_all("semaphore_order", vec![producer, consumer], &[0, 1], &[])
 }
 
+/// The same among noise.
+pub fn flicker_in_noise(noise: usize) -> Program {
+    let mut p = flicker();
+    p.name = format!("flicker_noise_{noise}");
+    let quiet = [Lock(1), Unlock(1)].repeat(noise);
+    p.codes[1].splice(0..0, quiet.clone());
+    let shift = quiet.len();
+    let watcher = vec![Load(0, 0), Load(0, 1), JumpIf(0, 0, 5 + shift), JumpIf(1, 1, 5 + shift), Fail];
+    p.codes[2] = [quiet, watcher].concat();
+    p
+}
+
+/// A chain of three: each flag is set by who saw the one before, and the last finds the first taken back.
+pub fn relay() -> Program {
+    let first = vec![StoreConst(0, 1), StoreConst(3, 1), StoreConst(0, 0)];
+    let second = vec![Load(0, 0), JumpIf(0, 0, 3), StoreConst(1, 1)];
+    let third = vec![Load(1, 0), JumpIf(0, 0, 4), Load(0, 1), Assert(1, 0)];
+    start_all("relay", vec![first, second, third], &[0, 1, 2], &[])
+}
+
+/// Pop looks at the top and what is below, and compares the top alone: cells 0 top, 1 below A, 2 B is freed.
+pub fn aba() -> Program {
+    const A: i64 = 1;
+    const B: i64 = 2;
+    const C: i64 = 3;
+    let popper = vec![
+        Load(0, 0),
+        JumpIfNot(0, A, 7),
+        Load(1, 1),
+        JumpIfNot(1, B, 7),
+        Cas(0, 0, B, 2),
+        JumpIf(2, 0, 7),
+        Load(2, 3),
+        Assert(3, 0),
+    ];
+    // Pops A and B, frees B, pushes A.
+    let other = vec![
+        Set(0, A),
+        Cas(0, 0, B, 2),
+        JumpIf(2, 0, 9),
+        Set(0, B),
+        Cas(0, 0, C, 2),
+        JumpIf(2, 0, 9),
+        StoreConst(2, 1),
+        StoreConst(1, C),
+        StoreConst(0, A),
+    ];
+    let mut p = start_all("aba", vec![popper, other], &[0, 1], &[]);
+    p.codes[0].splice(0..0, [StoreConst(0, A), StoreConst(1, B)]);
+    p
+}
+
+/// A queue of two items that an owner takes from one end and a thief from the other; the last one is taken twice.
+/// Cells: 0 head, 1 tail, 2 and 3 how often an item was taken.
+pub fn work_stealing() -> Program {
+    let owner = vec![
+        // Item 1, then item 0: lower the tail, then look at the head.
+        StoreConst(1, 1),
+        Load(0, 0),
+        JumpIf(0, 2, 5),
+        Rmw(3, 1, 1),
+        Assert(1, 0),
+        StoreConst(1, 0),
+        Load(0, 0),
+        JumpIfNot(0, 0, 10),
+        Rmw(2, 1, 1),
+        Assert(1, 0),
+    ];
+    let thief = vec![
+        // Looks at both ends before it raises the head: too early.
+        Load(0, 0),
+        Load(1, 1),
+        JumpIf(1, 0, 6),
+        StoreConst(0, 1),
+        Rmw(2, 2, 1),
+        Assert(2, 0),
+    ];
+    let mut p = start_all("work_stealing", vec![owner, thief], &[0, 1], &[]);
+    p.codes[0].splice(0..0, [StoreConst(1, 2)]);
+    p
+}
+
+/// SCTBench's lazy01: the third fails if it is last.
+pub fn lazy() -> Program {
+    let add = |k| vec![Lock(0), Load(0, 0), Store(0, 0, k), Unlock(0)];
+    let check = vec![Lock(0), Load(0, 0), JumpIfNot(0, 3, 4), Fail, Unlock(0)];
+    start_all("lazy", vec![add(1), add(2), check], &[0, 1, 2], &[])
+}
+
+/// Three consumers, three producers and a place for one item, `signal` to whoever waits.
+pub fn one_condition_large() -> Program {
+    let mut p = one_condition(3, 3);
+    p.name = "one_condition_3_3".into();
+    p
+}
+
 /// All that have a bug.
 pub fn buggy() -> Vec<Program> {
     vec![
@@ -240,10 +336,14 @@ pub fn buggy() -> Vec<Program> {
         wronglock(3),
         bluetooth(),
         lost_wakeup(),
-        one_condition(2, 1),
+        one_condition(2, 2),
         spurious_wakeup(),
         dining(3),
         flicker(),
+        relay(),
+        aba(),
+        work_stealing(),
+        lazy(),
         semaphore_order(),
     ]
 }

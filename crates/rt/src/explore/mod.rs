@@ -90,6 +90,16 @@ pub enum Wait {
     Initialiser(usize, u32),
     /// The descriptor to be ready (`poll` events).
     Descriptor(i32, i16),
+    Several(Several),
+}
+
+/// Several descriptors, of which one is to be ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Several {
+    /// An array for `poll` and its length; length 0: a descriptor for `epoll`.
+    Poll(usize, usize),
+    /// How many, and the three sets of `select`.
+    Select(i32, [usize; 3]),
 }
 
 /// Everything about the executions, in memory of its own.

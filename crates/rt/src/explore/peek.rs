@@ -9,6 +9,8 @@ unsafe fn word(at: usize) -> u32 {
 
 const OWNER: usize = 8;
 const KIND: usize = 16;
+/// The rest says that others wait, or that the owner died.
+const OWNER_BITS: u32 = 0x3fff_ffff;
 const TYPE: u32 = 3;
 const RECURSIVE: u32 = 1;
 const ERRORCHECK: u32 = 2;
@@ -38,7 +40,7 @@ impl Wait {
             match self {
                 Wait::Nothing => true,
                 Wait::Mutex(m) => {
-                    word(m) == 0 || (is_reentrant(m) && mutex_owner(m) == state().threads[thread].kernel_id)
+                    word(m) & OWNER_BITS == 0 || (is_reentrant(m) && mutex_owner(m) == state().threads[thread].kernel_id)
                 }
                 // 1: free.
                 Wait::Spin(m) => (word(m) as i32) > 0,
@@ -51,6 +53,7 @@ impl Wait {
                 Wait::ToldAndMutex(_, m) => state().threads[thread].told && Wait::Mutex(m).is_over(thread),
                 Wait::Initialiser(at, bit) => word(at) & bit == 0,
                 Wait::Descriptor(fd, events) => super::sync::is_ready(fd, events),
+                Wait::Several(which) => super::sync::is_one_ready(which),
             }
         }
     }

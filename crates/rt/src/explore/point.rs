@@ -139,7 +139,7 @@ fn give_up(i: usize, kind: OpKind) {
 #[cold]
 fn sees_outside() -> bool {
     let s = state();
-    let waits = |i: &usize| !s.threads[*i].ended && matches!(s.threads[*i].wait, Wait::Descriptor(..));
+    let waits = |i: &usize| !s.threads[*i].ended && matches!(s.threads[*i].wait, Wait::Descriptor(..) | Wait::Several(_));
     for _ in 0..serve::PATIENCE_MS {
         if !(0..s.count).any(|i| waits(&i)) {
             return false;
@@ -165,7 +165,8 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, pc: usize) {
     }
     let granule = address & !7;
     let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
-    point(op(kind, granule, pc).with_other(other as u64), Wait::Nothing, pc);
+    let o = op(kind, granule, pc).with_other(other as u64);
+    point(o.with_yields(spins(&o)), Wait::Nothing, pc);
 }
 
 /// Before a plain access. Those that the detector found racy are points (3.5).
@@ -181,6 +182,16 @@ pub fn data(write: bool, address: usize, pc: usize) {
     }
     if s.serve.is_point(pc) || has(flag::ALL_DATA) {
         let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
-        point(op(kind, address & !7, pc), Wait::Nothing, pc);
+        let o = op(kind, address & !7, pc);
+        point(o.with_yields(spins(&o)), Wait::Nothing, pc);
     }
+}
+
+/// The thread reads again what it has just read at the same place: it waits for somebody to change it, and says no more than
+/// that (a `pause` is no call).
+fn spins(o: &Op) -> bool {
+    let s = state();
+    let before = &s.pending[s.current];
+    matches!(o.kind(), OpKind::AtomicLoad | OpKind::DataRead)
+        && (before.kind(), before.object, before.site) == (o.kind(), o.object, o.site)
 }

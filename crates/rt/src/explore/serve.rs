@@ -199,8 +199,9 @@ extern "C" fn serve(_: usize) -> ! {
         if state().serve.child {
             leave(0);
         }
-        state().snapshot.put_back(state().count);
+        // Where the freed blocks are listed is put back too.
         heap::put_back();
+        state().snapshot.put_back(state().count);
         is_done();
     }
 }

@@ -10,10 +10,10 @@ use raddle_explore::{Op, OpKind};
 
 use super::peek;
 use super::point::{point, point_timed};
-use super::{Wait, has, op, state, time};
+use super::{Several, Wait, has, op, state, time};
 use crate::interpose::Real;
 use crate::sys;
-use raddle_wire::explore::flag;
+use raddle_wire::explore::{flag, outside};
 
 type One = unsafe extern "C" fn(usize) -> c_int;
 
@@ -37,6 +37,29 @@ impl Until {
         // SAFETY: the caller's.
         let at = unsafe { at.cast::<libc::timespec>().as_ref() };
         Until { clock, at: at.map(nanoseconds) }
+    }
+
+    /// So many milliseconds from now; negative: never.
+    pub fn after_ms(ms: c_int) -> Until {
+        Until::after_ns((ms >= 0).then(|| ms as u64 * 1_000_000))
+    }
+
+    /// SAFETY: null, for never, or a time.
+    pub unsafe fn after(time: *const c_void) -> Until {
+        // SAFETY: the caller's.
+        Until::after_ns(unsafe { time.cast::<libc::timespec>().as_ref() }.map(nanoseconds))
+    }
+
+    /// SAFETY: null, for never, or a `timeval`.
+    pub unsafe fn after_us(time: *const c_void) -> Until {
+        // SAFETY: the caller's.
+        let time = unsafe { time.cast::<libc::timeval>().as_ref() };
+        Until::after_ns(time.map(|t| t.tv_sec.max(0) as u64 * 1_000_000_000 + t.tv_usec.max(0) as u64 * 1000))
+    }
+
+    fn after_ns(time: Option<u64>) -> Until {
+        let clock = libc::CLOCK_MONOTONIC;
+        Until { clock, at: time.map(|t| time::now(clock).saturating_add(t)) }
     }
 
     fn given_up(self) {
@@ -141,16 +164,16 @@ fn end_of_wait() {
 
 /// The threads that wait to be told about `object`, longest first.
 fn waiters(object: usize) -> impl Iterator<Item = usize> {
-    let mut last = 0;
+    let mut from = 0;
     core::iter::from_fn(move || {
         let s = state();
         let waits = |i: &usize| {
             let t = &s.threads[*i];
             let on = matches!(t.wait, Wait::Told(o) | Wait::ToldAndMutex(o, _) if o == object);
-            !t.ended && on && !t.told && t.since + 1 > last
+            !t.ended && on && !t.told && t.since >= from
         };
         let next = (0..s.count).filter(waits).min_by_key(|i| s.threads[*i].since)?;
-        last = s.threads[next].since + 2;
+        from = s.threads[next].since + 1;
         Some(next)
     })
 }
@@ -302,11 +325,47 @@ pub fn descriptor(fd: c_int, events: i16, pc: usize) {
     if !state().running || fd == 1 || fd == 2 {
         return;
     }
+    super::retry_with_fork(outside::PIPE_OR_SOCKET);
     let nonblocking = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0])
         & libc::O_NONBLOCK as isize
         != 0;
     let wait = if nonblocking { Wait::Nothing } else { Wait::Descriptor(fd, events) };
     point(op(OpKind::Io, fd as usize + 1, pc), wait, pc);
+}
+
+/// Before a call that may wait for one of several descriptors.
+pub fn several(which: Several, waits: bool, until: Until, pc: usize) {
+    if !state().running {
+        return;
+    }
+    super::retry_with_fork(outside::PIPE_OR_SOCKET);
+    let wait = if waits { Wait::Several(which) } else { Wait::Nothing };
+    // Which channels are meant is not known: related to everything.
+    wait_for(op(OpKind::Other, 0, pc), wait, until, pc);
+}
+
+pub fn is_one_ready(which: Several) -> bool {
+    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    match which {
+        Several::Poll(ep, 0) => is_ready(ep as c_int, libc::POLLIN),
+        Several::Poll(fds, n) => {
+            sys::syscall(libc::SYS_ppoll, [fds, n, &raw const now as usize, 0, 8, 0]) != 0
+        }
+        Several::Select(n, sets) => {
+            // It writes its answer where the question was.
+            let mut copies = [[0u8; 128]; 3];
+            let mut at = [0usize; 3];
+            for ((set, copy), at) in sets.iter().zip(&mut copies).zip(&mut at) {
+                if *set != 0 {
+                    // SAFETY: a set of the program's.
+                    *copy = unsafe { *(*set as *const [u8; 128]) };
+                    *at = copy.as_mut_ptr() as usize;
+                }
+            }
+            let args = [n as usize, at[0], at[1], at[2], &raw const now as usize, 0];
+            sys::syscall(libc::SYS_pselect6, args) != 0
+        }
+    }
 }
 
 pub fn is_ready(fd: c_int, events: i16) -> bool {
@@ -352,5 +411,34 @@ pub fn run_thread_destructors() {
                 break;
             }
         }
+    }
+}
+
+/// The mutexes of a thread that ends: the kernel would mark the robust ones among them.
+pub fn abandon_robust_mutexes() {
+    const DIED: u32 = 0x4000_0000;
+    let me = state().threads[state().current].kernel_id;
+    let (mut head, mut len) = (core::ptr::null::<isize>(), 0usize);
+    let args = [me as usize, &raw mut head as usize, &raw mut len as usize, 0, 0, 0];
+    if sys::syscall(libc::SYS_get_robust_list, args) != 0 || head.is_null() {
+        return;
+    }
+    // SAFETY: glibc's list of the donor: the first word is the first mutex, the second how far its lock word is from there;
+    // it ends where it began.
+    unsafe {
+        let offset = *head.add(1);
+        let mut entry = *head & !1;
+        for _ in 0..1000 {
+            if entry == head as isize || entry == 0 {
+                break;
+            }
+            let next = *(entry as *const isize) & !1;
+            let word = (entry + offset) as *mut u32;
+            if *word & 0x3fff_ffff == me {
+                *word = DIED;
+            }
+            entry = next;
+        }
+        *head.cast_mut() = head as isize;
     }
 }

@@ -166,21 +166,65 @@ extern "C" fn wait_for_ever(_: usize) -> ! {
 fn live() -> ! {
     let me = &state().threads[state().current];
     let (function, argument, gives_int) = (me.function, me.argument, me.gives_int);
+    let mut bottom = Bottom { words: [0; 32], unwound: 0 };
     // SAFETY: the program's start function.
-    let result = unsafe {
-        if gives_int {
-            core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> c_int>(function)(argument)
-                as usize
-        } else {
-            core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> usize>(function)(argument)
-        }
-    };
+    let mut result = unsafe { call_with_bottom(function, argument, &mut bottom) };
+    if bottom.unwound == 1 {
+        result = state().threads[state().current].result;
+    } else if gives_int {
+        result = result as c_int as usize;
+    }
     end(result)
+}
+
+/// Where unwinding by `pthread_exit` comes to an end: glibc's buffer for clean-up handlers, and whether it was used.
+#[repr(C, align(16))]
+struct Bottom {
+    words: [usize; 32],
+    unwound: usize,
+}
+
+/// Calls `function(argument)`. When it is left by `pthread_exit`, all that lies between is unwound, as at the bottom of a
+/// real thread, and this returns as well.
+#[unsafe(naked)]
+unsafe extern "C" fn call_with_bottom(function: usize, argument: usize, bottom: *mut Bottom) -> usize {
+    core::arch::naked_asm!(
+        "push rbp", "push rbx", "push r12", "push r13", "push r14", "push r15", "sub rsp, 8",
+        "mov r12, rdi", "mov r13, rsi", "mov r14, rdx",
+        "mov rdi, r14", "xor esi, esi",
+        "call {setjmp}",
+        "test eax, eax", "jnz 2f",
+        "mov rdi, r14",
+        "call {register}",
+        "mov rdi, r13",
+        "call r12",
+        "mov r13, rax",
+        "mov rdi, r14",
+        "call {unregister}",
+        "mov rax, r13",
+        "jmp 3f",
+        // The registers are those of the call to setjmp.
+        "2: mov qword ptr [r14 + {unwound}], 1",
+        "xor eax, eax",
+        "3: add rsp, 8", "pop r15", "pop r14", "pop r13", "pop r12", "pop rbx", "pop rbp",
+        "ret",
+        setjmp = sym __sigsetjmp,
+        register = sym __pthread_register_cancel,
+        unregister = sym __pthread_unregister_cancel,
+        unwound = const core::mem::offset_of!(Bottom, unwound),
+    )
+}
+
+unsafe extern "C" {
+    fn __sigsetjmp(buffer: *mut c_void, mask: c_int) -> c_int;
+    fn __pthread_register_cancel(buffer: *mut c_void);
+    fn __pthread_unregister_cancel(buffer: *mut c_void);
 }
 
 /// The running thread's last step.
 pub fn end(result: usize) -> ! {
     super::sync::run_thread_destructors();
+    super::sync::abandon_robust_mutexes();
     let s = state();
     let me = s.current;
     point(op(OpKind::Exit, me, 0), Wait::Nothing, 0);
@@ -221,7 +265,8 @@ pub unsafe fn create(
     }
     let d = donor(i - 1);
     s.threads[i] = Logical {
-        context: d.context,
+        // SAFETY: the program's attributes.
+        context: unsafe { own_stack_of(attributes) }.map_or(d.context, |top| d.context.moved_to(top, live_on_own_stack)),
         function,
         argument,
         gives_int,
@@ -236,6 +281,23 @@ pub unsafe fn create(
     // SAFETY: the program's variable.
     unsafe { *handle = d.handle };
     0
+}
+
+/// The top of the stack that the program gives its new thread, if it does.
+unsafe fn own_stack_of(attributes: *const c_void) -> Option<usize> {
+    let (mut at, mut size) = (core::ptr::null_mut(), 0);
+    // SAFETY: the program's attributes.
+    let r = unsafe {
+        if attributes.is_null() {
+            return None;
+        }
+        libc::pthread_attr_getstack(attributes.cast(), &mut at, &mut size)
+    };
+    (r == 0 && !at.is_null() && size > 0 && size < 1 << 40).then(|| at as usize + size).filter(|_| at as usize > 4096)
+}
+
+extern "C" fn live_on_own_stack() -> ! {
+    live()
 }
 
 fn by_handle(handle: usize) -> Option<usize> {

@@ -47,11 +47,14 @@ pub fn now(clock: libc::c_int) -> u64 {
 
 /// Sleeps for so long.
 pub fn sleep(nanoseconds: u64, pc: usize) {
+    let until = state().time.passed.saturating_add(nanoseconds);
     if is_running() {
         let o = op(OpKind::Sleep, 0, pc).with_yields(!has(flag::SLEEP_IS_NOT_YIELD));
         point(o, Wait::Nothing, pc);
     }
-    state().time.passed += nanoseconds;
+    // Others may have slept at the same time.
+    let s = state();
+    s.time.passed = s.time.passed.max(until);
 }
 
 /// The thread has given up a wait: the clock shows at least `until` of `clock`.

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::interpose;
 use super::memory::{reads, writes};
-use crate::explore;
+use crate::explore::{self, Several, sync::Until};
 use raddle_wire::explore::outside;
 use crate::detect::sync;
 use crate::detect::thread::Thread;
@@ -280,15 +280,32 @@ interpose! {
     fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) }
     fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) }
     fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) }
-    fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) }
+    fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) } explore {
+        explore::sync::several(Several::Poll(fds as usize, n), timeout != 0, Until::after_ms(timeout), pc);
+        real(fds, n, 0)
+    }
     fn ppoll(fds: *mut c_void, n: usize, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(fds, n, timeout, mask))
+    } explore {
+        explore::sync::several(Several::Poll(fds as usize, n), true, Until::after(timeout), pc);
+        let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        real(fds, n, (&raw const now).cast(), mask)
     }
     fn select(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *mut c_void) -> c_int, |t, pc, real| {
         ready(t, real(n, r, w, e, timeout))
+    } explore {
+        let sets = [r as usize, w as usize, e as usize];
+        explore::sync::several(Several::Select(n, sets), true, Until::after_us(timeout), pc);
+        let mut now = libc::timeval { tv_sec: 0, tv_usec: 0 };
+        real(n, r, w, e, (&raw mut now).cast())
     }
     fn pselect(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(n, r, w, e, timeout, mask))
+    } explore {
+        let sets = [r as usize, w as usize, e as usize];
+        explore::sync::several(Several::Select(n, sets), true, Until::after(timeout), pc);
+        let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        real(n, r, w, e, (&raw const now).cast(), mask)
     }
     fn epoll_ctl(ep: c_int, op: c_int, fd: c_int, event: *mut c_void) -> c_int, |t, pc, real| {
         // What the event's data points to was prepared before.
@@ -297,11 +314,21 @@ interpose! {
     }
     fn epoll_wait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int) -> c_int, |t, pc, real| {
         ready(t, real(ep, events, most, timeout))
+    } explore {
+        explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc);
+        real(ep, events, most, 0)
     }
     fn epoll_pwait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(ep, events, most, timeout, mask))
+    } explore {
+        explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc);
+        real(ep, events, most, 0, mask)
     }
     fn epoll_pwait2(ep: c_int, events: *mut c_void, most: c_int, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(ep, events, most, timeout, mask))
+    } explore {
+        explore::sync::several(Several::Poll(ep as usize, 0), true, Until::after(timeout), pc);
+        let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        real(ep, events, most, (&raw const now).cast(), mask)
     }
 }

@@ -70,16 +70,26 @@ interpose! {
     fn gettid() -> c_int, |t, pc, real| { real() } explore { thread_number() }
 
     fn pthread_exit(result: usize), |t, pc, real| { real(result) } explore {
-        if explore::is_running() {
+        // It unwinds, and comes out at the bottom of the thread: see `explore::threads`.
+        explore::state().threads[explore::state().current].result = result;
+        if explore::is_running() && explore::state().current == 0 {
             threads::end(result)
         }
         real(result)
     }
     fn thrd_exit(result: c_int), |t, pc, real| { real(result) } explore {
-        if explore::is_running() {
+        explore::state().threads[explore::state().current].result = result as usize;
+        if explore::is_running() && explore::state().current == 0 {
             threads::end(result as usize)
         }
         real(result)
+    }
+    fn tss_create(key: *mut u32, destructor: usize) -> c_int, |t, pc, real| { real(key, destructor) } explore {
+        let r = real(key, destructor);
+        if r == 0 {
+            sync::key_created(*key, destructor);
+        }
+        r
     }
     fn pthread_key_create(key: *mut u32, destructor: usize) -> c_int, |t, pc, real| { real(key, destructor) } explore {
         let r = real(key, destructor);
