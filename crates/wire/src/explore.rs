@@ -63,6 +63,8 @@ pub mod flag {
     pub const OS_THREADS: u32 = 1 << 3;
     /// Stop (SIGSTOP-free: a trap) at the failure, for a debugger.
     pub const TRAP_AT_FAILURE: u32 = 1 << 4;
+    /// With [`FORK`]: the process is copied before `main`, so that what the program opens is each execution's own.
+    pub const FORK_AT_START: u32 = 1 << 6;
     /// Each data access is a scheduling point, not only those of the table.
     pub const ALL_DATA: u32 = 1 << 5;
 }
@@ -79,7 +81,8 @@ pub mod status {
     pub const NO_THREADS: u32 = 3;
     /// The program creates more threads than there are donors; `detail`: how many, at least.
     pub const MORE_DONORS: u32 = 4;
-    /// The program does what can not be put back in place; `detail` is one of [`super::outside`]. Use [`super::flag::FORK`].
+    /// The program does what can not be put back in place; `detail` is one of [`super::outside`]. Use [`super::flag::FORK`], and
+    /// [`super::flag::FORK_AT_START`] for `PIPE_OR_SOCKET` and `TIMER`.
     pub const NEEDS_FORK: u32 = 5;
     /// This machine can not do it: `detail` is one of [`super::cannot`].
     pub const CANNOT: u32 = 6;

@@ -47,9 +47,9 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
 use raddle_wire::explore::Header;
 
-pub use point::{atomic, data, point};
+pub use point::{atomic, data, point, uninterrupted};
 pub use fatal::{aborts, assertion};
-pub use serve::{begin, exits, exits_at_once, opens, panics, prepare, retry_with_fork};
+pub use serve::{before_main, begin, exits, exits_at_once, opens, panics, prepare, retry_with_fork};
 pub use threads::Logical;
 
 use crate::sys;

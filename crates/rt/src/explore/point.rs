@@ -14,12 +14,21 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         return;
     }
     let me = s.current;
+    if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
+        return;
+    }
     s.pending[me] = op;
     let t = &mut s.threads[me];
     t.wait = wait;
     t.timed = false;
     t.pc = pc;
     schedule();
+}
+
+/// The running thread takes (1) or gives (-1) a lock of the C library.
+pub fn uninterrupted(by: i32) {
+    let s = state();
+    s.threads[s.current].uninterrupted += by;
 }
 
 /// As [`point`], for a wait that may be given up. True: it was.

@@ -14,10 +14,11 @@ use raddle_wire::explore::{
 
 use super::switch::{Context, jump, park, switch};
 use super::{Logical, fatal, has, heap, state, threads, time};
+use crate::interpose::Real;
 use crate::sys;
 
 /// How long a state in which all wait for the world outside is watched before it is called a deadlock.
-pub const PATIENCE_MS: u32 = 2000;
+pub const PATIENCE_MS: u32 = 250;
 
 const STACK: usize = 256 << 10;
 
@@ -158,15 +159,36 @@ pub fn begin(_pc: usize) {
         say(status::CANNOT, cannot::NO_FSGSBASE);
         leave(0);
     }
-    threads::make_donors(header().donors as usize);
-    fatal::catch_signals();
-    s.serve.points =
-        // SAFETY: the table lies behind the header.
-        (unsafe { s.header.byte_add(header().points_at()).cast() }, header().points as usize);
+    prepare_threads();
+    if has(flag::FORK_AT_START) {
+        // The order is known already: this is its first choice.
+        return start_execution();
+    }
+    enter_loop();
+}
+
+fn enter_loop() {
+    let s = state();
     s.serve.time = s.time;
     let stack = sys::pages(STACK) as usize + STACK;
     // SAFETY: a fresh stack.
     unsafe { park(&mut s.threads[0].context, stack, serve, 0) };
+}
+
+/// All that must be there before the first scheduling point.
+fn prepare_threads() {
+    let s = state();
+    threads::make_donors(header().donors as usize);
+    fatal::catch_signals();
+    // SAFETY: the table lies behind the header.
+    s.serve.points = (unsafe { s.header.byte_add(header().points_at()).cast() }, header().points as usize);
+}
+
+/// Before `main`. With [`flag::FORK_AT_START`] each execution begins here, in a process of its own.
+pub fn before_main() {
+    if has(flag::FORK_AT_START) {
+        enter_loop();
+    }
 }
 
 extern "C" fn serve(_: usize) -> ! {
@@ -181,8 +203,7 @@ extern "C" fn serve(_: usize) -> ! {
     loop {
         next_order();
         if has(flag::FORK) {
-            // By the system call: the C library's function would forget the donors.
-            match sys::syscall(libc::SYS_fork, [0; 6]) {
+            match fork() {
                 0 => state().serve.child = true,
                 child if child > 0 => {
                     sys::syscall(libc::SYS_wait4, [child as usize, 0, 0, 0, 0, 0]);
@@ -204,6 +225,16 @@ extern "C" fn serve(_: usize) -> ! {
         state().snapshot.put_back(state().count);
         is_done();
     }
+}
+
+/// Where there are donors, by the system call: the C library's function would forget them.
+fn fork() -> isize {
+    static FORK: Real = Real::new(c"_Fork", None);
+    if threads::donors() > 0 {
+        return sys::syscall(libc::SYS_fork, [0; 6]);
+    }
+    // SAFETY: the C library's function takes nothing.
+    unsafe { core::mem::transmute::<usize, extern "C" fn() -> c_int>(FORK.get())() as isize }
 }
 
 /// Waits for the next order.
@@ -282,9 +313,16 @@ fn execute() {
     s.current = 0;
     s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
     s.time = s.serve.time;
-    s.running = true;
+    s.running = !has(flag::FORK_AT_START);
     // SAFETY: the program's context, with its stack as it was left.
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };
+}
+
+/// The program has come to its first thread in a process of its own.
+fn start_execution() {
+    let s = state();
+    s.threads[0].kernel_id = sys::thread_id();
+    s.running = true;
 }
 
 /// The execution is over: what happened goes into the slot.
@@ -343,7 +381,8 @@ pub fn give_up_worker(why: u32, detail: u64) -> ! {
 
 /// The program is about to do what memory alone can not undo.
 pub fn retry_with_fork(why: u64) {
-    if super::is_running() && !has(flag::FORK) {
+    let late = matches!(why, outside::PIPE_OR_SOCKET | outside::TIMER) && !has(flag::FORK_AT_START);
+    if super::is_running() && (!has(flag::FORK) || late) {
         give_up_worker(status::NEEDS_FORK, why);
     }
 }

@@ -47,6 +47,8 @@ pub struct Logical {
     /// As the program knows it.
     pub handle: usize,
     pub kernel_id: u32,
+    /// Locks of the C library that it holds, in which another would wait for real.
+    pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
     pub since: u64,
 }
@@ -71,6 +73,7 @@ impl Logical {
         result: 0,
         handle: 0,
         kernel_id: 0,
+        uninterrupted: 0,
         since: 0,
     };
 }
@@ -288,12 +291,14 @@ unsafe fn own_stack_of(attributes: *const c_void) -> Option<usize> {
     let (mut at, mut size) = (core::ptr::null_mut(), 0);
     // SAFETY: the program's attributes.
     let r = unsafe {
-        if attributes.is_null() {
+        // glibc keeps whether there is one in a bit of the third word.
+        const HAS_STACK: u32 = 8;
+        if attributes.is_null() || *attributes.cast::<u32>().add(2) & HAS_STACK == 0 {
             return None;
         }
         libc::pthread_attr_getstack(attributes.cast(), &mut at, &mut size)
     };
-    (r == 0 && !at.is_null() && size > 0 && size < 1 << 40).then(|| at as usize + size).filter(|_| at as usize > 4096)
+    (r == 0).then(|| at as usize + size)
 }
 
 extern "C" fn live_on_own_stack() -> ! {

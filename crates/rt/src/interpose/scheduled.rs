@@ -144,6 +144,22 @@ interpose! {
         real(path, flags)
     }
 
+    fn flockfile(file: *mut c_void), |t, pc, real| { real(file) } explore {
+        explore::uninterrupted(1);
+        real(file)
+    }
+    fn ftrylockfile(file: *mut c_void) -> c_int, |t, pc, real| { real(file) } explore {
+        let r = real(file);
+        if r == 0 {
+            explore::uninterrupted(1);
+        }
+        r
+    }
+    fn funlockfile(file: *mut c_void), |t, pc, real| { real(file) } explore {
+        real(file);
+        explore::uninterrupted(-1)
+    }
+
     /// Rust's std waits by this.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long,
     |t, pc, real| { real(number, a, b, c, d, e, f) } explore {
@@ -174,6 +190,7 @@ static MAIN: sys::Shared<Option<Main>> = sys::Shared::new(None);
 
 /// A return from main is the end of the process, and so a step like any other.
 unsafe extern "C-unwind" fn explored_main(n: c_int, arguments: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
+    explore::before_main();
     // SAFETY: set before; the program's main.
     let status = unsafe { (*MAIN.get()).map_or(0, |main| main(n, arguments, environment)) };
     explore::exits(status, 0);
