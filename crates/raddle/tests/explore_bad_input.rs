@@ -38,7 +38,9 @@ fn no_such_program_and_no_program() {
 #[test]
 fn options_that_make_no_sense() {
     let bench = Bench::new();
-    for options in ["--strategy best", "--seconds 0", "--seconds x", "--schedules 0", "--jobs 0", "--max-steps 1"] {
+    for options in
+        ["--strategy best", "--seconds 0", "--seconds x", "--schedules 0", "--jobs 0", "--max-steps 1"]
+    {
         bench.refuses_to_explore(options, &["./x"], &["raddle"]);
     }
     bench.file("folder", "");

@@ -100,7 +100,8 @@ fn the_trace_has_a_row_for_each_thread() {
     let target = bench.build_text("p", &TWO_STEPS.replace("EXTRA", ""));
     let file = bench.explore("--seconds 60", &[&target]).schedule().to_owned();
     assert_eq!(bench.replay("--trace trace.json", &file).status, 66);
-    let trace: Value = serde_json::from_str(&std::fs::read_to_string(bench.path("trace.json")).unwrap()).unwrap();
+    let trace: Value =
+        serde_json::from_str(&std::fs::read_to_string(bench.path("trace.json")).unwrap()).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     let names: Vec<_> =
         events.iter().filter(|e| e["ph"] == "M").map(|e| e["args"]["name"].as_str().unwrap()).collect();
@@ -116,7 +117,10 @@ fn gdb_opens_at_the_failure() {
     let file = bench.explore("--seconds 60", &[&target]).schedule().to_owned();
     let script = bench.file("commands", "raddle-from-start\nraddle-next-switch\nkill\nquit\n");
     let mut command = bench.raddle("replay --gdb");
-    command.arg(&file).env("TMPDIR", bench.session_folder()).stdin(Stdio::from(std::fs::File::open(script).unwrap()));
+    command
+        .arg(&file)
+        .env("TMPDIR", bench.session_folder())
+        .stdin(Stdio::from(std::fs::File::open(script).unwrap()));
     let output = within(Duration::from_secs(60), &mut command);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("SIGTRAP") && said.contains("p.c:22"), "{said}");

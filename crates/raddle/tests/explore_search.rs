@@ -7,9 +7,8 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const FIXED_STATS: [&str; 8] = [
-    "schedules", "strategy", "bound", "exhausted", "threads_max", "steps_max", "preemptions_max", "seconds",
-];
+const FIXED_STATS: [&str; 8] =
+    ["schedules", "strategy", "bound", "exhausted", "threads_max", "steps_max", "preemptions_max", "seconds"];
 
 /// Four threads with many steps: more schedules than can be made in a test.
 const LARGE: &str = r#"
@@ -47,7 +46,8 @@ fn every_strategy_finds_a_lost_update() {
     let bench = Bench::new();
     let target = bench.build_explored("suite/lost_update_bad.c");
     for strategy in ["preemption", "delay", "dfs", "random", "pct", "pos", "surw", "rff", "portfolio"] {
-        let found = bench.explore(&format!("--strategy {strategy} --schedules 10000 --seconds 60"), &[&target]);
+        let found =
+            bench.explore(&format!("--strategy {strategy} --schedules 10000 --seconds 60"), &[&target]);
         assert_eq!(found.kinds(), ["assertion"], "{strategy}: {}", found.stderr);
         assert_eq!(found.stat("strategy"), &Value::from(strategy));
     }

@@ -84,6 +84,10 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Execution")]
     pub sleep_is_not_yield: bool,
 
+    /// Waits on condition variables and futexes never return for no reason
+    #[arg(long, help_heading = "Execution")]
+    pub no_spurious: bool,
+
     /// A process of its own for each schedule, from the start
     #[arg(long, help_heading = "Execution")]
     pub fork: bool,

@@ -1,7 +1,7 @@
 //! A worker and its successors: orders go in, executions come out, whatever becomes of the process.
 
-use std::collections::VecDeque;
 use std::collections::BTreeSet;
+use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Mutex;
@@ -19,7 +19,9 @@ use crate::places::Mapped;
 pub enum CrewError {
     #[error("`{0}` ended with status {1} and created no thread: there is nothing to interleave")]
     NoThreads(String, i32),
-    #[error("`{0}` ended ({1}) before it created a thread, or replaced itself by another program: there is nothing to interleave")]
+    #[error(
+        "`{0}` ended ({1}) before it created a thread, or replaced itself by another program: there is nothing to interleave"
+    )]
     EndedEarly(String, String),
     #[error(
         "`{0}` created no thread in {1} s: give it a command that needs no input and no terminal, or more time with --patience"
@@ -27,7 +29,9 @@ pub enum CrewError {
     NoThreadInTime(String, u64),
     #[error("`{0}` creates more than {1} threads at once, which is the most that can be explored")]
     TooManyThreads(String, usize),
-    #[error("this machine does not let programs set their thread pointer (FSGSBASE), which exploring needs: use Linux 5.9 or later")]
+    #[error(
+        "this machine does not let programs set their thread pointer (FSGSBASE), which exploring needs: use Linux 5.9 or later"
+    )]
     NoFsgsbase,
     #[error("`{0}` can not be explored on this machine (reason {1})")]
     Cannot(String, u64),

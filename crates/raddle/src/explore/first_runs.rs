@@ -14,7 +14,7 @@ use raddle_finding::{Finding, Frame, Kind};
 
 use super::verdict::Usual;
 use super::worker::{Recipe, apart, end};
-use crate::places::Places;
+use crate::places::{Mapped, Places};
 use crate::run::args::{Mode, Options};
 use crate::run::collect::{self, Process};
 use crate::run::session::{Session, patterns};
@@ -45,6 +45,15 @@ impl Scope {
 
     fn is_all(&self) -> bool {
         self.only.is_none() && self.skip == Patterns::default()
+    }
+
+    /// The program counters that are in scope.
+    pub fn filter(&self, modules: &[Mapped], mut pcs: Vec<u64>) -> Vec<u64> {
+        if !self.is_all() {
+            let mut places = Places::new();
+            pcs.retain(|pc| self.has(&places.frames(modules, *pc)));
+        }
+        pcs
     }
 
     /// `frames` are those at the access, inlined functions first.
@@ -117,11 +126,7 @@ fn run(recipe: &Recipe, options: &Options, limit: Duration) -> Result<(Vec<Proce
 fn points(process: &Process, scope: &Scope) -> Vec<u64> {
     let ends = process.races.iter().flat_map(|race| [race.now.stack, race.before.stack]);
     let found = ends.filter_map(|stack| process.stacks.get(&stack)?.pcs.first().copied());
-    if scope.is_all() {
-        return found.collect();
-    }
-    let mut places = Places::new();
-    found.filter(|pc| scope.has(&places.frames(&process.modules, *pc))).collect()
+    scope.filter(&process.modules, found.collect())
 }
 
 /// The build id of a file, as hexadecimal digits; a hash of its content if it has none.

@@ -96,7 +96,8 @@ mod tests {
     #[test]
     fn locks_are_held_from_lock_to_unlock() {
         use OpKind::*;
-        let steps = [step(1, Lock, 10, 0), step(2, Lock, 20, 0), step(1, Unlock, 10, 0), step(2, ReadLock, 30, 0)];
+        let steps =
+            [step(1, Lock, 10, 0), step(2, Lock, 20, 0), step(1, Unlock, 10, 0), step(2, ReadLock, 30, 0)];
         assert_eq!(names(&steps), [(2, 20, 1), (2, 30, 3)]);
     }
 
@@ -112,7 +113,8 @@ mod tests {
     #[test]
     fn a_recursive_lock_is_held_until_the_last_unlock_and_a_trylock_may_fail() {
         use OpKind::*;
-        let steps = [step(1, Lock, 10, 0), step(1, Lock, 10, 0), step(1, Unlock, 10, 0), step(2, TryLock, 10, 0)];
+        let steps =
+            [step(1, Lock, 10, 0), step(1, Lock, 10, 0), step(1, Unlock, 10, 0), step(2, TryLock, 10, 0)];
         assert_eq!(names(&steps), [(1, 10, 0)]);
     }
 

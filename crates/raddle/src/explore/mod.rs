@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! first_runs  under the race detector: racy accesses become scheduling points
+//! look        the other accesses to the same variables
 //! worker      the target in a process, orders in, traces out
 //! crew        a worker and its successors
 //! search      one strategy, several workers
@@ -20,6 +21,7 @@ pub mod crew;
 mod first_runs;
 mod held;
 mod interrupt;
+mod look;
 mod outcome;
 mod progress;
 mod resume;
@@ -64,7 +66,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let program = target::find(&args.command)?;
     let runtime = Runtime::open()?;
     let folder = &args.search.schedules_to;
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let begun = Instant::now();
     let mut recipe = recipe(&args, program, runtime);
     let build_id = build_id(&recipe.program.path);
@@ -76,7 +79,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     interrupt::watch();
     let notes = Notes::default();
     let clock = Clock::new(Duration::from_secs_f64(args.search.limit()));
-    let (seen, search) = prepare(&args, &mut recipe, saved, &notes)?;
+    let (seen, search) = prepare(&args, &mut recipe, saved, &notes, &clock)?;
 
     let search = Mutex::new(search);
     let recipe = watched(&search, &recipe, args.search.jobs as usize, &notes, &clock)?;
@@ -91,6 +94,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
 fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
     let chosen = [
         (args.search.fork, flag::FORK),
+        (!args.search.no_spurious, flag::SPURIOUS),
         (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
     ];
     Recipe {
@@ -109,7 +113,13 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
 }
 
 /// The first runs and a fresh search, or what an interrupted one has left.
-fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, notes: &Notes) -> Result<(Seen, Search)> {
+fn prepare(
+    args: &Args,
+    recipe: &mut Recipe,
+    saved: Option<Saved>,
+    notes: &Notes,
+    clock: &Clock,
+) -> Result<(Seen, Search)> {
     let options = &args.search;
     if let Some(saved) = saved {
         recipe.points = saved.points;
@@ -132,7 +142,10 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, notes: &Notes
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
     let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };
     let strategy = Searcher::by_name(&options.strategy, options.seed, limits).context("no such strategy")?;
-    let search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
+    let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
+    if !seen.points.is_empty() {
+        search.schedules = look::complete(recipe, &scope, options.seed, &|| clock.is_over());
+    }
     Ok((seen, search))
 }
 

@@ -52,7 +52,10 @@ impl Saved {
         let mut file = MAGIC.to_vec();
         file.push(VERSION);
         let state = postcard::to_allocvec(self).expect("plain data");
-        file.extend(ruzstd::encoding::compress_to_vec(&state[..], ruzstd::encoding::CompressionLevel::Fastest));
+        file.extend(ruzstd::encoding::compress_to_vec(
+            &state[..],
+            ruzstd::encoding::CompressionLevel::Fastest,
+        ));
         std::fs::write(path, file).map_err(|e| ResumeError::Unwritable(path.display().to_string(), e))
     }
 
@@ -85,7 +88,8 @@ mod tests {
     use raddle_explore::Limits;
 
     fn saved() -> Saved {
-        let mut strategy = Searcher::by_name("portfolio", 7, Limits { states: 1 << 10, ..Limits::default() }).unwrap();
+        let mut strategy =
+            Searcher::by_name("portfolio", 7, Limits { states: 1 << 10, ..Limits::default() }).unwrap();
         assert!(strategy.get().next().is_some());
         Saved {
             build_id: "c0ffee".into(),

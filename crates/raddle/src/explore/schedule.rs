@@ -202,13 +202,29 @@ mod tests {
     #[test]
     fn what_is_no_schedule_is_refused_in_a_sentence() {
         let refused = |text: &str| Schedule::parse("f.raddle", text).unwrap_err().to_string();
-        for text in ["", "hello", "{}", "{\"format\":\"other\",\"version\":1}", "{\"format\":\"raddle.schedule\",\"version\":1}"] {
+        for text in [
+            "",
+            "hello",
+            "{}",
+            "{\"format\":\"other\",\"version\":1}",
+            "{\"format\":\"raddle.schedule\",\"version\":1}",
+        ] {
             assert_eq!(refused(text), "f.raddle is not a schedule of raddle's", "{text}");
         }
         let newer = refused("{\"format\":\"raddle.schedule\",\"version\":2}");
         assert!(newer.contains("version 2") && newer.contains("newer raddle"), "{newer}");
-        for step in ["1 Lock", "x Lock 0 0 0", "1 Jump 0 0 0", "1 Lock g 0 0", "70000 Lock 0 0 0", "1 Lock 100000000 0 0"] {
-            assert_eq!(refused(&format!("{}\n{step}\n", ONE.lines().next().unwrap())), "f.raddle, line 2: not a step");
+        for step in [
+            "1 Lock",
+            "x Lock 0 0 0",
+            "1 Jump 0 0 0",
+            "1 Lock g 0 0",
+            "70000 Lock 0 0 0",
+            "1 Lock 100000000 0 0",
+        ] {
+            assert_eq!(
+                refused(&format!("{}\n{step}\n", ONE.lines().next().unwrap())),
+                "f.raddle, line 2: not a step"
+            );
         }
     }
 }

@@ -189,7 +189,8 @@ impl Teller<'_> {
         let matters = |i: &usize| {
             let op = &self.steps[*i].op;
             let touches = op.keys().iter().any(|k| involved.contains(k)) && op.kind() != OpKind::Create;
-            let freed = op.kind() == OpKind::Free && involved.iter().any(|k| op.object <= *k && *k < op.other);
+            let freed =
+                op.kind() == OpKind::Free && involved.iter().any(|k| op.object <= *k && *k < op.other);
             touches || freed || preempts(*i) || preempts(i + 1)
         };
         let mut shown: Vec<usize> = (0..self.steps.len()).filter(matters).collect();
@@ -243,7 +244,12 @@ impl Teller<'_> {
             if !in_table && !finding.accesses.iter().any(|a| a.thread == label) {
                 continue;
             }
-            let running = !self.failure.facts.ends.iter().any(|e| u64::from(e.thread.0) == step.op.object && e.ended != 0);
+            let running = !self
+                .failure
+                .facts
+                .ends
+                .iter()
+                .any(|e| u64::from(e.thread.0) == step.op.object && e.ended != 0);
             finding.threads.push(Thread {
                 label,
                 name: None,
@@ -254,7 +260,8 @@ impl Teller<'_> {
         }
         for h in &self.held {
             let label = words.lock(h.lock);
-            let taken = Taken { thread: words.thread(h.thread), stack: words.frames(self.steps[h.step].op.site) };
+            let taken =
+                Taken { thread: words.thread(h.thread), stack: words.frames(self.steps[h.step].op.site) };
             match finding.locks.iter_mut().find(|l| l.label == label) {
                 Some(lock) => lock.taken.push(taken),
                 None => {

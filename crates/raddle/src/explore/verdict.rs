@@ -121,7 +121,9 @@ pub fn endless(steps: &[Step]) -> Option<Kind> {
         return Some(Kind::Livelock);
     }
     // Only looking: whoever writes may be making progress.
-    let looks = |s: &Step| matches!(s.op.kind(), OpKind::AtomicLoad | OpKind::DataRead | OpKind::TryLock | OpKind::AtomicRmw);
+    let looks = |s: &Step| {
+        matches!(s.op.kind(), OpKind::AtomicLoad | OpKind::DataRead | OpKind::TryLock | OpKind::AtomicRmw)
+    };
     (threads.len() == 1 && tail.iter().all(looks)).then_some(Kind::Starvation)
 }
 
@@ -189,20 +191,29 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
     match (kind, e.ending) {
         (_, Ending::Died(Some(status))) => format!("the process died: {}", in_words(status)),
         (_, Ending::Died(None)) => "the process died".into(),
-        (Kind::Hang, _) => "a thread goes on without a step that raddle can see: a loop without end, or a call that blocks".into(),
+        (Kind::Hang, _) => {
+            "a thread goes on without a step that raddle can see: a loop without end, or a call that blocks"
+                .into()
+        }
         (Kind::Assertion, _) => assertion_sentence(e),
         (Kind::ExitStatus, _) => format!("the program ends with status {}", e.slot.detail as i32 & 0xff),
         (Kind::Crash, _) if e.slot.outcome == outcome::ABORT => "the program aborts".into(),
         (Kind::Crash, _) => {
             let signal = signal_name(e.slot.detail as i32);
             match e.slot.detail as i32 {
-                libc::SIGSEGV | libc::SIGBUS => format!("the program is ended by {signal} at address {:#x}", e.slot.address),
+                libc::SIGSEGV | libc::SIGBUS => {
+                    format!("the program is ended by {signal} at address {:#x}", e.slot.address)
+                }
                 _ => format!("the program is ended by {signal}"),
             }
         }
         (Kind::Deadlock, _) => "no thread can go on".into(),
-        (Kind::Livelock, _) => "threads go round in circles, each giving way to the others, and none makes progress".into(),
-        (Kind::Starvation, _) => "a thread spins without yielding, and waits for one that it does not let run".into(),
+        (Kind::Livelock, _) => {
+            "threads go round in circles, each giving way to the others, and none makes progress".into()
+        }
+        (Kind::Starvation, _) => {
+            "a thread spins without yielding, and waits for one that it does not let run".into()
+        }
         (Kind::UseAfterFree, _) => "freed memory is accessed".into(),
         (Kind::DoubleFree, _) => "a block is freed twice".into(),
         _ => kind.title(),
@@ -215,7 +226,8 @@ fn assertion_sentence(e: &Execution<'_>) -> String {
         outcome::ASSERTION => {
             let text = message(e);
             let mut lines = text.lines();
-            let (expression, _file, _line, function) = (lines.next(), lines.next(), lines.next(), lines.next());
+            let (expression, _file, _line, function) =
+                (lines.next(), lines.next(), lines.next(), lines.next());
             let inside = function.filter(|f| !f.is_empty()).map_or(String::new(), |f| format!(" in {f}"));
             format!("assertion `{}` failed{inside}", expression.unwrap_or_default())
         }

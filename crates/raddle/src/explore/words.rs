@@ -45,14 +45,8 @@ impl<'a> Words<'a> {
         self.threads.get(&id.0).cloned().unwrap_or_else(|| format!("T{}", id.0))
     }
 
-    /// A site is the low half of a program counter; where code lies tells the rest.
     pub fn pc(&self, site: u32) -> Option<u64> {
-        const HALF: u64 = 1 << 32;
-        let at = |m: &Mapped| {
-            let low = (m.low & !(HALF - 1)) | u64::from(site);
-            [low, low + HALF].into_iter().find(|pc| m.low <= *pc && *pc < m.high)
-        };
-        if site == 0 { None } else { self.modules.iter().find_map(at) }
+        pc_of(self.modules, site)
     }
 
     pub fn frames(&mut self, site: u32) -> Vec<Frame> {
@@ -177,6 +171,16 @@ impl<'a> Words<'a> {
             _ => format!("is about to go on: {}", self.op(op)),
         }
     }
+}
+
+/// A site is the low half of a program counter; where code lies tells the rest.
+pub fn pc_of(modules: &[Mapped], site: u32) -> Option<u64> {
+    const HALF: u64 = 1 << 32;
+    let at = |m: &Mapped| {
+        let low = (m.low & !(HALF - 1)) | u64::from(site);
+        [low, low + HALF].into_iter().find(|pc| m.low <= *pc && *pc < m.high)
+    };
+    if site == 0 { None } else { modules.iter().find_map(at) }
 }
 
 /// An element of something large: its offset is told.

@@ -12,8 +12,8 @@ use std::fs::OpenOptions;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -131,7 +131,8 @@ impl Recipe {
         let header = self.header();
         let path = folder.path().join(explore::FILE);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-        file.set_len(header.bytes() as u64).context("cannot make the file of orders: `ulimit -f` or a full disk")?;
+        file.set_len(header.bytes() as u64)
+            .context("cannot make the file of orders: `ulimit -f` or a full disk")?;
         let memory = memmap2::MmapRaw::map_raw(&file)?;
         // SAFETY: the file is as long as the header says; nobody else has it yet.
         unsafe {
@@ -259,7 +260,10 @@ impl Worker {
         let header = self.header();
         // SAFETY: inside the file. The slot is the driver's: free, or done, or the worker is dead.
         unsafe {
-            explore::parts(header, self.memory.as_mut_ptr().add(header.slot_at(self.taken.wrapping_add(ahead))))
+            explore::parts(
+                header,
+                self.memory.as_mut_ptr().add(header.slot_at(self.taken.wrapping_add(ahead))),
+            )
         }
     }
 
@@ -366,8 +370,7 @@ fn mapped(line: &str) -> Option<Mapped> {
     let offset = words.nth(1)?;
     let path = words.nth(2)?.trim_start();
     let number = |text| u64::from_str_radix(text, 16).ok();
-    let found =
-        Mapped { low: number(low)?, high: number(high)?, offset: number(offset)?, path: path.into() };
+    let found = Mapped { low: number(low)?, high: number(high)?, offset: number(offset)?, path: path.into() };
     path.starts_with('/').then_some(found)
 }
 

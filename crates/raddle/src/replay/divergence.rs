@@ -20,7 +20,10 @@ pub fn tell(expected: &[Step], made: &Trace, places: &mut Places, modules: &[Map
         }
     };
     let (was, is) = (side(expected), side(&made.steps));
-    Some(format!("the replay left the schedule at step {}: expected was \"{was}\", what came was \"{is}\"", at + 1))
+    Some(format!(
+        "the replay left the schedule at step {}: expected was \"{was}\", what came was \"{is}\"",
+        at + 1
+    ))
 }
 
 fn first(expected: &[Step], made: &Trace) -> Option<usize> {

@@ -54,7 +54,12 @@ pub fn run(recipe: &Recipe, schedule: &Schedule) -> Result<ExitCode> {
     std::fs::write(&script, SCRIPT).context("cannot write the script for gdb")?;
     let target = recipe.command(folder.path());
     let mut gdb = Command::new("gdb");
-    gdb.arg("-q").arg("-x").arg(&script).args(["-ex", "run", "-ex", "backtrace", "--args"]).arg(target.get_program()).args(target.get_args());
+    gdb.arg("-q")
+        .arg("-x")
+        .arg(&script)
+        .args(["-ex", "run", "-ex", "backtrace", "--args"])
+        .arg(target.get_program())
+        .args(target.get_args());
     gdb.envs(target.get_envs().filter_map(|(k, v)| Some((k, v?))));
     if let Some(folder) = target.get_current_dir() {
         gdb.current_dir(folder);

@@ -117,7 +117,8 @@ struct Replayed {
 
 fn replay(args: &Args, recipe: &Recipe, schedule: &Schedule) -> Result<Replayed> {
     let notes = Notes::default();
-    let mut done = Replayed { times: args.times, again: 0, last: None, modules: Vec::new(), divergence: None };
+    let mut done =
+        Replayed { times: args.times, again: 0, last: None, modules: Vec::new(), divergence: None };
     for _ in 0..args.times {
         let (made, modules) = once(recipe, schedule, &notes)?;
         done.again += u32::from(made.again);
@@ -165,7 +166,9 @@ fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begu
         finding.notes.extend(done.divergence.clone());
         if !done.last.as_ref().is_some_and(|m| m.again) {
             let expected = &schedule.head.expected;
-            finding.notes.push(format!("expected was another failure: {}: {}", expected.kind, expected.message));
+            finding
+                .notes
+                .push(format!("expected was another failure: {}: {}", expected.kind, expected.message));
         }
         report.findings.push(finding);
     } else {

@@ -52,8 +52,10 @@ mod tests {
         let events = document["traceEvents"].as_array().unwrap();
         let of = |phase: &str| events.iter().filter(|e| e["ph"] == phase).collect::<Vec<_>>();
         assert_eq!(of("M").iter().map(|e| &e["args"]["name"]).collect::<Vec<_>>(), ["T0 (main)", "T1"]);
-        let slices: Vec<_> =
-            of("X").iter().map(|e| (e["name"].as_str().unwrap(), e["tid"].as_i64(), e["ts"].as_i64(), e["dur"].as_i64())).collect();
+        let slices: Vec<_> = of("X")
+            .iter()
+            .map(|e| (e["name"].as_str().unwrap(), e["tid"].as_i64(), e["ts"].as_i64(), e["dur"].as_i64()))
+            .collect();
         assert_eq!(slices[0], ("runs", Some(0), Some(0), Some(2)));
         assert_eq!(slices[2], ("unlocks L1", Some(0), Some(1), Some(1)));
         assert_eq!(slices[4], ("locks L1", Some(1), Some(2), Some(1)));

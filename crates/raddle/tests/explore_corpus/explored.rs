@@ -49,7 +49,10 @@ fn build(file: &Path, program: &Program, compiler: &str, executable: &Path) -> R
                 ("clang", true) => "clang++-19",
                 (other, _) => other,
             };
-            command.arg(if cxx { "c++" } else { "cc" }).args(["--use", real, "-g", "-pthread"]).args(&program.flags);
+            command
+                .arg(if cxx { "c++" } else { "cc" })
+                .args(["--use", real, "-g", "-pthread"])
+                .args(&program.flags);
         }
     }
     command.arg(file).arg("-o").arg(executable).args(&program.libs);
