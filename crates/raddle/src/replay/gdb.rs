@@ -29,8 +29,9 @@ document raddle-from-start
 Run the program again, up to main.
 end
 define raddle-next-switch
-  tbreak raddle_switch
+  rbreak ^raddle_rt::explore::switch::switch
   continue
+  delete
   backtrace
 end
 document raddle-next-switch
