@@ -119,12 +119,13 @@ impl Results {
     fn add_stats(&self, report: &mut Report) {
         let progress = self.search.strategy.progress();
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
-        add("schedules", Stat::from(self.search.schedules));
+        let alone = self.search.alone;
+        add("schedules", Stat::from(self.search.schedules.max(u64::from(alone))));
         add("strategy", Stat::from(self.search.strategy.name()));
         if let Some(bound) = progress.bound {
             add("bound", Stat::Int(i64::from(bound)));
         }
-        add("exhausted", Stat::Bool(progress.exhausted));
+        add("exhausted", Stat::Bool(progress.exhausted || alone));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));
         add("preemptions_max", Stat::from(self.search.most.preemptions));

@@ -12,7 +12,7 @@ use anyhow::Result;
 use raddle_explore::{AnyStrategy, Limits, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView};
 use serde::{Deserialize, Serialize};
 
-use super::crew::{Crew, Notes};
+use super::crew::{Crew, CrewError, Notes};
 use super::verdict::{Failure, Usual, ends_as_usual, judge};
 use super::worker::{Execution, Recipe};
 use crate::places::Mapped;
@@ -81,6 +81,8 @@ pub struct Search {
     pub passing: Vec<Trace>,
     /// Where the worker's code lies.
     pub modules: Vec<Mapped>,
+    /// The program has no threads.
+    pub alone: bool,
     handed_out: u64,
     most_schedules: u64,
     keep_going: bool,
@@ -99,6 +101,7 @@ impl Search {
             failures: Vec::new(),
             passing: Vec::new(),
             modules: Vec::new(),
+            alone: false,
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
             keep_going,
@@ -213,12 +216,21 @@ pub fn run(
     for result in results {
         match result {
             Ok(recipe) => last = recipe,
+            // A program without threads has one schedule.
+            Err(error) if is_alone(&error) => {
+                notes.say(&format!("{error:#}"));
+                lock(search).alone = true;
+            }
             // What was found before is kept.
             Err(error) if lock(search).schedules == 0 => return Err(error),
             Err(error) => notes.say(&format!("{error:#}")),
         }
     }
     Ok(last)
+}
+
+fn is_alone(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(CrewError::NoThreads(..)))
 }
 
 /// How many orders a worker may have when so many schedules have been made.

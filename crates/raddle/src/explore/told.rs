@@ -13,7 +13,7 @@ use raddle_finding::{
 use raddle_wire::explore::{End, FRAMES};
 
 use super::held::{Held, cycle, held};
-use super::verdict::Failure;
+use super::verdict::{Failure, circling};
 use super::words::{Words, lock_of};
 use crate::places::{Mapped, Places};
 
@@ -33,7 +33,10 @@ pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, module
         .unwrap_or_default();
     let held = held(steps);
     let teller = Teller { failure, steps, held, explanation };
-    let mut finding = Finding::new(failure.kind, Confidence::Confirmed, failure.facts.sentence.clone());
+    // That an execution which was cut off would never have ended is an argument, not an observation.
+    let argued = matches!(failure.kind, Kind::Hang | Kind::Starvation) && !failure.facts.ends.is_empty();
+    let confidence = if argued { Confidence::Suspected } else { Confidence::Confirmed };
+    let mut finding = Finding::new(failure.kind, confidence, failure.facts.sentence.clone());
     teller.accesses(&mut words, &mut finding);
     teller.table(&mut words, &mut finding);
     teller.orderings(&mut words, &mut finding);
@@ -81,7 +84,11 @@ impl Teller<'_> {
     /// Where each thread is, and what it waits for.
     fn everybody(&self, words: &mut Words<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
         let deadlock = self.failure.kind == Kind::Deadlock;
+        let going = circling(self.steps).unwrap_or_default();
         for end in self.ends() {
+            if !deadlock && !going.iter().any(|s| s.thread == end.thread) {
+                continue;
+            }
             let stack = words.stack(&self.frames_of(end));
             let lock = lock_of(&end.pending).filter(|_| deadlock);
             let op = if lock.is_some() { Deed::Lock } else { Deed::Call };

@@ -98,33 +98,40 @@ fn exit_kind(e: &Execution<'_>, usual: &Usual) -> Option<Kind> {
     }
 }
 
-/// Steps at the end of an execution that was cut off, by which it is judged.
+/// Steps at the end of an execution that was cut off, by which it is judged, at least.
 const TAIL: usize = 2000;
 /// Places that a loop without progress goes through, at most.
 const LOOP: usize = 64;
 
-/// An execution that was cut off: does it go round in circles? With yields, fairly, it is a livelock. Without, one
-/// thread spins and lets nobody else in, against the good-Samaritan rule.
-pub fn endless(steps: &[Step]) -> Option<Kind> {
-    let tail = &steps[steps.len().checked_sub(TAIL)?..];
+/// The last steps, if they go round among a few places.
+pub fn circling(steps: &[Step]) -> Option<&[Step]> {
+    let tail = &steps[steps.len().checked_sub(TAIL.max(steps.len() / 4 * 3))?..];
     let mut places: Vec<(u16, u32, u64)> =
         tail.iter().map(|s| (s.thread.0, s.op.site, s.op.object)).collect();
     places.sort_unstable();
     places.dedup();
-    if places.len() > LOOP {
-        return None;
-    }
-    let mut threads: Vec<u16> = places.iter().map(|p| p.0).collect();
+    (places.len() <= LOOP).then_some(tail)
+}
+
+/// An execution that was cut off: does it go round in circles? With yields, fairly, it is a livelock. Without, one
+/// thread lets nobody else in: if it only looks, it waits for somebody, against the good-Samaritan rule; else it may be
+/// at work, and hangs for all that can be seen.
+pub fn endless(steps: &[Step]) -> Option<Kind> {
+    let tail = circling(steps)?;
+    let mut threads: Vec<u16> = tail.iter().map(|s| s.thread.0).collect();
+    threads.sort_unstable();
     threads.dedup();
     let yields = |t: u16| tail.iter().any(|s| s.thread.0 == t && s.op.yields());
-    if threads.iter().all(|t| yields(*t)) {
-        return Some(Kind::Livelock);
-    }
-    // Only looking: whoever writes may be making progress.
     let looks = |s: &Step| {
         matches!(s.op.kind(), OpKind::AtomicLoad | OpKind::DataRead | OpKind::TryLock | OpKind::AtomicRmw)
     };
-    (threads.len() == 1 && tail.iter().all(looks)).then_some(Kind::Starvation)
+    Some(if threads.iter().all(|t| yields(*t)) {
+        Kind::Livelock
+    } else if threads.len() == 1 && tail.iter().all(looks) {
+        Kind::Starvation
+    } else {
+        Kind::Hang
+    })
 }
 
 /// The same for the same failure, and for different ones most likely not.
@@ -191,6 +198,13 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
     match (kind, e.ending) {
         (_, Ending::Died(Some(status))) => format!("the process died: {}", in_words(status)),
         (_, Ending::Died(None)) => "the process died".into(),
+        (Kind::Hang, Ending::Finished) => {
+            let round = circling(e.steps).map_or(0, <[Step]>::len);
+            format!(
+                "an execution was cut off after {} steps, and in the last {round} goes round among a few places: it may never end",
+                e.steps.len()
+            )
+        }
         (Kind::Hang, _) => {
             "a thread goes on without a step that raddle can see: a loop without end, or a call that blocks"
                 .into()
@@ -259,8 +273,11 @@ mod tests {
     fn work_is_neither() {
         let busy: Vec<Step> = (0..3000).map(|i| step(1, OpKind::Lock, i)).collect();
         assert_eq!(endless(&busy), None);
-        let writes = vec![step(1, OpKind::AtomicStore, 7); 3000];
-        assert_eq!(endless(&writes), None);
+        let mut soon: Vec<Step> = (0..30_000).map(|i| step(1, OpKind::Lock, i)).collect();
+        soon.extend(vec![step(1, OpKind::AtomicStore, 7); 3000]);
+        assert_eq!(endless(&soon), None);
+        let long = vec![step(1, OpKind::AtomicStore, 7); 3000];
+        assert_eq!(endless(&long), Some(Kind::Hang));
         assert_eq!(endless(&[]), None);
     }
 }

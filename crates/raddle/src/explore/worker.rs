@@ -206,7 +206,8 @@ impl Worker {
             self.sleep(self.taken);
             match self.header().status.load(Acquire) {
                 status::READY => break,
-                status::STARTING => {}
+                // A child that the program started before its first thread may say so too.
+                status::STARTING | status::NO_THREADS => {}
                 _ => return Err(self.trouble(None)),
             }
             let ended = self.child.try_wait().ok().flatten();
