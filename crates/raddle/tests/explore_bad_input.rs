@@ -135,15 +135,12 @@ fn a_process_that_dies_is_a_crash_and_the_search_survives_it() {
 }
 
 #[test]
-fn a_program_without_instrumentation_is_explored_by_its_calls() {
+fn a_program_without_instrumentation_is_named() {
     let bench = Bench::new();
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../corpus/explore/suite/philosophers_3_bad.c");
+        .join("../../corpus/explore/suite/check_then_act_ok.c");
     let mut build = bench.command("gcc");
     build.args(["-g", "-O1", "-pthread"]).arg(file).arg("-o").arg(bench.path("plain"));
     common::succeed(&mut build);
-    let found = bench.explore("--seconds 30", &["./plain"]);
-    assert!(found.stderr.contains("`./plain` is not instrumented"), "{}", found.stderr);
-    assert_eq!(found.kinds(), ["deadlock"], "{}", found.stderr);
-    assert_ne!(found.stat("schedules"), &Value::from(0));
+    bench.refuses_to_explore("", &["./plain"], &["`./plain` is not instrumented", "raddle cc"]);
 }

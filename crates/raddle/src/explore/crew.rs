@@ -35,6 +35,10 @@ pub enum CrewError {
     NoFsgsbase,
     #[error("`{0}` can not be explored on this machine (reason {1})")]
     Cannot(String, u64),
+    #[error(
+        "`{0}` is not instrumented, and raddle's runtime does not get control of it: build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
+    )]
+    NotInstrumented(String),
     #[error("the search was stopped before `{0}` had created its first thread")]
     Stopped(String),
 }
@@ -183,6 +187,9 @@ impl<'a> Crew<'a> {
                 });
             }
             Trouble::NoThreads(status) => return Err(CrewError::NoThreads(name, status)),
+            Trouble::Died(_) if !self.recipe.program.has_runtime => {
+                return Err(CrewError::NotInstrumented(name));
+            }
             Trouble::Died(status) => return Err(CrewError::EndedEarly(name, in_words(status))),
             Trouble::Silent if (self.is_over)() => return Err(CrewError::Stopped(name)),
             Trouble::Silent => {

@@ -79,12 +79,18 @@ pub fn run(args: Args) -> Result<ExitCode> {
     interrupt::watch();
     let notes = Notes::default();
     let clock = Clock::new(Duration::from_secs_f64(args.search.limit()));
-    let (seen, search) = prepare(&args, &mut recipe, saved, &notes, &clock)?;
+    let (seen, search) = prepare(&args, &mut recipe, saved, &clock)?;
 
     let search = Mutex::new(search);
     let recipe = watched(&search, &recipe, args.search.jobs as usize, &notes, &clock)?;
     let search = search.into_inner().unwrap_or_else(|e| e.into_inner());
 
+    if !seen.instrumented && !args.search.resume {
+        notes.say(&format!(
+            "`{}` is not instrumented: its calls that synchronise were explored, its accesses to memory were not seen",
+            recipe.program.path.display()
+        ));
+    }
     let results = Results { recipe, search, build_id, notes, seconds: begun.elapsed().as_secs_f64() };
     results.keep_for_later(&resume_file, args.search.resume)?;
     let report = results.report(&args, seen.races)?;
@@ -117,7 +123,6 @@ fn prepare(
     args: &Args,
     recipe: &mut Recipe,
     saved: Option<Saved>,
-    notes: &Notes,
     clock: &Clock,
 ) -> Result<(Seen, Search)> {
     let options = &args.search;
@@ -132,12 +137,6 @@ fn prepare(
     let limit = Duration::from_secs_f64((options.limit() / 2.0).clamp(2.0, 10.0));
     let scope = Scope::new(&options.only, &options.skip);
     let seen = first_runs::see(recipe, &scope, options.races, limit)?;
-    if !seen.instrumented {
-        notes.say(&format!(
-            "`{}` is not instrumented: calls that synchronise are explored, accesses to memory are not seen; build with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`",
-            recipe.program.path.display()
-        ));
-    }
     recipe.points.clone_from(&seen.points);
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
     let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };
