@@ -12,6 +12,7 @@
 //! snapshot  the program's memory put aside, and put back after each execution
 //! heap      an allocator whose addresses depend on the allocating thread alone
 //! sync      what each function that can block does instead
+//! signals   what threads send each other
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
 //! ```
@@ -36,6 +37,7 @@ pub mod heap;
 mod peek;
 mod point;
 mod serve;
+pub mod signals;
 mod snapshot;
 mod switch;
 pub mod sync;
@@ -49,6 +51,7 @@ use raddle_wire::explore::Header;
 
 pub use point::{atomic, data, point, uninterrupted};
 pub use fatal::{aborts, assertion};
+pub use snapshot::{mapped, mapping, unmapping};
 pub use serve::{before_main, begin, exits, exits_at_once, opens, panics, prepare, retry_with_fork};
 pub use threads::Logical;
 
@@ -91,6 +94,8 @@ pub enum Wait {
     /// The descriptor to be ready (`poll` events).
     Descriptor(i32, i16),
     Several(Several),
+    /// One of these signals to have arrived.
+    Signal(u64),
 }
 
 /// Several descriptors, of which one is to be ready.

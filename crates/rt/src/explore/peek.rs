@@ -53,6 +53,7 @@ impl Wait {
                 Wait::ToldAndMutex(_, m) => state().threads[thread].told && Wait::Mutex(m).is_over(thread),
                 Wait::Initialiser(at, bit) => word(at) & bit == 0,
                 Wait::Descriptor(fd, events) => super::sync::is_ready(fd, events),
+                Wait::Signal(set) => state().threads[thread].arrived & set != 0,
                 Wait::Several(which) => super::sync::is_one_ready(which),
             }
         }

@@ -4,7 +4,7 @@ use raddle_explore::{Op, OpKind, ThreadId, View};
 use raddle_wire::explore::{flag, outcome};
 
 use super::switch::switch;
-use super::{Wait, fatal, has, op, serve, state};
+use super::{Wait, fatal, has, op, serve, signals, state};
 
 /// The running thread is about to make the step `op`, which `wait` may hold up. Returns when it is its turn.
 #[inline]
@@ -17,12 +17,20 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
     if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
         return;
     }
-    s.pending[me] = op;
-    let t = &mut s.threads[me];
-    t.wait = wait;
-    t.timed = false;
-    t.pc = pc;
-    schedule();
+    loop {
+        let s = state();
+        s.pending[me] = op;
+        let t = &mut s.threads[me];
+        t.wait = wait;
+        t.timed = false;
+        t.pc = pc;
+        schedule();
+        // A handler may have come first, and taken away what was waited for.
+        let spurious = state().threads[me].spurious;
+        if !signals::run_handlers() || wait.is_over(me) || spurious {
+            return;
+        }
+    }
 }
 
 /// The running thread takes (1) or gives (-1) a lock of the C library.
@@ -118,6 +126,12 @@ fn find_enabled() {
                 // It was told while it could have given up: what it does now is what it first meant to do.
                 s.pending[i] = s.threads[i].meant;
             }
+        } else if signals::is_interrupted(i) {
+            // It can run a handler, and then goes on waiting.
+            s.threads[i].meant = s.pending[i];
+            s.pending[i] = Op::new(OpKind::Signal, i as u64, s.pending[i].site);
+            s.enabled.insert(id);
+            able = true;
         } else if t.timed {
             give_up(i, OpKind::TimeOut);
         }

@@ -42,6 +42,8 @@ pub struct Serve {
     time: time::Time,
     /// The program has asked to end with this status.
     exit_status: i32,
+    /// The first thread's mask when the first execution begins.
+    mask: u64,
     pub main_has_left: bool,
 }
 
@@ -170,6 +172,7 @@ pub fn begin(_pc: usize) {
 fn enter_loop() {
     let s = state();
     s.serve.time = s.time;
+    s.serve.mask = s.threads[0].mask;
     let stack = sys::pages(STACK) as usize + STACK;
     // SAFETY: a fresh stack.
     unsafe { park(&mut s.threads[0].context, stack, serve, 0) };
@@ -306,6 +309,7 @@ fn execute() {
         context: serve.program,
         handle: first.handle,
         kernel_id: first.kernel_id,
+        mask: serve.mask,
         ..Logical::FIRST
     };
     s.pending[0] = Op::default();

@@ -11,10 +11,11 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::{heap, threads};
+use super::{heap, state, threads};
 use crate::hub::modules;
 use crate::layout::RESERVED;
 use crate::sys;
+use raddle_wire::explore::outside;
 
 const PAGE: usize = 4096;
 const MOST: usize = 1 << 14;
@@ -39,6 +40,39 @@ pub struct Snapshot {
     gap_count: usize,
     faults: u64,
     bytes: usize,
+    /// What the execution under way has mapped: it goes with it.
+    mapped: [(usize, usize); MOST_MAPPED],
+}
+
+const MOST_MAPPED: usize = 64;
+
+/// The program is about to map something.
+pub fn mapping(flags: i32) {
+    if flags & libc::MAP_SHARED != 0 {
+        super::retry_with_fork(outside::SHARED_MEMORY);
+    }
+}
+
+/// It has.
+pub fn mapped(at: usize, len: usize) {
+    if !super::is_running() || at as isize == -1 {
+        return;
+    }
+    match state().snapshot.mapped.iter_mut().find(|m| m.1 == 0) {
+        Some(free) => *free = (at, len),
+        None => super::retry_with_fork(outside::MAPPING),
+    }
+}
+
+/// What was there before the execution can not be unmapped in place.
+pub fn unmapping(at: usize, len: usize) {
+    if !super::is_running() {
+        return;
+    }
+    match state().snapshot.mapped.iter_mut().find(|m| **m == (at, len)) {
+        Some(m) => *m = (0, 0),
+        None => super::retry_with_fork(outside::MAPPING),
+    }
 }
 
 impl Snapshot {
@@ -148,6 +182,10 @@ impl Snapshot {
 
     /// Memory is again as it was taken; `threads` have been in use.
     pub fn put_back(&mut self, threads: usize) {
+        for m in self.mapped.iter_mut().filter(|m| m.1 != 0) {
+            sys::unmap(m.0, m.1);
+            *m = (0, 0);
+        }
         if faults() != self.faults {
             self.look_for_new();
         }

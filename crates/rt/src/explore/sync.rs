@@ -322,6 +322,11 @@ pub fn yields(pc: usize) {
 
 /// Before a call that may wait for the descriptor.
 pub fn descriptor(fd: c_int, events: i16, pc: usize) {
+    message(fd, events, 0, pc);
+}
+
+/// The same with the flags of `recv` and `send`.
+pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) {
     if !state().running || fd == 1 || fd == 2 {
         return;
     }
@@ -329,7 +334,7 @@ pub fn descriptor(fd: c_int, events: i16, pc: usize) {
     let nonblocking = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0])
         & libc::O_NONBLOCK as isize
         != 0;
-    let wait = if nonblocking { Wait::Nothing } else { Wait::Descriptor(fd, events) };
+    let wait = if nonblocking || flags & libc::MSG_DONTWAIT != 0 { Wait::Nothing } else { Wait::Descriptor(fd, events) };
     point(op(OpKind::Io, fd as usize + 1, pc), wait, pc);
 }
 

@@ -47,6 +47,9 @@ pub struct Logical {
     /// As the program knows it.
     pub handle: usize,
     pub kernel_id: u32,
+    /// Signals that it blocks, and that have come.
+    pub mask: u64,
+    pub arrived: u64,
     /// Locks of the C library that it holds, in which another would wait for real.
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
@@ -73,6 +76,8 @@ impl Logical {
         result: 0,
         handle: 0,
         kernel_id: 0,
+        mask: 0,
+        arrived: 0,
         uninterrupted: 0,
         since: 0,
     };
@@ -277,6 +282,7 @@ pub unsafe fn create(
         detached: unsafe { crate::interpose::thread::starts_detached(attributes) },
         handle: d.handle,
         kernel_id: d.kernel_id,
+        mask: s.threads[s.current].mask,
         ..Logical::FIRST
     };
     s.pending[i] = op(OpKind::Start, i, function);
@@ -305,7 +311,7 @@ extern "C" fn live_on_own_stack() -> ! {
     live()
 }
 
-fn by_handle(handle: usize) -> Option<usize> {
+pub fn by_handle(handle: usize) -> Option<usize> {
     let s = state();
     (0..s.count).rev().find(|i| s.threads[*i].handle == handle)
 }

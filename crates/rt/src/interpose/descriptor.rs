@@ -153,7 +153,7 @@ interpose! {
         sending(t, fd);
         real(fd, from, n, flags)
     } explore {
-        explore::sync::descriptor(fd, libc::POLLOUT, pc);
+        explore::sync::message(fd, libc::POLLOUT, flags, pc);
         real(fd, from, n, flags)
     }
     fn sendto(fd: c_int, from: *const c_void, n: usize, flags: c_int, to: *const c_void, len: u32) -> isize, |t, pc, real| {
@@ -161,14 +161,14 @@ interpose! {
         sending(t, fd);
         real(fd, from, n, flags, to, len)
     } explore {
-        explore::sync::descriptor(fd, libc::POLLOUT, pc);
+        explore::sync::message(fd, libc::POLLOUT, flags, pc);
         real(fd, from, n, flags, to, len)
     }
     fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> isize, |t, pc, real| {
         sending(t, fd);
         real(fd, message, flags)
     } explore {
-        explore::sync::descriptor(fd, libc::POLLOUT, pc);
+        explore::sync::message(fd, libc::POLLOUT, flags, pc);
         real(fd, message, flags)
     }
     fn recv(fd: c_int, to: *mut c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
@@ -180,7 +180,7 @@ interpose! {
         }
         got
     } explore {
-        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        explore::sync::message(fd, libc::POLLIN, flags, pc);
         real(fd, to, n, flags)
     }
     fn recvfrom(fd: c_int, to: *mut c_void, n: usize, flags: c_int, from: *mut c_void, len: *mut u32) -> isize, |t, pc, real| {
@@ -192,7 +192,7 @@ interpose! {
         }
         got
     } explore {
-        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        explore::sync::message(fd, libc::POLLIN, flags, pc);
         real(fd, to, n, flags, from, len)
     }
     fn recvmsg(fd: c_int, message: *mut c_void, flags: c_int) -> isize, |t, pc, real| {
@@ -203,7 +203,7 @@ interpose! {
         }
         got
     } explore {
-        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        explore::sync::message(fd, libc::POLLIN, flags, pc);
         real(fd, message, flags)
     }
     fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { paired(fds, real(fds)) } explore {

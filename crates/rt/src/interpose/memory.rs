@@ -3,6 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::{Real, interpose};
+use crate::explore;
 use crate::detect::thread::Thread;
 use crate::detect::{objects, range};
 use crate::hub::modules;
@@ -109,15 +110,28 @@ interpose! {
         let p = real(at, n, prot, flags, fd, offset);
         mapped(p, n);
         p
+    } explore {
+        explore::mapping(flags);
+        let p = real(at, n, prot, flags, fd, offset);
+        explore::mapped(p as usize, n);
+        p
     }
     fn mmap64(at: Pointer, n: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> Pointer, |t, pc, real| {
         let p = real(at, n, prot, flags, fd, offset);
         mapped(p, n);
         p
+    } explore {
+        explore::mapping(flags);
+        let p = real(at, n, prot, flags, fd, offset);
+        explore::mapped(p as usize, n);
+        p
     }
     fn munmap(at: Pointer, n: usize) -> c_int, |t, pc, real| {
         range::clear(at as usize, n);
         objects::remove_range(at as usize, n);
+        real(at, n)
+    } explore {
+        explore::unmapping(at as usize, n);
         real(at, n)
     }
     fn mremap(old: Pointer, old_size: usize, size: usize, flags: c_int, at: Pointer) -> Pointer, |t, pc, real| {
@@ -127,5 +141,8 @@ interpose! {
             mapped(p, size);
         }
         p
+    } explore {
+        explore::retry_with_fork(raddle_wire::explore::outside::MAPPING);
+        real(old, old_size, size, flags, at)
     }
 }

@@ -144,6 +144,27 @@ interpose! {
         real(path, flags)
     }
 
+    /// Each thread has its own in the kernel, where there is but the carrier.
+    fn sigaltstack(new: *const c_void, old: *mut libc::stack_t) -> c_int, |t, pc, real| { real(new, old) } explore {
+        if !old.is_null() {
+            *old = libc::stack_t { ss_sp: core::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+        }
+        0
+    }
+    fn pthread_sigmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| { real(how, set, old) } explore {
+        mask(how, set, old).map_or(libc::EINVAL, |()| 0)
+    }
+    fn sigprocmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| { real(how, set, old) } explore {
+        if mask(how, set, old).is_none() {
+            sys::set_errno(libc::EINVAL);
+            return -1;
+        }
+        0
+    }
+    fn sigpending(set: *mut u64) -> c_int, |t, pc, real| { real(set) } explore {
+        *set = explore::signals::pending();
+        0
+    }
     fn flockfile(file: *mut c_void), |t, pc, real| { real(file) } explore {
         explore::uninterrupted(1);
         real(file)
@@ -182,6 +203,18 @@ interpose! {
 /// The kernel's number of the carrier is nobody's; the same in every run is better.
 fn thread_number() -> c_int {
     100_000 + explore::state().current as c_int
+}
+
+/// A thread's mask: kept here, and with the kernel too before there are threads.
+unsafe fn mask(how: c_int, set: *const u64, old: *mut u64) -> Option<()> {
+    // SAFETY: null or the program's sets, of which the first word has all signals there are.
+    unsafe {
+        let before = explore::signals::change_mask(how, set.as_ref().copied())?;
+        if let Some(old) = old.as_mut() {
+            *old = before;
+        }
+    }
+    Some(())
 }
 
 type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;

@@ -9,6 +9,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::interpose;
+use crate::explore;
 use crate::detect::sync;
 use crate::detect::thread::{Thread, current};
 use crate::hub::plan;
@@ -181,24 +182,54 @@ unsafe fn signal_like(t: &mut Thread, signal: c_int, handler: usize, flags: c_in
 interpose! {
     fn sigaction(signal: c_int, new: *const SigAction, old: *mut SigAction) -> c_int, |t, pc, real| {
         install(t, signal, new, old, real)
+    } explore {
+        explore::signals::install(signal, new, old, |new| real(signal, new, core::ptr::null_mut()))
     }
     fn signal(signal: c_int, handler: usize) -> usize, |t, pc, real| {
         signal_like(t, signal, handler, libc::SA_RESTART)
+    } explore {
+        let mut new = core::mem::zeroed::<SigAction>();
+        let mut old = core::mem::zeroed::<SigAction>();
+        new.sa_sigaction = handler;
+        new.sa_flags = libc::SA_RESTART;
+        explore::signals::install(signal, &new, &mut old, |_| if real(signal, handler) == libc::SIG_ERR { -1 } else { 0 });
+        old.sa_sigaction
     }
     fn bsd_signal(signal: c_int, handler: usize) -> usize, |t, pc, real| {
         signal_like(t, signal, handler, libc::SA_RESTART)
+    } explore {
+        let mut new = core::mem::zeroed::<SigAction>();
+        let mut old = core::mem::zeroed::<SigAction>();
+        new.sa_sigaction = handler;
+        new.sa_flags = libc::SA_RESTART;
+        explore::signals::install(signal, &new, &mut old, |_| if real(signal, handler) == libc::SIG_ERR { -1 } else { 0 });
+        old.sa_sigaction
     }
     fn kill(pid: c_int, signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
+        real(pid, signal)
+    } explore {
+        if explore::is_running() && pid == sys::pid() as c_int && signal > 0 {
+            explore::signals::send_to_process(signal, pc);
+            return 0;
+        }
         real(pid, signal)
     }
     fn raise(signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
         real(signal)
+    } explore {
+        if !explore::is_running() {
+            return real(signal);
+        }
+        explore::signals::send(explore::state().current, signal, pc);
+        0
     }
     fn pthread_kill(thread: usize, signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
         real(thread, signal)
+    } explore {
+        explore::signals::send_to(thread, signal, pc).unwrap_or_else(|| real(thread, signal))
     }
     fn pthread_sigqueue(thread: usize, signal: c_int, value: usize) -> c_int, |t, pc, real| {
         sending(t, signal);
@@ -218,6 +249,12 @@ interpose! {
             sync::acquire(t, key(*signal));
         }
         r
+    } explore {
+        if !explore::is_running() {
+            return real(set, signal);
+        }
+        *signal = explore::signals::wait(*set.cast(), pc);
+        0
     }
     fn sigwaitinfo(set: *const c_void, info: *mut c_void) -> c_int, |t, pc, real| {
         let r = real(set, info);
@@ -225,6 +262,15 @@ interpose! {
             sync::acquire(t, key(r));
         }
         r
+    } explore {
+        if !explore::is_running() {
+            return real(set, info);
+        }
+        let signal = explore::signals::wait(*set.cast(), pc);
+        if !info.is_null() {
+            (*info.cast::<libc::siginfo_t>()).si_signo = signal;
+        }
+        signal
     }
     fn sigtimedwait(set: *const c_void, info: *mut c_void, timeout: *const c_void) -> c_int, |t, pc, real| {
         let r = real(set, info, timeout);
