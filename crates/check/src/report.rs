@@ -172,6 +172,7 @@ impl Reporter<'_> {
             location: self.location(),
             threads: raw.threads.iter().map(|t| self.thread(t)).collect(),
             locks: self.locks(),
+            interleaving: None,
             occurrences,
             notes,
         }

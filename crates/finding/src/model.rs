@@ -72,6 +72,9 @@ pub struct Finding {
     /// The locks that `accesses` name.
     #[serde(default)]
     pub locks: Vec<Lock>,
+    /// The execution in which it happens, where there is one to show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interleaving: Option<Interleaving>,
     /// How often it was seen.
     #[serde(default)]
     pub occurrences: u64,
@@ -93,10 +96,36 @@ impl Finding {
             location: None,
             threads: Vec::new(),
             locks: Vec::new(),
+            interleaving: None,
             occurrences: 1,
             notes: Vec::new(),
         }
     }
+}
+
+/// An execution as a table with one column a thread and one row a step, from top to bottom as it happened. Only the steps
+/// that matter are in it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interleaving {
+    /// What the thread of each of [`Finding::accesses`] does there: ``waits for L2 `b` ``. Empty: as the access says.
+    pub deeds: Vec<String>,
+    /// The columns, by [`Thread::label`].
+    pub threads: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+/// A step of an execution.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The column.
+    pub thread: usize,
+    /// ``locks L1 `a` ``
+    pub text: String,
+    pub frame: Option<Frame>,
+    /// The thread of the row above could have gone on, and this one was let run in its place.
+    pub preempts: bool,
+    /// How often in a row.
+    pub times: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

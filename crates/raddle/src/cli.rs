@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{doctor, run};
+use crate::{doctor, explore, replay, run};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,6 +21,10 @@ Build, then watch:
   cmake -DCMAKE_C_COMPILER=raddle-cc -DCMAKE_CXX_COMPILER=raddle-c++ ..
   raddle run -- ./my_server --selftest
 
+Search, then repeat:
+  raddle explore -- ./queue_test
+  raddle replay queue_test-deadlock-1.raddle
+
   cargo raddle test                            # Rust: builds and watches
 
 Exit status: 0 nothing found, 66 findings, 2 raddle could not do its job.
@@ -29,6 +33,10 @@ The compiler wrappers end with the compiler's own status.";
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Box<run::Args>),
+
+    Explore(Box<explore::Args>),
+
+    Replay(Box<replay::Args>),
 
     /// Compile or link C with instrumentation: a stand-in for cc
     ///

@@ -7,7 +7,10 @@ mod cli;
 mod doctor;
 mod embedded;
 mod exit;
+mod explore;
 mod install;
+mod places;
+mod replay;
 mod run;
 mod shims;
 mod sysroot;
@@ -38,6 +41,8 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
     }
     match parse(&args)?.command {
         Command::Run(args) => run::run(*args),
+        Command::Explore(args) => explore::run(*args),
+        Command::Replay(args) => replay::run(*args),
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.
             let options = &args[2..args.len() - cargo.cargo.len()];

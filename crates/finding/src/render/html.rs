@@ -2,7 +2,7 @@
 //!
 //! It is safe to publish: every text passes [`escape`], and the page forbids itself scripts and outside resources.
 
-use crate::model::{Confidence, Finding, Frame, Report};
+use crate::model::{Confidence, Finding, Frame, Interleaving, Report};
 use crate::{place, suppress};
 
 use super::RenderOptions;
@@ -55,7 +55,11 @@ impl Page<'_> {
         for end in &ends {
             self.end(finding, end);
         }
-        self.out.push_str("</ol>\n<dl>\n");
+        self.out.push_str("</ol>\n");
+        if let Some(interleaving) = &finding.interleaving {
+            self.interleaving(interleaving);
+        }
+        self.out.push_str("<dl>\n");
         self.facts(finding);
         self.out.push_str("</dl>\n</article>\n");
     }
@@ -79,6 +83,27 @@ impl Page<'_> {
             }
         }
         self.out.push_str("</li>\n");
+    }
+
+    /// One column a thread, one row a step.
+    fn interleaving(&mut self, table: &Interleaving) {
+        if table.rows.is_empty() {
+            return;
+        }
+        self.out.push_str("<table class=\"interleaving\">\n<tr>");
+        for label in &table.threads {
+            self.out.push_str(&format!("<th>{}</th>", escape(label)));
+        }
+        self.out.push_str("</tr>\n");
+        for row in &table.rows {
+            let class = if row.preempts { " class=\"preempts\"" } else { "" };
+            self.out.push_str(&format!("<tr{class}>{}", "<td></td>".repeat(row.thread)));
+            let place = story::row_place(row, self.options).unwrap_or_default();
+            self.out.push_str(&format!("<td>{} <small>{}</small></td>", escape(&story::row(row)), escape(&place)));
+            let rest = table.threads.len().saturating_sub(row.thread + 1);
+            self.out.push_str(&format!("{}</tr>\n", "<td></td>".repeat(rest)));
+        }
+        self.out.push_str("</table>\n");
     }
 
     fn facts(&mut self, finding: &Finding) {
@@ -214,6 +239,8 @@ article.suspected { border-left-color: var(--suspected); } article.suspected h2 
 .place { color: var(--place); }
 pre { background: var(--code); padding: 0.25rem 0.5rem; overflow-x: auto; margin: 0.25rem 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; } dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+.interleaving { border-collapse: collapse; font-size: 0.9rem; } .interleaving td, .interleaving th { padding: 0.1rem 0.75rem; text-align: left; border-left: 1px solid var(--line); }
+.interleaving tr.preempts td { border-top: 1px dashed var(--line); }
 footer { border-top: 1px solid var(--line); font-size: 0.9rem; color: var(--soft); }
 "#;
 

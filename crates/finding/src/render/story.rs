@@ -1,8 +1,8 @@
 //! What there is to say about a finding, in words, for every format that speaks to people.
 
 use crate::model::{
-    Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, STAT_BASELINE, STAT_SUPPRESSED,
-    Stat, Thread,
+    Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Row, STAT_BASELINE,
+    STAT_SUPPRESSED, Stat, Thread,
 };
 
 use super::RenderOptions;
@@ -21,7 +21,7 @@ pub(super) fn ends(finding: &Finding) -> Vec<End<'_>> {
     let accesses = &finding.accesses;
     match accesses.as_slice() {
         [access] => vec![End { when: "here", index: 0, access }],
-        [now, earlier] if !is_cycle(finding) => vec![
+        [now, earlier] if !is_state(finding) => vec![
             End { when: "earlier", index: 1, access: earlier },
             End { when: "now", index: 0, access: now },
         ],
@@ -35,9 +35,20 @@ pub(super) fn is_cycle(finding: &Finding) -> bool {
         && finding.accesses.iter().all(|a| a.op == Op::Lock)
 }
 
+/// Findings whose accesses are all at one moment: where each thread is when none can go on.
+fn is_state(finding: &Finding) -> bool {
+    is_cycle(finding) || matches!(finding.kind, Kind::Deadlock | Kind::Livelock | Kind::Starvation)
+}
+
 /// `T2 (worker) wrote 4 bytes, holding L1`.
 pub(super) fn deed(finding: &Finding, end: &End<'_>) -> String {
     let access = end.access;
+    let told = finding.interleaving.as_ref().and_then(|i| i.deeds.get(end.index));
+    if let Some(deed) = told.filter(|deed| !deed.is_empty()) {
+        let held: Vec<_> = access.locks.iter().map(|label| named(finding, label)).collect();
+        let held = if held.is_empty() { "no lock".to_owned() } else { held.join(", ") };
+        return format!("{} {deed}, holding {held}", access.thread);
+    }
     if access.op == Op::Lock || access.op == Op::Unlock {
         return lock_deed(finding, end);
     }
@@ -126,6 +137,25 @@ pub(super) fn lock_relation(finding: &Finding) -> Option<String> {
         [] => "no lock is held at both ends".to_owned(),
         common => format!("{} is held at both ends, and does not order them", common.join(", ")),
     })
+}
+
+/// What a row of an interleaving says: the step, and how often.
+pub(super) fn row(row: &Row) -> String {
+    if row.times > 1 { format!("{} ({} times)", row.text, row.times) } else { row.text.clone() }
+}
+
+/// Where the step of a row is: `transfer bank.c:12`. Columns are narrow, so the file stands without its folders.
+pub(super) fn row_place(row: &Row, options: &RenderOptions<'_>) -> Option<String> {
+    let frame = row.frame.as_ref()?;
+    let short = match (frame.file.as_deref(), line(frame)) {
+        (Some(file), Some(line)) => Some(format!("{}:{line}", crate::place::file_name(file))),
+        _ => place(frame, options),
+    };
+    match (frame.function.as_deref(), short) {
+        (Some(function), Some(place)) => Some(format!("{function} {place}")),
+        (None, place) => place,
+        (Some(function), None) => Some(function.to_owned()),
+    }
 }
 
 /// What the address is, as the end of "the address is …".

@@ -8,7 +8,7 @@
 //! width, and without colours the text is the same as with colours taken off. Names and paths are never cut: a line
 //! that holds one may be longer than the width.
 
-use crate::model::{Confidence, Finding, Frame, Report};
+use crate::model::{Confidence, Finding, Frame, Interleaving, Report, Row};
 use crate::{place, suppress};
 
 use super::story::{self, End};
@@ -70,6 +70,9 @@ impl Page<'_> {
         for (at, end) in ends.iter().enumerate() {
             self.end(finding, end, (ends.len() > 1).then_some(at + 1));
         }
+        if let Some(interleaving) = &finding.interleaving {
+            self.interleaving(interleaving);
+        }
         if let Some(relation) = story::lock_relation(finding) {
             self.prose("  ", (Style::Bold, "locks: "), &relation);
         }
@@ -103,6 +106,45 @@ impl Page<'_> {
             self.held_at(finding, end);
         }
         self.blank();
+    }
+
+    /// One column a thread. A step is one line in its thread's column, so nothing is ever cut.
+    fn interleaving(&mut self, table: &Interleaving) {
+        if table.rows.is_empty() {
+            return;
+        }
+        let columns = table.threads.len().max(1);
+        let width = ((self.width() - STACK_INDENT.len()) / columns).clamp(4, 26);
+        self.line(&[(Style::Bold, "  interleaving:")]);
+        let mut heads = STACK_INDENT.to_owned();
+        for label in &table.threads {
+            heads += &format!("{label:width$} ");
+        }
+        self.line(&[(Style::Cyan, &heads)]);
+        for row in &table.rows {
+            if row.preempts {
+                self.line(&[(Style::Dim, &format!("{STACK_INDENT}{}", "- ".repeat(columns * width / 2)))]);
+            }
+            self.row(row, " ".repeat(STACK_INDENT.len() + row.thread * (width + 1)));
+        }
+        self.blank();
+    }
+
+    fn row(&mut self, row: &Row, indent: String) {
+        let text = story::row(row);
+        let Some(place) = story::row_place(row, self.options) else {
+            return self.line(&[(Style::Plain, &indent), (Style::Plain, &text)]);
+        };
+        let columns = indent.len() + text.chars().count() + 2 + place.chars().count();
+        if columns <= self.width() {
+            return self.line(&[
+                (Style::Plain, &indent),
+                (Style::Plain, &text),
+                (Style::Dim, &format!("  {place}")),
+            ]);
+        }
+        self.line(&[(Style::Plain, &indent), (Style::Plain, &text)]);
+        self.line(&[(Style::Plain, &format!("{indent}  ")), (Style::Dim, &place)]);
     }
 
     /// The other half of an edge of a cycle: where the locks were taken that the thread already held.
@@ -324,6 +366,37 @@ mod tests {
         for line in text.lines().filter(|line| !line.contains(long)) {
             assert!(line.chars().count() <= 40, "{line}");
         }
+    }
+
+    #[test]
+    fn an_interleaving_has_a_column_for_each_thread() {
+        let mut deadlock = finding(Kind::Deadlock, vec![access(Op::Call, "T1", vec![])]);
+        let row = |thread, text: &str, preempts, times| Row {
+            thread,
+            text: text.into(),
+            frame: Some(frame("f", "a.c", 3, 1)),
+            preempts,
+            times,
+        };
+        deadlock.interleaving = Some(Interleaving {
+            deeds: vec!["waits for the end".into()],
+            threads: vec!["T0 (main)".into(), "T1".into()],
+            rows: vec![row(0, "locks `a`", false, 1), row(1, "reads `x`", true, 3)],
+        });
+        let text = super::finding(&deadlock, &RenderOptions { width: 60, ..RenderOptions::default() });
+        assert!(text.contains("T1 waits for the end, holding no lock"), "{text}");
+        let lines: Vec<&str> = text.lines().skip_while(|l| *l != "  interleaving:").collect();
+        assert_eq!(
+            lines[1..5],
+            [
+                "      T0 (main)                  T1",
+                "      locks `a`  f a.c:3",
+                "      - - - - - - - - - - - - - - - - - - - - - - - - - -",
+                "                                 reads `x` (3 times)",
+            ],
+            "{text}"
+        );
+        assert_eq!(lines[5], "                                   f a.c:3");
     }
 
     #[test]

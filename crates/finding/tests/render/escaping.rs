@@ -2,8 +2,8 @@
 //! (any bytes; what is not UTF-8 arrives as U+FFFD) or somebody with bad intentions puts there.
 
 use raddle_finding::{
-    Access, Confidence, Finding, Format, Frame, Kind, Location, Lock, Op, RenderOptions, Report, Stat, Taken,
-    Thread, identity, render,
+    Access, Confidence, Finding, Format, Frame, Interleaving, Kind, Location, Lock, Op, RenderOptions, Report,
+    Row, Stat, Taken, Thread, identity, render,
 };
 
 const NASTY: &str =
@@ -51,6 +51,11 @@ fn nasty() -> Report {
             taken: vec![Taken { thread: NASTY.into(), stack: vec![frame()] }],
         }],
         schedule: Some(NASTY.into()),
+        interleaving: Some(Interleaving {
+            deeds: vec![NASTY.into()],
+            threads: vec![NASTY.into()],
+            rows: vec![Row { text: NASTY.into(), frame: Some(frame()), preempts: true, ..Row::default() }],
+        }),
         notes: vec![NASTY.into()],
         ..Finding::new(kind, Confidence::Confirmed, NASTY)
     };

@@ -1,6 +1,6 @@
 //! The command line of `raddle run`.
 
-use clap::ValueEnum;
+use clap::{Args as _, FromArgMatches, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -57,6 +57,17 @@ pub struct Options {
     #[arg(long, help_heading = "Detection")]
     pub condvar_mutexes_order: bool,
 
+    /// Leave out findings that touch fun:NAME, file:PATH or module:NAME, with * (may be repeated)
+    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
+    pub ignore: Vec<String>,
+
+    #[command(flatten)]
+    pub report: Report,
+}
+
+/// What becomes of the findings: the same for every command.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Report {
     /// The format of the report
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Report")]
     pub format: Format,
@@ -82,10 +93,6 @@ pub struct Options {
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub suppressions: Vec<PathBuf>,
 
-    /// Leave out findings that touch fun:NAME, file:PATH or module:NAME, with * (may be repeated)
-    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
-    pub ignore: Vec<String>,
-
     /// Leave out the findings that this file lists
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub baseline: Option<PathBuf>,
@@ -93,6 +100,15 @@ pub struct Options {
     /// Write the findings of this run to a file for --baseline
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub write_baseline: Option<PathBuf>,
+}
+
+impl Options {
+    /// As a command line without a word has them.
+    pub fn defaults() -> Options {
+        let line = Options::augment_args(clap::Command::new("run")).no_binary_name(true);
+        let matches = line.get_matches_from(std::iter::empty::<OsString>());
+        Options::from_arg_matches(&matches).expect("every option has a default")
+    }
 }
 
 /// The detector's state machine.

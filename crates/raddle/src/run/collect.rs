@@ -8,6 +8,8 @@ use anyhow::{Context, Result};
 use raddle_wire::log::{Header, MAGIC};
 use raddle_wire::record::{Decoded, DecodedEnd, HeldLock, Place, decode_all};
 
+use crate::places::Mapped;
+
 /// One process image.
 #[derive(Default)]
 pub struct Process {
@@ -31,13 +33,6 @@ pub struct Process {
     pub expected_seen: Vec<u64>,
     /// Creations and joins, in order: (true, parent, child) or (false, joiner, thread).
     pub fork_joins: Vec<(bool, u64, u64)>,
-}
-
-pub struct Mapped {
-    pub low: u64,
-    pub high: u64,
-    pub offset: u64,
-    pub path: PathBuf,
 }
 
 /// Return addresses, and how many modules were mapped when they were logged.
@@ -164,11 +159,8 @@ impl Process {
         state.is_some_and(|s| s != 'Z' && s != 'X')
     }
 
-    /// The module that was mapped at `address` when `modules` of them were known.
-    pub fn module_at(&self, address: u64, modules: usize) -> Option<&Mapped> {
-        self.modules[..modules.min(self.modules.len())]
-            .iter()
-            .rev()
-            .find(|m| m.low <= address && address < m.high)
+    /// What was mapped when `modules` of the mappings were known.
+    pub fn modules(&self, modules: usize) -> &[Mapped] {
+        &self.modules[..modules.min(self.modules.len())]
     }
 }

@@ -5,29 +5,28 @@ mod place;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 
-use raddle_binary::{Address, Lookup, Patterns, Symbolizer};
+use raddle_binary::Patterns;
 use raddle_finding::{
     Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Stat, Taken, Thread,
 };
 use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, lock_kind};
 
 use super::args::{Mode, Options};
-use super::collect::{Mapped, Process, Race};
+use super::collect::{Process, Race};
 use super::session::patterns;
+use crate::places::{Global, Places};
 
 /// All that was found, not yet grouped.
 pub fn report(command: &[OsString], processes: &[Process], options: &Options) -> Report {
     let target: Vec<String> = command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
     let mut report = Report::new("run", target);
-    let mut symbols = Symbolizer::new();
+    let mut places = Places::new();
     let ignored = patterns(&options.ignore);
     let several = processes.iter().filter(|p| p.instrumented).count() > 1;
     for process in processes {
-        let root = std::env::current_dir().unwrap_or_default();
         let (mode, history) = (options.mode, options.history);
-        let mut explain = Explain { process, symbols: &mut symbols, root, mode, history, ignored: &ignored };
+        let mut explain = Explain { process, places: &mut places, mode, history, ignored: &ignored };
         let mut findings = explain.races();
         if !options.no_lock_order {
             findings.extend(explain.cycles());
@@ -62,9 +61,7 @@ fn add_stats(stats: &mut BTreeMap<String, Stat>, processes: &[Process], options:
 
 struct Explain<'a> {
     process: &'a Process,
-    symbols: &'a mut Symbolizer,
-    /// Files below it are named relative to it.
-    root: PathBuf,
+    places: &'a mut Places,
     mode: Mode,
     history: u8,
     ignored: &'a Patterns,
@@ -197,7 +194,7 @@ impl Explain<'_> {
 
     fn lock(&mut self, id: u64, taken: &[(u64, u64)]) -> Lock {
         let known = self.process.locks.get(&id);
-        let name = known.and_then(|l| self.global(l.address, usize::MAX)).map(|g| place::name_of(&g));
+        let name = known.and_then(|l| self.global(l.address, usize::MAX)).map(|g| g.label());
         Lock {
             label: format!("L{id}"),
             what: known.map_or("lock", |l| what(l.what)).into(),
@@ -214,50 +211,12 @@ impl Explain<'_> {
 
     fn stack(&mut self, id: u64) -> Vec<Frame> {
         let Some(stack) = self.process.stacks.get(&id) else { return Vec::new() };
-        let frames: Vec<Frame> = stack.pcs.iter().flat_map(|pc| self.frames(*pc, stack.modules)).collect();
-        // The runtime starts threads in place of the program; Rust says where its own machinery begins.
-        let is = |f: &Frame, part: &str| f.function.as_deref().is_some_and(|n| n.contains(part));
-        let own = frames.into_iter().take_while(|f| !is(f, "__rust_begin_short_backtrace"));
-        own.filter(|f| !is(f, "raddle_rt::")).collect()
+        self.places.stack(self.process.modules(stack.modules), &stack.pcs)
     }
 
-    /// The functions at a return address, inlined ones first.
-    fn frames(&mut self, pc: u64, modules: usize) -> Vec<Frame> {
-        let Some(mapped) = self.process.module_at(pc, modules) else {
-            return vec![Frame { offset: Some(pc), ..Frame::default() }];
-        };
-        let module = mapped.path.file_name().map(|n| n.to_string_lossy().into_owned());
-        let offset = pc - mapped.low + mapped.offset;
-        let bias = self.bias(mapped, modules);
-        let address = bias.map_or(Address::FileOffset(offset), |b| Address::Virtual(pc.wrapping_sub(b)));
-        let found = self.symbols.frames(&mapped.path, address, Lookup::Return);
-        if found.is_empty() {
-            return vec![Frame { module, offset: Some(offset), ..Frame::default() }];
-        }
-        let frame = |f: raddle_binary::SourceFrame| Frame {
-            function: f.function,
-            file: f.file.map(|file| self.relative(file)),
-            line: f.line,
-            column: f.column,
-            module: module.clone(),
-            offset: None,
-            function_line: f.function_line,
-        };
-        found.into_iter().map(frame).collect()
-    }
-
-    /// What is added to the addresses of a module's file. The mapping of its first page tells it without doubt; others may
-    /// share a page of the file.
-    fn bias(&mut self, mapped: &Mapped, modules: usize) -> Option<u64> {
-        let known = &self.process.modules[..modules.min(self.process.modules.len())];
-        let first = known.iter().filter(|m| m.path == mapped.path && m.offset == 0 && m.low <= mapped.low);
-        let first = first.max_by_key(|m| m.low).unwrap_or(mapped);
-        self.symbols.module(&mapped.path).ok()?.load_bias(first.low, first.offset)
-    }
-
-    fn relative(&self, file: String) -> String {
-        let below = Path::new(&file).strip_prefix(&self.root).ok().map(|p| p.to_string_lossy().into_owned());
-        below.filter(|p| !p.is_empty()).unwrap_or(file)
+    /// The global variable at `address`, given the modules known at the time.
+    fn global(&mut self, address: u64, modules: usize) -> Option<Global> {
+        self.places.global(self.process.modules(modules), address)
     }
 
     fn missing_races(&mut self) -> Vec<Finding> {

@@ -1,6 +1,7 @@
 //! Starts the target with the runtime in its way, and waits for it.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -34,10 +35,11 @@ extern "C" fn pass_on(signal: i32) {
     }
 }
 
-pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &Session) -> Result<Status> {
+/// The program with the runtime in its way, as a process of the session in `dir`.
+pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &Path) -> Command {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
-    command.env(OsStr::new(raddle_wire::SESSION_ENV.to_str()?), session.dir());
+    command.env(OsStr::from_bytes(raddle_wire::SESSION_ENV.to_bytes()), dir);
     command.env("LD_LIBRARY_PATH", in_front(&runtime.library_folder(), "LD_LIBRARY_PATH"));
     if !program.has_runtime {
         command.env("LD_PRELOAD", in_front(&runtime.shared_library(), "LD_PRELOAD"));
@@ -51,7 +53,14 @@ pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &S
             bound_stack();
             Ok(())
         });
-        // The terminal sends these to the target as well; raddle stays to tell what was found.
+    }
+    command
+}
+
+pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &Session) -> Result<Status> {
+    let mut command = command(program, words, runtime, session.dir());
+    // SAFETY: the terminal sends these to the target as well; raddle stays to tell what was found.
+    unsafe {
         libc::signal(libc::SIGINT, libc::SIG_IGN);
         libc::signal(libc::SIGQUIT, libc::SIG_IGN);
     }

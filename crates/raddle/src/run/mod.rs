@@ -10,13 +10,13 @@
 //! ```
 
 pub mod args;
-mod collect;
-mod explain;
-mod launch;
-mod output;
-mod session;
-mod settle;
-mod target;
+pub mod collect;
+pub mod explain;
+pub mod launch;
+pub mod output;
+pub mod session;
+pub mod settle;
+pub mod target;
 mod tsan_options;
 
 pub use args::{Args, Options};
@@ -32,7 +32,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
     let options = tsan_options::merge(args.options, std::env::var("TSAN_OPTIONS").ok().as_deref());
     // Everything that can be wrong with the request is found out before the target runs.
-    let settler = settle::Settler::new(&options)?;
+    let settler = settle::Settler::new(&options.report)?;
     let program = target::find(&args.command)?;
     let runtime = crate::install::Runtime::open()?;
     let session = session::Session::open(&options)?;
@@ -50,5 +50,6 @@ pub fn run(args: Args) -> Result<ExitCode> {
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     report.stats.insert("processes_left".into(), Stat::Int(left as i64));
     report.stats.insert("target_status".into(), Stat::Int(status.code() as i64));
-    settler.settle(report, status)
+    // As if raddle had not been there. A status of 256 and more does not exist.
+    settler.settle(report, status.code() as u8)
 }

@@ -11,8 +11,7 @@ use raddle_finding::{
     Confidence, Format, RenderOptions, Report, STAT_BASELINE, STAT_SUPPRESSED, Stat, group, render,
 };
 
-use super::args::{self, Color, FailOn, Options};
-use super::launch::Status;
+use super::args::{self, Color, FailOn};
 use super::output::{self, OutputFile};
 
 /// All that is needed to settle a report, read and checked before the target runs.
@@ -28,7 +27,7 @@ pub struct Settler {
 }
 
 impl Settler {
-    pub fn new(options: &Options) -> Result<Settler> {
+    pub fn new(options: &args::Report) -> Result<Settler> {
         let mut suppressions = Suppressions::default();
         for path in &options.suppressions {
             let name = path.display().to_string();
@@ -59,8 +58,8 @@ impl Settler {
         })
     }
 
-    /// Writes the report and says how raddle ends.
-    pub fn settle(&self, mut report: Report, status: Status) -> Result<ExitCode> {
+    /// Writes the report and says how raddle ends: with `otherwise` if nothing was found.
+    pub fn settle(&self, mut report: Report, otherwise: u8) -> Result<ExitCode> {
         let applied = self.suppressions.apply(std::mem::take(&mut report.findings));
         if !self.suppressions.rules().is_empty() {
             let suppressed = group::group(applied.suppressed.into_iter().map(|(f, _)| f).collect()).len();
@@ -80,8 +79,7 @@ impl Settler {
         if report.findings.iter().any(|f| counts(f.confidence)) {
             return Ok(ExitCode::from(self.exit_code));
         }
-        // As if raddle had not been there. A status of 256 and more does not exist.
-        Ok(ExitCode::from(status.code() as u8))
+        Ok(ExitCode::from(otherwise))
     }
 
     fn show(&self, report: &Report) -> Result<()> {

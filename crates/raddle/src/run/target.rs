@@ -48,7 +48,7 @@ pub enum TargetError {
 }
 
 /// A program that can be started.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Program {
     pub path: PathBuf,
     /// It carries raddle's runtime; otherwise the runtime is preloaded, for the sake of libraries and of children.

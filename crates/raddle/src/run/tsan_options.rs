@@ -21,17 +21,17 @@ pub fn merge(mut options: Options, value: Option<&str>) -> Options {
         let Some((key, value)) = word.split_once('=') else { continue };
         let value = value.trim_matches(['"', '\'']);
         match key {
-            "suppressions" => options.suppressions.push(value.into()),
-            "exitcode" if options.exit_code == crate::exit::FINDINGS => {
-                options.exit_code = value.parse().unwrap_or(options.exit_code);
+            "suppressions" => options.report.suppressions.push(value.into()),
+            "exitcode" if options.report.exit_code == crate::exit::FINDINGS => {
+                options.report.exit_code = value.parse().unwrap_or(options.report.exit_code);
             }
             "detect_deadlocks" => options.no_lock_order |= is_off(value),
-            "log_path" if options.output.is_none() && !matches!(value, "stderr" | "stdout") => {
-                options.output = Some(value.into());
+            "log_path" if options.report.output.is_none() && !matches!(value, "stderr" | "stdout") => {
+                options.report.output = Some(value.into());
             }
-            "color" if options.color == Color::Auto => match value {
-                "always" => options.color = Color::Always,
-                "never" => options.color = Color::Never,
+            "color" if options.report.color == Color::Auto => match value {
+                "always" => options.report.color = Color::Always,
+                "never" => options.report.color = Color::Never,
                 _ => {}
             },
             "memory_limit_mb" if options.memory_limit.is_none() => {
@@ -69,9 +69,9 @@ mod tests {
             &[],
             "suppressions=s.txt:exitcode=7 detect_deadlocks=0,memory_limit_mb=512:color=never:log_path=r.txt",
         );
-        assert_eq!(o.suppressions, [std::path::PathBuf::from("s.txt")]);
-        assert_eq!((o.exit_code, o.no_lock_order, o.memory_limit), (7, true, Some(512 << 20)));
-        assert_eq!((o.color, o.output), (Color::Never, Some("r.txt".into())));
+        assert_eq!(o.report.suppressions, [std::path::PathBuf::from("s.txt")]);
+        assert_eq!((o.report.exit_code, o.no_lock_order, o.memory_limit), (7, true, Some(512 << 20)));
+        assert_eq!((o.report.color, o.report.output), (Color::Never, Some("r.txt".into())));
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
             &["--exit-code", "5", "-o", "mine"],
             "exitcode=7:log_path=r.txt:halt_on_error=1:nonsense",
         );
-        assert_eq!((o.exit_code, o.output), (5, Some("mine".into())));
-        assert_eq!(options(&[], "log_path=stderr").output, None);
+        assert_eq!((o.report.exit_code, o.report.output), (5, Some("mine".into())));
+        assert_eq!(options(&[], "log_path=stderr").report.output, None);
     }
 }

@@ -76,7 +76,7 @@ impl Explain<'_> {
     fn lock_name(&mut self, id: u64) -> String {
         let address = self.process.locks.get(&id).map(|l| l.address);
         let global = address.and_then(|a| self.global(a, usize::MAX));
-        global.map_or_else(|| format!("L{id}"), |g| super::place::name_of(&g))
+        global.map_or_else(|| format!("L{id}"), |g| g.label())
     }
 }
 

@@ -1,0 +1,267 @@
+//! A worker and its successors: orders go in, executions come out, whatever becomes of the process.
+
+use std::collections::BTreeSet;
+use std::collections::VecDeque;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::Mutex;
+
+use anyhow::Result;
+use raddle_explore::{MAX_THREADS, Order};
+use raddle_wire::explore::{cannot, flag, outside};
+use thiserror::Error;
+
+use super::worker::{Ending, Execution, Recipe, Trouble, Worker};
+use crate::places::Mapped;
+
+/// Why a program can not be explored. Each is one sentence with its remedy.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum CrewError {
+    #[error("`{0}` ended with status {1} and created no thread: there is nothing to interleave")]
+    NoThreads(String, i32),
+    #[error(
+        "`{0}` ended ({1}) before it created a thread, or replaced itself by another program: there is nothing to interleave"
+    )]
+    EndedEarly(String, String),
+    #[error(
+        "`{0}` created no thread in {1} s: give it a command that needs no input and no terminal, or more time with --patience"
+    )]
+    NoThreadInTime(String, u64),
+    #[error("`{0}` creates more than {1} threads at once, which is the most that can be explored")]
+    TooManyThreads(String, usize),
+    #[error(
+        "this machine does not let programs set their thread pointer (FSGSBASE), which exploring needs: use Linux 5.9 or later"
+    )]
+    NoFsgsbase,
+    #[error("`{0}` can not be explored on this machine (reason {1})")]
+    Cannot(String, u64),
+    #[error(
+        "`{0}` is not instrumented, and raddle's runtime does not get control of it: build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
+    )]
+    NotInstrumented(String),
+    #[error("the search was stopped before `{0}` had created its first thread")]
+    Stopped(String),
+}
+
+/// Sentences for the user, each said once, whichever worker finds out.
+#[derive(Default)]
+pub struct Notes(Mutex<BTreeSet<String>>);
+
+impl Notes {
+    pub fn say(&self, sentence: &str) {
+        if self.0.lock().unwrap_or_else(|e| e.into_inner()).insert(sentence.into()) {
+            eprintln!("raddle: {sentence}");
+        }
+    }
+}
+
+pub struct Crew<'a> {
+    recipe: Recipe,
+    notes: &'a Notes,
+    /// The whole search is to end: nothing is waited for any more.
+    is_over: &'a (dyn Fn() -> bool + Sync),
+    worker: Option<Worker>,
+    waiting: VecDeque<Order>,
+    modules: Vec<Mapped>,
+}
+
+impl<'a> Crew<'a> {
+    pub fn new(recipe: Recipe, notes: &'a Notes, is_over: &'a (dyn Fn() -> bool + Sync)) -> Crew<'a> {
+        Crew { recipe, notes, is_over, worker: None, waiting: VecDeque::new(), modules: Vec::new() }
+    }
+
+    /// As it has become: more donors, a process a schedule.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// What the latest worker had mapped.
+    pub fn modules(&self) -> &[Mapped] {
+        &self.modules
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.in_flight() < self.recipe.slots as usize
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.waiting.len() + self.worker.as_ref().map_or(0, Worker::in_flight)
+    }
+
+    pub fn post(&mut self, order: Order) {
+        match &mut self.worker {
+            Some(worker) if self.waiting.is_empty() && worker.has_room() => worker.post(order),
+            _ => self.waiting.push_back(order),
+        }
+    }
+
+    /// Waits for results, and hands over all there are. Returns without any if there is nothing in flight.
+    pub fn turn(&mut self, each: &mut dyn FnMut(&Order, Execution<'_>)) -> Result<()> {
+        if self.in_flight() == 0 {
+            return Ok(());
+        }
+        let mut worker = match self.worker.take() {
+            Some(worker) => worker,
+            None => self.start()?,
+        };
+        while worker.has_room()
+            && let Some(order) = self.waiting.pop_front()
+        {
+            worker.post(order);
+        }
+        match worker.wait() {
+            Ok(()) => {
+                while worker.is_done() {
+                    if let Some((order, execution)) = worker.oldest(Ending::Finished) {
+                        each(order, execution);
+                    }
+                    worker.pop();
+                }
+                self.worker = Some(worker);
+            }
+            Err(trouble) => self.recover(worker, trouble, each)?,
+        }
+        Ok(())
+    }
+
+    /// The worker is lost; its orders are not.
+    fn recover(
+        &mut self,
+        mut worker: Worker,
+        trouble: Trouble,
+        each: &mut dyn FnMut(&Order, Execution<'_>),
+    ) -> Result<()> {
+        let ending = match trouble {
+            Trouble::Died(status) => Some(Ending::Died(Some(status))),
+            Trouble::Silent => Some(Ending::Hung),
+            other => {
+                self.adapt(other)?;
+                None
+            }
+        };
+        if let Some(ending) = ending {
+            if let Some((order, execution)) = worker.oldest(ending) {
+                each(order, execution);
+            }
+            worker.pop();
+        }
+        let mut orders = worker.into_orders();
+        orders.append(&mut self.waiting);
+        self.waiting = orders;
+        Ok(())
+    }
+
+    fn start(&mut self) -> Result<Worker> {
+        loop {
+            match self.recipe.start(self.is_over)? {
+                Ok(worker) => {
+                    self.modules.clone_from(&worker.modules);
+                    return Ok(worker);
+                }
+                Err(trouble) => self.adapt(trouble)?,
+            }
+        }
+    }
+
+    /// Changes the recipe so that the next worker can do better.
+    fn adapt(&mut self, trouble: Trouble) -> Result<(), CrewError> {
+        let name = self.recipe.program.path.display().to_string();
+        const MOST: u32 = MAX_THREADS as u32 - 1;
+        match trouble {
+            Trouble::MoreDonors(_) if self.recipe.donors >= MOST => {
+                return Err(CrewError::TooManyThreads(name, MAX_THREADS));
+            }
+            Trouble::MoreDonors(n) => self.recipe.donors = n.max(self.recipe.donors * 2).min(MOST),
+            Trouble::NeedsFork(why) if self.recipe.flags & flag::FORK == 0 => {
+                self.recipe.flags |= flag::FORK;
+                self.notes.say(&format!(
+                    "the program {}, which its memory alone does not undo: each schedule gets a process of its own, and the search is slower",
+                    outside_in_words(why)
+                ));
+            }
+            Trouble::NeedsFork(why) | Trouble::Cannot(why) => {
+                return Err(if why == cannot::NO_FSGSBASE {
+                    CrewError::NoFsgsbase
+                } else {
+                    CrewError::Cannot(name, why)
+                });
+            }
+            Trouble::NoThreads(status) => return Err(CrewError::NoThreads(name, status)),
+            Trouble::Died(_) if !self.recipe.program.has_runtime => {
+                return Err(CrewError::NotInstrumented(name));
+            }
+            Trouble::Died(status) => return Err(CrewError::EndedEarly(name, in_words(status))),
+            Trouble::Silent if (self.is_over)() => return Err(CrewError::Stopped(name)),
+            Trouble::Silent => {
+                return Err(CrewError::NoThreadInTime(name, self.recipe.patience.as_secs()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the worker.
+    pub fn stop(mut self) {
+        if let Some(worker) = self.worker.take() {
+            worker.stop();
+        }
+    }
+}
+
+fn outside_in_words(why: u64) -> &'static str {
+    match why {
+        outside::FILE => "opens files",
+        outside::PIPE_OR_SOCKET => "makes pipes or sockets",
+        outside::SHARED_MEMORY => "shares memory",
+        outside::PROCESS => "starts processes",
+        outside::TIMER => "sets timers",
+        outside::SIGNAL => "handles signals",
+        outside::MAPPING => "maps memory",
+        outside::LIBRARY => "loads libraries",
+        _ => "does something outside",
+    }
+}
+
+/// `status 3`, `SIGKILL`.
+pub fn in_words(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("status {code}"),
+        None => signal_name(status.signal().unwrap_or(0)),
+    }
+}
+
+pub fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGILL => "SIGILL",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGINT => "SIGINT",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGALRM => "SIGALRM",
+        other => return format!("signal {other}"),
+    };
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_in_words() {
+        assert_eq!(in_words(ExitStatus::from_raw(3 << 8)), "status 3");
+        assert_eq!(in_words(ExitStatus::from_raw(libc::SIGKILL)), "SIGKILL");
+        assert_eq!(signal_name(63), "signal 63");
+    }
+
+    #[test]
+    fn sentences_are_ones_that_a_person_can_act_on() {
+        let e = CrewError::NoThreads("./a".into(), 0).to_string();
+        assert_eq!(e, "`./a` ended with status 0 and created no thread: there is nothing to interleave");
+        assert!(CrewError::NoThreadInTime("./a".into(), 10).to_string().contains("--patience"));
+    }
+}

@@ -1,0 +1,180 @@
+//! The first runs: the program under the race detector, as `raddle run` does it (section 3.5 of the paper).
+//!
+//! Both ends of each race become scheduling points: an access that nothing orders is where a switch can make a
+//! difference, and the other accesses need none. Hybrid mode finds races that this very run happened to order. The runs
+//! also tell how the program usually ends, and how many threads it has.
+
+use std::io::Read;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use raddle_binary::Patterns;
+use raddle_finding::{Finding, Frame, Kind};
+
+use super::verdict::Usual;
+use super::worker::{Recipe, apart, end};
+use crate::places::{Mapped, Places};
+use crate::run::args::{Mode, Options};
+use crate::run::collect::{self, Process};
+use crate::run::session::{Session, patterns};
+use crate::run::{explain, launch, target};
+
+/// What the first runs have shown.
+#[derive(Default)]
+pub struct Seen {
+    /// Program counters of racy accesses, sorted.
+    pub points: Vec<u64>,
+    pub threads: u32,
+    pub usual: Usual,
+    /// Data races, if they were asked for.
+    pub races: Vec<Finding>,
+    pub instrumented: bool,
+}
+
+/// Which accesses may be scheduling points: `--only` and `--skip`.
+pub struct Scope {
+    only: Option<Patterns>,
+    skip: Patterns,
+}
+
+impl Scope {
+    pub fn new(only: &[String], skip: &[String]) -> Scope {
+        Scope { only: (!only.is_empty()).then(|| patterns(only)), skip: patterns(skip) }
+    }
+
+    fn is_all(&self) -> bool {
+        self.only.is_none() && self.skip == Patterns::default()
+    }
+
+    /// The program counters that are in scope.
+    pub fn filter(&self, modules: &[Mapped], mut pcs: Vec<u64>) -> Vec<u64> {
+        if !self.is_all() {
+            let mut places = Places::new();
+            pcs.retain(|pc| self.has(&places.frames(modules, *pc)));
+        }
+        pcs
+    }
+
+    /// `frames` are those at the access, inlined functions first.
+    fn has(&self, frames: &[Frame]) -> bool {
+        let touches = |patterns: &Patterns| {
+            frames.iter().any(|frame| {
+                let is = |value: &Option<String>, f: &dyn Fn(&str) -> bool| value.as_deref().is_some_and(f);
+                is(&frame.function, &|v| patterns.matches_function(v))
+                    || is(&frame.file, &|v| patterns.matches_file(v))
+                    || is(&frame.module, &|v| patterns.matches_module(v.as_ref()))
+            })
+        };
+        self.only.as_ref().is_none_or(touches) && !touches(&self.skip)
+    }
+}
+
+/// Runs the program under the detector, each time for at most `limit`.
+pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
+    let mut seen = Seen::default();
+    let mut options = Options { mode: Mode::Hybrid, ..Options::defaults() };
+    let (processes, status) = run(recipe, &options, limit)?;
+    target::complain(&recipe.program, &processes).or_else(|e| match e {
+        // What can be seen without is explored; the caller says what can not.
+        target::TargetError::NothingInstrumented(_) => Ok(()),
+        other => Err(other),
+    })?;
+    seen.instrumented = processes.iter().any(|p| p.instrumented);
+    seen.usual.status = status.unwrap_or(0);
+    for process in &processes {
+        seen.threads = seen.threads.max(process.threads_seen as u32);
+        seen.points.extend(points(process, scope));
+    }
+    seen.points.sort_unstable();
+    seen.points.dedup();
+    if with_races {
+        options.mode = Mode::Hb;
+        let (processes, _) = run(recipe, &options, limit)?;
+        let report = explain::report(&recipe.words, &processes, &options);
+        seen.races = report.findings.into_iter().filter(|f| f.kind == Kind::DataRace).collect();
+    }
+    Ok(seen)
+}
+
+/// The exit status is nothing if the program had to be ended, or ended by a signal: then it says nothing.
+fn run(recipe: &Recipe, options: &Options, limit: Duration) -> Result<(Vec<Process>, Option<i32>)> {
+    let session = Session::open(options)?;
+    let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, session.dir());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    apart(&mut command);
+    let mut child =
+        command.spawn().with_context(|| format!("cannot start {}", recipe.program.path.display()))?;
+    let begun = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    let status = loop {
+        if let Some(status) = child.try_wait().context("cannot wait for the target")? {
+            break status.code();
+        }
+        if begun.elapsed() > limit || super::interrupt::came() {
+            end(&mut child);
+            break None;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    };
+    let served = session.close();
+    Ok((collect::read(served.dir())?, status))
+}
+
+/// Where a process has raced, as far as that is in scope.
+fn points(process: &Process, scope: &Scope) -> Vec<u64> {
+    let ends = process.races.iter().flat_map(|race| [race.now.stack, race.before.stack]);
+    let found = ends.filter_map(|stack| process.stacks.get(&stack)?.pcs.first().copied());
+    scope.filter(&process.modules, found.collect())
+}
+
+/// The build id of a file, as hexadecimal digits; a hash of its content if it has none.
+pub fn build_id(path: &std::path::Path) -> String {
+    use sha2::{Digest, Sha256};
+    if let Ok(found) = raddle_binary::inspect(path)
+        && let Some(id) = found.build_id
+    {
+        return hex(&id);
+    }
+    let mut content = Vec::new();
+    let read = std::fs::File::open(path).and_then(|mut f| f.read_to_end(&mut content));
+    if read.is_err() {
+        return "unknown".into();
+    }
+    format!("sha256:{}", hex(&Sha256::digest(&content)))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scope_is_what_only_names_less_what_skip_names() {
+        let frame = |function: &str, file: &str| {
+            vec![Frame { function: Some(function.into()), file: Some(file.into()), ..Frame::default() }]
+        };
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let scope = Scope::new(&words("fun:update* file:src/*"), &words("fun:update_log"));
+        assert!(scope.has(&frame("update_all", "a.c")) && scope.has(&frame("f", "src/b.c")));
+        assert!(!scope.has(&frame("f", "a.c")) && !scope.has(&frame("update_log", "a.c")));
+        let everything = Scope::new(&[], &[]);
+        assert!(everything.is_all() && everything.has(&[]));
+    }
+
+    #[test]
+    fn a_file_without_a_build_id_is_known_by_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        std::fs::write(&path, "one").unwrap();
+        let one = build_id(&path);
+        assert!(one.starts_with("sha256:"), "{one}");
+        std::fs::write(&path, "two").unwrap();
+        assert_ne!(build_id(&path), one);
+        assert_eq!(build_id(&folder.path().join("missing")), "unknown");
+    }
+}

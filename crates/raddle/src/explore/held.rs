@@ -1,0 +1,130 @@
+//! Who holds which lock: read off the steps of an execution.
+
+use std::collections::HashMap;
+
+use raddle_explore::{OpKind, Step, ThreadId};
+
+/// A lock that is held, and since which step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub thread: ThreadId,
+    pub lock: u64,
+    pub step: usize,
+    pub read: bool,
+}
+
+/// The locks held after all these steps, the longest held first.
+///
+/// A `trylock` is taken to have succeeded when nobody else holds the lock at that moment.
+pub fn held(steps: &[Step]) -> Vec<Held> {
+    let mut held: Vec<Held> = Vec::new();
+    let mut depth: HashMap<(ThreadId, u64), u32> = HashMap::new();
+    for (step, s) in steps.iter().enumerate() {
+        use OpKind::*;
+        let (thread, op) = (s.thread, &s.op);
+        let mut take = |lock: u64, read: bool, held: &mut Vec<Held>| {
+            *depth.entry((thread, lock)).or_default() += 1;
+            if !held.iter().any(|h| h.thread == thread && h.lock == lock) {
+                held.push(Held { thread, lock, step, read });
+            }
+        };
+        let mut give = None;
+        match op.kind() {
+            Lock | TimedLock | WriteLock => take(op.object, false, &mut held),
+            ReadLock => take(op.object, true, &mut held),
+            TryLock if !held.iter().any(|h| h.lock == op.object && h.thread != thread) => {
+                take(op.object, false, &mut held);
+            }
+            // A wait that ends, or is given up, has its mutex again.
+            CondWake | TimeOut | Spurious if op.other != 0 => take(op.other, false, &mut held),
+            Unlock => give = Some(op.object),
+            CondWait if op.other != 0 => give = Some(op.other),
+            _ => {}
+        }
+        if let Some(lock) = give {
+            let n = depth.entry((thread, lock)).or_default();
+            *n = n.saturating_sub(1);
+            if *n == 0 {
+                held.retain(|h| h.thread != thread || h.lock != lock);
+            }
+        }
+    }
+    held
+}
+
+/// A circle in who waits for whom, if there is one. `waits` gives the threads that a thread waits for.
+pub fn cycle(waits: &[(ThreadId, Vec<ThreadId>)]) -> Option<Vec<ThreadId>> {
+    for (start, _) in waits {
+        let mut path = vec![*start];
+        if walk(waits, &mut path) {
+            let at = path.last().and_then(|last| path.iter().position(|t| t == last))?;
+            path.pop();
+            return Some(path.split_off(at));
+        }
+    }
+    None
+}
+
+/// Depth first; true when the path has come back to itself, with the thread at which it did at the end.
+fn walk(waits: &[(ThreadId, Vec<ThreadId>)], path: &mut Vec<ThreadId>) -> bool {
+    let here = path[path.len() - 1];
+    let next = waits.iter().find(|(t, _)| *t == here).map_or(&[][..], |(_, n)| n);
+    for t in next {
+        let closes = path.contains(t);
+        path.push(*t);
+        if closes || walk(waits, path) {
+            return true;
+        }
+        path.pop();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_explore::Op;
+
+    fn step(thread: u16, kind: OpKind, object: u64, other: u64) -> Step {
+        Step::bare(ThreadId(thread), Op::new(kind, object, 0).with_other(other))
+    }
+
+    fn names(steps: &[Step]) -> Vec<(u16, u64, usize)> {
+        held(steps).iter().map(|h| (h.thread.0, h.lock, h.step)).collect()
+    }
+
+    #[test]
+    fn locks_are_held_from_lock_to_unlock() {
+        use OpKind::*;
+        let steps =
+            [step(1, Lock, 10, 0), step(2, Lock, 20, 0), step(1, Unlock, 10, 0), step(2, ReadLock, 30, 0)];
+        assert_eq!(names(&steps), [(2, 20, 1), (2, 30, 3)]);
+    }
+
+    #[test]
+    fn a_wait_gives_its_mutex_up_and_takes_it_again() {
+        use OpKind::*;
+        let waits = [step(1, Lock, 10, 0), step(1, CondWait, 50, 10)];
+        assert_eq!(names(&waits), []);
+        let woken = [waits[0], waits[1], step(2, CondSignal, 50, 0), step(1, CondWake, 50, 10)];
+        assert_eq!(names(&woken), [(1, 10, 3)]);
+    }
+
+    #[test]
+    fn a_recursive_lock_is_held_until_the_last_unlock_and_a_trylock_may_fail() {
+        use OpKind::*;
+        let steps =
+            [step(1, Lock, 10, 0), step(1, Lock, 10, 0), step(1, Unlock, 10, 0), step(2, TryLock, 10, 0)];
+        assert_eq!(names(&steps), [(1, 10, 0)]);
+    }
+
+    #[test]
+    fn circles() {
+        let t = ThreadId;
+        let waits = vec![(t(0), vec![t(1)]), (t(1), vec![t(2)]), (t(2), vec![t(1)])];
+        assert_eq!(cycle(&waits), Some(vec![t(1), t(2)]));
+        assert_eq!(cycle(&[(t(0), vec![t(0)])]), Some(vec![t(0)]));
+        assert_eq!(cycle(&[(t(0), vec![t(1)]), (t(1), vec![])]), None);
+        assert_eq!(cycle(&[]), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! Which accesses are made to the variables that are raced on (sections 3.5 and 4.4.1 of the paper).
+//!
+//! The detector remembers little of each variable, and reports a few of the accesses that race, not all. So the program is
+//! executed with a point at every access, without a preemption and once at random, and looked at: a variable is racy if an access to it is one that
+//! the detector named, or if two of its accesses are not ordered by synchronisation ([`raddle_explore::points`]). Every place that
+//! accesses a racy variable is a scheduling point.
+//!
+//! What these executions do not reach is only known by the detector.
+
+use std::collections::{BTreeSet, HashSet};
+
+use raddle_explore::points::Points;
+use raddle_explore::{Next, OpKind, Order, Outcome, Step, Tail};
+use raddle_wire::explore::flag;
+
+use super::crew::{Crew, Notes};
+use super::first_runs::Scope;
+use super::words::pc_of;
+use super::worker::Recipe;
+use crate::places::Mapped;
+
+/// The points as the detector has them, and all others of the same variables. Gives the executions made, too.
+pub fn complete(recipe: &mut Recipe, scope: &Scope, seed: u64, is_over: &(dyn Fn() -> bool + Sync)) -> u64 {
+    let all = Recipe { flags: recipe.flags | flag::ALL_DATA, slots: 1, points: Vec::new(), ..recipe.clone() };
+    // Whatever is wrong shows again when the search begins, and is said then.
+    let notes = Notes::default();
+    let mut crew = Crew::new(all, &notes, is_over);
+    let mut seen = Seen::default();
+    let mut made = 0;
+    for tail in [Tail::NonPreemptive { next: Next::Lowest }, Tail::Pos { seed: seed | 1 }] {
+        crew.post(Order::free(0, tail));
+        while crew.in_flight() > 0 {
+            let turn = crew.turn(&mut |_, e| {
+                made += 1;
+                seen.points.observe(e.view(Outcome::Passed));
+                seen.steps.extend(e.steps.iter().filter(|s| is_data(s)));
+            });
+            if turn.is_err() || is_over() {
+                return made;
+            }
+        }
+    }
+    let found = seen.sites(&recipe.points, crew.modules());
+    recipe.points.extend(scope.filter(crew.modules(), found));
+    recipe.points.sort_unstable();
+    recipe.points.dedup();
+    recipe.donors = crew.recipe().donors;
+    crew.stop();
+    made
+}
+
+#[derive(Default)]
+struct Seen {
+    points: Points,
+    steps: Vec<Step>,
+}
+
+fn is_data(step: &Step) -> bool {
+    matches!(step.op.kind(), OpKind::DataRead | OpKind::DataWrite)
+}
+
+impl Seen {
+    /// The program counters of all accesses to racy variables.
+    fn sites(&self, known: &[u64], modules: &[Mapped]) -> Vec<u64> {
+        let known: HashSet<u32> = known.iter().map(|pc| *pc as u32).chain(self.points.needed()).collect();
+        let racy: HashSet<u64> =
+            self.steps.iter().filter(|s| known.contains(&s.op.site)).map(|s| s.op.object).collect();
+        let sites: BTreeSet<u32> =
+            self.steps.iter().filter(|s| racy.contains(&s.op.object)).map(|s| s.op.site).collect();
+        sites.into_iter().filter_map(|site| pc_of(modules, site)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_explore::{Op, ThreadId};
+
+    #[test]
+    fn every_access_to_a_racy_variable_is_a_point() {
+        let modules =
+            [Mapped { low: 0x5555_0000_0000, high: 0x5555_0001_0000, offset: 0, path: "/a".into() }];
+        let access = |kind, object, site| Step::bare(ThreadId(1), Op::new(kind, object, site));
+        let steps = vec![
+            access(OpKind::DataRead, 8, 0x10),
+            access(OpKind::DataWrite, 8, 0x20),
+            access(OpKind::DataRead, 16, 0x30),
+        ];
+        let seen = Seen { points: Points::new(), steps };
+        assert_eq!(seen.sites(&[0x5555_0000_0010], &modules), [0x5555_0000_0010, 0x5555_0000_0020]);
+        assert!(seen.sites(&[], &modules).is_empty());
+    }
+}

@@ -1,0 +1,166 @@
+//! `raddle explore`: search the interleavings of a program for one that fails.
+//!
+//! After CHESS (*Finding and reproducing Heisenbugs in concurrent programs*, OSDI 2008). What searches is the crate
+//! `raddle-explore`; what takes control of the threads is the runtime; this is what brings them together.
+//!
+//! ```text
+//! first_runs  under the race detector: racy accesses become scheduling points
+//! look        the other accesses to the same variables
+//! worker      the target in a process, orders in, traces out
+//! crew        a worker and its successors
+//! search      one strategy, several workers
+//! verdict     what an execution came to
+//! shrink      the same failure, smaller
+//! words, held, told   a failure as a finding: places, names, who holds what, the table
+//! schedule    the .raddle file
+//! resume      an interrupted search
+//! ```
+
+pub mod args;
+pub mod crew;
+mod first_runs;
+mod held;
+mod interrupt;
+mod look;
+mod outcome;
+mod progress;
+mod resume;
+pub mod schedule;
+mod search;
+mod shrink;
+pub mod told;
+pub mod verdict;
+pub mod words;
+pub mod worker;
+
+pub use args::Args;
+pub use first_runs::build_id;
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use raddle_explore::Limits;
+use raddle_wire::explore::flag;
+
+use crate::install::Runtime;
+use crate::run::settle::Settler;
+use crate::run::target;
+use crew::Notes;
+use first_runs::{Scope, Seen};
+use outcome::Results;
+use resume::Saved;
+use search::{Clock, Search, Searcher};
+use worker::Recipe;
+
+/// Orders that a worker has at once.
+const SLOTS: u32 = 32;
+/// What a search may remember: a few hundred megabytes at most.
+const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 22, items: 1 << 21, prune: true };
+
+/// Searches, and reports what was found.
+pub fn run(args: Args) -> Result<ExitCode> {
+    // Everything that can be wrong with the request is found out before the target runs.
+    let settler = Settler::new(&args.report)?;
+    let program = target::find(&args.command)?;
+    let runtime = Runtime::open()?;
+    let folder = &args.search.schedules_to;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let begun = Instant::now();
+    let mut recipe = recipe(&args, program, runtime);
+    let build_id = build_id(&recipe.program.path);
+    let resume_file = resume::path(folder, &outcome::program_name(&recipe));
+    let saved = match args.search.resume {
+        true => Some(Saved::read(&resume_file, &build_id)?),
+        false => None,
+    };
+    interrupt::watch();
+    let notes = Notes::default();
+    let clock = Clock::new(Duration::from_secs_f64(args.search.limit()));
+    let (seen, search) = prepare(&args, &mut recipe, saved, &clock)?;
+
+    let search = Mutex::new(search);
+    let recipe = watched(&search, &recipe, args.search.jobs as usize, &notes, &clock)?;
+    let search = search.into_inner().unwrap_or_else(|e| e.into_inner());
+
+    if !seen.instrumented && !args.search.resume {
+        notes.say(&format!(
+            "`{}` is not instrumented: its calls that synchronise were explored, its accesses to memory were not seen",
+            recipe.program.path.display()
+        ));
+    }
+    let results = Results { recipe, search, build_id, notes, seconds: begun.elapsed().as_secs_f64() };
+    results.keep_for_later(&resume_file, args.search.resume)?;
+    let report = results.report(&args, seen.races)?;
+    settler.settle(report, crate::exit::CLEAN)
+}
+
+fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
+    let chosen = [
+        (args.search.fork, flag::FORK),
+        (!args.search.no_spurious, flag::SPURIOUS),
+        (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
+    ];
+    Recipe {
+        program,
+        words: args.command.clone(),
+        runtime,
+        folder: None,
+        environment: Vec::new(),
+        flags: chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit),
+        donors: 4,
+        slots: SLOTS,
+        max_steps: args.search.max_steps,
+        points: Vec::new(),
+        patience: Duration::from_secs_f64(args.search.patience),
+    }
+}
+
+/// The first runs and a fresh search, or what an interrupted one has left.
+fn prepare(
+    args: &Args,
+    recipe: &mut Recipe,
+    saved: Option<Saved>,
+    clock: &Clock,
+) -> Result<(Seen, Search)> {
+    let options = &args.search;
+    if let Some(saved) = saved {
+        recipe.points = saved.points;
+        recipe.donors = saved.donors;
+        recipe.flags |= saved.flags;
+        let mut search = Search::new(saved.strategy, saved.usual, options.schedules, options.keep_going);
+        (search.most, search.schedules) = (saved.most, saved.schedules);
+        return Ok((Seen::default(), search));
+    }
+    let limit = Duration::from_secs_f64((options.limit() / 2.0).clamp(2.0, 10.0));
+    let scope = Scope::new(&options.only, &options.skip);
+    let seen = first_runs::see(recipe, &scope, options.races, limit)?;
+    recipe.points.clone_from(&seen.points);
+    recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
+    let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };
+    let strategy = Searcher::by_name(&options.strategy, options.seed, limits).context("no such strategy")?;
+    let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
+    if !seen.points.is_empty() {
+        search.schedules = look::complete(recipe, &scope, options.seed, &|| clock.is_over());
+    }
+    Ok((seen, search))
+}
+
+/// Searches, with a line on the terminal that says how far it is.
+fn watched(
+    search: &Mutex<Search>,
+    recipe: &Recipe,
+    jobs: usize,
+    notes: &Notes,
+    clock: &Clock,
+) -> Result<Recipe> {
+    let (end, ended) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || progress::show(search, clock, &ended));
+        let result = search::run(search, recipe, jobs, notes, clock);
+        drop(end);
+        result
+    })
+}

@@ -1,0 +1,190 @@
+//! What a search comes to: files to replay, the state to resume from, the report.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use raddle_finding::{Finding, Report, Stat};
+
+use super::args::Args;
+use super::crew::{Crew, Notes};
+use super::interrupt;
+use super::resume::Saved;
+use super::schedule::{self, Expected, Head, Schedule};
+use super::search::Search;
+use super::shrink::{self, Small};
+use super::told;
+use super::worker::Recipe;
+use crate::places::Places;
+
+/// How long one failure may be shrunk.
+const SHRINK: Duration = Duration::from_secs(10);
+
+pub struct Results {
+    /// As it was at the end.
+    pub recipe: Recipe,
+    pub search: Search,
+    pub build_id: String,
+    pub notes: Notes,
+    pub seconds: f64,
+}
+
+/// The file name of the program.
+pub fn program_name(recipe: &Recipe) -> String {
+    recipe.program.path.file_name().map_or("program".into(), |n| n.to_string_lossy().into_owned())
+}
+
+impl Results {
+    /// Keeps an interrupted search; one that is done leaves nothing behind.
+    pub fn keep_for_later(&self, path: &Path, resumed: bool) -> Result<()> {
+        let exhausted = self.search.strategy.progress().exhausted;
+        if exhausted || !(interrupt::came() || resumed) {
+            if exhausted && resumed {
+                let _ = std::fs::remove_file(path);
+            }
+            return Ok(());
+        }
+        let saved = Saved {
+            build_id: self.build_id.clone(),
+            command: self.words(),
+            strategy: self.search.strategy.clone(),
+            points: self.recipe.points.clone(),
+            donors: self.recipe.donors,
+            flags: self.recipe.flags,
+            usual: self.search.usual,
+            most: self.search.most,
+            schedules: self.search.schedules,
+            seconds: self.seconds,
+        };
+        saved.write(path)?;
+        self.notes.say(&format!("stopped; `--resume` goes on from {}", path.display()));
+        Ok(())
+    }
+
+    fn words(&self) -> Vec<String> {
+        self.recipe.words.iter().map(|w| w.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Shrinks each failure, writes its file, and tells it.
+    pub fn report(mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
+        let mut report = Report::new("explore", self.words());
+        let failures = std::mem::take(&mut self.search.failures);
+        let mut passing = std::mem::take(&mut self.search.passing);
+        let recipe = Recipe { slots: 1, ..self.recipe.clone() };
+        let never = || false;
+        let mut crew = Crew::new(recipe, &self.notes, &never);
+        let mut places = Places::new();
+        for failure in failures {
+            let original = failure.clone();
+            let small = shrink::shrink(failure, &self.search.usual, &mut crew, &mut passing, SHRINK)
+                .unwrap_or(Small { failure: original, fewest: false, again: false });
+            let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
+            let path = self.write(&small, &args.search.schedules_to)?;
+            finding.schedule = Some(path.display().to_string());
+            finding.notes.extend(notes(&small, &self.search));
+            report.findings.push(finding);
+        }
+        crew.stop();
+        report.findings.extend(races);
+        self.add_stats(&mut report);
+        Ok(report)
+    }
+
+    /// The file to replay, under a name that is free.
+    fn write(&self, small: &Small, folder: &Path) -> Result<PathBuf> {
+        let head = Head {
+            format: schedule::FORMAT.into(),
+            version: schedule::VERSION,
+            command: self.words(),
+            folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
+            environment: schedule::environment(),
+            build_id: self.build_id.clone(),
+            flags: self.recipe.flags,
+            max_steps: self.recipe.max_steps,
+            donors: self.recipe.donors,
+            points: self.recipe.points.iter().map(|p| format!("{p:x}")).collect(),
+            expected: Expected {
+                kind: small.failure.kind.name().into(),
+                number: small.failure.what,
+                message: small.failure.facts.sentence.clone(),
+                usual_status: self.search.usual.status,
+                usual_panics: self.search.usual.panics,
+            },
+        };
+        let text = Schedule { head, steps: small.failure.trace.steps.clone() }.write();
+        let name = format!("{}-{}", program_name(&self.recipe), small.failure.kind);
+        write_new(folder, &name, &text)
+    }
+
+    fn add_stats(&self, report: &mut Report) {
+        let progress = self.search.strategy.progress();
+        let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
+        let alone = self.search.alone;
+        add("schedules", Stat::from(self.search.schedules.max(u64::from(alone))));
+        add("strategy", Stat::from(self.search.strategy.name()));
+        if let Some(bound) = progress.bound {
+            add("bound", Stat::Int(i64::from(bound)));
+        }
+        add("exhausted", Stat::Bool(progress.exhausted || alone));
+        add("threads_max", Stat::from(self.search.most.threads));
+        add("steps_max", Stat::from(self.search.most.steps));
+        add("preemptions_max", Stat::from(self.search.most.preemptions));
+        add("seconds", Stat::Float(self.seconds));
+        add("points", Stat::from(self.recipe.points.len() as u64));
+        add("pruned", Stat::from(progress.pruned));
+        add("diverged", Stat::from(progress.lost));
+        add("cut_off", Stat::from(self.search.cut_off));
+        add("memory_model", Stat::from("sc"));
+        add("fork", Stat::Bool(self.recipe.flags & raddle_wire::explore::flag::FORK != 0));
+        add("interrupted", Stat::Bool(interrupt::came()));
+    }
+}
+
+fn notes(small: &Small, search: &Search) -> Vec<String> {
+    let preemptions = small.failure.trace.view().preemptions();
+    let mut notes = vec![format!(
+        "found after {} schedule(s) of strategy {}; {preemptions} preemption(s){}",
+        search.schedules,
+        search.strategy.name(),
+        if small.fewest { ", and with fewer it does not happen" } else { "" }
+    )];
+    if !small.again {
+        notes.push("it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into());
+    }
+    notes
+}
+
+/// Writes `folder/NAME-1.raddle`, or the next number that is free.
+fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+    for n in 1.. {
+        let path = match folder == Path::new(".") {
+            true => PathBuf::from(format!("{name}-{n}.raddle")),
+            false => folder.join(format!("{name}-{n}.raddle")),
+        };
+        match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(mut file) => {
+                std::io::Write::write_all(&mut file, text.as_bytes())
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+                return Ok(path);
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e).with_context(|| format!("cannot write {}", path.display())),
+        }
+    }
+    unreachable!("there is always another number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_failure_never_overwrites_an_older_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = write_new(folder.path(), "a-deadlock", "one").unwrap();
+        let two = write_new(folder.path(), "a-deadlock", "two").unwrap();
+        assert_eq!(one, folder.path().join("a-deadlock-1.raddle"));
+        assert_eq!(two, folder.path().join("a-deadlock-2.raddle"));
+        assert_eq!(std::fs::read_to_string(one).unwrap(), "one");
+    }
+}

@@ -1,0 +1,49 @@
+//! How far the search is: one line on a terminal, written over itself.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use super::search::{Clock, Search, lock};
+use crate::run::output;
+
+const EVERY: Duration = Duration::from_millis(250);
+
+/// Writes the line until `ended` says so. Nothing on anything but a terminal.
+pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+        let text = line(&lock(search), clock.begun.elapsed().as_secs_f64());
+        let text: String = text.chars().take(output::width().saturating_sub(1)).collect();
+        let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
+    }
+    let _ = write!(std::io::stderr(), "\r\x1b[K");
+}
+
+/// `portfolio: bound 2: 1,204 made, 331 known to be left, 62% done; 4,310 a second`
+pub fn line(search: &Search, seconds: f64) -> String {
+    let pace = search.schedules as f64 / seconds.max(0.001);
+    let found = match search.failures.len() {
+        0 => String::new(),
+        n => format!(", {n} failing"),
+    };
+    format!("{}: {}{found}; {pace:.0} a second", search.strategy.name(), search.strategy.progress())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::search::Searcher;
+    use crate::explore::verdict::Usual;
+
+    #[test]
+    fn the_line_says_what_it_does_and_how_fast() {
+        let strategy = Searcher::by_name("random", 1, raddle_explore::Limits::default()).unwrap();
+        let mut search = Search::new(strategy, Usual::default(), None, false);
+        search.schedules = 500;
+        assert_eq!(line(&search, 2.0), "random: 0 made; 250 a second");
+    }
+}

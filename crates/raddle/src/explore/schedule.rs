@@ -1,0 +1,230 @@
+//! The `.raddle` file: a failure that can be kept.
+//!
+//! Text. The first line is a JSON object ([`Head`]): what was run, where, how, and what came of it. Each further line is a step:
+//!
+//! ```text
+//! THREAD KIND SITE OBJECT OTHER [=VALUE/VALUES]
+//! 1 Lock 55555293 5555555580a0 0
+//! ```
+//!
+//! The thread, or for a choice of values the value, is the choice that a replay follows; the rest is what the step was, so
+//! that a replay that comes out otherwise can say where it first did. Site, object and other are hexadecimal.
+//!
+//! Version 1. A later version adds keys to the first line, and words to the end of a step, which version 1 passes over; what it can
+//! not add gets another version number, which is refused with a sentence.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::Path;
+
+use raddle_explore::{Choice, Op, OpKind, Step, ThreadId};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub const FORMAT: &str = "raddle.schedule";
+pub const VERSION: u32 = 1;
+
+#[derive(Debug, Error)]
+pub enum ScheduleError {
+    #[error("cannot read {0}: {1}")]
+    Unreadable(String, std::io::Error),
+    #[error("{0} is not a schedule of raddle's")]
+    NotASchedule(String),
+    #[error("{0} is a schedule of version {1}, and this raddle knows version {VERSION}: use a newer raddle")]
+    Version(String, u32),
+    #[error("{0}, line {1}: not a step")]
+    Step(String, usize),
+}
+
+/// The first line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    pub format: String,
+    pub version: u32,
+    /// The words of the command line; the first is the program.
+    pub command: Vec<String>,
+    /// Where it was run, and variables that were set there and can matter.
+    pub folder: String,
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    pub build_id: String,
+    /// `raddle_wire::explore::flag`s.
+    pub flags: u32,
+    pub max_steps: u32,
+    pub donors: u32,
+    /// Accesses that are scheduling points: program counters, hexadecimal.
+    pub points: Vec<String>,
+    pub expected: Expected,
+}
+
+/// What a replay is to come to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    pub kind: String,
+    /// The failure's number: see `verdict`.
+    pub number: u32,
+    pub message: String,
+    /// How the program usually ends.
+    #[serde(default)]
+    pub usual_status: i32,
+    #[serde(default)]
+    pub usual_panics: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    pub head: Head,
+    pub steps: Vec<Step>,
+}
+
+impl Schedule {
+    pub fn read(path: &Path) -> Result<Schedule, ScheduleError> {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|e| ScheduleError::Unreadable(name.clone(), e))?;
+        let text = String::from_utf8(bytes).map_err(|_| ScheduleError::NotASchedule(name.clone()))?;
+        Schedule::parse(&name, &text)
+    }
+
+    pub fn parse(name: &str, text: &str) -> Result<Schedule, ScheduleError> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: String,
+            version: u32,
+        }
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let not = |_| ScheduleError::NotASchedule(name.into());
+        let version: Version = serde_json::from_str(first).map_err(not)?;
+        if version.format != FORMAT {
+            return Err(ScheduleError::NotASchedule(name.into()));
+        }
+        if version.version != VERSION {
+            return Err(ScheduleError::Version(name.into(), version.version));
+        }
+        let head: Head = serde_json::from_str(first).map_err(not)?;
+        let lines = rest.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let step = |(i, line)| parse_step(line).ok_or_else(|| ScheduleError::Step(name.into(), i + 2));
+        Ok(Schedule { head, steps: lines.map(step).collect::<Result<_, _>>()? })
+    }
+
+    pub fn write(&self) -> String {
+        let mut text = serde_json::to_string(&self.head).expect("plain data");
+        text.push('\n');
+        for step in &self.steps {
+            let op = &step.op;
+            let (thread, kind) = (step.thread.0, op.kind());
+            let _ = write!(text, "{thread} {kind:?} {:x} {:x} {:x}", op.site, op.object, op.other);
+            if step.is_value() {
+                let _ = write!(text, " ={}/{}", step.value, step.n_values);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    pub fn choices(&self) -> impl Iterator<Item = Choice> {
+        self.steps.iter().map(raddle_explore::trace::choice_of)
+    }
+
+    /// The points as numbers; those that are none are left out.
+    pub fn points(&self) -> Vec<u64> {
+        self.head.points.iter().filter_map(|p| u64::from_str_radix(p, 16).ok()).collect()
+    }
+
+    pub fn words(&self) -> Vec<OsString> {
+        self.head.command.iter().map(OsString::from).collect()
+    }
+}
+
+fn parse_step(line: &str) -> Option<Step> {
+    let mut words = line.split_whitespace();
+    let thread = ThreadId(words.next()?.parse().ok()?);
+    let kind = kind(words.next()?)?;
+    let mut number = || u64::from_str_radix(words.next()?, 16).ok();
+    let (site, object, other) = (number()?, number()?, number()?);
+    let op = Op::new(kind, object, u32::try_from(site).ok()?).with_other(other);
+    let mut step = Step::bare(thread, op);
+    if let Some((value, n)) = words.next().and_then(|w| w.strip_prefix('=')).and_then(|w| w.split_once('/')) {
+        step.value = value.parse().ok()?;
+        step.n_values = n.parse().ok()?;
+    }
+    Some(step)
+}
+
+fn kind(name: &str) -> Option<OpKind> {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, StrDeserializer};
+    let name: StrDeserializer<'_, Error> = name.into_deserializer();
+    OpKind::deserialize(name).ok()
+}
+
+/// Variables that change what a program does and that a file may show to others.
+pub fn environment() -> BTreeMap<String, String> {
+    const WHOLE: [&str; 4] = ["LANG", "TZ", "LD_PRELOAD", "LD_LIBRARY_PATH"];
+    const BEGIN: [&str; 8] = ["LC_", "RUST_", "OMP_", "MALLOC_", "GLIBC_", "GTEST_", "CATCH_", "LD_BIND"];
+    let matters = |name: &str| WHOLE.contains(&name) || BEGIN.iter().any(|b| name.starts_with(b));
+    std::env::vars_os()
+        .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+        .filter(|(k, _)| matters(k))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As version 1 wrote it. It must be readable for ever.
+    const ONE: &str = "{\"format\":\"raddle.schedule\",\"version\":1,\"command\":[\"./bank\",\"-v\"],\"folder\":\"/src\",\
+\"environment\":{\"LANG\":\"C\"},\"build_id\":\"c0ffee\",\"flags\":1,\"max_steps\":20000,\"donors\":4,\
+\"points\":[\"555555555293\"],\"expected\":{\"kind\":\"deadlock\",\"number\":7,\"message\":\"no thread can go on\"}}
+0 Create 55555210 1 0
+1 Lock 55555293 5555555580a0 0
+1 Choose 0 0 0 =2/3
+";
+
+    #[test]
+    fn version_1_is_read() {
+        let schedule = Schedule::parse("x", ONE).unwrap();
+        assert_eq!(schedule.head.command, ["./bank", "-v"]);
+        assert_eq!(schedule.head.expected.kind, "deadlock");
+        assert_eq!(schedule.points(), [0x5555_5555_5293]);
+        let threads = [Choice::thread(ThreadId(0)), Choice::thread(ThreadId(1)), Choice::value(2)];
+        assert_eq!(schedule.choices().collect::<Vec<_>>(), threads);
+        assert_eq!(schedule.steps[1].op, Op::new(OpKind::Lock, 0x5555_5555_80a0, 0x5555_5293));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let schedule = Schedule::parse("x", ONE).unwrap();
+        assert_eq!(Schedule::parse("x", &schedule.write()).unwrap(), schedule);
+    }
+
+    #[test]
+    fn what_is_no_schedule_is_refused_in_a_sentence() {
+        let refused = |text: &str| Schedule::parse("f.raddle", text).unwrap_err().to_string();
+        for text in [
+            "",
+            "hello",
+            "{}",
+            "{\"format\":\"other\",\"version\":1}",
+            "{\"format\":\"raddle.schedule\",\"version\":1}",
+        ] {
+            assert_eq!(refused(text), "f.raddle is not a schedule of raddle's", "{text}");
+        }
+        let newer = refused("{\"format\":\"raddle.schedule\",\"version\":2}");
+        assert!(newer.contains("version 2") && newer.contains("newer raddle"), "{newer}");
+        for step in [
+            "1 Lock",
+            "x Lock 0 0 0",
+            "1 Jump 0 0 0",
+            "1 Lock g 0 0",
+            "70000 Lock 0 0 0",
+            "1 Lock 100000000 0 0",
+        ] {
+            assert_eq!(
+                refused(&format!("{}\n{step}\n", ONE.lines().next().unwrap())),
+                "f.raddle, line 2: not a step"
+            );
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The search: one strategy, any number of workers that share it.
+//!
+//! Each worker has a thread of the driver's, which takes orders from the strategy, keeps the worker's slots full and shows
+//! the strategy what came of them. At first only a few orders are under way at once: the strategies learn most from
+//! the first executions, and an order made before they are seen is made in ignorance of them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_explore::{AnyStrategy, Limits, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView};
+use serde::{Deserialize, Serialize};
+
+use super::crew::{Crew, CrewError, Notes};
+use super::verdict::{Failure, Usual, ends_as_usual, judge};
+use super::worker::{Execution, Recipe};
+use crate::places::Mapped;
+
+/// The default, or the one that was asked for.
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Searcher {
+    Portfolio(Box<Portfolio>),
+    One(Box<AnyStrategy>),
+}
+
+impl Searcher {
+    /// The names on the command line.
+    pub fn names() -> Vec<&'static str> {
+        std::iter::once("portfolio").chain(AnyStrategy::NAMES).collect()
+    }
+
+    pub fn by_name(name: &str, seed: u64, limits: Limits) -> Option<Searcher> {
+        if name == "portfolio" {
+            return Some(Searcher::Portfolio(Box::new(Portfolio::new(seed, limits))));
+        }
+        AnyStrategy::by_name(name, seed, limits).map(|s| Searcher::One(Box::new(s)))
+    }
+
+    pub fn get(&mut self) -> &mut dyn Strategy {
+        match self {
+            Searcher::Portfolio(s) => s.as_mut(),
+            Searcher::One(s) => s.as_mut(),
+        }
+    }
+
+    pub fn progress(&self) -> Progress {
+        match self {
+            Searcher::Portfolio(s) => s.progress(),
+            Searcher::One(s) => s.progress(),
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Searcher::Portfolio(s) => s.name(),
+            Searcher::One(s) => s.name(),
+        }
+    }
+}
+
+/// The most of everything that an execution had.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Most {
+    pub threads: u64,
+    pub steps: u64,
+    pub preemptions: u64,
+}
+
+/// Passing executions kept to compare failures with.
+const PASSING: usize = 12;
+
+pub struct Search {
+    pub strategy: Searcher,
+    pub usual: Usual,
+    pub most: Most,
+    pub schedules: u64,
+    /// Executions cut off after the most steps one may take.
+    pub cut_off: u64,
+    pub failures: Vec<Failure>,
+    pub passing: Vec<Trace>,
+    /// Where the worker's code lies.
+    pub modules: Vec<Mapped>,
+    /// The program has no threads.
+    pub alone: bool,
+    handed_out: u64,
+    most_schedules: u64,
+    keep_going: bool,
+    /// It ended well but for panics; a failure if others do without them.
+    panicked: Option<(u32, Failure)>,
+}
+
+impl Search {
+    pub fn new(strategy: Searcher, usual: Usual, most_schedules: Option<u64>, keep_going: bool) -> Search {
+        Search {
+            strategy,
+            usual,
+            most: Most::default(),
+            schedules: 0,
+            cut_off: 0,
+            failures: Vec::new(),
+            passing: Vec::new(),
+            modules: Vec::new(),
+            alone: false,
+            handed_out: 0,
+            most_schedules: most_schedules.unwrap_or(u64::MAX),
+            keep_going,
+            panicked: None,
+        }
+    }
+
+    /// Nothing more is to be handed out, ever.
+    pub fn is_finished(&self) -> bool {
+        self.handed_out >= self.most_schedules
+            || (!self.failures.is_empty() && !self.keep_going)
+            || self.strategy.progress().exhausted
+    }
+
+    fn next(&mut self) -> Option<Order> {
+        if self.handed_out >= self.most_schedules || (!self.failures.is_empty() && !self.keep_going) {
+            return None;
+        }
+        let order = self.strategy.get().next()?;
+        self.handed_out += 1;
+        Some(order)
+    }
+
+    fn observe(&mut self, order: &Order, e: &Execution<'_>) {
+        self.schedules += 1;
+        let verdict = judge(e, &self.usual);
+        let view = e.view(verdict.outcome);
+        self.measure(&view);
+        self.cut_off += u64::from(verdict.outcome == Outcome::StepLimit);
+        self.strategy.get().observe(order, view);
+        if let Some(failure) = Failure::of(e, verdict) {
+            self.add(failure);
+        } else if verdict.outcome == Outcome::Passed && self.passing.len() < PASSING {
+            self.passing.push(view.to_trace());
+        }
+        if ends_as_usual(e, &self.usual) {
+            self.note_panics(e);
+        }
+    }
+
+    fn measure(&mut self, view: &TraceView<'_>) {
+        self.most.threads = self.most.threads.max(view.threads() as u64);
+        self.most.steps = self.most.steps.max(view.steps.len() as u64);
+        self.most.preemptions = self.most.preemptions.max(view.preemptions() as u64);
+    }
+
+    fn add(&mut self, failure: Failure) {
+        let known = self.failures.iter().any(|f| f.what == failure.what);
+        if !known && (self.keep_going || self.failures.is_empty()) {
+            self.failures.push(failure);
+        }
+    }
+
+    /// Some programs panic in every execution, and mean to.
+    fn note_panics(&mut self, e: &Execution<'_>) {
+        let now = e.slot.panics;
+        let least = self.usual.panics.map_or(now, |p| p.min(now));
+        self.usual.panics = Some(least);
+        if now > least {
+            return;
+        }
+        if now > 0 && self.panicked.is_none() {
+            let severe = Usual { panics: Some(0), ..self.usual };
+            self.panicked = Failure::of(e, judge(e, &severe)).map(|f| (now, f));
+        }
+        if self.panicked.as_ref().is_some_and(|(n, _)| *n > least)
+            && let Some((_, failure)) = self.panicked.take()
+        {
+            self.add(failure);
+        }
+    }
+}
+
+/// Whether and when a search is to end whatever it has found.
+pub struct Clock {
+    pub begun: Instant,
+    pub deadline: Instant,
+    stop: AtomicBool,
+}
+
+impl Clock {
+    pub fn new(limit: Duration) -> Clock {
+        let begun = Instant::now();
+        // Years are long enough, and do not overflow.
+        let limit = limit.min(Duration::from_secs(1 << 30));
+        Clock { begun, deadline: begun + limit, stop: AtomicBool::new(false) }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || super::interrupt::came() || Instant::now() >= self.deadline
+    }
+}
+
+pub fn lock(search: &Mutex<Search>) -> MutexGuard<'_, Search> {
+    search.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Searches with `jobs` workers until there is nothing left or the clock says so. Gives the recipe as it has become.
+pub fn run(
+    search: &Mutex<Search>,
+    recipe: &Recipe,
+    jobs: usize,
+    notes: &Notes,
+    clock: &Clock,
+) -> Result<Recipe> {
+    let results: Vec<Result<Recipe>> = std::thread::scope(|scope| {
+        let job = || scope.spawn(|| work(search, recipe.clone(), notes, clock));
+        let jobs: Vec<_> = (0..jobs.max(1)).map(|_| job()).collect();
+        jobs.into_iter().map(|j| j.join().expect("a job does not panic")).collect()
+    });
+    let mut last = recipe.clone();
+    for result in results {
+        match result {
+            Ok(recipe) => last = recipe,
+            // A program without threads has one schedule.
+            Err(error) if is_alone(&error) => {
+                notes.say(&format!("{error:#}"));
+                lock(search).alone = true;
+            }
+            // What was found before is kept.
+            Err(error) if lock(search).schedules == 0 => return Err(error),
+            Err(error) => notes.say(&format!("{error:#}")),
+        }
+    }
+    Ok(last)
+}
+
+fn is_alone(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(CrewError::NoThreads(..)))
+}
+
+/// How many orders a worker may have when so many schedules have been made.
+fn ahead(schedules: u64, slots: u32) -> usize {
+    (schedules / 4 + 1).min(u64::from(slots)) as usize
+}
+
+fn work(search: &Mutex<Search>, recipe: Recipe, notes: &Notes, clock: &Clock) -> Result<Recipe> {
+    let is_over = || clock.is_over();
+    let mut crew = Crew::new(recipe, notes, &is_over);
+    let result = turns(search, &mut crew, clock);
+    if result.is_err() {
+        clock.stop.store(true, Ordering::Relaxed);
+    }
+    let recipe = crew.recipe().clone();
+    let modules = crew.modules().to_vec();
+    if !modules.is_empty() {
+        lock(search).modules = modules;
+    }
+    crew.stop();
+    result.map(|()| recipe)
+}
+
+fn turns(search: &Mutex<Search>, crew: &mut Crew<'_>, clock: &Clock) -> Result<()> {
+    while !clock.is_over() {
+        let finished = {
+            let mut search = lock(search);
+            let room = ahead(search.schedules, crew.recipe().slots);
+            while crew.has_room()
+                && crew.in_flight() < room
+                && let Some(order) = search.next()
+            {
+                crew.post(order);
+            }
+            search.is_finished()
+        };
+        if crew.in_flight() == 0 {
+            if finished {
+                break;
+            }
+            // Others are about to bring results, from which there will be more to do.
+            std::thread::sleep(Duration::from_micros(200));
+            continue;
+        }
+        crew.turn(&mut |order, execution| lock(search).observe(order, &execution))?;
+        if finished && !lock(search).failures.is_empty() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_orders_go_one_by_one() {
+        assert_eq!([0, 3, 4, 40, 4000].map(|n| ahead(n, 32)), [1, 1, 2, 11, 32]);
+    }
+
+    #[test]
+    fn every_strategy_has_its_name() {
+        for name in Searcher::names() {
+            let searcher = Searcher::by_name(name, 1, Limits::default()).unwrap();
+            assert_eq!(searcher.name(), name);
+        }
+        assert!(Searcher::by_name("best", 1, Limits::default()).is_none());
+    }
+}

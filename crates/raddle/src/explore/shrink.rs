@@ -1,0 +1,83 @@
+//! A failure made small: the same one, with as few preemptions and switches as can be found.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_explore::shrink::{self, Shrunk};
+use raddle_explore::{Order, Outcome, Trace};
+use raddle_finding::Kind;
+
+use super::crew::Crew;
+use super::verdict::{Failure, Usual, judge};
+
+/// What became of a failure.
+pub struct Small {
+    pub failure: Failure,
+    /// No execution with fewer preemptions fails like this.
+    pub fewest: bool,
+    /// It failed again when it was made again, choice for choice.
+    pub again: bool,
+}
+
+/// Executions that shrinking may take.
+const BUDGET: u64 = 3000;
+/// Near misses kept to compare the failure with.
+const PASSING: usize = 40;
+
+/// Shrinks `failure` in at most `limit`; executions that pass on the way are added to `passing`.
+pub fn shrink(
+    failure: Failure,
+    usual: &Usual,
+    crew: &mut Crew<'_>,
+    passing: &mut Vec<Trace>,
+    limit: Duration,
+) -> Result<Small> {
+    let deadline = Instant::now() + limit;
+    let what = failure.what;
+    let shrunk = if worth_it(&failure) {
+        let mut execute = |order: &Order| -> Trace {
+            if Instant::now() >= deadline || super::interrupt::came() {
+                return lost();
+            }
+            execute(crew, order, usual, passing).unwrap_or_else(|_| lost())
+        };
+        shrink::shrink(failure.trace.clone(), BUDGET, &mut execute)
+    } else {
+        Shrunk { trace: failure.trace.clone(), executions: 0, fewest_preemptions: false }
+    };
+    let in_time = Instant::now() < deadline && shrunk.executions < BUDGET;
+    // Once more: the facts are those of the small one, and it is known to come back.
+    let mut last = None;
+    crew.post(Order::replay(shrunk.trace.view().choices()));
+    while crew.in_flight() > 0 {
+        crew.turn(&mut |_, e| last = Failure::of(&e, judge(&e, usual)))?;
+    }
+    let again = last.filter(|f| f.what == what);
+    Ok(Small {
+        again: again.is_some(),
+        failure: again.unwrap_or(failure),
+        fewest: shrunk.fewest_preemptions && in_time,
+    })
+}
+
+/// Not those of which each execution takes long.
+fn worth_it(failure: &Failure) -> bool {
+    !matches!(failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation)
+}
+
+fn lost() -> Trace {
+    Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Lost, divergence: None }
+}
+
+fn execute(crew: &mut Crew<'_>, order: &Order, usual: &Usual, passing: &mut Vec<Trace>) -> Result<Trace> {
+    let mut made = None;
+    crew.post(order.clone());
+    while made.is_none() && crew.in_flight() > 0 {
+        crew.turn(&mut |_, e| made = Some(e.trace(judge(&e, usual).outcome)))?;
+    }
+    let made = made.unwrap_or_else(lost);
+    if made.outcome == Outcome::Passed && passing.len() < PASSING {
+        passing.push(made.clone());
+    }
+    Ok(made)
+}

@@ -1,0 +1,330 @@
+//! A failure told: what happened, where each thread was, and the few orderings that made it happen.
+//!
+//! The orderings come from [`raddle_explore::explain`], which holds the failing execution against passing ones. The table shows
+//! the steps on the objects of those orderings, and every preemption; the rest made no difference and is left out.
+
+use std::collections::HashSet;
+
+use raddle_explore::explain::{self, Explanation};
+use raddle_explore::{Op, OpKind, Step, StepFlags, ThreadId, Trace};
+use raddle_finding::{
+    Access, Confidence, Finding, Frame, Interleaving, Kind, Lock, Op as Deed, Row, Taken, Thread,
+};
+use raddle_wire::explore::{End, FRAMES};
+
+use super::held::{Held, cycle, held};
+use super::verdict::{Failure, circling};
+use super::words::{Words, lock_of};
+use crate::places::{Mapped, Places};
+
+/// Rows of a table that can still be read.
+const ROWS: usize = 60;
+/// Orderings that are told in sentences.
+const ORDERINGS: usize = 4;
+
+/// The failure as a finding, without its schedule.
+pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, modules: &[Mapped]) -> Finding {
+    let steps = &failure.trace.steps;
+    let mut words = Words::new(places, modules, steps);
+    let compared = passing.iter().filter(|t| t.divergence.is_none()).map(Trace::view);
+    let candidates: Vec<_> = compared.collect();
+    let explanation = explain::nearest(failure.trace.view(), candidates.iter().copied())
+        .map(|i| explain::explain(failure.trace.view(), candidates[i]))
+        .unwrap_or_default();
+    let held = held(steps);
+    let teller = Teller { failure, steps, held, explanation };
+    // That an execution which was cut off would never have ended is an argument, not an observation.
+    let argued = matches!(failure.kind, Kind::Hang | Kind::Starvation) && !failure.facts.ends.is_empty();
+    let confidence = if argued { Confidence::Suspected } else { Confidence::Confirmed };
+    let mut finding = Finding::new(failure.kind, confidence, failure.facts.sentence.clone());
+    teller.accesses(&mut words, &mut finding);
+    teller.table(&mut words, &mut finding);
+    teller.orderings(&mut words, &mut finding);
+    teller.introduce(&mut words, &mut finding);
+    finding
+}
+
+struct Teller<'a> {
+    failure: &'a Failure,
+    steps: &'a [Step],
+    held: Vec<Held>,
+    explanation: Explanation,
+}
+
+impl Teller<'_> {
+    fn frames_of(&self, end: &End) -> Vec<u64> {
+        end.frames[..(end.depth as usize).min(FRAMES)].to_vec()
+    }
+
+    /// Ends at which a thread still was.
+    fn ends(&self) -> impl Iterator<Item = &End> {
+        self.failure.facts.ends.iter().filter(|end| end.ended == 0)
+    }
+
+    fn locks_held(&self, thread: ThreadId, words: &mut Words<'_>) -> Vec<String> {
+        let own = self.held.iter().filter(|h| h.thread == thread);
+        own.map(|h| words.lock(h.lock) + if h.read { " (read)" } else { "" }).collect()
+    }
+
+    fn access(&self, words: &mut Words<'_>, thread: ThreadId, op: Deed, stack: Vec<Frame>) -> Access {
+        let locks = self.locks_held(thread, words);
+        Access { op, size: 0, thread: words.thread(thread), locks, lock: None, stack }
+    }
+
+    fn accesses(&self, words: &mut Words<'_>, finding: &mut Finding) {
+        let mut deeds = Vec::new();
+        if matches!(self.failure.kind, Kind::Deadlock | Kind::Livelock) {
+            self.everybody(words, finding, &mut deeds);
+        } else {
+            self.who_failed(words, finding, &mut deeds);
+        }
+        finding.interleaving = Some(Interleaving { deeds, ..Interleaving::default() });
+    }
+
+    /// Where each thread is, and what it waits for.
+    fn everybody(&self, words: &mut Words<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
+        let deadlock = self.failure.kind == Kind::Deadlock;
+        let going = circling(self.steps).unwrap_or_default();
+        for end in self.ends() {
+            if !deadlock && !going.iter().any(|s| s.thread == end.thread) {
+                continue;
+            }
+            let stack = words.stack(&self.frames_of(end));
+            let lock = lock_of(&end.pending).filter(|_| deadlock);
+            let op = if lock.is_some() { Deed::Lock } else { Deed::Call };
+            let mut access = self.access(words, end.thread, op, stack);
+            access.lock = lock.map(|l| words.lock(l));
+            finding.accesses.push(access);
+            deeds.push(if deadlock {
+                self.wait_and_holder(words, &end.pending)
+            } else {
+                format!("goes round: {}", words.op(&end.pending))
+            });
+        }
+        if deadlock {
+            finding.message = self.circle(words);
+        }
+    }
+
+    fn wait_and_holder(&self, words: &mut Words<'_>, pending: &Op) -> String {
+        let wait = words.wait(pending);
+        let holder = lock_of(pending).and_then(|l| self.held.iter().find(|h| h.lock == l));
+        match holder {
+            Some(h) => format!("{wait}, which {} holds", words.thread(h.thread)),
+            None => wait,
+        }
+    }
+
+    /// Whom a thread waits for, as far as that can be told.
+    fn awaited(&self, end: &End) -> Vec<ThreadId> {
+        if end.pending.kind() == OpKind::Join {
+            return vec![ThreadId(end.pending.object as u16)];
+        }
+        let Some(lock) = lock_of(&end.pending) else { return Vec::new() };
+        self.held.iter().filter(|h| h.lock == lock).map(|h| h.thread).collect()
+    }
+
+    fn circle(&self, words: &mut Words<'_>) -> String {
+        let waits: Vec<_> = self.ends().map(|end| (end.thread, self.awaited(end))).collect();
+        let circle = cycle(&waits);
+        let members: Vec<&End> = self
+            .ends()
+            .filter(|end| circle.as_ref().is_none_or(|c| c.contains(&end.thread)))
+            .take(6)
+            .collect();
+        let told: Vec<String> = members
+            .iter()
+            .map(|end| format!("{} {}", words.thread(end.thread), self.wait_and_holder(words, &end.pending)))
+            .collect();
+        let head = if circle.is_some() { "a circle of threads that wait" } else { "no thread can go on" };
+        format!("{head}: {}", told.join("; "))
+    }
+
+    /// The thread that failed, and who freed what it used.
+    fn who_failed(&self, words: &mut Words<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
+        let thread = ThreadId(self.failure.facts.thread);
+        let end = self.ends().find(|end| end.thread == thread);
+        let last = self.steps.iter().rfind(|s| s.thread == thread);
+        let stack = match (end, last) {
+            (Some(end), _) => words.stack(&self.frames_of(end)),
+            (None, Some(step)) => words.frames(step.op.site),
+            (None, None) => Vec::new(),
+        };
+        // An execution that ran to its end is nowhere.
+        if end.is_some() || !matches!(self.failure.kind, Kind::ExitStatus | Kind::Assertion) {
+            finding.accesses.push(self.access(words, thread, Deed::Call, stack));
+            deeds.push(deed(self.failure.kind).into());
+        }
+        if matches!(self.failure.kind, Kind::UseAfterFree | Kind::DoubleFree)
+            && let Some(free) = self.free()
+        {
+            let stack = words.frames(free.op.site);
+            finding.accesses.push(self.access(words, free.thread, Deed::Free, stack));
+            deeds.push("freed the block".into());
+        }
+    }
+
+    /// Who freed the block that the failure is about. The last step of a double free is the second.
+    fn free(&self) -> Option<&Step> {
+        let address = self.failure.facts.address;
+        let covers = |s: &&Step| {
+            s.op.kind() == OpKind::Free && s.op.object <= address && address < s.op.other.max(s.op.object + 1)
+        };
+        self.steps.iter().find(covers)
+    }
+
+    /// The objects that the failure is about.
+    fn involved(&self) -> HashSet<u64> {
+        let keys = |op: &Op| op.keys().into_iter().filter(|k| *k != 0).collect::<Vec<_>>();
+        let mut involved = HashSet::new();
+        for ordering in &self.explanation.orderings {
+            let then = keys(&ordering.then.op);
+            involved.extend(keys(&ordering.first.op).into_iter().filter(|k| then.contains(k)));
+        }
+        for read in &self.explanation.reads {
+            involved.extend(keys(&read.read.op));
+        }
+        if self.failure.kind == Kind::Deadlock {
+            self.ends().for_each(|end| involved.extend(keys(&end.pending)));
+        }
+        involved
+    }
+
+    fn table(&self, words: &mut Words<'_>, finding: &mut Finding) {
+        let involved = self.involved();
+        let preempts = |i: usize| self.steps.get(i).is_some_and(|s| s.flags.has(StepFlags::PREEMPTION));
+        let matters = |i: &usize| {
+            let op = &self.steps[*i].op;
+            let touches = op.keys().iter().any(|k| involved.contains(k)) && op.kind() != OpKind::Create;
+            let freed =
+                op.kind() == OpKind::Free && involved.iter().any(|k| op.object <= *k && *k < op.other);
+            touches || freed || preempts(*i) || preempts(i + 1)
+        };
+        let mut shown: Vec<usize> = (0..self.steps.len()).filter(matters).collect();
+        shown.drain(..shown.len().saturating_sub(ROWS));
+        let mut rows = Rows::default();
+        let mut before = None;
+        for i in shown {
+            let preempted = before.is_some_and(|b: usize| (b + 1..=i).any(preempts));
+            rows.add(words, &self.steps[i], preempted);
+            before = Some(i);
+        }
+        self.last_rows(words, &mut rows);
+        let table = finding.interleaving.get_or_insert_default();
+        table.threads = rows.threads.iter().map(|t| words.thread(*t)).collect();
+        table.rows = rows.rows;
+    }
+
+    /// How it ends: the failure, or where each thread waits.
+    fn last_rows(&self, words: &mut Words<'_>, rows: &mut Rows) {
+        if self.failure.kind == Kind::Deadlock {
+            for end in self.ends() {
+                let (text, frame) = (words.wait(&end.pending), words.frame(&end.pending));
+                rows.push(end.thread, text, frame, false);
+            }
+            return;
+        }
+        let thread = ThreadId(self.failure.facts.thread);
+        let end = self.ends().find(|end| end.thread == thread);
+        let stack = end.map(|end| words.stack(&self.frames_of(end))).unwrap_or_default();
+        let frame = raddle_finding::place::place(&stack).cloned();
+        rows.push(thread, deed(self.failure.kind).into(), frame, false);
+    }
+
+    /// In sentences: what came before what, and would not have had to.
+    fn orderings(&self, words: &mut Words<'_>, finding: &mut Finding) {
+        for ordering in self.explanation.orderings.iter().take(ORDERINGS) {
+            let mut side = |at: &explain::At| {
+                let place = words.place(&at.op).map_or(String::new(), |p| format!(" ({p})"));
+                format!("{} {}{place}", words.thread(at.thread), words.op(&at.op))
+            };
+            let (first, then) = (side(&ordering.first), side(&ordering.then));
+            finding.notes.push(format!("this order matters: {first}, before {then}"));
+        }
+    }
+
+    /// Who the threads and locks are.
+    fn introduce(&self, words: &mut Words<'_>, finding: &mut Finding) {
+        for step in self.steps.iter().filter(|s| s.op.kind() == OpKind::Create) {
+            let label = words.thread(ThreadId(step.op.object as u16));
+            let in_table = finding.interleaving.as_ref().is_some_and(|i| i.threads.contains(&label));
+            if !in_table && !finding.accesses.iter().any(|a| a.thread == label) {
+                continue;
+            }
+            let running = !self
+                .failure
+                .facts
+                .ends
+                .iter()
+                .any(|e| u64::from(e.thread.0) == step.op.object && e.ended != 0);
+            finding.threads.push(Thread {
+                label,
+                name: None,
+                created_by: Some(words.thread(step.thread)),
+                stack: words.frames(step.op.site),
+                running,
+            });
+        }
+        for h in &self.held {
+            let label = words.lock(h.lock);
+            let taken =
+                Taken { thread: words.thread(h.thread), stack: words.frames(self.steps[h.step].op.site) };
+            match finding.locks.iter_mut().find(|l| l.label == label) {
+                Some(lock) => lock.taken.push(taken),
+                None => {
+                    let name = words.name(h.lock);
+                    finding.locks.push(Lock { label, what: "lock".into(), name, taken: vec![taken] });
+                }
+            }
+        }
+    }
+}
+
+fn deed(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Assertion => "fails",
+        Kind::Crash => "crashes",
+        Kind::Hang => "goes on without end",
+        Kind::Starvation => "spins",
+        Kind::UseAfterFree => "accesses the freed block",
+        Kind::DoubleFree => "frees the block again",
+        Kind::ExitStatus => "ends the program",
+        _ => "fails",
+    }
+}
+
+/// Rows, with a column for each thread that has one, by its number.
+#[derive(Default)]
+struct Rows {
+    threads: Vec<ThreadId>,
+    rows: Vec<Row>,
+    last: Option<(ThreadId, u32, OpKind)>,
+}
+
+impl Rows {
+    fn add(&mut self, words: &mut Words<'_>, step: &Step, preempts: bool) {
+        let key = (step.thread, step.op.site, step.op.kind());
+        if self.last == Some(key)
+            && !preempts
+            && let Some(row) = self.rows.last_mut()
+        {
+            row.times += 1;
+            return;
+        }
+        let (text, frame) = (words.step(step), words.frame(&step.op));
+        self.push(step.thread, text, frame, preempts);
+        self.last = Some(key);
+    }
+
+    fn push(&mut self, thread: ThreadId, text: String, frame: Option<Frame>, preempts: bool) {
+        let column = match self.threads.binary_search(&thread) {
+            Ok(column) => column,
+            Err(column) => {
+                self.threads.insert(column, thread);
+                self.rows.iter_mut().filter(|r| r.thread >= column).for_each(|r| r.thread += 1);
+                column
+            }
+        };
+        self.rows.push(Row { thread: column, text, frame, preempts, times: 1 });
+    }
+}

@@ -1,0 +1,283 @@
+//! What an execution came to: passed, or failed in which way.
+//!
+//! The strategies see a failure as a number, the same for the same failure: the shrinker keeps to it, and a search that
+//! goes on after a failure reports each number once.
+
+use raddle_explore::{OpKind, Outcome, Step, Trace};
+use raddle_finding::Kind;
+use raddle_wire::explore::{End, outcome};
+
+use super::crew::{in_words, signal_name};
+use super::worker::{Ending, Execution};
+
+/// How the program ends when nothing is wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Usual {
+    pub status: i32,
+    /// The fewest panics seen in an execution that ended well.
+    pub panics: Option<u32>,
+}
+
+/// What an execution left behind beside its trace.
+#[derive(Clone)]
+pub struct Facts {
+    /// One sentence.
+    pub sentence: String,
+    /// The thread that failed.
+    pub thread: u16,
+    pub address: u64,
+    pub ends: Vec<End>,
+}
+
+/// An execution that failed.
+#[derive(Clone)]
+pub struct Failure {
+    pub kind: Kind,
+    /// The same number for the same failure.
+    pub what: u32,
+    pub facts: Facts,
+    pub trace: Trace,
+}
+
+/// How an execution ended, for the strategies; and the kind, if it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    pub outcome: Outcome,
+    pub kind: Option<Kind>,
+}
+
+const PASSED: Verdict = Verdict { outcome: Outcome::Passed, kind: None };
+
+pub fn judge(e: &Execution<'_>, usual: &Usual) -> Verdict {
+    let kind = match e.ending {
+        Ending::Died(_) => Kind::Crash,
+        Ending::Hung => Kind::Hang,
+        Ending::Finished => match e.slot.outcome {
+            outcome::EXIT => match exit_kind(e, usual) {
+                Some(kind) => kind,
+                None => return PASSED,
+            },
+            outcome::ABORT | outcome::SIGNAL => {
+                // Rust ends a panic that nobody can catch by abort.
+                if panicked(e, usual) { Kind::Assertion } else { Kind::Crash }
+            }
+            outcome::ASSERTION | outcome::EXCEPTION => Kind::Assertion,
+            outcome::DEADLOCK => Kind::Deadlock,
+            outcome::USE_AFTER_FREE => Kind::UseAfterFree,
+            outcome::DOUBLE_FREE => Kind::DoubleFree,
+            outcome::STEP_LIMIT => match endless(e.steps) {
+                Some(kind) => kind,
+                None => return Verdict { outcome: Outcome::StepLimit, kind: None },
+            },
+            // To be given again; the crew does that.
+            _ => return Verdict { outcome: Outcome::Lost, kind: None },
+        },
+    };
+    Verdict { outcome: Outcome::Failed { what: number(kind, e) }, kind: Some(kind) }
+}
+
+fn panicked(e: &Execution<'_>, usual: &Usual) -> bool {
+    e.slot.panics > usual.panics.unwrap_or(0)
+}
+
+/// By `exit`, with a status that is nothing to complain about.
+pub fn ends_as_usual(e: &Execution<'_>, usual: &Usual) -> bool {
+    let status = e.slot.detail as i32 & 0xff;
+    let exits = e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT;
+    exits && (status == 0 || status == usual.status)
+}
+
+fn exit_kind(e: &Execution<'_>, usual: &Usual) -> Option<Kind> {
+    let unusual = !ends_as_usual(e, usual);
+    // A panic in an execution that ends well counts when others do without.
+    let panicked = panicked(e, usual) && (unusual || usual.panics.is_some());
+    match (unusual, panicked) {
+        (_, true) => Some(Kind::Assertion),
+        (true, false) => Some(Kind::ExitStatus),
+        (false, false) => None,
+    }
+}
+
+/// Steps at the end of an execution that was cut off, by which it is judged, at least.
+const TAIL: usize = 2000;
+/// Places that a loop without progress goes through, at most.
+const LOOP: usize = 64;
+
+/// The last steps, if they go round among a few places.
+pub fn circling(steps: &[Step]) -> Option<&[Step]> {
+    let tail = &steps[steps.len().checked_sub(TAIL.max(steps.len() / 4 * 3))?..];
+    let mut places: Vec<(u16, u32, u64)> =
+        tail.iter().map(|s| (s.thread.0, s.op.site, s.op.object)).collect();
+    places.sort_unstable();
+    places.dedup();
+    (places.len() <= LOOP).then_some(tail)
+}
+
+/// An execution that was cut off: does it go round in circles? With yields, fairly, it is a livelock. Without, one
+/// thread lets nobody else in: if it only looks, it waits for somebody, against the good-Samaritan rule; else it may be
+/// at work, and hangs for all that can be seen.
+pub fn endless(steps: &[Step]) -> Option<Kind> {
+    let tail = circling(steps)?;
+    let mut threads: Vec<u16> = tail.iter().map(|s| s.thread.0).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let yields = |t: u16| tail.iter().any(|s| s.thread.0 == t && s.op.yields());
+    let looks = |s: &Step| {
+        matches!(s.op.kind(), OpKind::AtomicLoad | OpKind::DataRead | OpKind::TryLock | OpKind::AtomicRmw)
+    };
+    Some(if threads.iter().all(|t| yields(*t)) {
+        Kind::Livelock
+    } else if threads.len() == 1 && tail.iter().all(looks) {
+        Kind::Starvation
+    } else {
+        Kind::Hang
+    })
+}
+
+/// The same for the same failure, and for different ones most likely not.
+fn number(kind: Kind, e: &Execution<'_>) -> u32 {
+    let mut hash = Hash(0x811c_9dc5);
+    hash.add(kind.name().as_bytes());
+    match kind {
+        Kind::ExitStatus => hash.add(&e.slot.detail.to_le_bytes()),
+        Kind::Deadlock => {
+            let waiting = ends(e).iter().filter(|end| end.ended == 0);
+            let mut sites: Vec<u32> = waiting.map(|end| end.pending.site).collect();
+            sites.sort_unstable();
+            sites.iter().for_each(|site| hash.add(&site.to_le_bytes()));
+        }
+        _ if e.slot.outcome == outcome::ASSERTION => hash.add(message(e).as_bytes()),
+        Kind::Livelock | Kind::Starvation | Kind::Hang => {}
+        _ => {
+            let failed = ends(e).iter().find(|end| u32::from(end.thread.0) == e.slot.thread);
+            hash.add(&failed.map_or(0, |end| end.frames[0]).to_le_bytes());
+        }
+    }
+    hash.0
+}
+
+/// FNV-1a, 32 bits.
+struct Hash(u32);
+
+impl Hash {
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+        }
+    }
+}
+
+fn ends<'a>(e: &Execution<'a>) -> &'a [End] {
+    if e.ending != Ending::Finished {
+        return &[];
+    }
+    &e.slot.end[..(e.slot.ends as usize).min(e.slot.end.len())]
+}
+
+fn message(e: &Execution<'_>) -> String {
+    let n = (e.slot.message_len as usize).min(e.slot.message.len());
+    String::from_utf8_lossy(&e.slot.message[..n]).into_owned()
+}
+
+impl Failure {
+    pub fn of(e: &Execution<'_>, verdict: Verdict) -> Option<Failure> {
+        let (kind, Outcome::Failed { what }) = (verdict.kind?, verdict.outcome) else { return None };
+        let finished = e.ending == Ending::Finished;
+        let last = e.steps.last().map_or(0, |s| s.thread.0);
+        let facts = Facts {
+            sentence: sentence(kind, e),
+            thread: if finished { e.slot.thread as u16 } else { last },
+            address: e.slot.address,
+            ends: ends(e).to_vec(),
+        };
+        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome) })
+    }
+}
+
+fn sentence(kind: Kind, e: &Execution<'_>) -> String {
+    match (kind, e.ending) {
+        (_, Ending::Died(Some(status))) => format!("the process died: {}", in_words(status)),
+        (_, Ending::Died(None)) => "the process died".into(),
+        (Kind::Hang, Ending::Finished) => {
+            let round = circling(e.steps).map_or(0, <[Step]>::len);
+            format!(
+                "an execution was cut off after {} steps, and in the last {round} goes round among a few places: it may never end",
+                e.steps.len()
+            )
+        }
+        (Kind::Hang, _) => {
+            "a thread goes on without a step that raddle can see: a loop without end, or a call that blocks"
+                .into()
+        }
+        (Kind::Assertion, _) => assertion_sentence(e),
+        (Kind::ExitStatus, _) => format!("the program ends with status {}", e.slot.detail as i32 & 0xff),
+        (Kind::Crash, _) if e.slot.outcome == outcome::ABORT => "the program aborts".into(),
+        (Kind::Crash, _) => {
+            let signal = signal_name(e.slot.detail as i32);
+            match e.slot.detail as i32 {
+                libc::SIGSEGV | libc::SIGBUS => {
+                    format!("the program is ended by {signal} at address {:#x}", e.slot.address)
+                }
+                _ => format!("the program is ended by {signal}"),
+            }
+        }
+        (Kind::Deadlock, _) => "no thread can go on".into(),
+        (Kind::Livelock, _) => {
+            "threads go round in circles, each giving way to the others, and none makes progress".into()
+        }
+        (Kind::Starvation, _) => {
+            "a thread spins without yielding, and waits for one that it does not let run".into()
+        }
+        (Kind::UseAfterFree, _) => "freed memory is accessed".into(),
+        (Kind::DoubleFree, _) => "a block is freed twice".into(),
+        _ => kind.title(),
+    }
+}
+
+/// Lines of the message: expression, file, line, function.
+fn assertion_sentence(e: &Execution<'_>) -> String {
+    match e.slot.outcome {
+        outcome::ASSERTION => {
+            let text = message(e);
+            let mut lines = text.lines();
+            let (expression, _file, _line, function) =
+                (lines.next(), lines.next(), lines.next(), lines.next());
+            let inside = function.filter(|f| !f.is_empty()).map_or(String::new(), |f| format!(" in {f}"));
+            format!("assertion `{}` failed{inside}", expression.unwrap_or_default())
+        }
+        outcome::EXCEPTION => "an exception of C++ is not caught".into(),
+        _ => "a thread panics".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_explore::{Op, ThreadId};
+
+    fn step(thread: u16, kind: OpKind, site: u32) -> Step {
+        Step::bare(ThreadId(thread), Op::new(kind, 8, site))
+    }
+
+    #[test]
+    fn circles_with_yields_are_livelocks_and_without_starvation() {
+        let polite: Vec<Step> = (0..3000)
+            .map(|i| step(i % 2, if i % 4 < 2 { OpKind::TryLock } else { OpKind::Yield }, u32::from(i) % 4))
+            .collect();
+        assert_eq!(endless(&polite), Some(Kind::Livelock));
+        let rude = vec![step(1, OpKind::AtomicLoad, 7); 3000];
+        assert_eq!(endless(&rude), Some(Kind::Starvation));
+    }
+
+    #[test]
+    fn work_is_neither() {
+        let busy: Vec<Step> = (0..3000).map(|i| step(1, OpKind::Lock, i)).collect();
+        assert_eq!(endless(&busy), None);
+        let mut soon: Vec<Step> = (0..30_000).map(|i| step(1, OpKind::Lock, i)).collect();
+        soon.extend(vec![step(1, OpKind::AtomicStore, 7); 3000]);
+        assert_eq!(endless(&soon), None);
+        let long = vec![step(1, OpKind::AtomicStore, 7); 3000];
+        assert_eq!(endless(&long), Some(Kind::Hang));
+        assert_eq!(endless(&[]), None);
+    }
+}

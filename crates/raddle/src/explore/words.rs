@@ -1,0 +1,271 @@
+//! Steps in words: what a thread does, to what, and where.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use raddle_explore::{Op, OpKind, Step, ThreadId};
+use raddle_finding::Frame;
+
+use crate::places::{Mapped, Places};
+
+/// What is known of the process whose steps are told.
+pub struct Words<'a> {
+    pub places: &'a mut Places,
+    pub modules: &'a [Mapped],
+    threads: HashMap<u16, String>,
+    /// Locks in the order in which they are first met.
+    locks: Vec<u64>,
+    /// Memory without a name, likewise.
+    blocks: Vec<u64>,
+}
+
+/// The heap of an explored program, as the runtime lays it out.
+const HEAP: std::ops::Range<u64> = 0x7a00_0000_0000..0x7e00_0000_0000;
+
+impl<'a> Words<'a> {
+    pub fn new(places: &'a mut Places, modules: &'a [Mapped], steps: &[Step]) -> Words<'a> {
+        let mut words =
+            Words { places, modules, threads: HashMap::new(), locks: Vec::new(), blocks: Vec::new() };
+        words.threads.insert(0, "T0 (main)".into());
+        for step in steps.iter().filter(|s| s.op.kind() == OpKind::Start) {
+            let name = words.start_function(&step.op);
+            let id = step.thread.0;
+            let label = name.map_or_else(|| format!("T{id}"), |name| format!("T{id} ({name})"));
+            words.threads.insert(id, label);
+        }
+        for op in steps.iter().map(|s| &s.op) {
+            if let Some(lock) = lock_of(op) {
+                words.lock(lock);
+            }
+        }
+        words
+    }
+
+    pub fn thread(&self, id: ThreadId) -> String {
+        self.threads.get(&id.0).cloned().unwrap_or_else(|| format!("T{}", id.0))
+    }
+
+    pub fn pc(&self, site: u32) -> Option<u64> {
+        pc_of(self.modules, site)
+    }
+
+    pub fn frames(&mut self, site: u32) -> Vec<Frame> {
+        let Some(pc) = self.pc(site) else { return Vec::new() };
+        self.places.stack(self.modules, &[pc])
+    }
+
+    /// The frame that stands for an operation: the innermost that the reader wrote.
+    pub fn frame(&mut self, op: &Op) -> Option<Frame> {
+        if op.kind() == OpKind::Start {
+            // The address of a function is no return address: one further on it is in the function for certain.
+            let pc = self.pc(op.site)?;
+            return self.places.frames(self.modules, pc + 1).pop();
+        }
+        let frames = self.frames(op.site);
+        raddle_finding::place::place(&frames).cloned()
+    }
+
+    /// `transfer src/bank.c:12`, for a sentence.
+    pub fn place(&mut self, op: &Op) -> Option<String> {
+        let frame = self.frame(op)?;
+        let file = Path::new(frame.file.as_deref()?).file_name()?.to_string_lossy().into_owned();
+        Some(format!("{} {file}:{}", frame.function.unwrap_or_default(), frame.line?).trim_start().to_owned())
+    }
+
+    pub fn stack(&mut self, pcs: &[u64]) -> Vec<Frame> {
+        self.places.stack(self.modules, pcs)
+    }
+
+    fn start_function(&mut self, op: &Op) -> Option<String> {
+        let name = self.frame(op)?.function?;
+        let machinery = ["std::", "raddle_rt::", "execute_native"].iter().any(|part| name.contains(part));
+        (!machinery).then(|| name.split('(').next().unwrap_or(&name).to_owned())
+    }
+
+    /// `L1`.
+    pub fn lock(&mut self, address: u64) -> String {
+        format!("L{}", number(&mut self.locks, address))
+    }
+
+    pub fn name(&mut self, address: u64) -> Option<String> {
+        self.places.global(self.modules, address).map(|g| g.label())
+    }
+
+    /// `` `mu` ``, or `L1` where it has no name.
+    fn object(&mut self, op: &Op) -> String {
+        if lock_of(op).is_some() {
+            let label = self.lock(op.object);
+            return self.name(op.object).map_or(label.clone(), |name| format!("{label} `{name}`"));
+        }
+        if op.is_memory() {
+            return self.memory(op.object);
+        }
+        self.name(op.object).map_or_else(|| self.block(op.object), |name| format!("`{name}`"))
+    }
+
+    /// Memory is named by granules of 8 bytes, in which there may be two variables.
+    fn memory(&mut self, granule: u64) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for at in [0, 4] {
+            if let Some(g) = self.places.global(self.modules, granule + at) {
+                let name = if g.size > 8 { Global8(&g.name, g.offset).label() } else { g.name };
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        match names.as_slice() {
+            [] => self.block(granule),
+            [name] => format!("`{name}`"),
+            names => format!("`{}`", names.join("` or `")),
+        }
+    }
+
+    fn block(&mut self, address: u64) -> String {
+        let n = number(&mut self.blocks, address);
+        if HEAP.contains(&address) { format!("heap word {n}") } else { format!("word {n}") }
+    }
+
+    /// What a step does.
+    pub fn step(&mut self, step: &Step) -> String {
+        if step.is_value() {
+            return format!("takes choice {} of {}", step.value + 1, step.n_values);
+        }
+        self.op(&step.op)
+    }
+
+    pub fn op(&mut self, op: &Op) -> String {
+        use OpKind::*;
+        let thread = |w: &Words<'_>| w.thread(ThreadId(op.object as u16));
+        match op.kind() {
+            Start => "begins".into(),
+            Exit => "ends".into(),
+            Create => format!("creates {}", thread(self)),
+            Join => format!("joins {}", thread(self)),
+            Signal => format!("sends a signal to {}", thread(self)),
+            Yield => "yields".into(),
+            Sleep => "sleeps".into(),
+            Fence => "passes a fence".into(),
+            Io => format!("uses descriptor {}", op.object.saturating_sub(1)),
+            CondWait => format!("waits on {}", self.object(op)),
+            CondWake => format!("comes back from {}", self.object(op)),
+            Choose => "makes a choice".into(),
+            Other => "does something else".into(),
+            kind => format!("{} {}", verb(kind), self.object(op)),
+        }
+    }
+
+    /// What a thread that can not go on waits for.
+    pub fn wait(&mut self, op: &Op) -> String {
+        use OpKind::*;
+        match op.kind() {
+            Join => format!("waits for {} to end", self.thread(ThreadId(op.object as u16))),
+            Lock | TimedLock | WriteLock => format!("waits for {}", self.object(op)),
+            ReadLock => format!("waits to read-lock {}", self.object(op)),
+            CondWait | CondWake => format!("waits for a signal on {}", self.object(op)),
+            SemWait => format!("waits for the semaphore {}", self.object(op)),
+            Barrier => format!("waits at the barrier {}", self.object(op)),
+            FutexWait => format!("waits to be woken at {}", self.object(op)),
+            Once => format!("waits for the initialiser of {}", self.object(op)),
+            Io => format!("waits for descriptor {}", op.object.saturating_sub(1)),
+            _ => format!("is about to go on: {}", self.op(op)),
+        }
+    }
+}
+
+/// A site is the low half of a program counter; where code lies tells the rest.
+pub fn pc_of(modules: &[Mapped], site: u32) -> Option<u64> {
+    const HALF: u64 = 1 << 32;
+    let at = |m: &Mapped| {
+        let low = (m.low & !(HALF - 1)) | u64::from(site);
+        [low, low + HALF].into_iter().find(|pc| m.low <= *pc && *pc < m.high)
+    };
+    if site == 0 { None } else { modules.iter().find_map(at) }
+}
+
+/// An element of something large: its offset is told.
+struct Global8<'a>(&'a str, u64);
+
+impl Global8<'_> {
+    fn label(&self) -> String {
+        if self.1 == 0 { self.0.into() } else { format!("{}+{}", self.0, self.1) }
+    }
+}
+
+fn number(known: &mut Vec<u64>, address: u64) -> usize {
+    let at = known.iter().position(|a| *a == address).unwrap_or_else(|| {
+        known.push(address);
+        known.len() - 1
+    });
+    at + 1
+}
+
+/// The lock that an operation is about.
+pub fn lock_of(op: &Op) -> Option<u64> {
+    use OpKind::*;
+    matches!(op.kind(), Lock | TryLock | TimedLock | Unlock | ReadLock | WriteLock).then_some(op.object)
+}
+
+fn verb(kind: OpKind) -> &'static str {
+    use OpKind::*;
+    match kind {
+        Lock => "locks",
+        TryLock => "tries to lock",
+        TimedLock => "locks, if in time,",
+        Unlock => "unlocks",
+        ReadLock => "read-locks",
+        WriteLock => "write-locks",
+        CondSignal => "signals",
+        CondBroadcast => "wakes all at",
+        SemWait => "takes from the semaphore",
+        SemPost => "posts the semaphore",
+        Barrier => "arrives at the barrier",
+        Once => "runs once, for",
+        FutexWait => "looks at the futex",
+        FutexWake => "wakes at the futex",
+        AtomicLoad => "loads",
+        AtomicStore => "stores",
+        AtomicRmw => "updates",
+        DataRead => "reads",
+        DataWrite => "writes",
+        TimeOut => "gives up waiting for",
+        Spurious => "wakes for no reason from",
+        Free => "frees",
+        _ => "uses",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mapped(low: u64, high: u64) -> Mapped {
+        Mapped { low, high, offset: 0, path: "/nowhere/a".into() }
+    }
+
+    #[test]
+    fn the_rest_of_a_site_comes_from_where_code_lies() {
+        let modules =
+            [mapped(0x5555_5555_4000, 0x5555_5555_8000), mapped(0x7fff_fff0_0000, 0x8000_0010_0000)];
+        let mut places = Places::new();
+        let words = Words::new(&mut places, &modules, &[]);
+        assert_eq!(words.pc(0x5555_4123), Some(0x5555_5555_4123));
+        assert_eq!(words.pc(0xfff0_0010), Some(0x7fff_fff0_0010));
+        assert_eq!(words.pc(0x0000_0010), Some(0x8000_0000_0010));
+        assert_eq!(words.pc(0x4000_0000), None);
+        assert_eq!(words.pc(0), None);
+    }
+
+    #[test]
+    fn objects_without_a_name_are_numbered() {
+        let mut places = Places::new();
+        let lock = |kind, at| Step::bare(ThreadId(1), Op::new(kind, at, 0));
+        let steps = [lock(OpKind::Lock, 0x70), lock(OpKind::Lock, 0x50), lock(OpKind::Unlock, 0x70)];
+        let mut words = Words::new(&mut places, &[], &steps);
+        let told: Vec<String> = steps.iter().map(|s| words.step(s)).collect();
+        assert_eq!(told, ["locks L1", "locks L2", "unlocks L1"]);
+        assert_eq!(words.op(&Op::new(OpKind::DataRead, 0x7a00_0000_0010, 0)), "reads heap word 1");
+        assert_eq!(words.wait(&Op::new(OpKind::Join, 3, 0)), "waits for T3 to end");
+        assert_eq!(words.wait(&steps[1].op), "waits for L2");
+    }
+}

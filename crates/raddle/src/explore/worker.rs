@@ -1,0 +1,404 @@
+//! One worker: the target in a process of its own, held at its first thread, where it executes orders.
+//!
+//! Orders and traces lie in a file that both map; [`raddle_wire::explore`] is its layout. All slots are kept full, so
+//! that the worker never waits while the driver thinks; whoever has nothing to do sleeps on a futex in the file.
+//!
+//! A worker may end at any moment: killed by what it executes, or because it can not do what the program asks of it. Orders
+//! are kept here until their results are taken, so nothing is lost with it; [`super::crew`] starts the next one.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use raddle_explore::{Order, Outcome, Step, Trace, TraceView};
+use raddle_wire::config::{Config, Mode};
+use raddle_wire::explore::{self, Header, Parts, Slot, status};
+use rustix::thread::futex;
+
+use crate::install::Runtime;
+use crate::places::Mapped;
+use crate::run::launch;
+use crate::run::target::Program;
+
+/// How often a silent worker is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// All that it takes to start a worker.
+#[derive(Clone)]
+pub struct Recipe {
+    pub program: Program,
+    pub words: Vec<OsString>,
+    pub runtime: Runtime,
+    /// Where to run it, and variables to set; nothing and none: as raddle itself.
+    pub folder: Option<PathBuf>,
+    pub environment: Vec<(String, String)>,
+    /// [`explore::flag`]s.
+    pub flags: u32,
+    pub donors: u32,
+    pub slots: u32,
+    pub max_steps: u32,
+    /// Sorted program counters of accesses that are scheduling points.
+    pub points: Vec<u64>,
+    /// How long a worker may take to its first thread, and to its next step.
+    pub patience: Duration,
+}
+
+/// Why a worker is no more, or of no use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The program ended, with this status, and had created no thread.
+    NoThreads(i32),
+    /// It creates at least this many.
+    MoreDonors(u32),
+    /// It does what memory alone can not undo: one of [`explore::outside`].
+    NeedsFork(u64),
+    /// One of [`explore::cannot`].
+    Cannot(u64),
+    Died(ExitStatus),
+    /// No thread, or no further step, in all its time.
+    Silent,
+}
+
+/// How an execution came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// As the slot says.
+    Finished,
+    /// The process died in it, if it is known how.
+    Died(Option<ExitStatus>),
+    /// It made no step for so long that it was ended.
+    Hung,
+}
+
+/// An execution, where the worker has left it.
+#[derive(Clone, Copy)]
+pub struct Execution<'a> {
+    pub slot: &'a Slot,
+    pub steps: &'a [Step],
+    pub wide: &'a [u64],
+    pub ending: Ending,
+}
+
+impl<'a> Execution<'a> {
+    pub fn view(&self, outcome: Outcome) -> TraceView<'a> {
+        let divergence = self.slot.diverged.checked_sub(1);
+        TraceView { steps: self.steps, wide: self.wide, outcome, divergence }
+    }
+
+    pub fn trace(&self, outcome: Outcome) -> Trace {
+        self.view(outcome).to_trace()
+    }
+}
+
+pub struct Worker {
+    folder: tempfile::TempDir,
+    memory: memmap2::MmapRaw,
+    child: Child,
+    /// Posted and not taken, oldest first.
+    orders: VecDeque<Order>,
+    taken: u32,
+    /// What was mapped when it got ready.
+    pub modules: Vec<Mapped>,
+    patience: Duration,
+    /// Orders done and steps made when it last moved, and when that was.
+    moved: (u32, u32, Instant),
+}
+
+impl Recipe {
+    fn header(&self) -> Header {
+        let mut header = Header::new(self.slots, self.max_steps, self.flags, self.donors, self.max_steps);
+        header.points = self.points.len() as u32;
+        header
+    }
+
+    /// Writes the session: the config page, and the file of orders.
+    pub fn session(&self) -> Result<(tempfile::TempDir, memmap2::MmapRaw)> {
+        let folder = tempfile::Builder::new()
+            .prefix("raddle-")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .tempdir()
+            .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
+        let mut page = Config::new(Mode::Explore, 0, 0).as_bytes().to_vec();
+        page.resize(4096, 0);
+        std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;
+        let header = self.header();
+        let path = folder.path().join(explore::FILE);
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        file.set_len(header.bytes() as u64)
+            .context("cannot make the file of orders: `ulimit -f` or a full disk")?;
+        let memory = memmap2::MmapRaw::map_raw(&file)?;
+        // SAFETY: the file is as long as the header says; nobody else has it yet.
+        unsafe {
+            let table = memory.as_mut_ptr().add(header.points_at()).cast::<u64>();
+            std::ptr::copy_nonoverlapping(self.points.as_ptr(), table, self.points.len());
+            memory.as_mut_ptr().cast::<Header>().write(header);
+        }
+        Ok((folder, memory))
+    }
+
+    /// The target as a process of the session in `folder`, without a terminal.
+    pub fn command(&self, folder: &std::path::Path) -> Command {
+        let mut command = launch::command(&self.program, &self.words, &self.runtime, folder);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        command.envs(self.environment.iter().map(|(k, v)| (k, v)));
+        command
+    }
+
+    /// Starts a worker and waits until it takes orders.
+    pub fn start(&self, is_over: &(dyn Fn() -> bool + Sync)) -> Result<Result<Worker, Trouble>> {
+        let (folder, memory) = self.session()?;
+        let mut command = self.command(folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        apart(&mut command);
+        let child =
+            command.spawn().with_context(|| format!("cannot start {}", self.program.path.display()))?;
+        let moved = (0, 0, Instant::now());
+        let (orders, modules, patience) = (VecDeque::new(), Vec::new(), self.patience);
+        let mut worker = Worker { folder, memory, child, orders, taken: 0, modules, patience, moved };
+        Ok(worker.get_ready(is_over).map(|()| worker))
+    }
+}
+
+/// A process group of its own, which no Ctrl-C reaches, which leaves no core, and ends with raddle.
+pub fn apart(command: &mut Command) {
+    command.process_group(0);
+    // SAFETY: only async-signal-safe calls between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            libc::setrlimit(libc::RLIMIT_CORE, &none);
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+}
+
+/// Ends a process made with [`apart`], and what it has started.
+pub fn end(child: &mut Child) -> ExitStatus {
+    // SAFETY: a plain system call; the group is the child's, which has not been waited for.
+    unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
+    child.wait().unwrap_or_else(|_| ExitStatus::from_raw(libc::SIGKILL))
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+impl Worker {
+    fn header(&self) -> &Header {
+        // SAFETY: the mapping begins with a header, whose changing fields are atomics.
+        unsafe { &*self.memory.as_ptr().cast() }
+    }
+
+    fn get_ready(&mut self, is_over: &(dyn Fn() -> bool + Sync)) -> Result<(), Trouble> {
+        loop {
+            self.sleep(self.taken);
+            match self.header().status.load(Acquire) {
+                status::READY => break,
+                // A child that the program started before its first thread may say so too.
+                status::STARTING | status::NO_THREADS => {}
+                _ => return Err(self.trouble(None)),
+            }
+            let ended = self.child.try_wait().ok().flatten();
+            if ended.is_some() {
+                return Err(self.trouble(ended));
+            }
+            if self.moved.2.elapsed() > self.patience || is_over() {
+                return Err(Trouble::Silent);
+            }
+        }
+        self.modules = modules(self.child.id());
+        Ok(())
+    }
+
+    /// What is wrong, by what the worker says, and else by how it ended.
+    fn trouble(&mut self, ended: Option<ExitStatus>) -> Trouble {
+        let detail = self.header().detail.load(Acquire);
+        match self.header().status.load(Acquire) {
+            status::NO_THREADS => Trouble::NoThreads(detail as i32),
+            status::MORE_DONORS => Trouble::MoreDonors(detail as u32),
+            status::NEEDS_FORK => Trouble::NeedsFork(detail),
+            status::CANNOT => Trouble::Cannot(detail),
+            _ => Trouble::Died(ended.unwrap_or_else(|| end(&mut self.child))),
+        }
+    }
+
+    pub fn has_room(&self) -> bool {
+        (self.orders.len() as u32) < self.header().slots
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.orders.len()
+    }
+
+    /// Gives the worker an order. There must be room.
+    pub fn post(&mut self, order: Order) {
+        write(self.parts(self.orders.len() as u32), &order);
+        let (idle, posted) = (self.orders.is_empty(), &self.header().posted);
+        posted.fetch_add(1, SeqCst);
+        if self.header().worker_sleeps.load(SeqCst) != 0 {
+            wake(posted);
+        }
+        if idle {
+            self.moved.2 = Instant::now();
+        }
+        self.orders.push_back(order);
+    }
+
+    /// The parts of the slot `ahead` of the oldest that is not taken.
+    fn parts(&self, ahead: u32) -> Parts<'_> {
+        let header = self.header();
+        // SAFETY: inside the file. The slot is the driver's: free, or done, or the worker is dead.
+        unsafe {
+            explore::parts(
+                header,
+                self.memory.as_mut_ptr().add(header.slot_at(self.taken.wrapping_add(ahead))),
+            )
+        }
+    }
+
+    /// Waits until the oldest order is done.
+    pub fn wait(&mut self) -> Result<(), Trouble> {
+        loop {
+            let done = self.header().done.load(Acquire);
+            if done != self.taken {
+                return Ok(());
+            }
+            self.sleep(done);
+            if self.header().done.load(Acquire) != self.taken {
+                return Ok(());
+            }
+            let ended = self.child.try_wait().ok().flatten();
+            if ended.is_some() && self.header().done.load(Acquire) == self.taken {
+                return Err(self.trouble(ended));
+            }
+            let (steps, (last_done, last_steps, since)) = (self.parts(0).slot.steps, self.moved);
+            if (done, steps) != (last_done, last_steps) {
+                self.moved = (done, steps, Instant::now());
+            } else if since.elapsed() > self.patience {
+                end(&mut self.child);
+                return Err(Trouble::Silent);
+            }
+        }
+    }
+
+    fn sleep(&self, done: u32) {
+        let header = self.header();
+        header.driver_sleeps.store(1, SeqCst);
+        if header.done.load(SeqCst) == done {
+            let limit = futex::Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY.as_nanos() as i64 };
+            let _ = futex::wait(&header.done, futex::Flags::empty(), done, Some(&limit));
+        }
+        header.driver_sleeps.store(0, SeqCst);
+    }
+
+    /// Whether the oldest order is done.
+    pub fn is_done(&self) -> bool {
+        !self.orders.is_empty() && self.header().done.load(Acquire) != self.taken
+    }
+
+    /// The oldest order, and what has become of it so far.
+    pub fn oldest(&self, ending: Ending) -> Option<(&Order, Execution<'_>)> {
+        let Parts { slot, steps, wide, .. } = self.parts(0);
+        let (n, w) = ((slot.steps as usize).min(steps.len()), (slot.wide as usize).min(wide.len()));
+        let died = slot.outcome == explore::outcome::NONE && ending == Ending::Finished;
+        let ending = if died { Ending::Died(None) } else { ending };
+        Some((self.orders.front()?, Execution { slot, steps: &steps[..n], wide: &wide[..w], ending }))
+    }
+
+    /// The oldest order is dealt with; its slot is free.
+    pub fn pop(&mut self) -> Option<Order> {
+        self.taken = self.taken.wrapping_add(1);
+        self.orders.pop_front()
+    }
+
+    /// What has not been dealt with.
+    pub fn into_orders(mut self) -> VecDeque<Order> {
+        std::mem::take(&mut self.orders)
+    }
+
+    /// Asks the worker to end.
+    pub fn stop(self) {
+        self.header().stop.store(1, Release);
+        wake(&self.header().posted);
+        let _ = self.folder.path();
+    }
+}
+
+fn wake(word: &AtomicU32) {
+    let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
+}
+
+/// Writes an order into its slot; what does not fit is left to the tail.
+pub fn write(parts: Parts<'_>, order: &Order) {
+    let Parts { slot, prefix, .. } = parts;
+    let n = order.prefix.len().min(prefix.len());
+    prefix[..n].copy_from_slice(&order.prefix[..n]);
+    slot.prefix = n as u32;
+    slot.tail = order.tail.to_words();
+    let n = order.weights.len().min(slot.weight.len());
+    slot.weight[..n].copy_from_slice(&order.weights[..n]);
+    slot.weights = n as u32;
+    let n = order.constraints.len().min(slot.constraint.len());
+    slot.constraint[..n].copy_from_slice(&order.constraints[..n]);
+    slot.constraints = n as u32;
+    slot.steps = 0;
+    slot.wide = 0;
+    slot.outcome = explore::outcome::NONE;
+}
+
+/// The files that a process has mapped.
+fn modules(pid: u32) -> Vec<Mapped> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    maps.lines().filter_map(mapped).collect()
+}
+
+/// `555555554000-555555555000 r--p 00000000 fe:00 1234   /path of the file`
+fn mapped(line: &str) -> Option<Mapped> {
+    let mut words = line.splitn(6, ' ');
+    let (low, high) = words.next()?.split_once('-')?;
+    let offset = words.nth(1)?;
+    let path = words.nth(2)?.trim_start();
+    let number = |text| u64::from_str_radix(text, 16).ok();
+    let found = Mapped { low: number(low)?, high: number(high)?, offset: number(offset)?, path: path.into() };
+    path.starts_with('/').then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_maps_are_read() {
+        let m = mapped("555555554000-555555555000 r-xp 00001000 fe:00 1234    /a b/c (deleted)").unwrap();
+        assert_eq!((m.low, m.high, m.offset), (0x5555_5555_4000, 0x5555_5555_5000, 0x1000));
+        assert_eq!(m.path, PathBuf::from("/a b/c (deleted)"));
+        assert!(mapped("7ffff7fc1000-7ffff7fc3000 r-xp 00000000 00:00 0    [vdso]").is_none());
+        assert!(mapped("7ffff7fc1000-7ffff7fc3000 rw-p 00000000 00:00 0").is_none());
+        assert!(mapped("nonsense").is_none());
+    }
+
+    #[test]
+    fn an_order_that_is_too_long_is_cut_at_the_room() {
+        let header = Header::new(1, 4, 0, 2, 4);
+        let mut memory = vec![0u64; header.slot_bytes() / 8];
+        let order = Order::replay((0..10).map(|i| raddle_explore::Choice::value(i)));
+        // SAFETY: the memory is one slot's, and used here only.
+        write(unsafe { explore::parts(&header, memory.as_mut_ptr().cast()) }, &order);
+        // SAFETY: as above.
+        let parts = unsafe { explore::parts(&header, memory.as_mut_ptr().cast()) };
+        assert_eq!(parts.slot.prefix, 4);
+        assert_eq!(parts.prefix[..4], order.prefix[..4]);
+    }
+}

@@ -1,0 +1,118 @@
+//! What is at an address of a process: code as functions and lines, data as variables.
+//!
+//! A process is known by what it had mapped. Files below the current folder are named relative to it.
+
+use std::path::{Path, PathBuf};
+
+use raddle_binary::{Address, Lookup, Symbolizer};
+use raddle_finding::Frame;
+
+/// A part of a file, mapped.
+#[derive(Clone, Debug)]
+pub struct Mapped {
+    pub low: u64,
+    pub high: u64,
+    pub offset: u64,
+    pub path: PathBuf,
+}
+
+/// A variable of the program, and where in it an address lies.
+pub struct Global {
+    pub name: String,
+    pub offset: u64,
+    pub size: u64,
+    pub module: String,
+    pub file: Option<String>,
+    pub line: Option<u32>,
+}
+
+impl Global {
+    /// `counter`, `table+8`.
+    pub fn label(&self) -> String {
+        if self.offset == 0 { self.name.clone() } else { format!("{}+{}", self.name, self.offset) }
+    }
+}
+
+/// The .bss of a module lies behind its last mapping, by no more than this.
+const BSS: u64 = 1 << 32;
+
+/// Looks places up; each file is opened once.
+pub struct Places {
+    symbols: Symbolizer,
+    root: PathBuf,
+}
+
+impl Places {
+    pub fn new() -> Places {
+        Places { symbols: Symbolizer::new(), root: std::env::current_dir().unwrap_or_default() }
+    }
+
+    /// The functions at a return address, inlined ones first.
+    pub fn frames(&mut self, modules: &[Mapped], pc: u64) -> Vec<Frame> {
+        let Some(mapped) = module_at(modules, pc) else {
+            return vec![Frame { offset: Some(pc), ..Frame::default() }];
+        };
+        let module = mapped.path.file_name().map(|n| n.to_string_lossy().into_owned());
+        let offset = pc - mapped.low + mapped.offset;
+        let bias = self.bias(modules, mapped);
+        let address = bias.map_or(Address::FileOffset(offset), |b| Address::Virtual(pc.wrapping_sub(b)));
+        let found = self.symbols.frames(&mapped.path, address, Lookup::Return);
+        if found.is_empty() {
+            return vec![Frame { module, offset: Some(offset), ..Frame::default() }];
+        }
+        let frame = |f: raddle_binary::SourceFrame| Frame {
+            function: f.function,
+            file: f.file.map(|file| self.relative(file)),
+            line: f.line,
+            column: f.column,
+            module: module.clone(),
+            offset: None,
+            function_line: f.function_line,
+        };
+        found.into_iter().map(frame).collect()
+    }
+
+    /// A whole stack, without the frames that only the runtime and Rust's start of a thread have.
+    pub fn stack(&mut self, modules: &[Mapped], pcs: &[u64]) -> Vec<Frame> {
+        let frames: Vec<Frame> = pcs.iter().flat_map(|pc| self.frames(modules, *pc)).collect();
+        // The runtime starts threads in place of the program; Rust says where its own machinery begins.
+        let is = |f: &Frame, part: &str| f.function.as_deref().is_some_and(|n| n.contains(part));
+        let own = frames.into_iter().take_while(|f| !is(f, "__rust_begin_short_backtrace"));
+        own.filter(|f| !is(f, "raddle_rt::")).collect()
+    }
+
+    /// The global variable at `address`.
+    pub fn global(&mut self, modules: &[Mapped], address: u64) -> Option<Global> {
+        // The nearest mapping below: its own, or the one its .bss follows.
+        let mapped =
+            modules.iter().filter(|m| m.low <= address && address - m.low < BSS).max_by_key(|m| m.low)?;
+        let bias = self.bias(modules, mapped)?;
+        let found = self.symbols.module(&mapped.path).ok()?.data_symbol(address.wrapping_sub(bias))?;
+        Some(Global {
+            name: found.name,
+            offset: found.offset,
+            size: found.size,
+            module: mapped.path.file_name()?.to_string_lossy().into_owned(),
+            file: found.file.map(|f| self.relative(f)),
+            line: found.line,
+        })
+    }
+
+    /// What is added to the addresses of a module's file. The mapping of its first page tells it without doubt; others may
+    /// share a page of the file.
+    fn bias(&mut self, modules: &[Mapped], mapped: &Mapped) -> Option<u64> {
+        let first = modules.iter().filter(|m| m.path == mapped.path && m.offset == 0 && m.low <= mapped.low);
+        let first = first.max_by_key(|m| m.low).unwrap_or(mapped);
+        self.symbols.module(&mapped.path).ok()?.load_bias(first.low, first.offset)
+    }
+
+    fn relative(&self, file: String) -> String {
+        let below = Path::new(&file).strip_prefix(&self.root).ok().map(|p| p.to_string_lossy().into_owned());
+        below.filter(|p| !p.is_empty()).unwrap_or(file)
+    }
+}
+
+/// What was mapped at `address`, the latest first.
+pub fn module_at(modules: &[Mapped], address: u64) -> Option<&Mapped> {
+    modules.iter().rev().find(|m| m.low <= address && address < m.high)
+}

@@ -1,0 +1,78 @@
+//! The failure in a debugger.
+//!
+//! gdb starts the program in a session whose one order is already there, and the runtime stops it at the failure by a trap. The
+//! signals of a crash go to the runtime first, which knows what they mean.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+use raddle_explore::Order;
+use raddle_wire::explore::{self, Header, flag};
+use std::sync::atomic::Ordering;
+
+use crate::explore::schedule::Schedule;
+use crate::explore::worker::{Recipe, write};
+
+/// What gdb is told. All threads of the program run on one; where it changes from one to another is the runtime's `switch`.
+const SCRIPT: &str = r#"set disable-randomization on
+set breakpoint pending on
+set pagination off
+set confirm off
+set print thread-events off
+handle SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT nostop noprint pass
+define raddle-from-start
+  tbreak main
+  run
+end
+document raddle-from-start
+Run the program again, up to main.
+end
+define raddle-next-switch
+  rbreak ^raddle_rt::explore::switch::switch
+  continue
+  delete
+  backtrace
+end
+document raddle-next-switch
+Run to the next switch from one thread of the program to another.
+end
+echo This is the failure. `raddle-from-start` goes back to main, `raddle-next-switch` from there to the next switch.\n
+"#;
+
+/// Becomes gdb; gives its status.
+pub fn run(recipe: &Recipe, schedule: &Schedule) -> Result<ExitCode> {
+    let recipe = Recipe { flags: recipe.flags | flag::TRAP_AT_FAILURE, ..recipe.clone() };
+    let (folder, memory) = recipe.session()?;
+    // SAFETY: the mapping is a session as `session` has written it, and nobody else has it yet.
+    unsafe {
+        let header = &*memory.as_ptr().cast::<Header>();
+        let slot = explore::parts(header, memory.as_mut_ptr().add(header.slot_at(0)));
+        write(slot, &Order::replay(schedule.choices()));
+        header.posted.store(1, Ordering::Release);
+    }
+    let script = folder.path().join("gdb");
+    std::fs::write(&script, SCRIPT).context("cannot write the script for gdb")?;
+    let target = recipe.command(folder.path());
+    let mut gdb = Command::new("gdb");
+    gdb.arg("-q")
+        .arg("-x")
+        .arg(&script)
+        .args(["-ex", "run", "-ex", "backtrace", "--args"])
+        .arg(target.get_program())
+        .args(target.get_args());
+    gdb.envs(target.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    if let Some(folder) = target.get_current_dir() {
+        gdb.current_dir(folder);
+    }
+    // SAFETY: Ctrl-C is for gdb; only async-signal-safe calls between fork and exec.
+    unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_IGN);
+        gdb.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let status = gdb.status().context("cannot start gdb: install it, or put it on the PATH")?;
+    Ok(ExitCode::from(status.code().unwrap_or(2) as u8))
+}

@@ -1,0 +1,190 @@
+//! `raddle replay`: a failure that `raddle explore` has found, brought back.
+//!
+//! One worker, one order: the choices of the `.raddle` file. What the program then does is held against the steps in the file;
+//! where it first does otherwise is named, since from there on the choices mean something else.
+//!
+//! ```text
+//! divergence  the first step that differs, in words
+//! gdb         the failure in a debugger
+//! trace       the steps for a viewer of timelines
+//! ```
+
+pub mod args;
+mod divergence;
+mod gdb;
+mod trace;
+
+pub use args::Args;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use raddle_explore::{Order, Outcome, Trace};
+use raddle_finding::{Report, Stat};
+
+use crate::explore::build_id;
+use crate::explore::crew::{Crew, Notes};
+use crate::explore::schedule::Schedule;
+use crate::explore::told;
+use crate::explore::verdict::{Failure, Usual, judge};
+use crate::explore::worker::Recipe;
+use crate::install::Runtime;
+use crate::places::{Mapped, Places};
+use crate::run::output::OutputFile;
+use crate::run::settle::Settler;
+use crate::run::target;
+
+pub fn run(args: Args) -> Result<ExitCode> {
+    let begun = Instant::now();
+    let settler = Settler::new(&args.report)?;
+    let trace_file = args.trace.as_deref().map(|p| OutputFile::new("the trace", p)).transpose()?;
+    let schedule = Schedule::read(&args.file)?;
+    let recipe = recipe(&args, &schedule)?;
+    let changed = build_id(&recipe.program.path) != schedule.head.build_id;
+    if changed {
+        eprintln!(
+            "raddle: `{}` has been built anew since the schedule was made: it may come out otherwise",
+            recipe.program.path.display()
+        );
+    }
+    if args.gdb {
+        return gdb::run(&recipe, &schedule);
+    }
+    let replayed = replay(&args, &recipe, &schedule)?;
+    if let (Some(file), Some(made)) = (&trace_file, &replayed.last) {
+        let mut places = Places::new();
+        file.write(&trace::chrome(&made.trace.steps, &mut places, &replayed.modules))?;
+    }
+    let report = report(&args, &schedule, &replayed, changed, begun);
+    settler.settle(report, crate::exit::CLEAN)
+}
+
+fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
+    let head = &schedule.head;
+    let folder = std::path::PathBuf::from(&head.folder);
+    anyhow::ensure!(
+        folder.is_dir(),
+        "the folder in which the program was run, {}, does not exist any more",
+        folder.display()
+    );
+    let mut words = schedule.words();
+    anyhow::ensure!(!words.is_empty(), "{} names no program", args.file.display());
+    let here = std::env::current_dir().context("cannot tell the current folder")?;
+    let name = match &args.program {
+        Some(program) => here.join(program).into_os_string(),
+        // A relative path was meant from the folder in which it was run.
+        None if words[0].to_string_lossy().contains('/') => folder.join(&words[0]).into_os_string(),
+        None => words[0].clone(),
+    };
+    let program = target::find(&[name])?;
+    if words[0].is_empty() {
+        words[0] = program.path.clone().into_os_string();
+    }
+    // The loader's variables are put together anew, with the runtime in front.
+    let environment = head.environment.iter().filter(|(k, _)| !k.starts_with("LD_"));
+    Ok(Recipe {
+        program,
+        words,
+        runtime: Runtime::open()?,
+        folder: Some(folder),
+        environment: environment.map(|(k, v)| (k.clone(), v.clone())).collect(),
+        flags: head.flags,
+        donors: head.donors,
+        slots: 1,
+        max_steps: head.max_steps.clamp(1, 10_000_000),
+        points: schedule.points(),
+        patience: Duration::from_secs(u64::from(args.patience)),
+    })
+}
+
+/// One execution.
+struct Made {
+    trace: Trace,
+    failure: Option<Failure>,
+    /// The failure is the expected one.
+    again: bool,
+}
+
+struct Replayed {
+    times: u32,
+    again: u32,
+    /// The last that failed as expected, or else the last.
+    last: Option<Made>,
+    modules: Vec<Mapped>,
+    divergence: Option<String>,
+}
+
+fn replay(args: &Args, recipe: &Recipe, schedule: &Schedule) -> Result<Replayed> {
+    let notes = Notes::default();
+    let mut done =
+        Replayed { times: args.times, again: 0, last: None, modules: Vec::new(), divergence: None };
+    for _ in 0..args.times {
+        let (made, modules) = once(recipe, schedule, &notes)?;
+        done.again += u32::from(made.again);
+        if done.divergence.is_none() {
+            let mut places = Places::new();
+            done.divergence = divergence::tell(&schedule.steps, &made.trace, &mut places, &modules);
+        }
+        if made.again || !done.last.as_ref().is_some_and(|l| l.again) {
+            done.last = Some(made);
+        }
+        done.modules = modules;
+    }
+    Ok(done)
+}
+
+fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Vec<Mapped>)> {
+    let never = || false;
+    let expected = &schedule.head.expected;
+    let usual = Usual { status: expected.usual_status, panics: expected.usual_panics };
+    let mut crew = Crew::new(recipe.clone(), notes, &never);
+    crew.post(Order::replay(schedule.choices()));
+    let mut made = None;
+    while made.is_none() && crew.in_flight() > 0 {
+        crew.turn(&mut |_, e| {
+            let verdict = judge(&e, &usual);
+            let failure = Failure::of(&e, verdict);
+            let same_kind = failure.as_ref().is_some_and(|f| f.kind.name() == expected.kind);
+            let again = same_kind && matches!(verdict.outcome, Outcome::Failed { .. });
+            made = Some(Made { trace: e.trace(verdict.outcome), failure, again });
+        })?;
+    }
+    let modules = crew.modules().to_vec();
+    crew.stop();
+    Ok((made.context("the program made no execution")?, modules))
+}
+
+fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begun: Instant) -> Report {
+    let mut report = Report::new("replay", schedule.head.command.clone());
+    let failure = done.last.as_ref().and_then(|made| made.failure.as_ref());
+    let count = format!("{} of {} replay(s) failed as expected", done.again, done.times);
+    if let Some(failure) = failure {
+        let mut finding = told::finding(failure, &[], &mut Places::new(), &done.modules);
+        finding.schedule = Some(args.file.display().to_string());
+        finding.notes.push(count.clone());
+        finding.notes.extend(done.divergence.clone());
+        if !done.last.as_ref().is_some_and(|m| m.again) {
+            let expected = &schedule.head.expected;
+            finding
+                .notes
+                .push(format!("expected was another failure: {}: {}", expected.kind, expected.message));
+        }
+        report.findings.push(finding);
+    } else {
+        eprintln!("raddle: the failure did not come back: {}", schedule.head.expected.message);
+        if let Some(divergence) = &done.divergence {
+            eprintln!("raddle: {divergence}");
+        }
+    }
+    if done.times > 1 {
+        eprintln!("raddle: {count}");
+    }
+    let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
+    add("seconds", Stat::Float(begun.elapsed().as_secs_f64()));
+    add("times", Stat::from(u64::from(done.times)));
+    add("reproduced", Stat::from(u64::from(done.again)));
+    add("diverged", Stat::Bool(done.divergence.is_some()));
+    add("binary_changed", Stat::Bool(changed));
+    report
+}

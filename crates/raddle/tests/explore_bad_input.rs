@@ -1,0 +1,146 @@
+//! What bad targets get from `raddle explore`: a clear sentence, a bounded run, nothing hung.
+
+mod common;
+
+use common::Bench;
+use serde_json::Value;
+
+/// There is one schedule, which was made, and nothing to find.
+#[track_caller]
+fn has_no_threads(text: &str, status: &str) {
+    let bench = Bench::new();
+    let target = bench.build_text("alone", text);
+    let done = bench.explore("", &[&target]);
+    assert_eq!((done.status, done.kinds().len()), (0, 0), "{}", done.stderr);
+    for part in [status, "no thread", "nothing to interleave"] {
+        assert!(done.stderr.contains(part), "`{part}` is not in: {}", done.stderr);
+    }
+    assert_eq!((done.stat("schedules"), done.stat("exhausted")), (&Value::from(1), &Value::from(true)));
+}
+
+#[test]
+fn no_threads_at_all() {
+    has_no_threads("int main(void) { return 3; }", "status 3");
+}
+
+#[test]
+fn a_program_that_never_comes_to_a_thread() {
+    let bench = Bench::new();
+    let target = bench.build_text("asleep", "#include <unistd.h>\nint main(void) { for (;;) pause(); }");
+    bench.refuses_to_explore("--seconds 4 --patience 1", &[&target], &["no thread in 1 s", "--patience"]);
+}
+
+#[test]
+fn a_program_that_waits_for_input_gets_none() {
+    has_no_threads("#include <stdio.h>\nint main(void) { return getchar() == EOF ? 7 : 0; }", "status 7");
+}
+
+#[test]
+fn no_such_program_and_no_program() {
+    let bench = Bench::new();
+    bench.refuses_to_explore("", &["./absent"], &["no program `./absent`"]);
+    bench.file("text", "hello");
+    bench.refuses_to_explore("", &["./text"], &["`./text` is not executable"]);
+}
+
+#[test]
+fn options_that_make_no_sense() {
+    let bench = Bench::new();
+    for options in
+        ["--strategy best", "--seconds 0", "--seconds x", "--schedules 0", "--jobs 0", "--max-steps 1"]
+    {
+        bench.refuses_to_explore(options, &["./x"], &["raddle"]);
+    }
+    bench.file("folder", "");
+    let target = bench.build_text("alone", "int main(void) { return 0; }");
+    bench.refuses_to_explore("--schedules-to folder", &[&target], &["cannot make the folder folder"]);
+}
+
+/// A loop without a scheduling point: nobody can take control of it.
+const SPINS: &str = r#"
+#include <pthread.h>
+volatile int never;
+static void *spin(void *p) {
+    for (;;) __asm__ volatile("");
+    return p;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, spin, 0);
+    pthread_join(t, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_thread_that_never_ends_is_a_hang() {
+    let bench = Bench::new();
+    let target = bench.build_text("spins", SPINS);
+    let found = bench.explore("--seconds 20 --patience 1", &[&target]);
+    assert_eq!((found.status, found.kinds()), (66, vec!["hang"]), "{}", found.stderr);
+}
+
+const CHATTERS: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+static void *chatter(void *p) {
+    char line[4096];
+    for (int i = 0; i < 4095; i++) line[i] = 'x';
+    line[4095] = 0;
+    for (int i = 0; i < 200; i++) puts(line);
+    return p;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, chatter, 0);
+    chatter(0);
+    pthread_join(t, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_a_program_prints_goes_nowhere() {
+    let bench = Bench::new();
+    let target = bench.build_text("chatters", CHATTERS);
+    let done = bench.explore("--seconds 5", &[&target]);
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    assert!(done.stdout.is_empty());
+    assert!(!done.stderr.contains("xxxx"));
+}
+
+const KILLED: &str = r#"
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static void *work(void *p) {
+    kill(getpid(), SIGKILL);
+    return p;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    pthread_join(t, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_process_that_dies_is_a_crash_and_the_search_survives_it() {
+    let bench = Bench::new();
+    let target = bench.build_text("killed", KILLED);
+    let found = bench.explore("--seconds 30 --keep-going --schedules 3", &[&target]);
+    assert_eq!((found.status, found.kinds()), (66, vec!["crash"]), "{}", found.stderr);
+    assert!(found.findings()[0]["message"].as_str().unwrap().contains("died"));
+}
+
+#[test]
+fn a_program_without_instrumentation_is_named() {
+    let bench = Bench::new();
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../corpus/explore/suite/check_then_act_ok.c");
+    let mut build = bench.command("gcc");
+    build.args(["-g", "-O1", "-pthread"]).arg(file).arg("-o").arg(bench.path("plain"));
+    common::succeed(&mut build);
+    bench.refuses_to_explore("", &["./plain"], &["`./plain` is not instrumented", "raddle cc"]);
+}

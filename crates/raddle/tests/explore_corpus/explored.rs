@@ -1,0 +1,121 @@
+//! Builds a program, explores it, and compares.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use crate::expect::Program;
+
+const RADDLE: &str = env!("CARGO_BIN_EXE_raddle");
+/// The search ends after so many seconds, and raddle must after three times as many.
+const SECONDS: u64 = 20;
+
+pub fn check(file: &Path, program: &Program, compiler: &str) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let executable = folder.path().join(file.file_stem().unwrap());
+    build(file, program, compiler, &executable)?;
+    let report = folder.path().join("report.json");
+    let mut command = Command::new(RADDLE);
+    command.args(["explore", "--seconds", &SECONDS.to_string(), "--format", "json", "-o"]).arg(&report);
+    command.args(&program.options);
+    if program.monitors.iter().any(|m| m == "race") {
+        command.arg("--races");
+    }
+    command.arg("--").arg(&executable).args(&program.args).current_dir(folder.path());
+    let output = within(Duration::from_secs(3 * SECONDS), command)?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = std::fs::read_to_string(&report)
+        .map_err(|e| format!("no report ({e}), status {:?}: {said}", output.status.code()))?;
+    let report: Value = serde_json::from_str(&text)?;
+    compare(&report, output.status.code(), file, program)
+        .map_err(|e| format!("{e}\n{}\n{:#}\n{said}", report["stats"], report["findings"]).into())
+}
+
+fn build(file: &Path, program: &Program, compiler: &str, executable: &Path) -> Result<(), Failed> {
+    let cxx = file.extension().is_some_and(|e| e == "cc");
+    let mut command = Command::new(RADDLE);
+    match compiler {
+        "rustc" => {
+            let flags = program.flags.iter().filter(|f| !f.starts_with("-O1"));
+            command.arg("rustc").args(["--edition", "2021", "-g", "-Copt-level=1"]).args(flags);
+        }
+        _ => {
+            let real = match (compiler, cxx) {
+                ("gcc", true) => "g++",
+                ("clang", false) => "clang-19",
+                ("clang", true) => "clang++-19",
+                (other, _) => other,
+            };
+            command
+                .arg(if cxx { "c++" } else { "cc" })
+                .args(["--use", real, "-g", "-pthread"])
+                .args(&program.flags);
+        }
+    }
+    command.arg(file).arg("-o").arg(executable).args(&program.libs);
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{command:?} failed:\n{}", String::from_utf8_lossy(&output.stderr)).into())
+}
+
+/// Ends what does not end by itself.
+fn within(limit: Duration, mut command: Command) -> Result<Output, Failed> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let begun = Instant::now();
+    while child.try_wait()?.is_none() {
+        if begun.elapsed() > limit {
+            let _ = child.kill();
+            return Err(format!("{command:?} was still running after {limit:?}").into());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(child.wait_with_output()?)
+}
+
+fn compare(report: &Value, status: Option<i32>, file: &Path, program: &Program) -> Result<(), String> {
+    let findings = report["findings"].as_array().ok_or("no findings")?;
+    let expected = program.expected.as_deref().unwrap_or_default();
+    if expected.is_empty() {
+        return match findings.is_empty() && status == Some(0) {
+            true => Ok(()),
+            false => Err(format!("status {status:?}, and nothing was expected")),
+        };
+    }
+    if findings.is_empty() || status != Some(66) {
+        return Err(format!("status {status:?}, and expected was {expected:?}"));
+    }
+    for finding in findings {
+        let kind = finding["kind"].as_str().unwrap_or_default();
+        if !expected.iter().any(|k| k == kind) {
+            return Err(format!("a finding of kind {kind}, and expected was {expected:?}"));
+        }
+        let marks: Vec<u64> =
+            program.marks.iter().filter(|(k, _)| k == kind).map(|(_, line)| u64::from(*line)).collect();
+        let lines = lines(finding, kind, file);
+        if !marks.is_empty() && !lines.iter().all(|line| marks.contains(line)) {
+            return Err(format!("{kind} at lines {lines:?}, and expected was {marks:?}"));
+        }
+        if kind != "data-race" && finding["schedule"].as_str().is_none() {
+            return Err("a finding without a schedule".into());
+        }
+    }
+    Ok(())
+}
+
+/// Where the threads of a finding are, by the innermost frame in the program's own file.
+fn lines(finding: &Value, kind: &str, file: &Path) -> Vec<u64> {
+    let name = file.file_name().unwrap().to_string_lossy().into_owned();
+    let accesses = finding["accesses"].as_array().cloned().unwrap_or_default();
+    // The second end of a use after free is the free.
+    let counted = if kind == "deadlock" || kind == "data-race" { accesses.len() } else { 1 };
+    let own = |access: &Value| {
+        let frames = access["stack"].as_array()?;
+        frames.iter().find(|f| f["file"].as_str().is_some_and(|f| f.ends_with(&name)))?["line"].as_u64()
+    };
+    accesses.iter().take(counted).filter_map(own).collect()
+}

@@ -1,0 +1,146 @@
+//! A failure is a thing you can keep: replayed, it comes back every time.
+
+mod common;
+
+use common::Bench;
+use common::explore::within;
+use serde_json::Value;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Found once, replayed a hundred times, each in a process of its own.
+#[track_caller]
+fn comes_back(program: &str, kind: &str) {
+    let bench = Bench::new();
+    let target = bench.build_explored(program);
+    let found = bench.explore("--seconds 60", &[&target]);
+    assert_eq!((found.status, found.kinds()), (66, vec![kind]), "{}", found.stderr);
+    let again = bench.replay("--times 100", found.schedule());
+    assert_eq!(again.status, 66, "{}", again.stderr);
+    assert_eq!(again.kinds(), [kind]);
+    assert_eq!((again.stat("times"), again.stat("reproduced")), (&Value::from(100), &Value::from(100)));
+    assert_eq!(again.stat("diverged"), &Value::from(false));
+    assert_eq!(again.findings()[0]["id"], found.findings()[0]["id"]);
+}
+
+#[test]
+fn a_deadlock_comes_back() {
+    comes_back("suite/philosophers_3_bad.c", "deadlock");
+}
+
+#[test]
+fn an_assertion_on_racy_data_comes_back() {
+    comes_back("suite/reorder_3_bad.c", "assertion");
+}
+
+#[test]
+fn a_double_free_comes_back() {
+    comes_back("suite/double_free_bad.c", "double-free");
+}
+
+const TWO_STEPS: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int n;
+static void *add(void *p) {
+    pthread_mutex_lock(&m);
+    int seen = n;
+    pthread_mutex_unlock(&m);
+    EXTRA
+    pthread_mutex_lock(&m);
+    n = seen + 1;
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, add, 0);
+    pthread_create(&b, 0, add, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(n == 2);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_program_built_anew_is_named_and_so_is_the_first_step_that_differs() {
+    let bench = Bench::new();
+    let target = bench.build_text("p", &TWO_STEPS.replace("EXTRA", ""));
+    let found = bench.explore("--seconds 60", &[&target]);
+    assert_eq!(found.kinds(), ["assertion"], "{}", found.stderr);
+    let file = found.schedule().to_owned();
+    let other = "pthread_mutex_lock(&m); pthread_mutex_unlock(&m);";
+    bench.build_text("p", &TWO_STEPS.replace("EXTRA", other));
+    let again = bench.replay("", &file);
+    assert!(again.stderr.contains("has been built anew"), "{}", again.stderr);
+    assert_eq!(again.stat("binary_changed"), &Value::from(true));
+    assert_eq!(again.stat("diverged"), &Value::from(true));
+    let told = format!("{} {}", again.stderr, again.report);
+    assert!(told.contains("the replay left the schedule at step"), "{told}");
+    assert!(told.contains("p.c:"), "{told}");
+}
+
+#[test]
+fn a_program_that_was_mended_does_not_fail() {
+    let bench = Bench::new();
+    let target = bench.build_text("p", &TWO_STEPS.replace("EXTRA", ""));
+    let file = bench.explore("--seconds 60", &[&target]).schedule().to_owned();
+    bench.build_text("p", &TWO_STEPS.replace("EXTRA", "").replace("n = seen + 1", "n = n + 1"));
+    let again = bench.replay("", &file);
+    assert_eq!((again.status, again.kinds().len()), (0, 0), "{}", again.stderr);
+    assert!(again.stderr.contains("the failure did not come back"), "{}", again.stderr);
+}
+
+#[test]
+fn the_trace_has_a_row_for_each_thread() {
+    let bench = Bench::new();
+    let target = bench.build_text("p", &TWO_STEPS.replace("EXTRA", ""));
+    let file = bench.explore("--seconds 60", &[&target]).schedule().to_owned();
+    assert_eq!(bench.replay("--trace trace.json", &file).status, 66);
+    let trace: Value =
+        serde_json::from_str(&std::fs::read_to_string(bench.path("trace.json")).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let names: Vec<_> =
+        events.iter().filter(|e| e["ph"] == "M").map(|e| e["args"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["T0 (main)", "T1 (add)", "T2 (add)"]);
+    let locks = events.iter().filter(|e| e["name"] == "locks L1 `m`").count();
+    assert!(locks >= 3, "{trace}");
+}
+
+#[test]
+fn gdb_opens_at_the_failure() {
+    let bench = Bench::new();
+    let target = bench.build_text("p", &TWO_STEPS.replace("EXTRA", ""));
+    let file = bench.explore("--seconds 60", &[&target]).schedule().to_owned();
+    let script = bench.file("commands", "raddle-from-start\nraddle-next-switch\nkill\nquit\n");
+    let mut command = bench.raddle("replay --gdb");
+    command
+        .arg(&file)
+        .env("TMPDIR", bench.session_folder())
+        .stdin(Stdio::from(std::fs::File::open(script).unwrap()));
+    let output = within(Duration::from_secs(60), &mut command);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("SIGTRAP") && said.contains("p.c:22"), "{said}");
+    // The program runs again, and stops in the runtime's switch, called by what the program was about to do.
+    let after = said.split("Temporary breakpoint").nth(1).unwrap_or_else(|| panic!("not from the start: {said}"));
+    assert!(after.contains("#0") && after.contains("explore::switch::switch"), "{said}");
+}
+
+#[test]
+fn files_that_are_no_schedules_are_refused() {
+    let bench = Bench::new();
+    let refuse = |name: &str, content: Option<&[u8]>, part: &str| {
+        if let Some(content) = content {
+            std::fs::File::create(bench.path(name)).unwrap().write_all(content).unwrap();
+        }
+        let sentence = common::refused(bench.raddle("replay").arg(name));
+        assert!(sentence.contains(part), "{sentence}");
+    };
+    refuse("absent.raddle", None, "cannot read absent.raddle");
+    refuse("empty.raddle", Some(b""), "not a schedule");
+    refuse("binary.raddle", Some(b"\xff\xfe\x00"), "not a schedule");
+    refuse("new.raddle", Some(b"{\"format\":\"raddle.schedule\",\"version\":9}\n"), "newer raddle");
+}

@@ -1,0 +1,159 @@
+//! The search as a whole: limits, jobs, resuming, what is written where.
+
+mod common;
+
+use common::Bench;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const FIXED_STATS: [&str; 8] =
+    ["schedules", "strategy", "bound", "exhausted", "threads_max", "steps_max", "preemptions_max", "seconds"];
+
+/// Four threads with many steps: more schedules than can be made in a test.
+const LARGE: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int n[8];
+static void *work(void *p) {
+    for (int i = 0; i < 40; i++) atomic_fetch_add(&n[i % 8], 1);
+    return p;
+}
+int main(void) {
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_small_right_program_is_searched_to_the_end() {
+    let bench = Bench::new();
+    let target = bench.build_explored("suite/check_then_act_ok.c");
+    let done = bench.explore("", &[&target]);
+    assert_eq!((done.status, done.kinds().len()), (0, 0), "{}", done.stderr);
+    assert_eq!(done.stat("exhausted"), &Value::from(true));
+    for key in FIXED_STATS {
+        done.stat(key);
+    }
+    assert_eq!(done.stat("threads_max"), &Value::from(3));
+    assert!(done.stdout.is_empty(), "{}", done.stdout);
+}
+
+#[test]
+fn every_strategy_finds_a_lost_update() {
+    let bench = Bench::new();
+    let target = bench.build_explored("suite/lost_update_bad.c");
+    for strategy in ["preemption", "delay", "dfs", "random", "pct", "pos", "surw", "rff", "portfolio"] {
+        let found =
+            bench.explore(&format!("--strategy {strategy} --schedules 10000 --seconds 60"), &[&target]);
+        assert_eq!(found.kinds(), ["assertion"], "{strategy}: {}", found.stderr);
+        assert_eq!(found.stat("strategy"), &Value::from(strategy));
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    let bench = Bench::new();
+    let target = bench.build_text("large", LARGE);
+    let few = bench.explore("--schedules 50", &[&target]);
+    assert_eq!((few.status, few.stat("schedules")), (0, &Value::from(50)));
+    assert_eq!(few.stat("exhausted"), &Value::from(false));
+    let none = bench.explore("--strategy preemption --bound 0", &[&target]);
+    assert_eq!(none.stat("exhausted"), &Value::from(true));
+    assert_eq!(none.stat("preemptions_max"), &Value::from(0));
+    let short = bench.explore("--seconds 1 --jobs 2", &[&target]);
+    assert_eq!((short.status, short.stat("exhausted")), (0, &Value::from(false)));
+    assert!(short.stat("seconds").as_f64().unwrap() < 30.0);
+}
+
+#[test]
+fn several_workers_share_a_search() {
+    let bench = Bench::new();
+    let target = bench.build_explored("suite/check_then_act_ok.c");
+    let count = |jobs: u32| {
+        let done = bench.explore(&format!("--strategy preemption --jobs {jobs}"), &[&target]);
+        assert_eq!(done.stat("exhausted"), &Value::from(true));
+        done.stat("schedules").as_u64().unwrap()
+    };
+    let (one, three) = (count(1), count(3));
+    // What is pruned depends on what comes back first; nothing is made by each of the workers.
+    assert!(three < 2 * one, "{three} schedules by three workers, {one} by one");
+}
+
+#[test]
+fn an_interrupted_search_goes_on() {
+    let bench = Bench::new();
+    let target = bench.build_text("large", LARGE);
+    let mut command = bench.explore_command("--format json -o report.json --seconds 100", &[&target]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Wait for a worker, which has a file of orders, and then some.
+    let begun = Instant::now();
+    while !has_orders(&bench) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no worker");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let first = bench.searched(child.wait_with_output().unwrap());
+    assert_eq!((first.status, first.stat("interrupted")), (0, &Value::from(true)), "{}", first.stderr);
+    assert!(first.stderr.contains("--resume"), "{}", first.stderr);
+    assert!(bench.path("large.raddle-search").exists());
+    let before = first.stat("schedules").as_u64().unwrap();
+    let second = bench.explore("--resume --schedules 20", &[&target]);
+    assert_eq!(second.status, 0, "{}", second.stderr);
+    assert_eq!(second.stat("schedules").as_u64().unwrap(), before + 20);
+}
+
+fn has_orders(bench: &Bench) -> bool {
+    let folders = std::fs::read_dir(bench.session_folder()).unwrap().flatten();
+    folders.into_iter().any(|f| f.path().join("explore").exists())
+}
+
+#[test]
+fn there_is_nothing_to_resume() {
+    let bench = Bench::new();
+    let target = bench.build_text("large", LARGE);
+    bench.refuses_to_explore("--resume", &[&target], &["no interrupted search", "large.raddle-search"]);
+}
+
+#[test]
+fn a_failure_is_told_with_its_lines() {
+    let bench = Bench::new();
+    let target = bench.build_explored("suite/philosophers_3_bad.c");
+    let output = bench.explore_command("", &[&target]).output().unwrap();
+    let text = common::stderr(&output);
+    for part in [
+        "confirmed deadlock",
+        "a circle of threads that wait: ",
+        "which T2 (philosopher) holds",
+        "interleaving:",
+        "T1 (philosopher)",
+        "locks L1 `fork_of`",
+        "replay: raddle replay philosophers_3_bad-deadlock-1.raddle",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+    assert!(bench.path("philosophers_3_bad-deadlock-1.raddle").exists());
+}
+
+#[test]
+fn each_failure_is_reported_once_when_the_search_goes_on() {
+    let bench = Bench::new();
+    let target = bench.build_explored("suite/lost_update_bad.c");
+    let found = bench.explore("--keep-going --strategy preemption --schedules-to found", &[&target]);
+    assert_eq!(found.kinds(), ["assertion"]);
+    assert_eq!(found.stat("exhausted"), &Value::from(true));
+    assert_eq!(found.schedule(), "found/lost_update_bad-assertion-1.raddle");
+}
+
+#[test]
+fn data_races_are_reported_on_request() {
+    let bench = Bench::new();
+    let target = bench.build_explored("suite/reorder_3_ok.c");
+    assert_eq!(bench.explore("--races", &[&target]).kinds().len(), 0);
+    let target = bench.build_explored("suite/reorder_3_bad.c");
+    let found = bench.explore("--races", &[&target]);
+    assert!(found.kinds().contains(&"assertion"), "{:?}", found.kinds());
+}
