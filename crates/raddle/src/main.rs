@@ -8,6 +8,7 @@ mod doctor;
 mod embedded;
 mod exit;
 mod install;
+mod report;
 mod run;
 mod shims;
 mod sysroot;

@@ -13,7 +13,8 @@
 //! The command line wins where it says something other than its default. Other keys are for a runtime that is not
 //! there, and are passed over.
 
-use super::args::{Color, Options};
+use super::args::Options;
+use crate::report::args::Color;
 
 pub fn merge(mut options: Options, value: Option<&str>) -> Options {
     let Some(value) = value else { return options };
@@ -21,17 +22,17 @@ pub fn merge(mut options: Options, value: Option<&str>) -> Options {
         let Some((key, value)) = word.split_once('=') else { continue };
         let value = value.trim_matches(['"', '\'']);
         match key {
-            "suppressions" => options.suppressions.push(value.into()),
-            "exitcode" if options.exit_code == crate::exit::FINDINGS => {
-                options.exit_code = value.parse().unwrap_or(options.exit_code);
+            "suppressions" => options.report.suppressions.push(value.into()),
+            "exitcode" if options.report.exit_code == crate::exit::FINDINGS => {
+                options.report.exit_code = value.parse().unwrap_or(options.report.exit_code);
             }
             "detect_deadlocks" => options.no_lock_order |= is_off(value),
-            "log_path" if options.output.is_none() && !matches!(value, "stderr" | "stdout") => {
-                options.output = Some(value.into());
+            "log_path" if options.report.output.is_none() && !matches!(value, "stderr" | "stdout") => {
+                options.report.output = Some(value.into());
             }
-            "color" if options.color == Color::Auto => match value {
-                "always" => options.color = Color::Always,
-                "never" => options.color = Color::Never,
+            "color" if options.report.color == Color::Auto => match value {
+                "always" => options.report.color = Color::Always,
+                "never" => options.report.color = Color::Never,
                 _ => {}
             },
             "memory_limit_mb" if options.memory_limit.is_none() => {
