@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{doctor, run};
+use crate::{check, doctor, run};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,12 +23,17 @@ Build, then watch:
 
   cargo raddle test                            # Rust: builds and watches
 
+Or look at the source alone:
+  raddle check src/
+
 Exit status: 0 nothing found, 66 findings, 2 raddle could not do its job.
 The compiler wrappers end with the compiler's own status.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Box<run::Args>),
+
+    Check(Box<check::Args>),
 
     /// Compile or link C with instrumentation: a stand-in for cc
     ///
