@@ -2,13 +2,17 @@
 //!
 //! Nobody says how a project is linked: compile_commands.json lists compilations only. So files with a `main` each are
 //! programs each, with the files that they use by name; what none of them uses is a library. Where several files define
-//! a name, the one that a linker would most likely have taken is taken: of the same build target, then of the nearest
-//! folder, then the first.
+//! a name, the one that a linker would most likely have taken is taken: of the same build target, then one that is not
+//! for another system, then of the nearest folder, then the one that has more of what is wanted, and less that is not.
+//!
+//! A file that mostly defines functions of the C library (a replacement for systems that lack them) is not linked with
+//! the others: the models say what those functions do.
 
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::c::models;
 use crate::ir::{Linkage, SymbolRef, Unit};
 
 /// A lowered file, and what is known about where it belongs.
@@ -22,6 +26,28 @@ pub(crate) struct Member {
 
 /// The programs among the files, as lists of their numbers.
 pub(crate) fn programs(all: &[Member]) -> Vec<Vec<usize>> {
+    let (own, replacements): (Vec<usize>, Vec<usize>) =
+        (0..all.len()).partition(|i| !replaces_the_library(&all[*i].unit));
+    if own.is_empty() || replacements.is_empty() {
+        return linked(all);
+    }
+    let members: Vec<Member> = own.iter().map(|i| all[*i].clone()).collect();
+    let mut out: Vec<Vec<usize>> =
+        linked(&members).into_iter().map(|p| p.into_iter().map(|i| own[i]).collect()).collect();
+    out.push(replacements);
+    out
+}
+
+fn replaces_the_library(unit: &Unit) -> bool {
+    let library = models::unit();
+    let is_model = |name: &str| library.functions.iter().any(|f| &*f.name == name);
+    let exported = || unit.functions.iter().filter(|f| f.linkage != Linkage::Internal).map(|f| &*f.name);
+    let (all, known) = exported().fold((0, 0), |(all, known), f| (all + 1, known + usize::from(is_model(f))));
+    // A few tests define `main` and a thread function only.
+    known > 0 && known * 2 >= all && !exported().any(|f| f == "main")
+}
+
+fn linked(all: &[Member]) -> Vec<Vec<usize>> {
     let has_main = |m: &Member| m.unit.functions.iter().any(|f| &*f.name == "main");
     let mains: Vec<usize> = (0..all.len()).filter(|i| has_main(&all[*i])).collect();
     if mains.len() < 2 {
@@ -89,17 +115,36 @@ fn needed_by(all: &[Member], first: usize, definers: &FxHashMap<&str, Vec<usize>
             if candidates.iter().any(|c| is_member[*c]) {
                 continue;
             }
-            if let Some(best) = candidates.iter().max_by_key(|c| (nearness(&all[**c], user), !**c)) {
-                is_member[*best] = true;
-                members.push(*best);
+            if let Some(best) = best(all, candidates, user) {
+                is_member[best] = true;
+                members.push(best);
             }
         }
     }
     members
 }
 
-/// How likely one file is meant by another: the same target, then the more folders in common the better.
-fn nearness(one: &Member, other: &Member) -> (bool, usize) {
+/// Of several files that define a name the one that `user` most likely means.
+fn best(all: &[Member], candidates: &[usize], user: &Member) -> Option<usize> {
+    if let [only] = candidates {
+        return Some(*only);
+    }
+    let asked: FxHashSet<&str> = wanted(&user.unit).collect();
+    candidates.iter().copied().max_by_key(|c| {
+        let names = defined(&all[*c].unit).count();
+        let useful = defined(&all[*c].unit).filter(|n| asked.contains(n)).count();
+        (nearness(&all[*c], user), useful, !names, !*c)
+    })
+}
+
+/// Names of folders whose files are for other systems.
+const ELSEWHERE: &[&str] =
+    &["windows", "win32", "win", "msvc", "darwin", "macos", "mac", "solaris", "aix", "os2", "vms"];
+
+/// How likely one file is meant by another: the same target, then one for this system, then the more folders in common
+/// the better.
+fn nearness(one: &Member, other: &Member) -> (bool, bool, usize) {
+    let here = !one.path.split('/').any(|part| ELSEWHERE.contains(&part.to_ascii_lowercase().as_str()));
     let same = one.group.is_some() && one.group == other.group;
     let folders = |p: &Member| p.path.matches('/').count();
     let common = one
@@ -109,7 +154,7 @@ fn nearness(one: &Member, other: &Member) -> (bool, usize) {
         .take(folders(one).min(folders(other)))
         .take_while(|(a, b)| a == b)
         .count();
-    (same, common)
+    (same, here, common)
 }
 
 #[cfg(test)]
@@ -165,6 +210,40 @@ mod tests {
             ("z/f.c", Some("app"), "int f(void) { return 2; }"),
         ]);
         assert_eq!(names(&all), [["x/one.c", "z/f.c"], ["y/two.c", "y/f.c"]]);
+    }
+
+    #[test]
+    fn a_stand_in_is_taken_where_the_real_thing_is_not_needed() {
+        let all = members(&[
+            (
+                "server.c",
+                None,
+                "void panic(void); void log_all(void); int main(void) { panic(); log_all(); }",
+            ),
+            ("tool.c", None, "void panic(void); int main(void) { panic(); }"),
+            ("debug.c", None, "void panic(void) {} void log_all(void) {} void more(void) {}"),
+            ("stand_in.c", None, "void panic(void) {}"),
+        ]);
+        assert_eq!(names(&all), [["server.c", "debug.c"], ["tool.c", "stand_in.c"]]);
+    }
+
+    #[test]
+    fn a_replacement_of_the_library_stays_apart() {
+        let all = members(&[
+            ("main.c", None, "int main(void) { return usleep(1); }"),
+            (
+                "windows/posix.c",
+                None,
+                "int usleep(unsigned n) { return n; } int nanosleep(void *a, void *b) { return 0; }",
+            ),
+            (
+                "util.c",
+                None,
+                "void warn(const char *f, ...) {} int a(void) { return 1; } int b(void) { return 1; }",
+            ),
+        ]);
+        let expected: [&[&str]; 2] = [&["main.c", "util.c"], &["windows/posix.c"]];
+        assert_eq!(names(&all), expected);
     }
 
     #[test]

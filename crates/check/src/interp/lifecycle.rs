@@ -117,6 +117,7 @@ impl Machine<'_> {
         t.clock.tick(new);
         t.started_at = pc;
         t.started_in = context;
+        t.mask = self.threads[parent].mask;
         self.threads.push(t);
         self.threads[parent].clock.tick(parent);
         self.watching = true;
@@ -298,6 +299,7 @@ impl Machine<'_> {
         }
         let runnable: Vec<usize> = (0..self.threads.len())
             .filter(|t| self.threads[*t].state == State::Runnable && self.threads[*t].interrupts.is_none())
+            .filter(|t| self.interrupts.iter().any(|i| self.may_interrupt(i, *t)))
             .collect();
         if !runnable.is_empty() {
             let t = runnable[self.rng.below(runnable.len() as u64) as usize];
@@ -313,12 +315,41 @@ impl Machine<'_> {
         let waiting = (0..self.threads.len()).find(|t| {
             !matches!(self.threads[*t].state, State::Ended | State::Interrupted { .. })
                 && self.threads[*t].interrupts.is_none()
+                && self.interrupts.iter().any(|i| self.may_interrupt(i, *t))
         });
         waiting.is_some_and(|t| self.interrupt(t))
     }
 
+    /// Whether a thread lets this interrupt in now.
+    fn may_interrupt(&self, source: &InterruptSource, ti: usize) -> bool {
+        let mask = self.threads[ti].mask;
+        let number = source.argument.wrapping_sub(1);
+        mask == 0 || !is_unknown(mask) && number < 64 && mask >> number & 1 == 0
+    }
+
+    /// While a thread keeps interrupts out it is ordered with those that it lets in before and after.
+    pub(super) fn set_mask(&mut self, ti: usize, mask: u64) -> u64 {
+        let t = &mut self.threads[ti];
+        let old = std::mem::replace(&mut t.mask, mask);
+        if old == mask {
+            return old;
+        }
+        let opens = is_unknown(old) || (!is_unknown(mask) && old & !mask != 0);
+        if opens {
+            t.let_in.assign(&t.clock);
+            t.clock.tick(ti);
+        } else {
+            t.clock.join(&self.handlers);
+        }
+        old
+    }
+
     fn interrupt(&mut self, under: usize) -> bool {
-        let source = self.rng.below(self.interrupts.len() as u64) as usize;
+        let open: Vec<usize> =
+            (0..self.interrupts.len()).filter(|i| self.may_interrupt(&self.interrupts[*i], under)).collect();
+        let Some(source) = open.get(self.rng.below(open.len().max(1) as u64) as usize).copied() else {
+            return false;
+        };
         let (function, argument) = (self.interrupts[source].function, self.interrupts[source].argument);
         // A signal is blocked while its own handler runs.
         let running = self.threads.iter().any(|t| t.interrupts.is_some() && !t.ended());
@@ -331,6 +362,7 @@ impl Machine<'_> {
         let mut t = Thread::new(f, Some(under));
         t.clock.assign(&self.interrupts[source].clock);
         t.clock.join(&self.handlers);
+        t.clock.join(&self.threads[under].let_in);
         t.clock.tick(new);
         t.interrupts = Some(under);
         t.started_at = self.threads[under].pc;

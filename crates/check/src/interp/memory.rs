@@ -69,6 +69,8 @@ pub struct Memory {
     /// Sorted by address; only ever appended to, except when space is used again.
     blocks: Vec<Block>,
     frames: FxHashMap<u32, Vec<u32>>,
+    /// Start and end of blocks whose real size is unknown, by address.
+    vague: Vec<(u64, u64)>,
     limit: usize,
     /// Bytes allocated on the heap and for frames.
     used: usize,
@@ -104,6 +106,7 @@ impl Memory {
             self.base = Some(base.clone());
         }
         self.blocks.clear();
+        self.vague.clear();
         self.frames.clear();
         self.limit = limit;
         self.used = 0;
@@ -279,6 +282,27 @@ impl Memory {
         Some(address)
     }
 
+    /// Remembers that the size of the block allocated last is a guess.
+    pub fn guess(&mut self) {
+        if let Some(b) = self.blocks.last() {
+            self.vague.push((u64::from(b.address), u64::from(b.address) + u64::from(b.size)));
+        }
+    }
+
+    /// Whether a pointer into a block of guessed size would leave it for an element of `size` bytes at `to`. In the
+    /// program the block may well have been large enough; what lies behind it here is another object.
+    #[inline(always)]
+    pub fn leaves_guess(&self, from: u64, to: u64, size: u64) -> bool {
+        !self.vague.is_empty() && self.leaves_some_guess(from, to, size)
+    }
+
+    #[cold]
+    fn leaves_some_guess(&self, from: u64, to: u64, size: u64) -> bool {
+        let i = self.vague.partition_point(|v| v.0 <= from);
+        let Some((start, end)) = i.checked_sub(1).map(|i| self.vague[i]) else { return false };
+        from <= end && (to < start || to.saturating_add(size) > end)
+    }
+
     /// Memory for a frame; its content is whatever is there, its history is gone.
     pub fn allocate_frame(&mut self, size: u32) -> Option<u32> {
         let size = size.next_multiple_of(8);
@@ -371,6 +395,19 @@ mod tests {
         assert!(m.block(u64::from(a) + 24).is_none());
         assert!(m.allocate(1 << 20, true, block()).is_none());
         assert!(m.allocate(u64::MAX, true, block()).is_none());
+    }
+
+    #[test]
+    fn a_pointer_leaves_a_block_of_guessed_size_only() {
+        let mut m = memory();
+        let sure = u64::from(m.allocate(64, true, block()).expect("room"));
+        let guessed = u64::from(m.allocate(64, true, block()).expect("room"));
+        m.guess();
+        assert!(!m.leaves_guess(sure, sure + 100, 4));
+        assert!(!m.leaves_guess(guessed, guessed + 60, 4));
+        assert!(m.leaves_guess(guessed, guessed + 60, 8), "the element is larger than what is left");
+        assert!(m.leaves_guess(guessed + 8, guessed + 4096, 1));
+        assert!(m.leaves_guess(guessed + 8, guessed - 8, 1));
     }
 
     #[test]

@@ -152,6 +152,8 @@ impl Machine<'_> {
             SyncOp::KeyGet => Flow::Done(self.key_get(ti, a)),
             SyncOp::KeySet => self.key_set(ti, a, operands[1]),
             SyncOp::Interrupt => self.interrupt_on(ti, a, operands[1]),
+            SyncOp::SetMask => Flow::Done(self.set_mask(ti, a)),
+            SyncOp::GetMask => Flow::Done(self.threads[ti].mask),
             SyncOp::InterruptOff => {
                 self.interrupts.retain(|i| i.function != a);
                 Flow::Done(0)

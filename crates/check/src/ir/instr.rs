@@ -219,6 +219,10 @@ pub enum SyncOp {
     InterruptOff,
     /// ` -> 0`: blocks until an interrupt was handled, or gives up.
     Pause,
+    /// `set -> old set`: the interrupts that this thread is spared, a bit each, counted from 1. What is unknown spares all.
+    SetMask,
+    /// ` -> set`
+    GetMask,
     /// `timer function argument periodic -> 0`: the function is called on a thread of its own, any time from
     /// now, once or again and again.
     TimerStart,
@@ -245,7 +249,13 @@ impl SyncOp {
     /// How many values it pops.
     pub const fn arity(self) -> u32 {
         match self {
-            Self::Current | Self::TeamId | Self::TeamSize | Self::Yield | Self::Sleep | Self::Pause => 0,
+            Self::Current
+            | Self::TeamId
+            | Self::TeamSize
+            | Self::Yield
+            | Self::Sleep
+            | Self::Pause
+            | Self::GetMask => 0,
             Self::Start
             | Self::Cancel
             | Self::LockInit
@@ -306,6 +316,8 @@ pub enum Intrinsic {
     Assume,
     /// `addr -> size of the block it lies in`
     BlockSize,
+    /// `value -> 0|1`: whether it is anything but uninterpreted.
+    IsKnown,
 }
 
 impl Intrinsic {
@@ -318,6 +330,7 @@ impl Intrinsic {
             | Self::AllocFrame
             | Self::TextLength
             | Self::Assume
+            | Self::IsKnown
             | Self::BlockSize => 1,
             Self::Copy | Self::Fill | Self::Compare | Self::TextCompare | Self::TextCopy => 3,
             _ => 2,

@@ -52,6 +52,8 @@ const SYNC: &[(&str, SyncOp)] = &[
     ("interrupt", SyncOp::Interrupt),
     ("interrupt_off", SyncOp::InterruptOff),
     ("pause", SyncOp::Pause),
+    ("set_mask", SyncOp::SetMask),
+    ("get_mask", SyncOp::GetMask),
     ("timer_start", SyncOp::TimerStart),
     ("timer_stop", SyncOp::TimerStop),
 ];
@@ -77,6 +79,7 @@ const INTRINSICS: &[(&str, Intrinsic)] = &[
     ("choose", Intrinsic::Choose),
     ("assume", Intrinsic::Assume),
     ("block_size", Intrinsic::BlockSize),
+    ("is_known", Intrinsic::IsKnown),
 ];
 
 impl Lower<'_> {

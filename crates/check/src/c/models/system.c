@@ -102,19 +102,26 @@ double floor(double x) { return __raddle_unknown(); }
 double ceil(double x) { return __raddle_unknown(); }
 double fabs(double x) { return x < 0 ? -x : x; }
 
-sighandler_t signal(int s, sighandler_t f) { if ((long)f > 1) __raddle_interrupt(f, s); return 0; }
-int sigaction(int s, const struct sigaction *a, struct sigaction *old) { if (old) __raddle_write(old, sizeof *old); if (a && (long)a->sa_handler > 1) __raddle_interrupt(a->sa_handler, s); return 0; }
+/* A fault comes from what the thread itself does just then, and interrupts nothing else. */
+static int __model_is_fault(int s) { return s == SIGSEGV || s == SIGFPE || s == SIGILL || s == SIGABRT || s == SIGPIPE || s == 5 || s == 7 || s == 31; }
+sighandler_t signal(int s, sighandler_t f) { if ((long)f > 1 && !__model_is_fault(s)) __raddle_interrupt(f, s); return 0; }
+int sigaction(int s, const struct sigaction *a, struct sigaction *old) { if (old) __raddle_write(old, sizeof *old); if (a && (long)a->sa_handler > 1 && !__model_is_fault(s)) __raddle_interrupt(a->sa_handler, s); return 0; }
 int raise(int s) { __raddle_yield(); return 0; }
 int kill(pid_t p, int s) { __raddle_yield(); return 0; }
 int pause(void) { __raddle_pause(); return -1; }
 unsigned alarm(unsigned n) { return 0; }
-int sigemptyset(sigset_t *s) { return 0; }
-int sigfillset(sigset_t *s) { return 0; }
-int sigaddset(sigset_t *s, int n) { return 0; }
-int sigdelset(sigset_t *s, int n) { return 0; }
-int sigismember(const sigset_t *s, int n) { return __raddle_unknown(); }
-int sigprocmask(int h, const sigset_t *s, sigset_t *o) { return 0; }
-int pthread_sigmask(int h, const sigset_t *s, sigset_t *o) { return 0; }
+int sigemptyset(sigset_t *s) { s->__bits[0] = 0; return 0; }
+int sigfillset(sigset_t *s) { s->__bits[0] = -1UL; return 0; }
+int sigaddset(sigset_t *s, int n) { s->__bits[0] |= 1UL << (n - 1); return 0; }
+int sigdelset(sigset_t *s, int n) { s->__bits[0] &= ~(1UL << (n - 1)); return 0; }
+int sigismember(const sigset_t *s, int n) { return s->__bits[0] >> (n - 1) & 1; }
+int pthread_sigmask(int h, const sigset_t *s, sigset_t *o) {
+  unsigned long old = __raddle_get_mask();
+  if (s) __raddle_set_mask(h == SIG_BLOCK ? old | s->__bits[0] : h == SIG_UNBLOCK ? old & ~s->__bits[0] : s->__bits[0]);
+  if (o) o->__bits[0] = old;
+  return 0;
+}
+int sigprocmask(int h, const sigset_t *s, sigset_t *o) { return pthread_sigmask(h, s, o); }
 int sigsuspend(const sigset_t *s) { __raddle_pause(); return -1; }
 int sigwait(const sigset_t *s, int *n) { __raddle_pause(); *n = __raddle_unknown(); return 0; }
 int sigwaitinfo(const sigset_t *s, siginfo_t *i) { __raddle_pause(); return __raddle_unknown(); }
