@@ -53,8 +53,16 @@ fn doom_function(
             if doomed[pc as usize] {
                 continue;
             }
-            let next = cfg::successors(&program.code, &program.switches, pc);
-            if ends(pc) || !next.is_empty() && next.iter().all(|n| doomed[*n as usize]) {
+            let instr = program.code[pc as usize];
+            let plain =
+                instr.jump_target().is_none() && !instr.ends_block() && !matches!(instr, Instr::Switch(_));
+            let onwards = if plain {
+                doomed.get(pc as usize + 1).copied().unwrap_or(false)
+            } else {
+                let next = cfg::successors(&program.code, &program.switches, pc);
+                !next.is_empty() && next.iter().all(|n| doomed[*n as usize])
+            };
+            if ends(pc) || onwards {
                 doomed[pc as usize] = true;
                 changed = true;
             }
