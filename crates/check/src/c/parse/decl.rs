@@ -341,7 +341,7 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.peek().kind == Kind::PragmaOmp {
-            self.skip_pragma();
+            self.omp_at_file_level();
             return Ok(());
         }
         if self.word() == Some(Word::Asm) {
