@@ -28,6 +28,7 @@ mod deadlock;
 mod explain;
 pub mod history;
 mod intrinsic;
+mod jump;
 mod lifecycle;
 mod locks;
 pub mod memory;

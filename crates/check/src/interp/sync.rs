@@ -153,6 +153,8 @@ impl Machine<'_> {
             SyncOp::KeySet => self.key_set(ti, a, operands[1]),
             SyncOp::Interrupt => self.interrupt_on(ti, a, operands[1]),
             SyncOp::SetMask => Flow::Done(self.set_mask(ti, a)),
+            SyncOp::SetJump => self.set_jump(ti, a, pc),
+            SyncOp::Jump => self.jump(ti, a, operands[1]),
             SyncOp::GetMask => Flow::Done(self.threads[ti].mask),
             SyncOp::InterruptOff => {
                 self.interrupts.retain(|i| i.function != a);

@@ -106,6 +106,8 @@ pub struct Thread {
     pub mask: u64,
     /// What it had done when it last let interrupts in.
     pub let_in: Clock,
+    /// Where it can jump back to, by the number that `SetJump` left in memory.
+    pub jumps: Vec<super::jump::Target>,
     /// The timer whose ticks it runs, and its argument.
     pub timer: Option<u64>,
     /// An unlock was ignored because its object was unknown: what it holds is not certain.
@@ -145,6 +147,7 @@ impl Thread {
             interrupts: None,
             mask: 0,
             let_in: Clock::default(),
+            jumps: Vec::new(),
             timer: None,
             vague: false,
             frame_blocks: Vec::new(),

@@ -36,8 +36,8 @@ fn doom_function(
     doomed: &mut [bool],
 ) -> bool {
     let ends = |pc: u32| match program.code[pc as usize] {
-        Instr::Sync(SyncOp::ExitProcess | SyncOp::ExitThread) => true,
-        // A jump to where nothing comes back from, see `longjmp` of the models.
+        // A jump out of a function is for errors, too.
+        Instr::Sync(SyncOp::ExitProcess | SyncOp::ExitThread | SyncOp::Jump) => true,
         Instr::Intrinsic(Intrinsic::Assume) => pc > 0 && program.code[pc as usize - 1] == Instr::Int(0),
         Instr::Call(f, _) => noreturn[f as usize],
         // `return 1;` in `main`

@@ -223,6 +223,10 @@ pub enum SyncOp {
     SetMask,
     /// ` -> set`
     GetMask,
+    /// `place -> 0`, and again with another value whenever `Jump` comes back to it. The place remembers where that is.
+    SetJump,
+    /// `place value -> `: goes back to where the place was set, if that function has not returned.
+    Jump,
     /// `timer function argument periodic -> 0`: the function is called on a thread of its own, any time from
     /// now, once or again and again.
     TimerStart,
@@ -265,6 +269,7 @@ impl SyncOp {
             | Self::BarrierInit
             | Self::Once
             | Self::KeySet
+            | Self::Jump
             | Self::Interrupt => 2,
             Self::StartMember | Self::TimerStart => 4,
             _ => 1,
