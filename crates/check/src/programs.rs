@@ -2,11 +2,12 @@
 //!
 //! Nobody says how a project is linked: compile_commands.json lists compilations only. So files with a `main` each are
 //! programs each, with the files that they use by name; what none of them uses is a library. Where several files define
-//! a name, the one that a linker would most likely have taken is taken: of the same build target, then one that is not
-//! for another system, then of the nearest folder, then the one that has more of what is wanted, and less that is not.
+//! a name, the one that a linker would most likely have taken is taken: of the same build target, then of the
+//! nearest folder, then the one that has more of what is wanted, and less that is not.
 //!
-//! A file that mostly defines functions of the C library (a replacement for systems that lack them) is not linked with
-//! the others: the models say what those functions do.
+//! A file that mostly defines functions of the C library (a replacement for systems that lack them), or that lies in a
+//! folder for another system and is in no list of compilations, is not linked with the others: the models say what those
+//! functions do.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub(crate) struct Member {
 /// The programs among the files, as lists of their numbers.
 pub(crate) fn programs(all: &[Member]) -> Vec<Vec<usize>> {
     let (own, replacements): (Vec<usize>, Vec<usize>) =
-        (0..all.len()).partition(|i| !replaces_the_library(&all[*i].unit));
+        (0..all.len()).partition(|i| !is_for_elsewhere(&all[*i]) && !replaces_the_library(&all[*i].unit));
     if own.is_empty() || replacements.is_empty() {
         return linked(all);
     }
@@ -36,6 +37,11 @@ pub(crate) fn programs(all: &[Member]) -> Vec<Vec<usize>> {
         linked(&members).into_iter().map(|p| p.into_iter().map(|i| own[i]).collect()).collect();
     out.push(replacements);
     out
+}
+
+/// Nobody says that it is built here, and its folder says otherwise.
+fn is_for_elsewhere(m: &Member) -> bool {
+    m.group.is_none() && m.path.split('/').any(|part| ELSEWHERE.contains(&part.to_ascii_lowercase().as_str()))
 }
 
 fn replaces_the_library(unit: &Unit) -> bool {
@@ -141,10 +147,8 @@ fn best(all: &[Member], candidates: &[usize], user: &Member) -> Option<usize> {
 const ELSEWHERE: &[&str] =
     &["windows", "win32", "win", "msvc", "darwin", "macos", "mac", "solaris", "aix", "os2", "vms"];
 
-/// How likely one file is meant by another: the same target, then one for this system, then the more folders in common
-/// the better.
-fn nearness(one: &Member, other: &Member) -> (bool, bool, usize) {
-    let here = !one.path.split('/').any(|part| ELSEWHERE.contains(&part.to_ascii_lowercase().as_str()));
+/// How likely one file is meant by another: the same target, then the more folders in common the better.
+fn nearness(one: &Member, other: &Member) -> (bool, usize) {
     let same = one.group.is_some() && one.group == other.group;
     let folders = |p: &Member| p.path.matches('/').count();
     let common = one
@@ -154,7 +158,7 @@ fn nearness(one: &Member, other: &Member) -> (bool, bool, usize) {
         .take(folders(one).min(folders(other)))
         .take_while(|(a, b)| a == b)
         .count();
-    (same, here, common)
+    (same, common)
 }
 
 #[cfg(test)]

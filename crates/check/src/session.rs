@@ -350,6 +350,7 @@ fn line_from(sources: &[Source], path: &str, line: u32, column: u32) -> Option<S
 
 /// Programs that share files find the same things in them.
 fn drop_repeats(findings: &mut Vec<Finding>) {
+    let mut races: Vec<(String, FxHashSet<_>)> = Vec::new();
     let mut seen = FxHashSet::default();
     findings.retain(|f| {
         let mut ends: Vec<_> = f
@@ -360,10 +361,18 @@ fn drop_repeats(findings: &mut Vec<Finding>) {
             })
             .collect();
         ends.sort();
-        if f.kind == Kind::DataRace {
-            ends.iter_mut().for_each(|e| e.2 = None);
-        }
         let place = f.message.split(':').next().unwrap_or_default().to_string();
+        if f.kind == Kind::DataRace {
+            // As within one program: what has an end in common has its cause in common.
+            let ends: FxHashSet<_> = ends.into_iter().map(|e| (e.0, e.1)).collect();
+            let known = races.iter_mut().find(|(p, known)| *p == place && !known.is_disjoint(&ends));
+            let is_new = known.is_none();
+            match known {
+                Some((_, known)) => known.extend(ends),
+                None => races.push((place, ends)),
+            }
+            return is_new;
+        }
         seen.insert((f.kind, place, ends))
     });
 }

@@ -133,7 +133,8 @@ impl Worker<'_> {
         let command = job.command.as_deref();
         let source = Source::new(&job.path.to_string_lossy(), text)
             .with_macros(command.map(|c| c.macros.clone()).unwrap_or_default())
-            .with_group(command.and_then(Command::target));
+            // Where no target is named, all that is built belongs together.
+            .with_group(command.map(|c| c.target().unwrap_or_default()));
         if !raddle_check::session::is_text(&source.text) {
             return Ok(Done { source, lowered: None, preprocessed: false });
         }
