@@ -276,16 +276,27 @@ impl Machine<'_> {
 
     pub(super) fn interrupt_on(&mut self, ti: usize, function: u64, argument: u64) -> Flow {
         if self.program.function_at(function).is_some_and(|f| self.program.functions[f as usize].defined) {
+            self.interrupt_off(ti, argument);
             let mut clock = self.threads[ti].clock.clone();
             // Set up for a second signal, it still is what it was for the first.
-            for old in self.interrupts.extract_if(.., |i| i.function == function) {
-                clock.join(&old.clock);
+            self.interrupts.iter().filter(|i| i.function == function).for_each(|i| clock.join(&i.clock));
+            for other in self.interrupts.iter_mut().filter(|i| i.function == function) {
+                other.clock.assign(&clock);
             }
             self.interrupts.push(InterruptSource { function, argument, clock });
             self.threads[ti].clock.tick(ti);
             self.watching = true;
         }
         Flow::Done(0)
+    }
+
+    /// Who takes a handler away knows that it has run for the last time.
+    pub(super) fn interrupt_off(&mut self, ti: usize, argument: u64) {
+        let before = self.interrupts.len();
+        self.interrupts.retain(|i| i.argument != argument);
+        if self.interrupts.len() < before {
+            self.threads[ti].clock.join(&self.handlers);
+        }
     }
 
     /// At a switch: now and then a handler runs on some thread.

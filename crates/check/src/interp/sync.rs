@@ -157,7 +157,7 @@ impl Machine<'_> {
             SyncOp::Jump => self.jump(ti, a, operands[1]),
             SyncOp::GetMask => Flow::Done(self.threads[ti].mask),
             SyncOp::InterruptOff => {
-                self.interrupts.retain(|i| i.function != a);
+                self.interrupt_off(ti, a);
                 Flow::Done(0)
             }
             SyncOp::TimerStart => self.timer_start(ti, operands, pc),

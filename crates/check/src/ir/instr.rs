@@ -215,7 +215,7 @@ pub enum SyncOp {
     KeySet,
     /// `function argument -> 0`: from now on the function may interrupt any thread at any time.
     Interrupt,
-    /// `function -> 0`: it no longer does.
+    /// `argument -> 0`: the function that was set up with it no longer does.
     InterruptOff,
     /// ` -> 0`: blocks until an interrupt was handled, or gives up.
     Pause,

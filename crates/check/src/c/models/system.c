@@ -101,8 +101,13 @@ double fabs(double x) { return x < 0 ? -x : x; }
 
 /* A fault comes from what the thread itself does just then, and interrupts nothing else. */
 static int __model_is_fault(int s) { return s == SIGSEGV || s == SIGFPE || s == SIGILL || s == SIGABRT || s == SIGPIPE || s == 5 || s == 7 || s == 31; }
-sighandler_t signal(int s, sighandler_t f) { if ((long)f > 1 && !__model_is_fault(s)) __raddle_interrupt(f, s); return 0; }
-int sigaction(int s, const struct sigaction *a, struct sigaction *old) { if (old) __raddle_write(old, sizeof *old); if (a && (long)a->sa_handler > 1 && !__model_is_fault(s)) __raddle_interrupt(a->sa_handler, s); return 0; }
+static void __model_handle(int s, sighandler_t f) {
+  if (__model_is_fault(s)) return;
+  if (__raddle_is_known((long)f) && (long)f <= 1) __raddle_interrupt_off(s);
+  else __raddle_interrupt(f, s);
+}
+sighandler_t signal(int s, sighandler_t f) { __model_handle(s, f); return 0; }
+int sigaction(int s, const struct sigaction *a, struct sigaction *old) { if (old) __raddle_write(old, sizeof *old); if (a) __model_handle(s, a->sa_handler); return 0; }
 int raise(int s) { __raddle_yield(); return 0; }
 int kill(pid_t p, int s) { __raddle_yield(); return 0; }
 int pause(void) { __raddle_pause(); return -1; }
