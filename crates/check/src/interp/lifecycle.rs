@@ -128,8 +128,10 @@ impl Machine<'_> {
     }
 
     pub(super) fn join(&mut self, ti: usize, handle: u64) -> Flow {
-        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len() && !is_unknown(handle))
-        else {
+        if is_unknown(handle) {
+            return self.join_any(ti);
+        }
+        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len()) else {
             return Flow::Done(0);
         };
         if target == ti {
@@ -140,6 +142,21 @@ impl Machine<'_> {
         }
         self.learn_from_ended(ti, target);
         Flow::Done(self.threads[target].result)
+    }
+
+    /// Joins a thread that nobody can name, most likely one of those that this one has started. In the order of their
+    /// start, as loops do it.
+    fn join_any(&mut self, ti: usize) -> Flow {
+        let own =
+            |t: &Thread| t.parent == Some(ti) && !t.joined && t.interrupts.is_none() && t.timer.is_none();
+        let Some(target) = self.threads.iter().position(own) else { return Flow::Done(0) };
+        if !self.threads[target].ended() {
+            self.approximate = true;
+            self.threads[ti].vague = true;
+            return Flow::Block(State::Join { thread: target });
+        }
+        self.learn_from_ended(ti, target);
+        Flow::Done(self.fresh_unknown())
     }
 
     pub(super) fn try_join(&mut self, ti: usize, handle: u64) -> Flow {

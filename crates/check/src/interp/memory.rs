@@ -38,6 +38,14 @@ pub struct Block {
 /// Granularity in which changes to globals are tracked.
 const PAGE: usize = 4096;
 
+/// Tells what is unknown at the start from what becomes so later.
+const AT_START: u64 = 1;
+
+/// The number of the unknown that a scalar at this address holds if it is unknown at the start.
+pub fn unknown_at_start(address: u32) -> u32 {
+    mix(302, u64::from(address) - BASE, AT_START)
+}
+
 /// What globals hold when a run starts.
 #[derive(Debug)]
 pub struct Base {
@@ -53,7 +61,7 @@ impl Base {
         m.holes.resize(m.bytes.len() / 8, 0);
         for (address, size) in unknown {
             if let Ok(at) = m.index(u64::from(address), u64::from(size)) {
-                m.havoc(at, size as usize, 1);
+                m.havoc(at, size as usize, AT_START);
             }
         }
         Self { bytes: m.bytes, holes: m.holes }
@@ -376,6 +384,13 @@ mod tests {
         assert!(is_unknown(m.load(40, Scalar::I32)), "partly unknown is unknown");
         m.store(40, Scalar::I32, 5);
         assert_eq!(m.load(40, Scalar::I32), 5);
+    }
+
+    #[test]
+    fn what_is_unknown_at_the_start_has_a_number_that_can_be_told() {
+        let mut m = Memory::default();
+        m.reset(&Arc::new(Base::new(&[0; 64], [(BASE as u32 + 16, 8)].into_iter())), 1 << 16);
+        assert_eq!(m.load(16, Scalar::U64), unknown(unknown_at_start(BASE as u32 + 16)));
     }
 
     #[test]

@@ -265,6 +265,9 @@ impl<'p> Machine<'p> {
         self.atomics.clear();
         self.contexts.clear();
         self.decisions.clear();
+        if start.in_the_middle {
+            self.settle_pointers();
+        }
         self.rng = Rng::new(seed);
         self.seed = seed;
         self.start = start;
@@ -287,6 +290,18 @@ impl<'p> Machine<'p> {
         self.start_main(start.function);
     }
 
+    /// How often a decision was used that stands for the whole run.
+    const SETTLED: u16 = u16::MAX;
+
+    /// In the middle of a program its pointers are set: null would send it through the first steps that it has behind it,
+    /// on several threads at once.
+    fn settle_pointers(&mut self) {
+        for (address, _) in self.program.image_mutable.iter().filter(|r| r.1 == 8) {
+            let number = memory::unknown_at_start(*address);
+            self.decisions.insert(number >> 1, (true, Self::SETTLED));
+        }
+    }
+
     /// What globals hold at the start of a run; made once for each kind of start.
     fn base(&mut self, in_the_middle: bool) -> Arc<Base> {
         let program = self.program;
@@ -305,6 +320,7 @@ impl<'p> Machine<'p> {
     /// Decides a branch on an unknown, the same way each time in a run (rule 3 of [`value`]).
     #[cold]
     fn decide(&mut self, unknown: u64, pc: u32) -> bool {
+        const SETTLED: u16 = Machine::SETTLED;
         /// A loop that waits for something unknown to change would never end otherwise.
         const PATIENCE: u16 = 100;
         self.approximate = true;
@@ -312,6 +328,7 @@ impl<'p> Machine<'p> {
         let doomed_side = self.doomed_side(pc);
         let known = self.decisions.get(&key).copied();
         let truth = match known {
+            Some((truth, SETTLED)) => truth,
             Some((truth, uses)) if uses < PATIENCE => {
                 self.decisions.insert(key, (truth, uses + 1));
                 truth
