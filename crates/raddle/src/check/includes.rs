@@ -46,21 +46,28 @@ pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
 /// Headers, each read once.
 #[derive(Default)]
 pub struct Headers {
-    kept: Mutex<(usize, HashMap<PathBuf, Option<Arc<[u8]>>>)>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    bytes: usize,
+    /// Nothing for a name that is no header.
+    texts: HashMap<PathBuf, Option<Arc<[u8]>>>,
 }
 
 impl Headers {
     fn read(&self, path: &Path) -> Option<Arc<[u8]>> {
         if let Ok(kept) = self.kept.lock()
-            && let Some(known) = kept.1.get(path)
+            && let Some(known) = kept.texts.get(path)
         {
             return known.clone();
         }
         let text: Option<Arc<[u8]>> = read_bounded(path, LARGEST).ok().map(Into::into);
         if let Ok(mut kept) = self.kept.lock() {
-            kept.0 += text.as_ref().map_or(0, |t| t.len());
-            if kept.0 < MOST_KEPT {
-                kept.1.insert(path.into(), text.clone());
+            kept.bytes += text.as_ref().map_or(0, |t| t.len());
+            if kept.bytes < MOST_KEPT {
+                kept.texts.insert(path.into(), text.clone());
             }
         }
         text

@@ -55,8 +55,8 @@ impl Preprocessor {
         if args.raw {
             return Ok(None);
         }
+        let path = std::env::var_os("PATH").unwrap_or_default();
         if let Some(given) = &args.preprocessor {
-            let path = std::env::var_os("PATH").unwrap_or_default();
             let found = if given.components().count() > 1 {
                 std::path::absolute(given).ok().filter(|p| p.is_file())
             } else {
@@ -65,7 +65,6 @@ impl Preprocessor {
             let found = found.ok_or_else(|| ChoiceError::Missing(given.display().to_string()))?;
             return Ok(Some(Preprocessor::new(found)));
         }
-        let path = std::env::var_os("PATH").unwrap_or_default();
         Ok(COMPILERS.iter().find_map(|name| on_path(Path::new(name), &path)).map(Preprocessor::new))
     }
 

@@ -90,7 +90,9 @@ impl Walk<'_> {
 
     /// `above` are the folders that this one lies in, and itself.
     fn folder(&mut self, path: &Path, root: &Path, above: &mut Vec<(u64, u64)>) {
-        let Some(own) = above.last().copied().filter(|id| self.seen.insert(*id)) else { return };
+        if above.last().is_some_and(|id| !self.seen.insert(*id)) {
+            return;
+        }
         if above.len() > DEEPEST {
             self.left_out.note(
                 &path.display().to_string(),
@@ -110,7 +112,6 @@ impl Walk<'_> {
             self.left_out.note(&path.display().to_string(), &what);
         }
         paths.sort();
-        debug_assert_eq!(above.last(), Some(&own));
         for path in paths {
             self.entry(&path, root, above);
         }

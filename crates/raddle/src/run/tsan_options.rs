@@ -70,9 +70,9 @@ mod tests {
             &[],
             "suppressions=s.txt:exitcode=7 detect_deadlocks=0,memory_limit_mb=512:color=never:log_path=r.txt",
         );
-        assert_eq!(o.suppressions, [std::path::PathBuf::from("s.txt")]);
-        assert_eq!((o.exit_code, o.no_lock_order, o.memory_limit), (7, true, Some(512 << 20)));
-        assert_eq!((o.color, o.output), (Color::Never, Some("r.txt".into())));
+        assert_eq!(o.report.suppressions, [std::path::PathBuf::from("s.txt")]);
+        assert_eq!((o.report.exit_code, o.no_lock_order, o.memory_limit), (7, true, Some(512 << 20)));
+        assert_eq!((o.report.color, o.report.output), (Color::Never, Some("r.txt".into())));
     }
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
             &["--exit-code", "5", "-o", "mine"],
             "exitcode=7:log_path=r.txt:halt_on_error=1:nonsense",
         );
-        assert_eq!((o.exit_code, o.output), (5, Some("mine".into())));
-        assert_eq!(options(&[], "log_path=stderr").output, None);
+        assert_eq!((o.report.exit_code, o.report.output), (5, Some("mine".into())));
+        assert_eq!(options(&[], "log_path=stderr").report.output, None);
     }
 }
