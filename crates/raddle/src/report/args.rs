@@ -3,7 +3,9 @@
 use clap::ValueEnum;
 use std::path::PathBuf;
 
+// Flattened into options of the same name, whose group is enough.
 #[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
 pub struct Options {
     /// The format of the report
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Report")]
