@@ -109,3 +109,9 @@ int open(const char *p, int f, ...) { __raddle_text_length(p); return __raddle_u
 int close(int fd) { return 0; }
 int pipe(int *fd) { return __model_new_pipe(fd); }
 int pipe2(int *fd, int f) { return __model_new_pipe(fd); }
+/* A counter that is read and written by one number. */
+int eventfd(unsigned n, int f) { int fd[2]; __model_new_pipe(fd); if (n) __model_sent(fd[0], 8); return fd[0]; }
+int eventfd_write(int fd, unsigned long n) { __model_sent(fd, 8); return 0; }
+int eventfd_read(int fd, unsigned long *n) { ssize_t r = __model_received(fd, 65536); *n = __raddle_unknown(); return r < 0 ? -1 : 0; }
+ssize_t sendto(int fd, const void *s, size_t n, int f, const void *a, unsigned l) { return send(fd, s, n, f); }
+ssize_t recvfrom(int fd, void *d, size_t n, int f, void *a, unsigned *l) { if (a) __raddle_havoc(a, 16); return recv(fd, d, n, f); }
