@@ -301,6 +301,7 @@ impl Machine<'_> {
                 other.clock.assign(&clock);
             }
             self.interrupts.push(InterruptSource { function, argument, clock });
+            self.interruptible = true;
             self.threads[ti].clock.tick(ti);
             self.watching = true;
         }

@@ -169,6 +169,8 @@ pub struct Machine<'p> {
     destructors: Vec<u64>,
     interrupts: Vec<lifecycle::InterruptSource>,
     interrupts_left: u32,
+    /// A handler was set up, if only for a while.
+    interruptible: bool,
     /// Wakes of sleeping threads in a row with nothing else done.
     idle_wakes: u32,
     /// An unknown decided something: a stuck run proves less.
@@ -216,6 +218,7 @@ impl<'p> Machine<'p> {
             destructors: Vec::new(),
             interrupts: Vec::new(),
             interrupts_left: 0,
+            interruptible: false,
             idle_wakes: 0,
             approximate: false,
             cancel,
@@ -253,7 +256,7 @@ impl<'p> Machine<'p> {
             fingerprint: self.fingerprint,
             approximate: self.approximate,
             result: self.threads[0].result,
-            interruptible: !self.interrupts.is_empty(),
+            interruptible: self.interruptible,
         }
     }
 
@@ -282,6 +285,7 @@ impl<'p> Machine<'p> {
         self.destructors.clear();
         self.interrupts.clear();
         self.interrupts_left = 4;
+        self.interruptible = false;
         self.interrupt_chance = [4, 12, 40, 150][self.rng.below(4) as usize];
         self.interrupt_from = [0, 200, 3_000, 40_000][self.rng.below(4) as usize];
         self.handlers.clear();
