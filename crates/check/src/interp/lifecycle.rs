@@ -376,9 +376,21 @@ impl Machine<'_> {
     fn interrupt(&mut self, under: usize) -> bool {
         let open: Vec<usize> =
             (0..self.interrupts.len()).filter(|i| self.may_interrupt(&self.interrupts[*i], under)).collect();
-        let Some(source) = open.get(self.rng.below(open.len().max(1) as u64) as usize).copied() else {
-            return false;
-        };
+        let source = open.get(self.rng.below(open.len().max(1) as u64) as usize).copied();
+        source.is_some_and(|source| self.deliver(under, source))
+    }
+
+    /// Now and then a handler runs just before it is taken away, which at any other time would be rare. Gives its thread.
+    pub(super) fn interrupt_for_the_last_time(&mut self, ti: usize, argument: u64) -> Option<usize> {
+        let source = self.interrupts.iter().position(|i| i.argument == argument)?;
+        let may = self.interrupts_left > 0
+            && self.threads[ti].interrupts.is_none()
+            && self.may_interrupt(&self.interrupts[source], ti)
+            && self.rng.below(4) == 0;
+        (may && self.deliver(ti, source)).then(|| self.threads.len() - 1)
+    }
+
+    fn deliver(&mut self, under: usize, source: usize) -> bool {
         let (function, argument) = (self.interrupts[source].function, self.interrupts[source].argument);
         // A signal is blocked while its own handler runs.
         let running = self.threads.iter().any(|t| t.interrupts.is_some() && !t.ended());

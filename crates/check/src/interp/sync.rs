@@ -157,6 +157,9 @@ impl Machine<'_> {
             SyncOp::Jump => self.jump(ti, a, operands[1]),
             SyncOp::GetMask => Flow::Done(self.threads[ti].mask),
             SyncOp::InterruptOff => {
+                if let Some(by) = self.interrupt_for_the_last_time(ti, a) {
+                    return Flow::Block(State::Interrupted { by });
+                }
                 self.interrupt_off(ti, a);
                 Flow::Done(0)
             }
