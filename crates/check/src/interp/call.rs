@@ -7,28 +7,14 @@ use super::value::{is_unknown, mix, unknown};
 use super::{End, Machine};
 use crate::ir::{Program, Scalar};
 
-/// Whether a function that nobody defines ends the program, going by its name: `die`, `plat_abort`, `serverPanic`. What
-/// would follow such a call does not happen.
-fn ends_by_name(name: &str) -> bool {
-    ["abort", "panic", "fatal", "die"].iter().any(|word| {
-        let (before, end) = name.split_at_checked(name.len().wrapping_sub(word.len())).unwrap_or_default();
-        // A word of its own, by an underscore or a capital letter.
-        end.eq_ignore_ascii_case(word)
-            && (before.is_empty()
-                || before.ends_with('_')
-                || end.starts_with(|c: char| c.is_ascii_uppercase()))
-    })
-}
-
 impl Machine<'_> {
     /// Calls a function whose `n` arguments are on the stack. False ends the thread's turn.
     #[inline]
     pub(super) fn call(&mut self, ti: usize, f: u32, n: usize, pc: u32) -> bool {
         let function = &self.program.functions[f as usize];
         if !function.defined {
-            if ends_by_name(&function.name) {
-                self.end = Some(End::Finished);
-                return false;
+            if let Some(what) = self.named[f as usize] {
+                return self.call_named(ti, what, n, pc);
             }
             self.call_unknown(ti, n, u64::from(f));
             return true;
@@ -233,20 +219,5 @@ impl Machine<'_> {
             frame.context = context;
         }
         context.max(ROOT)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ends_by_name;
-
-    #[test]
-    fn names_that_end_a_program() {
-        for name in ["abort", "die", "nni_plat_abort", "_serverPanic", "log_fatal", "doAbort"] {
-            assert!(ends_by_name(name), "{name}");
-        }
-        for name in ["", "x", "abort_connection", "indie", "panicked", "nonfatal", "\u{e9}"] {
-            assert!(!ends_by_name(name), "{name}");
-        }
     }
 }

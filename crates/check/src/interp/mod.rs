@@ -32,6 +32,7 @@ mod jump;
 mod lifecycle;
 mod locks;
 pub mod memory;
+mod named;
 pub mod raw;
 mod rng;
 pub mod sched;
@@ -178,6 +179,8 @@ pub struct Machine<'p> {
     cancel: Option<&'p AtomicBool>,
     /// Code that leads to the program's end, see [`crate::ir::doom`].
     doomed: Vec<bool>,
+    /// For each function that nobody defines what its name says.
+    named: Vec<Option<named::Named>>,
     /// What handlers knew: they run one after the other.
     handlers: Clock,
     interrupt_chance: u64,
@@ -223,6 +226,11 @@ impl<'p> Machine<'p> {
             approximate: false,
             cancel,
             doomed: crate::ir::doom::doomed(program),
+            named: program
+                .functions
+                .iter()
+                .map(|f| (!f.defined).then(|| named::named(&f.name)).flatten())
+                .collect(),
             handlers: Clock::default(),
             interrupt_chance: 12,
             interrupt_from: 0,
