@@ -15,7 +15,6 @@ pub enum Named {
     Ends,
     Lock,
     ReadLock,
-    TryLock,
     Unlock,
 }
 
@@ -45,7 +44,8 @@ pub fn named(name: &str) -> Option<Named> {
     match () {
         () if any(&["unlock", "wrunlock", "rdunlock", "spinunlock"]) => Some(Named::Unlock),
         () if object && any(&["release", "leave", "exit", "give", "end"]) => Some(Named::Unlock),
-        () if tries && object || has("trylock") => Some(Named::TryLock),
+        // Which result means that it has the lock nobody knows; that it has it guards more than it should, not less.
+        () if tries && object || has("trylock") => Some(Named::Lock),
         () if any(&["rdlock", "rlock"]) || any(&["read", "reader", "shared", "rd"]) && has("lock") => {
             Some(Named::ReadLock)
         }
@@ -88,7 +88,6 @@ impl Machine<'_> {
         (object.recursive, object.checked) = (true, true);
         let flow = match what {
             Named::ReadLock => self.read_lock(ti, lock, false, pc),
-            Named::TryLock => self.try_lock(ti, lock, pc),
             Named::Unlock => self.rw_unlock(ti, lock, pc),
             _ => self.lock(ti, lock, false, pc),
         };
@@ -124,8 +123,8 @@ mod tests {
             ("uv_rwlock_wrlock", Named::Lock),
             ("rcu_read_lock", Named::ReadLock),
             ("pool_rdlock", Named::ReadLock),
-            ("g_mutex_trylock", Named::TryLock),
-            ("spin_try_lock", Named::TryLock),
+            ("g_mutex_trylock", Named::Lock),
+            ("spin_try_lock", Named::Lock),
             ("SDL_UnlockMutex", Named::Unlock),
             ("leave_critical", Named::Unlock),
             ("mutex_release", Named::Unlock),
