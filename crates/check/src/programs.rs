@@ -27,8 +27,10 @@ pub(crate) struct Member {
 
 /// The programs among the files, as lists of their numbers.
 pub(crate) fn programs(all: &[Member]) -> Vec<Vec<usize>> {
-    let (own, replacements): (Vec<usize>, Vec<usize>) =
-        (0..all.len()).partition(|i| !is_for_elsewhere(&all[*i]) && !replaces_the_library(&all[*i].unit));
+    let library = models::unit();
+    let library: FxHashSet<&str> = library.functions.iter().map(|f| &*f.name).collect();
+    let is_own = |m: &Member| !is_for_elsewhere(m) && !replaces(&library, &m.unit);
+    let (own, replacements): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|i| is_own(&all[*i]));
     if own.is_empty() || replacements.is_empty() {
         return linked(all);
     }
@@ -44,11 +46,10 @@ fn is_for_elsewhere(m: &Member) -> bool {
     m.group.is_none() && m.path.split('/').any(|part| ELSEWHERE.contains(&part.to_ascii_lowercase().as_str()))
 }
 
-fn replaces_the_library(unit: &Unit) -> bool {
-    let library = models::unit();
-    let is_model = |name: &str| library.functions.iter().any(|f| &*f.name == name);
+/// Whether at least half of what a file has for others are functions of the library.
+fn replaces(library: &FxHashSet<&str>, unit: &Unit) -> bool {
     let exported = || unit.functions.iter().filter(|f| f.linkage != Linkage::Internal).map(|f| &*f.name);
-    let (all, known) = exported().fold((0, 0), |(all, known), f| (all + 1, known + usize::from(is_model(f))));
+    let (all, known) = exported().fold((0, 0), |n, f| (n.0 + 1, n.1 + usize::from(library.contains(f))));
     // A few tests define `main` and a thread function only.
     known > 0 && known * 2 >= all && !exported().any(|f| f == "main")
 }
