@@ -26,4 +26,5 @@ pub mod report;
 pub mod session;
 
 pub use explore::Budget;
+pub use ignore::ignored_lines;
 pub use session::{CheckedFunction, Options, Outcome, Session, Source, Stats, check_sources};

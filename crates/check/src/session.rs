@@ -56,6 +56,8 @@ pub struct Options {
     pub includes: Arc<dyn Includes + Send + Sync>,
     /// Files larger than this are left out.
     pub largest_file: usize,
+    /// Check only the programs that this file, or a file that includes it, is a part of: what an editor needs.
+    pub focus: Option<Arc<str>>,
 }
 
 impl Default for Options {
@@ -65,6 +67,7 @@ impl Default for Options {
             limits: Limits::default(),
             includes: Arc::new(NoIncludes),
             largest_file: 16 << 20,
+            focus: None,
         }
     }
 }
@@ -91,6 +94,8 @@ pub struct CheckedFunction {
     pub threads: usize,
     pub interleavings: usize,
     pub runs: u32,
+    /// By what it calls it may come to start a thread.
+    pub may_start: bool,
     /// Why it was not checked, or not to the end.
     pub note: Option<String>,
 }
@@ -154,7 +159,7 @@ impl Session {
             }
         }
         units.push(c::models::unit());
-        for group in programs(&units) {
+        for group in programs(&units).into_iter().filter(|group| self.concerns(group)) {
             if cancelled() {
                 break;
             }
@@ -164,6 +169,11 @@ impl Session {
         raddle_finding::identity::assign(&mut out.findings);
         self.apply_ignores(sources, &mut out);
         out
+    }
+
+    fn concerns(&self, group: &[&Unit]) -> bool {
+        let Some(focus) = &self.options.focus else { return true };
+        group.iter().any(|unit| unit.files.iter().any(|file| file.path == *focus))
     }
 
     /// Lowers a file, or finds it in the cache.
@@ -380,6 +390,7 @@ fn lenses(
             threads: e.map_or(0, |e| e.threads),
             interleavings: e.map_or(0, |e| e.interleavings),
             runs: e.map_or(0, |e| e.runs),
+            may_start: entry.may_start,
             note,
         }
     };
