@@ -26,6 +26,8 @@ pub struct Run {
 pub struct Stored {
     pub command: String,
     pub at: SystemTime,
+    /// Where the run was started; file names in the finding may be relative to it.
+    pub folder: PathBuf,
     pub finding: Finding,
     pub places: Vec<Place>,
 }
@@ -77,7 +79,7 @@ impl Store {
     /// The findings that have an end in a file.
     pub fn findings_for_file(&self, file: &Path) -> Result<Vec<Stored>, StoreError> {
         let file = real(file);
-        let sql = "SELECT DISTINCT f.run, f.id, r.command, r.at, f.document
+        let sql = "SELECT DISTINCT f.run, f.id, r.command, r.at, f.document, r.folder
             FROM places p JOIN findings f ON f.run = p.run AND f.id = p.finding JOIN runs r ON r.id = f.run
             WHERE p.file = ?1 AND p.is_end ORDER BY r.at DESC, f.id";
         self.stored(sql, &[&file.to_string_lossy()]).map_err(|e| self.fail(e))
@@ -85,7 +87,7 @@ impl Store {
 
     /// All findings, those of the latest run first.
     pub fn findings(&self) -> Result<Vec<Stored>, StoreError> {
-        let sql = "SELECT f.run, f.id, r.command, r.at, f.document
+        let sql = "SELECT f.run, f.id, r.command, r.at, f.document, r.folder
             FROM findings f JOIN runs r ON r.id = f.run ORDER BY r.at DESC, f.id";
         self.stored(sql, &[]).map_err(|e| self.fail(e))
     }
@@ -99,7 +101,8 @@ impl Store {
             // A newer raddle may know kinds that this one does not: what cannot be read is not shown.
             let Ok(finding) = serde_json::from_str(&row.get::<_, String>(4)?) else { continue };
             let places = self.places(run, &id)?;
-            out.push(Stored { command: row.get(2)?, at: time(row.get(3)?), finding, places });
+            let folder = PathBuf::from(row.get::<_, String>(5)?);
+            out.push(Stored { command: row.get(2)?, at: time(row.get(3)?), folder, finding, places });
         }
         Ok(out)
     }
