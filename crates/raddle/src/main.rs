@@ -8,6 +8,7 @@ mod doctor;
 mod embedded;
 mod exit;
 mod install;
+mod lsp;
 mod run;
 mod shims;
 mod sysroot;
@@ -45,6 +46,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         }
         Command::Shims { dir } => shims::write(&dir).map(|()| ExitCode::from(exit::CLEAN)),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Lsp(args) => lsp::run(&args),
         // Taken above, before clap; it gets here only to print their help.
         Command::Cc(args) | Command::Cxx(args) | Command::Rustc(args) => {
             anyhow::bail!("unexpected {:?}", args.words)

@@ -7,6 +7,7 @@
 //! collect   logs back into processes: modules, stacks, threads, raw findings
 //! explain   raw findings into findings: places, names, locks, cycles
 //! settle    suppressions, grouping, baseline, formats, exit status
+//! store     the findings, for the editor
 //! ```
 
 pub mod args;
@@ -16,6 +17,7 @@ mod launch;
 mod output;
 mod session;
 mod settle;
+mod store;
 mod target;
 mod tsan_options;
 

@@ -42,7 +42,10 @@ impl Bench {
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path()).env("XDG_CACHE_HOME", cache());
+        command.env("XDG_STATE_HOME", self.path("state"));
         for name in [
+            "RADDLE_STORE",
+            "RADDLE_NO_STORE",
             "RADDLE_CC",
             "RADDLE_CXX",
             "RADDLE_NO_DEBUG_INFO",
