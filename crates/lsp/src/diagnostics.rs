@@ -114,7 +114,17 @@ fn message(finding: &Finding, here: &Step) -> String {
     text
 }
 
-/// A file that was not checked says so on its first line.
+/// Why a file was not checked, or not to its end, as a sentence. The checker's own words go on from the file's name.
+pub fn sentence(why: &str) -> String {
+    if is_partial(why) { why.to_owned() } else { format!("not checked: this file {why}") }
+}
+
+/// Whether some of the file was checked.
+pub fn is_partial(why: &str) -> bool {
+    why.starts_with("checked only in part")
+}
+
+/// A file that was not checked, or not to its end, says so on its first line.
 pub fn left_out(why: &str) -> Diagnostic {
     let start = Position::new(0, 0);
     Diagnostic {
@@ -122,7 +132,7 @@ pub fn left_out(why: &str) -> Diagnostic {
         severity: Some(DiagnosticSeverity::INFORMATION),
         code: Some(NumberOrString::String("not-checked".into())),
         source: Some("raddle".into()),
-        message: format!("raddle: this file {why}"),
+        message: sentence(why),
         ..Diagnostic::default()
     }
 }

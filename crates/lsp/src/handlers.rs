@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::actions::{fixes, lens, lenses};
 use crate::client::{Abilities, CONFIGURATION};
+use crate::diagnostics::{is_partial, sentence};
 use crate::documents::path_of;
 use crate::server::{Phase, Server};
 use crate::settings::Settings;
@@ -76,8 +77,8 @@ impl Server {
             return Vec::new();
         }
         let own = self.known.get(&path);
-        if let Some(why) = own.and_then(|known| known.left_out.as_ref()) {
-            return vec![lens(0, format!("not checked: this file {why}"))];
+        if let Some(why) = own.and_then(|known| known.left_out.as_ref()).filter(|why| !is_partial(why)) {
+            return vec![lens(0, sentence(why))];
         }
         let others = self.known.iter().filter(|(of, _)| **of != path).map(|(_, known)| known);
         lenses(&path, own.into_iter().chain(others).flat_map(|known| &known.checked))
