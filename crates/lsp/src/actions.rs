@@ -42,12 +42,16 @@ pub fn fixes(
             diagnostics[..at].iter().any(|d| d.range.start.line == line && d.code == diagnostic.code);
         let Some(text) = lines.line(line + 1).filter(|_| is_wanted && !is_again) else { continue };
         for reason in reasons(kind) {
-            let edit = WorkspaceEdit::new(HashMap::from([(uri.clone(), vec![mark(line, text, reason)])]));
+            let (position, before, after) = mark(line, text);
+            let edit = TextEdit::new(Range::new(position, position), format!("{before}{reason}{after}"));
+            let edit = WorkspaceEdit::new(HashMap::from([(uri.clone(), vec![edit])]));
             out.push(action(format!("Ignore: {reason}"), diagnostic, Some(edit), None));
         }
         if asks {
             let title = "Ignore, with a reason…".to_owned();
-            let arguments = vec![json!(uri), json!(mark(line, text, "")), json!(is_continued(text))];
+            let (position, before, after) = mark(line, text);
+            let place = json!({ "uri": uri, "position": position, "before": before, "after": after });
+            let arguments = vec![place];
             let ask = Command { title: title.clone(), command: ASK.into(), arguments: Some(arguments) };
             out.push(action(title, diagnostic, None, Some(ask)));
         }
@@ -75,20 +79,15 @@ fn reasons(kind: &str) -> &'static [&'static str] {
     REASONS.iter().find(|(k, _)| *k == kind).map_or(ANY_REASON, |(_, reasons)| reasons)
 }
 
-/// The line of a macro that goes on: nothing may follow its backslash, and `//` would swallow the next line.
-fn is_continued(line: &[u8]) -> bool {
-    line.trim_ascii_end().ends_with(b"\\")
-}
-
-/// The edit that marks a line, from 0. Without a reason, up to where it belongs.
-fn mark(line: u32, text: &[u8], reason: &str) -> TextEdit {
+/// Where a line, from 0, takes a mark, and what stands before and after the reason. In a macro that goes on, nothing may
+/// follow the backslash, and `//` would swallow the next line.
+fn mark(line: u32, text: &[u8]) -> (Position, &'static str, &'static str) {
     let text = text.trim_ascii_end();
-    let (end, mark) = match text.strip_suffix(b"\\") {
-        Some(rest) => (rest.trim_ascii_end(), format!(" /* raddle: ignore {reason} */")),
-        None => (text, format!(" // raddle: ignore {reason}")),
+    let (end, before, after) = match text.strip_suffix(b"\\") {
+        Some(rest) => (rest.trim_ascii_end(), " /* raddle: ignore ", " */"),
+        None => (text, " // raddle: ignore ", ""),
     };
-    let at = Position::new(line, units(end));
-    TextEdit::new(Range::new(at, at), mark)
+    (Position::new(line, units(end)), before, after)
 }
 
 /// The lenses of a file: functions that start threads, with what was done about them.
@@ -183,8 +182,9 @@ mod tests {
         let fixes = fixes_for("n++;\n", &[diagnostic(0, "leak")], true);
         let titles: Vec<_> = fixes.iter().map(|f| f.title.as_str()).collect();
         assert_eq!(titles, ["Ignore: checked by hand", "Ignore, with a reason…"]);
-        let arguments = fixes[1].command.as_ref().unwrap().arguments.as_ref().unwrap();
-        assert_eq!(arguments[1]["newText"], " // raddle: ignore ");
+        let place = &fixes[1].command.as_ref().unwrap().arguments.as_ref().unwrap()[0];
+        assert_eq!((&place["before"], &place["after"]), (&json!(" // raddle: ignore "), &json!("")));
+        assert_eq!(place["position"], json!({ "line": 0, "character": 4 }));
     }
 
     #[test]

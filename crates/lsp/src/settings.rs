@@ -10,6 +10,9 @@ use raddle_finding::{Confidence, Finding};
 use serde::Deserialize;
 use serde_json::Value;
 
+/// Settings of a client that share the section.
+const CLIENT_KEYS: &[&str] = &["server", "trace"];
+
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Settings {
@@ -116,7 +119,12 @@ impl Settings {
         if own.is_null() {
             return Ok(Settings::default());
         }
-        serde_json::from_value(own.clone()).map_err(|why| format!("raddle's settings are not used: {why}"))
+        let mut own = own.clone();
+        if let Some(keys) = own.as_object_mut() {
+            // VS Code hands over what is meant for its extension too.
+            keys.retain(|key, _| !CLIENT_KEYS.contains(&key.as_str()));
+        }
+        serde_json::from_value(own).map_err(|why| format!("raddle's settings are not used: {why}"))
     }
 
     pub fn debounce(&self) -> Duration {
@@ -177,6 +185,8 @@ mod tests {
         );
         assert_eq!(settings.quick().steps, Budget::interactive().steps);
         assert_eq!(Settings::parse(&Value::Null).unwrap(), Settings::default());
+        let others = json!({ "server": { "path": "raddle" }, "trace": { "server": "off" } });
+        assert_eq!(Settings::parse(&others).unwrap(), Settings::default());
         assert_eq!(Settings::parse(&json!({ "raddle": { "enable": false } })).unwrap().enable, false);
     }
 

@@ -136,7 +136,7 @@ fn a_client_that_asks_for_reasons_gets_a_command() {
     let fixes = client.fixes("a.c", 9);
     let command = fixes.iter().find(|fix| fix["command"].is_object()).expect("a command");
     assert_eq!(command["command"]["command"], "raddle.ignore");
-    assert_eq!(command["command"]["arguments"][0], client.uri("a.c"));
+    assert_eq!(command["command"]["arguments"][0]["uri"], client.uri("a.c"));
     client.end();
 }
 
