@@ -185,7 +185,7 @@ impl Editor {
     fn send_edit(&mut self, edit: usize) {
         self.version += 1;
         let line = |n: u32| json!({ "line": n, "character": 0 });
-        let (end, text) = if edit % 2 == 0 { (0, "int edited;\n") } else { (1, "") };
+        let (end, text) = if edit.is_multiple_of(2) { (0, "int edited;\n") } else { (1, "") };
         let change = json!([{ "range": { "start": line(0), "end": line(end) }, "text": text }]);
         let document = json!({ "uri": self.uri, "version": self.version });
         self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": change }));

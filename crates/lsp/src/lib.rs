@@ -44,7 +44,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
-pub use server::{Config, Ended, serve};
+pub use server::{Config, Ended, StoreOf, serve};
 pub use settings::Settings;
 
 impl Default for Config {

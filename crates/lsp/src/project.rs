@@ -30,11 +30,14 @@ const LARGEST_HEADER: u64 = 16 << 20;
 /// The open buffers by path, which go before what is on the disk.
 pub type Overlay = Arc<BTreeMap<PathBuf, Text>>;
 
+/// Where includes are looked for, in order.
+pub type IncludeFolders = Arc<[(PathBuf, FolderKind)]>;
+
 /// A file of a program, and where its includes are looked for.
 #[derive(Clone)]
 pub struct Member {
     pub source: Source,
-    pub folders: Arc<[(PathBuf, FolderKind)]>,
+    pub folders: IncludeFolders,
 }
 
 /// What identifies a state of a file.
@@ -46,9 +49,12 @@ fn state(path: &Path, largest: u64) -> Option<State> {
     fits.then(|| (meta.ino(), meta.mtime(), meta.mtime_nsec(), meta.len()))
 }
 
+/// A file as it was read.
+type Kept = (State, Arc<[u8]>);
+
 /// Files of the disk, each read once for each state it is in.
 #[derive(Default)]
-pub struct Files(Mutex<HashMap<PathBuf, (State, Arc<[u8]>)>>);
+pub struct Files(Mutex<HashMap<PathBuf, Kept>>);
 
 impl Files {
     pub fn read(&self, path: &Path, largest: u64) -> Option<Arc<[u8]>> {
@@ -67,7 +73,7 @@ impl Files {
     /// Forgets the files that have changed since they were read, and names them.
     pub fn changed(&self) -> Vec<PathBuf> {
         let mut known = self.0.lock().unwrap_or_else(|e| e.into_inner());
-        let gone = |(path, (then, _)): (&PathBuf, &(State, _))| {
+        let gone = |(path, (then, _)): (&PathBuf, &Kept)| {
             (state(path, u64::MAX) != Some(*then)).then(|| path.clone())
         };
         let changed: Vec<PathBuf> = known.iter().filter_map(gone).collect();
@@ -78,7 +84,7 @@ impl Files {
 
 /// Where a member's `#include` looks: in open buffers and on the disk, beside the including file and in its folders.
 pub struct Folders {
-    pub folders: Arc<[(PathBuf, FolderKind)]>,
+    pub folders: IncludeFolders,
     pub overlay: Overlay,
     pub files: Arc<Files>,
 }
@@ -107,7 +113,7 @@ pub struct Projects {
 
 /// The C files of a compile_commands.json.
 #[derive(Default)]
-struct List(BTreeMap<PathBuf, (Arc<[(PathBuf, FolderKind)]>, Command)>);
+struct List(BTreeMap<PathBuf, (IncludeFolders, Command)>);
 
 impl Projects {
     pub fn new() -> Projects {

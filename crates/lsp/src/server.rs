@@ -24,10 +24,12 @@ use crate::settings::Settings;
 use crate::stored::Stores;
 use crate::worker::{Event, Job, Worker};
 
+/// Which folder has the store for a file, see `raddle_store::home`.
+pub type StoreOf = Box<dyn Fn(&Path) -> Option<PathBuf> + Send>;
+
 /// What a server takes from its surroundings.
 pub struct Config {
-    /// Which folder has the store for a file, see `raddle_store::home`.
-    pub store: Box<dyn Fn(&Path) -> Option<PathBuf> + Send>,
+    pub store: StoreOf,
     /// How often to look whether a store has changed.
     pub look: Duration,
 }
@@ -202,7 +204,7 @@ impl Server {
         if self.phase != Phase::Running || !self.settings.stored {
             return;
         }
-        let changed = self.stores.changed(self.documents.paths());
+        let changed = self.stores.changed();
         for path in &changed {
             self.read_store(path);
         }

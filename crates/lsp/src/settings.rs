@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(Settings::parse(&Value::Null).unwrap(), Settings::default());
         let others = json!({ "server": { "path": "raddle" }, "trace": { "server": "off" } });
         assert_eq!(Settings::parse(&others).unwrap(), Settings::default());
-        assert_eq!(Settings::parse(&json!({ "raddle": { "enable": false } })).unwrap().enable, false);
+        assert!(!Settings::parse(&json!({ "raddle": { "enable": false } })).unwrap().enable);
     }
 
     #[test]

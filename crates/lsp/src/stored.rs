@@ -14,6 +14,7 @@ use raddle_store::home::real;
 use raddle_store::{Stamp, Store, Stored};
 
 use crate::diagnostics::Places;
+use crate::server::StoreOf;
 use crate::text::Lines;
 
 /// How far a line is looked for.
@@ -24,24 +25,24 @@ const OWN: &str = "check";
 
 /// The stores of the projects that have a buffer open.
 pub struct Stores {
-    /// Which folder has the store for a file.
-    folder: Box<dyn Fn(&Path) -> Option<PathBuf> + Send>,
-    stamps: BTreeMap<PathBuf, Stamp>,
+    folder: StoreOf,
+    /// By buffer: its store's folder, and what that looked like before it was read.
+    seen: BTreeMap<PathBuf, (PathBuf, Stamp)>,
     /// By buffer.
     found: BTreeMap<PathBuf, Vec<Stored>>,
 }
 
 impl Stores {
-    pub fn new(folder: Box<dyn Fn(&Path) -> Option<PathBuf> + Send>) -> Stores {
-        Stores { folder, stamps: BTreeMap::new(), found: BTreeMap::new() }
+    pub fn new(folder: StoreOf) -> Stores {
+        Stores { folder, seen: BTreeMap::new(), found: BTreeMap::new() }
     }
 
     /// Reads what there is about a buffer. A store that cannot be read is a sentence.
     pub fn open(&mut self, path: &Path) -> Result<(), String> {
         self.found.remove(path);
         let Some(folder) = (self.folder)(path) else { return Ok(()) };
-        // Before reading: what is written meanwhile counts as a change.
-        self.stamps.insert(folder.clone(), Stamp::of(&folder));
+        // Before reading, so that what is written meanwhile counts as a change.
+        self.seen.insert(path.to_path_buf(), (folder.clone(), Stamp::of(&folder)));
         let store = match Store::open_existing(&folder) {
             Ok(Some(store)) => store,
             Ok(None) => return Ok(()),
@@ -50,23 +51,18 @@ impl Stores {
         let found =
             store.findings_for_file(path).map_err(|why| format!("stored findings are not shown: {why}"))?;
         self.found.insert(path.to_path_buf(), found.into_iter().filter(|s| s.command != OWN).collect());
-        // SQLite tidies up when a reader leaves; that is no change.
-        drop(store);
-        self.stamps.insert(folder.clone(), Stamp::of(&folder));
         Ok(())
     }
 
     pub fn close(&mut self, path: &Path) {
         self.found.remove(path);
+        self.seen.remove(path);
     }
 
-    /// Whether a store has changed since it was read.
-    pub fn changed<'a>(&self, open: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
-        let is_new = |path: &&PathBuf| {
-            let Some(folder) = (self.folder)(path) else { return false };
-            self.stamps.get(&folder).copied().unwrap_or_default() != Stamp::of(&folder)
-        };
-        open.filter(is_new).cloned().collect()
+    /// The buffers whose store has changed since it was read for them.
+    pub fn changed(&self) -> Vec<PathBuf> {
+        let changed = self.seen.iter().filter(|(_, (folder, stamp))| Stamp::of(folder) != *stamp);
+        changed.map(|(path, _)| path.clone()).collect()
     }
 
     /// The findings of all buffers as they would be now, with who found them.

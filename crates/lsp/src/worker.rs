@@ -118,10 +118,12 @@ impl Checker {
         let Some(quick) = self.stage(job, first, job.settings.quick()) else { return };
         let more = alone || quick.checked.iter().any(|c| c.threads > 1 || c.note.is_some());
         self.answer(job, quick);
-        if more && job.settings.full().steps > 0 {
-            if let Some(full) = self.stage(job, &program, job.settings.full()) {
-                self.answer(job, full);
-            }
+        let budget = job.settings.full();
+        if more
+            && budget.steps > 0
+            && let Some(full) = self.stage(job, &program, budget)
+        {
+            self.answer(job, full);
         }
     }
 
