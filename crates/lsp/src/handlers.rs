@@ -63,7 +63,8 @@ impl Server {
             Err(why) => return self.client.refuse(id, ErrorCode::InvalidParams, why),
         };
         self.client.can = Abilities::of(&params);
-        if let Some(settings) = params.initialization_options.as_ref().and_then(|o| o.get("settings")) {
+        let options = params.initialization_options.unwrap_or_default();
+        if let Some(settings) = options.get("settings").or_else(|| options.get("raddle")) {
             self.take_settings(settings);
         }
         self.phase = Phase::Running;
