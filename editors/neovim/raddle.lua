@@ -14,7 +14,7 @@ local function root_of(path)
     local dir = vim.fn.fnamemodify(path, ':p:h')
     while true do
       for _, mark in ipairs(marks) do
-        if vim.loop.fs_stat(dir .. '/' .. mark) then
+        if (vim.uv or vim.loop).fs_stat(dir .. '/' .. mark) then
           return dir
         end
       end
@@ -30,29 +30,36 @@ local function root_of(path)
     or vim.fn.fnamemodify(path, ':p:h')
 end
 
--- One server for each project.
+-- One server for each project. `vim.lsp.start`, from 0.8 on, sees to that itself.
 local clients = {}
 
 local function attach(buffer, options)
   local root = root_of(vim.api.nvim_buf_get_name(buffer))
-  local id = clients[root]
-  if not id or not vim.lsp.get_client_by_id(id) then
-    id = vim.lsp.start_client {
-      name = 'raddle',
-      cmd = options.cmd or { 'raddle', 'lsp' },
-      root_dir = root,
-      settings = { raddle = options.settings },
-      init_options = { settings = options.settings },
-      flags = { debounce_text_changes = 20 },
-      on_exit = function()
-        clients[root] = nil
-      end,
-    }
-    clients[root] = id
+  local config = {
+    name = 'raddle',
+    cmd = options.cmd or { 'raddle', 'lsp' },
+    root_dir = root,
+    settings = { raddle = options.settings },
+    init_options = { settings = options.settings },
+    flags = { debounce_text_changes = 20 },
+  }
+  if vim.lsp.start then
+    vim.lsp.start(config, { bufnr = buffer })
+    return
   end
-  if id then
-    vim.lsp.buf_attach_client(buffer, id)
+  if not clients[root] or not vim.lsp.get_client_by_id(clients[root]) then
+    config.on_exit = function()
+      clients[root] = nil
+    end
+    clients[root] = vim.lsp.start_client(config)
   end
+  if clients[root] then
+    vim.lsp.buf_attach_client(buffer, clients[root])
+  end
+end
+
+local function clients_of(buffer)
+  return vim.lsp.get_clients and vim.lsp.get_clients { bufnr = buffer } or vim.lsp.buf_get_clients(buffer)
 end
 
 function M.setup(options)
@@ -69,7 +76,7 @@ function M.setup(options)
   vim.api.nvim_create_autocmd('DiagnosticChanged', {
     group = group,
     callback = function()
-      for _, client in pairs(vim.lsp.buf_get_clients(0)) do
+      for _, client in pairs(clients_of(0)) do
         if client.name == 'raddle' then
           vim.lsp.codelens.refresh()
         end

@@ -19,12 +19,11 @@
 pub mod c;
 pub mod entries;
 pub mod explore;
-mod ignore;
+pub mod ignore;
 pub mod interp;
 pub mod ir;
 pub mod report;
 pub mod session;
 
 pub use explore::Budget;
-pub use ignore::ignored_lines;
 pub use session::{CheckedFunction, Options, Outcome, Session, Source, Stats, check_sources};

@@ -114,7 +114,8 @@ pub fn lens(line: u32, title: String) -> CodeLens {
 mod tests {
     use super::*;
     use crate::text::offset;
-    use raddle_check::{Options, Source, check_sources, ignored_lines};
+    use raddle_check::ignore::ignored_lines;
+    use raddle_check::{Options, Source, check_sources};
 
     fn diagnostic(line: u32, kind: &str) -> Diagnostic {
         let at = Position::new(line, 1);

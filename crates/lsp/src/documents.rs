@@ -167,6 +167,59 @@ mod tests {
         assert_eq!(after("ü", vec![edit(Some([0, 0, 0, 1]), "")]), "");
     }
 
+    /// The same edit on UTF-16 units, as the protocol describes it.
+    fn edited_by_units(text: &str, [a, b, c, d]: [u32; 4], new: &str) -> String {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let at = |line: u32, character: u32| {
+            let mut start = 0;
+            for _ in 0..line {
+                match units[start..].iter().position(|unit| *unit == u16::from(b'\n')) {
+                    Some(end) => start += end + 1,
+                    None => return units.len(),
+                }
+            }
+            let rest = &units[start..];
+            let line = rest.iter().position(|unit| *unit == u16::from(b'\n')).unwrap_or(rest.len());
+            let line = if line > 0 && rest.get(line - 1) == Some(&u16::from(b'\r')) && line < rest.len() {
+                line - 1
+            } else if line == rest.len() && rest.last() == Some(&u16::from(b'\r')) {
+                line - 1
+            } else {
+                line
+            };
+            let mut at = start + (character as usize).min(line);
+            // Not between the halves of a pair.
+            if at < units.len() && (0xdc00..0xe000).contains(&units[at]) {
+                at -= 1;
+            }
+            at
+        };
+        let (start, end) = (at(a, b), at(c, d));
+        let end = end.max(start);
+        let new: Vec<u16> =
+            [&units[..start], &new.encode_utf16().collect::<Vec<_>>(), &units[end..]].concat();
+        String::from_utf16(&new).unwrap()
+    }
+
+    #[test]
+    fn random_edits_agree_with_the_protocols_own_units() {
+        let pieces = ["a", "ü", "😀", "\n", "\r\n", "// x", "", "\t", "日本"];
+        let mut state = 1u64;
+        let mut random = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let (mut documents, uri) = open("file:///a.c", "");
+        let mut wanted = String::new();
+        for version in 2..3000 {
+            let range = [random(6), random(9), random(6), random(9)].map(|n| n as u32);
+            let new: String = (0..random(4)).map(|_| pieces[random(pieces.len() as u64) as usize]).collect();
+            wanted = edited_by_units(&wanted, range, &new);
+            let path = documents.change(&uri, version, vec![edit(Some(range), &new)]).unwrap();
+            assert_eq!(documents.get(&path).unwrap().text, wanted, "after {range:?} {new:?}");
+        }
+    }
+
     #[test]
     fn a_buffer_that_is_not_open_is_not_changed() {
         let (mut documents, uri) = open("file:///a.c", "");

@@ -155,7 +155,9 @@ impl Projects {
             Some(Text::TooLarge(_)) => return None,
             None => self.files.read(path, settings.largest_file as u64)?,
         };
-        let source = Source { path: path.to_string_lossy().as_ref().into(), text, macros: Arc::from([]) };
+        let mut source = Source::new(&path.to_string_lossy(), []);
+        // Shared with the buffer, not copied.
+        source.text = text;
         // A header has no command; one of the files beside it will do.
         let beside = || {
             let list = list?;

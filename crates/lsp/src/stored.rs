@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use raddle_check::ignored_lines;
+use raddle_check::ignore::ignored_lines;
 use raddle_finding::{Finding, Frame, Location};
 use raddle_store::home::real;
 use raddle_store::{Stamp, Store, Stored};

@@ -66,6 +66,8 @@ impl Lines {
             let end = Position::new(self.count().saturating_sub(1), 0);
             return Range::new(end, end);
         };
+        // The checker counts no further than its last column, which is any column from there on.
+        let column = column.filter(|column| *column < u32::from(u16::MAX));
         let from = column.and_then(|column| (column as usize).checked_sub(1));
         let (start, end) =
             from.and_then(|from| Some((from, from + path(bytes.get(from..)?)?))).unwrap_or_else(|| {
@@ -158,6 +160,8 @@ mod tests {
         assert_eq!(marked("\tserved++;  \r\n", 1, Some(8)), "served++;");
         assert_eq!(marked("a\n\tserved++;\n", 2, None), "served++;");
         assert_eq!(marked("short\n", 1, Some(400)), "short");
+        let long = format!("{}n = 1;", " ".repeat(70_000));
+        assert_eq!(marked(&long, 1, Some(65_535)), "n = 1;");
         assert_eq!(marked("  \n", 1, None), "");
         assert_eq!(marked("a\n", 77, Some(1)), "");
     }

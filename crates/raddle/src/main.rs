@@ -8,6 +8,7 @@ mod doctor;
 mod embedded;
 mod exit;
 mod install;
+mod keep;
 mod lsp;
 mod run;
 mod shims;

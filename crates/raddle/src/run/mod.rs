@@ -7,7 +7,6 @@
 //! collect   logs back into processes: modules, stacks, threads, raw findings
 //! explain   raw findings into findings: places, names, locks, cycles
 //! settle    suppressions, grouping, baseline, formats, exit status
-//! store     the findings, for the editor
 //! ```
 
 pub mod args;
@@ -17,7 +16,6 @@ mod launch;
 mod output;
 mod session;
 mod settle;
-mod store;
 mod target;
 mod tsan_options;
 

@@ -14,7 +14,7 @@ use raddle_finding::{
 use super::args::{self, Color, FailOn, Options};
 use super::launch::Status;
 use super::output::{self, OutputFile};
-use super::store::Keeper;
+use crate::keep::Keeper;
 
 /// All that is needed to settle a report, read and checked before the target runs.
 pub struct Settler {
@@ -26,7 +26,7 @@ pub struct Settler {
     color: bool,
     fail_on: FailOn,
     exit_code: u8,
-    store: Option<Keeper>,
+    keeper: Option<Keeper>,
 }
 
 impl Settler {
@@ -58,7 +58,7 @@ impl Settler {
             color,
             fail_on: options.fail_on,
             exit_code: options.exit_code,
-            store: Keeper::new(options),
+            keeper: Keeper::new(options.no_store),
         })
     }
 
@@ -78,8 +78,8 @@ impl Settler {
             report.stats.insert(STAT_BASELINE.into(), Stat::from(split.known.len() as u64));
             report.findings = split.new;
         }
-        if let Some(store) = &self.store {
-            store.keep(&report);
+        if let Some(keeper) = &self.keeper {
+            keeper.keep(&report);
         }
         self.show(&report)?;
         let counts = |c| c == Confidence::Confirmed || self.fail_on == FailOn::Suspected;
@@ -125,10 +125,10 @@ fn format(format: args::Format) -> Format {
 
 /// Lines of source, each file read once.
 #[derive(Default)]
-pub(super) struct SourceFiles(std::cell::RefCell<HashMap<String, Option<String>>>);
+struct SourceFiles(std::cell::RefCell<HashMap<String, Option<String>>>);
 
 impl SourceFiles {
-    pub(super) fn line(&self, file: &str, line: u32) -> Option<String> {
+    fn line(&self, file: &str, line: u32) -> Option<String> {
         let mut files = self.0.borrow_mut();
         let text = files.entry(file.into()).or_insert_with(|| std::fs::read_to_string(file).ok());
         text.as_deref()?.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)

@@ -1,16 +1,15 @@
-//! Keeps the findings of a run for the editor. Not part of the answer: a store that fails is one line on stderr.
+//! Keeps the findings of a command for the editor. Not part of the answer: a store that fails is one line on stderr.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use raddle_finding::Report;
 use raddle_store::{Run, Store, StoreError};
 
-use super::args::Options;
-use super::settle::SourceFiles;
-
 /// Set and not empty: nothing is stored.
-pub const NO_STORE: &str = "RADDLE_NO_STORE";
+const NO_STORE: &str = "RADDLE_NO_STORE";
 
 /// Where and since when.
 #[derive(Debug)]
@@ -20,9 +19,9 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// None when nothing is to be stored.
-    pub fn new(options: &Options) -> Option<Keeper> {
-        let off = options.no_store || std::env::var_os(NO_STORE).is_some_and(|value| !value.is_empty());
+    /// To be made when the command begins. None when nothing is to be stored.
+    pub fn new(no_store: bool) -> Option<Keeper> {
+        let off = no_store || std::env::var_os(NO_STORE).is_some_and(|value| !value.is_empty());
         let folder = std::env::current_dir().ok().filter(|_| !off)?;
         Some(Keeper { folder, begun: SystemTime::now() })
     }
@@ -42,8 +41,12 @@ impl Keeper {
             folder: self.folder.clone(),
             at: self.begun,
         };
-        let source = SourceFiles::default();
-        let line = |path: &Path, line: u32| source.line(path.to_str()?, line);
+        let texts: RefCell<HashMap<PathBuf, Option<String>>> = RefCell::default();
+        let line = |path: &Path, line: u32| {
+            let mut texts = texts.borrow_mut();
+            let text = texts.entry(path.into()).or_insert_with(|| std::fs::read_to_string(path).ok());
+            text.as_deref()?.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
+        };
         Store::open_for_project(&self.folder)?.record(&run, &report.findings, &line)
     }
 }
