@@ -64,10 +64,7 @@ fn a_changed_runtime_is_unpacked_again() {
             .assert_races(&["counter"]);
     };
     run();
-    // A lock lies beside it.
-    let mut entries =
-        std::fs::read_dir(bench.path("cache/raddle")).unwrap().map(|entry| entry.unwrap().path());
-    let unpacked = entries.find(|path| path.is_dir()).unwrap();
+    let unpacked = std::fs::read_dir(bench.path("cache/raddle")).unwrap().next().unwrap().unwrap().path();
     let library = unpacked.join("lib/libraddle_rt.so");
     let good = std::fs::read(&library).unwrap();
     std::fs::write(&library, b"something else").unwrap();
