@@ -180,13 +180,7 @@ mod tests {
             }
             let rest = &units[start..];
             let line = rest.iter().position(|unit| *unit == u16::from(b'\n')).unwrap_or(rest.len());
-            let line = if line > 0 && rest.get(line - 1) == Some(&u16::from(b'\r')) && line < rest.len() {
-                line - 1
-            } else if line == rest.len() && rest.last() == Some(&u16::from(b'\r')) {
-                line - 1
-            } else {
-                line
-            };
+            let line = line - usize::from(line > 0 && rest[line - 1] == u16::from(b'\r'));
             let mut at = start + (character as usize).min(line);
             // Not between the halves of a pair.
             if at < units.len() && (0xdc00..0xe000).contains(&units[at]) {

@@ -11,6 +11,10 @@ use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params}
 use crate::home::real;
 use crate::{Store, StoreError};
 
+/// Runs of a command, with different targets, that are kept. A target that is never the same twice (a seed, a port, a
+/// temporary folder) would otherwise pile up findings that no later run takes away.
+const MOST_RUNS: u32 = 50;
+
 /// One run of one command. A later run of the same command on the same target in the same folder replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
@@ -70,6 +74,9 @@ impl Store {
                 for finding in findings {
                     insert(&transaction, id, run, finding, line)?;
                 }
+                let old = "DELETE FROM runs WHERE command = ?1 AND id NOT IN
+                    (SELECT id FROM runs WHERE command = ?1 ORDER BY at DESC, id DESC LIMIT ?2)";
+                transaction.execute(old, params![run.command, MOST_RUNS])?;
             }
             transaction.commit()
         };

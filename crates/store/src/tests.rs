@@ -119,6 +119,20 @@ fn the_last_run_of_a_command_and_target_counts() {
 }
 
 #[test]
+fn targets_that_never_come_again_do_not_pile_up() {
+    let (_dir, mut store) = store();
+    record(&mut store, &run("tsvd", "./t", 1), &["r0"]);
+    for second in 1..=60 {
+        record(&mut store, &run("run", &format!("./t --seed {second}"), second), &["r1"]);
+    }
+    let stored = store.findings().unwrap();
+    let runs = stored.iter().filter(|s| s.command == "run");
+    let oldest = runs.clone().map(|s| s.at).min().unwrap();
+    assert_eq!((runs.count(), oldest), (50, UNIX_EPOCH + Duration::from_secs(11)));
+    assert_eq!(stored.len(), 51, "another command has its own");
+}
+
+#[test]
 fn what_is_forgotten_is_gone() {
     let (_dir, mut store) = store();
     record(&mut store, &run("run", "./t", 1), &["r1"]);
