@@ -180,8 +180,9 @@ mod tests {
             }
             let rest = &units[start..];
             let line = rest.iter().position(|unit| *unit == u16::from(b'\n')).unwrap_or(rest.len());
-            let line = line - usize::from(line > 0 && rest[line - 1] == u16::from(b'\r'));
-            let mut at = start + (character as usize).min(line);
+            let end = line - usize::from(line > 0 && rest[line - 1] == u16::from(b'\r'));
+            let character = character as usize;
+            let mut at = start + if character > line { end } else { character };
             // Not between the halves of a pair.
             if at < units.len() && (0xdc00..0xe000).contains(&units[at]) {
                 at -= 1;

@@ -20,7 +20,6 @@ pub fn offset(text: &str, position: Position) -> usize {
     }
     let rest = &text[start..];
     let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
-    let line = line.strip_suffix('\r').unwrap_or(line);
     let mut units = 0;
     for (at, c) in line.char_indices() {
         // Within a surrogate pair there is no place: before it is meant.
@@ -29,7 +28,9 @@ pub fn offset(text: &str, position: Position) -> usize {
         }
         units += c.len_utf16() as u32;
     }
-    start + line.len()
+    // Beyond the line is at its end. Right behind a `\r` is a place of its own: to Neovim that is a character like others.
+    let end = if units == position.character { line } else { line.strip_suffix('\r').unwrap_or(line) };
+    start + end.len()
 }
 
 /// A text cut into lines.
@@ -131,7 +132,7 @@ mod tests {
         let at = |line, character| offset(text, Position::new(line, character));
         assert_eq!([at(0, 0), at(0, 1), at(0, 2), at(0, 4), at(0, 5)], [0, 1, 3, 7, 8]);
         assert_eq!(at(0, 3), 3, "inside a pair");
-        assert_eq!(at(0, 99), 8, "before the line's ending");
+        assert_eq!([at(0, 6), at(0, 99)], [9, 8], "behind the `\\r`, and before the line's ending");
         assert_eq!([at(1, 0), at(1, 1), at(1, 7)], [10, 11, 11]);
         assert_eq!([at(2, 0), at(9, 9)], [12, 12]);
         assert_eq!(offset("", Position::new(3, 3)), 0);
