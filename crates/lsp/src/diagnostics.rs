@@ -86,14 +86,14 @@ pub fn of_finding(
         let others = located.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
         let related = others.map(|(step, _, location)| DiagnosticRelatedInformation {
             location: location.clone(),
-            message: step.text.clone(),
+            message: shorter(&step.text, path),
         });
         let diagnostic = Diagnostic {
             range: location.range,
             severity: Some(severity),
             code: Some(NumberOrString::String(finding.kind.name().into())),
             source: Some(source.into()),
-            message: message(finding, step),
+            message: shorter(&message(finding, step), path),
             related_information: Some(related.collect()),
             data: Some(json!({ "id": finding.id, "kind": finding.kind.name() })),
             ..Diagnostic::default()
@@ -101,6 +101,14 @@ pub fn of_finding(
         out.push((path.clone(), diagnostic));
     }
     out
+}
+
+/// A text in which files beside `path` go by their names: that is how its reader knows them.
+fn shorter(text: &str, path: &Path) -> String {
+    match path.parent().filter(|folder| folder.parent().is_some()) {
+        Some(folder) => text.replace(&format!("{}/", folder.display()), ""),
+        None => text.to_owned(),
+    }
 }
 
 /// What happens, what happens here, and what else there is to know.
@@ -183,6 +191,8 @@ mod tests {
             assert!(lines.contains(&5), "where the thread was started: {lines:?}");
             assert!(lines.contains(&1), "what `n` is: {lines:?}");
             assert!(!lines.contains(&d.range.start.line), "itself: {lines:?}");
+            let defined = related.iter().find(|r| r.location.range.start.line == 1).unwrap();
+            assert!(defined.message.ends_with("defined at a.c:2"), "without its folder: {}", defined.message);
         }
     }
 
