@@ -4,7 +4,7 @@ use raddle_explore::{Op, OpKind, ThreadId, View};
 use raddle_wire::explore::{flag, outcome};
 
 use super::switch::switch;
-use super::{Wait, fatal, has, op, serve, signals, state};
+use super::{Wait, fatal, has, op, os_threads, serve, signals, state};
 
 /// The running thread is about to make the step `op`, which `wait` may hold up. Returns when it is its turn.
 #[inline]
@@ -66,6 +66,9 @@ pub fn schedule() {
     let next = decide();
     if next != me {
         s.current = next;
+        if os_threads::are_used() {
+            return os_threads::hand_over(me, next);
+        }
         let (from, to) = (&raw mut s.threads[me].context, &raw const s.threads[next].context);
         // SAFETY: contexts of threads of this execution, each left by `switch` or `park`.
         unsafe { switch(from, to) };
@@ -77,6 +80,9 @@ pub fn leave_for_good() -> ! {
     let next = decide();
     let s = state();
     s.current = next;
+    if os_threads::are_used() {
+        os_threads::hand_over_for_good(next);
+    }
     // SAFETY: as above; nobody comes back here.
     unsafe { super::switch::jump(&s.threads[next].context) }
 }

@@ -13,7 +13,7 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, state, threads, time};
+use super::{Logical, fatal, has, heap, os_threads, state, threads, time};
 use crate::interpose::Real;
 use crate::sys;
 
@@ -157,7 +157,7 @@ pub fn begin(_pc: usize) {
         return;
     }
     s.serve.begun = true;
-    if !super::switch::is_possible() {
+    if !super::switch::is_possible() && !os_threads::are_used() {
         say(status::CANNOT, cannot::NO_FSGSBASE);
         leave(0);
     }
@@ -181,7 +181,7 @@ fn enter_loop() {
 /// All that must be there before the first scheduling point.
 fn prepare_threads() {
     let s = state();
-    threads::make_donors(header().donors as usize);
+    threads::make_donors(if os_threads::are_used() { 0 } else { header().donors as usize });
     fatal::catch_signals();
     // SAFETY: the table lies behind the header.
     s.serve.points = (unsafe { s.header.byte_add(header().points_at()).cast() }, header().points as usize);
@@ -343,6 +343,10 @@ pub fn finish(what: u32) -> ! {
         note_ends(count);
     }
     s.serve.slot().outcome = what;
+    if os_threads::are_used() {
+        // Any of the system's threads may come here, in a process made for this order.
+        leave(0);
+    }
     // SAFETY: the loop's context; its stack is used by nobody meanwhile.
     unsafe { jump(&s.serve.scheduler) }
 }

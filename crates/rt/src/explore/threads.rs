@@ -13,7 +13,7 @@ use raddle_wire::explore::status;
 
 use super::point::{leave_for_good, point, point_timed};
 use super::switch::{Context, park};
-use super::{Wait, op, serve, state};
+use super::{Wait, op, os_threads, serve, state};
 use crate::detect::thread::current;
 use crate::interpose::Real;
 use crate::sys;
@@ -179,7 +179,7 @@ extern "C" fn wait_for_ever(_: usize) -> ! {
 }
 
 /// The life of a logical thread, on the carrier.
-fn live() -> ! {
+pub fn live() -> ! {
     let me = &state().threads[state().current];
     let (function, argument, gives_int) = (me.function, me.argument, me.gives_int);
     let mut bottom = Bottom { words: [0; 32], unwound: 0 };
@@ -257,6 +257,10 @@ pub fn end(result: usize) -> ! {
     leave_for_good()
 }
 
+fn is_too_many(i: usize) -> bool {
+    i >= MAX_THREADS || (i > donors() && !os_threads::are_used())
+}
+
 /// A new logical thread.
 pub unsafe fn create(
     handle: *mut usize,
@@ -269,36 +273,54 @@ pub unsafe fn create(
     super::begin(pc);
     let s = state();
     let i = s.count;
-    if i > donors() || i >= MAX_THREADS {
+    if is_too_many(i) {
         serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
     }
     point(op(OpKind::Create, i, pc), Wait::Nothing, pc);
     let s = state();
     // Others may have created threads meanwhile.
     let i = s.count;
-    if i > donors() || i >= MAX_THREADS {
+    if is_too_many(i) {
         serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
     }
-    let d = donor(i - 1);
+    // SAFETY: the program's attributes.
+    let (context, new, kernel_id) = match unsafe { body_of(i, attributes) } {
+        Ok(body) => body,
+        Err(error) => return error,
+    };
+    let s = state();
     s.threads[i] = Logical {
-        // SAFETY: the program's attributes.
-        context: unsafe { own_stack_of(attributes) }
-            .map_or(d.context, |top| d.context.moved_to(top, live_on_own_stack)),
+        context,
         function,
         argument,
         gives_int,
         // SAFETY: the program's attributes.
         detached: unsafe { crate::interpose::thread::starts_detached(attributes) },
-        handle: d.handle,
-        kernel_id: d.kernel_id,
+        handle: new,
+        kernel_id,
         mask: s.threads[s.current].mask,
         ..Logical::FIRST
     };
     s.pending[i] = op(OpKind::Start, i, function);
     s.count += 1;
     // SAFETY: the program's variable.
-    unsafe { *handle = d.handle };
+    unsafe { *handle = new };
     0
+}
+
+/// What logical thread `i` runs on: a donor, or a thread of the system's.
+unsafe fn body_of(i: usize, attributes: *const c_void) -> Result<(Context, usize, u32), c_int> {
+    if os_threads::are_used() {
+        // SAFETY: the program's attributes.
+        return unsafe { os_threads::start(i, attributes) }.map(|handle| (Context::NONE, handle, 0));
+    }
+    let d = donor(i - 1);
+    // SAFETY: the program's attributes.
+    let context = match unsafe { own_stack_of(attributes) } {
+        Some(top) => d.context.moved_to(top, live_on_own_stack),
+        None => d.context,
+    };
+    Ok((context, d.handle, d.kernel_id))
 }
 
 /// The top of the stack that the program gives its new thread, if it does.
