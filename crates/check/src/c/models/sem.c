@@ -10,7 +10,7 @@ int sem_getvalue(sem_t *s, int *n) { *n = __raddle_sem_value(s); return 0; }
 sem_t *sem_open(const char *name, int flags, ...) {
   sem_t *s = (sem_t *)__raddle_alloc_zero(sizeof(sem_t));
   va_list a; va_start(a, flags); va_arg(a, int);
-  if (flags & 64) __raddle_sem_init(s, va_arg(a, unsigned));
+  if (!__raddle_is_known(flags) || flags & 64) __raddle_sem_init(s, va_arg(a, unsigned));
   return s;
 }
 int sem_close(sem_t *s) { return 0; }
