@@ -33,8 +33,8 @@ pub enum CrewError {
         "this machine does not let programs set their thread pointer (FSGSBASE), which exploring needs: use Linux 5.9 or later"
     )]
     NoFsgsbase,
-    #[error("`{0}` can not be explored on this machine (reason {1})")]
-    Cannot(String, u64),
+    #[error("`{0}` can not be explored: it {1}")]
+    Cannot(String, String),
     #[error(
         "`{0}` is not instrumented, and raddle's runtime does not get control of it: build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
     )]
@@ -172,20 +172,18 @@ impl<'a> Crew<'a> {
                 return Err(CrewError::TooManyThreads(name, MAX_THREADS));
             }
             Trouble::MoreDonors(n) => self.recipe.donors = n.max(self.recipe.donors * 2).min(MOST),
-            Trouble::NeedsFork(why) if self.recipe.flags & flag::FORK == 0 => {
-                self.recipe.flags |= flag::FORK;
+            Trouble::NeedsFork(why) if self.recipe.flags & fork_flags(why) != fork_flags(why) => {
+                self.recipe.flags |= fork_flags(why);
                 self.notes.say(&format!(
                     "the program {}, which its memory alone does not undo: each schedule gets a process of its own, and the search is slower",
                     outside_in_words(why)
                 ));
             }
-            Trouble::NeedsFork(why) | Trouble::Cannot(why) => {
-                return Err(if why == cannot::NO_FSGSBASE {
-                    CrewError::NoFsgsbase
-                } else {
-                    CrewError::Cannot(name, why)
-                });
+            Trouble::NeedsFork(why) => {
+                return Err(CrewError::Cannot(name, outside_in_words(why).into()));
             }
+            Trouble::Cannot(cannot::NO_FSGSBASE) => return Err(CrewError::NoFsgsbase),
+            Trouble::Cannot(why) => return Err(CrewError::Cannot(name, format!("meets obstacle {why}"))),
             Trouble::NoThreads(status) => return Err(CrewError::NoThreads(name, status)),
             Trouble::Died(_) if !self.recipe.program.has_runtime => {
                 return Err(CrewError::NotInstrumented(name));
@@ -204,6 +202,14 @@ impl<'a> Crew<'a> {
         if let Some(worker) = self.worker.take() {
             worker.stop();
         }
+    }
+}
+
+/// What a worker needs for what is done outside. A descriptor that two executions share would carry over from one to the other.
+fn fork_flags(why: u64) -> u32 {
+    match why {
+        outside::PIPE_OR_SOCKET | outside::TIMER => flag::FORK | flag::FORK_AT_START,
+        _ => flag::FORK,
     }
 }
 
