@@ -393,7 +393,7 @@ mod tests {
     fn an_order_that_is_too_long_is_cut_at_the_room() {
         let header = Header::new(1, 4, 0, 2, 4);
         let mut memory = vec![0u64; header.slot_bytes() / 8];
-        let order = Order::replay((0..10).map(|i| raddle_explore::Choice::value(i)));
+        let order = Order::replay((0..10).map(raddle_explore::Choice::value));
         // SAFETY: the memory is one slot's, and used here only.
         write(unsafe { explore::parts(&header, memory.as_mut_ptr().cast()) }, &order);
         // SAFETY: as above.
