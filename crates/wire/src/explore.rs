@@ -154,7 +154,8 @@ pub struct Slot {
     pub prefix: u32,
     pub weights: u32,
     pub constraints: u32,
-    pub reserved: u32,
+    /// Of the execution: the low half of a program counter at which a thread span for long without `pause` or yield; 0: none.
+    pub spins_at: u32,
     pub constraint: [Constraint; MAX_CONSTRAINTS],
     // The execution.
     pub steps: u32,

@@ -49,10 +49,10 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
 use raddle_wire::explore::Header;
 
-pub use point::{atomic, data, point, uninterrupted};
 pub use fatal::{aborts, assertion};
-pub use snapshot::{mapped, mapping, unmapping};
+pub use point::{atomic, data, point, uninterrupted};
 pub use serve::{before_main, begin, exits, exits_at_once, opens, panics, prepare, retry_with_fork};
+pub use snapshot::{mapped, mapping, unmapping};
 pub use threads::Logical;
 
 use crate::sys;
@@ -94,6 +94,8 @@ pub enum Wait {
     /// The descriptor to be ready (`poll` events).
     Descriptor(i32, i16),
     Several(Several),
+    /// A handler to have run.
+    Handler,
     /// One of these signals to have arrived.
     Signal(u64),
 }

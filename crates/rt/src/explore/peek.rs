@@ -40,7 +40,8 @@ impl Wait {
             match self {
                 Wait::Nothing => true,
                 Wait::Mutex(m) => {
-                    word(m) & OWNER_BITS == 0 || (is_reentrant(m) && mutex_owner(m) == state().threads[thread].kernel_id)
+                    word(m) & OWNER_BITS == 0
+                        || (is_reentrant(m) && mutex_owner(m) == state().threads[thread].kernel_id)
                 }
                 // 1: free.
                 Wait::Spin(m) => (word(m) as i32) > 0,
@@ -53,6 +54,7 @@ impl Wait {
                 Wait::ToldAndMutex(_, m) => state().threads[thread].told && Wait::Mutex(m).is_over(thread),
                 Wait::Initialiser(at, bit) => word(at) & bit == 0,
                 Wait::Descriptor(fd, events) => super::sync::is_ready(fd, events),
+                Wait::Handler => state().threads[thread].handled,
                 Wait::Signal(set) => state().threads[thread].arrived & set != 0,
                 Wait::Several(which) => super::sync::is_one_ready(which),
             }

@@ -162,7 +162,9 @@ fn give_up(i: usize, kind: OpKind) {
 #[cold]
 fn sees_outside() -> bool {
     let s = state();
-    let waits = |i: &usize| !s.threads[*i].ended && matches!(s.threads[*i].wait, Wait::Descriptor(..) | Wait::Several(_));
+    let waits = |i: &usize| {
+        !s.threads[*i].ended && matches!(s.threads[*i].wait, Wait::Descriptor(..) | Wait::Several(_))
+    };
     for _ in 0..serve::PATIENCE_MS {
         if !(0..s.count).any(|i| waits(&i)) {
             return false;
@@ -179,17 +181,12 @@ fn sees_outside() -> bool {
 /// Before an atomic operation.
 #[inline]
 pub fn atomic(kind: OpKind, address: usize, size: usize, pc: usize) {
-    let s = state();
-    if !s.running {
+    if !state().running {
         return;
-    }
-    if super::heap::is_freed(address) {
-        fatal::use_after_free(address, pc);
     }
     let granule = address & !7;
     let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
-    let o = op(kind, granule, pc).with_other(other as u64);
-    point(o.with_yields(spins(&o)), Wait::Nothing, pc);
+    memory(op(kind, granule, pc).with_other(other as u64), address, pc);
 }
 
 /// Before a plain access. Those that the detector found racy are points (3.5).
@@ -200,21 +197,75 @@ pub fn data(write: bool, address: usize, pc: usize) {
     if !s.running {
         return;
     }
+    if s.serve.is_point(pc) || has(flag::ALL_DATA) {
+        let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
+        return memory(op(kind, address & !7, pc), address, pc);
+    }
     if super::heap::is_freed(address) {
         fatal::use_after_free(address, pc);
     }
-    if s.serve.is_point(pc) || has(flag::ALL_DATA) {
-        let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
-        let o = op(kind, address & !7, pc);
-        point(o.with_yields(spins(&o)), Wait::Nothing, pc);
+}
+
+#[inline]
+fn memory(o: Op, address: usize, pc: usize) {
+    match spins(&o) {
+        Spin::No => point(o, Wait::Nothing, pc),
+        Spin::Again => {}
+        Spin::Long => {
+            if !has_pause(pc) {
+                state().serve.slot().spins_at = pc as u32;
+            }
+            point(o.with_yields(true), Wait::Nothing, pc)
+        }
+    }
+    // Others may have freed it meanwhile.
+    if super::heap::is_freed(address) {
+        fatal::use_after_free(address, pc);
     }
 }
 
-/// The thread reads again what it has just read at the same place: it waits for somebody to change it, and says no more than
-/// that (a `pause` is no call).
-fn spins(o: &Op) -> bool {
+enum Spin {
+    No,
+    Again,
+    Long,
+}
+
+/// Is there a `pause` near the code at `pc`? The good Samaritan's way to spin.
+#[cold]
+fn has_pause(pc: usize) -> bool {
+    const NEAR: usize = 80;
+    let start = pc.saturating_sub(NEAR);
+    // SAFETY: code around a place that runs; a function at the very edge of its pages is preceded by others or by padding.
+    let code = unsafe { core::slice::from_raw_parts(start as *const u8, 2 * NEAR) };
+    code.windows(2).any(|w| w == [0xf3, 0x90])
+}
+
+/// After so many looks a thread that spins lets others go first.
+const PATIENCE: u32 = 200;
+
+/// Does the thread read again, at the same place, what it has just read (or the two things it has just read)? Then it waits
+/// for somebody to change them, and says no more than that: a `pause` is no call. While nobody else runs it reads what it
+/// read before, so there is nothing to choose; a loop that gives up after some time, as locks have it, comes to its end.
+fn spins(o: &Op) -> Spin {
     let s = state();
-    let before = &s.pending[s.current];
-    matches!(o.kind(), OpKind::AtomicLoad | OpKind::DataRead)
-        && (before.kind(), before.object, before.site) == (o.kind(), o.object, o.site)
+    let t = &mut s.threads[s.current];
+    let same = |a: &Op| (a.kind(), a.object, a.site) == (o.kind(), o.object, o.site);
+    let reads = matches!(o.kind(), OpKind::AtomicLoad | OpKind::DataRead);
+    let last = s.pending[s.current];
+    let repeats = reads && (same(&last) || same(&t.recent));
+    if repeats && !same(&last) {
+        // The other of two: the next but one is this again.
+        t.recent = last;
+        s.pending[s.current] = *o;
+    } else if !repeats {
+        t.recent = last;
+        t.looks = 0;
+        return Spin::No;
+    }
+    t.looks += 1;
+    if t.looks >= PATIENCE {
+        t.looks = 0;
+        return Spin::Long;
+    }
+    Spin::Again
 }

@@ -286,6 +286,7 @@ fn execute() {
     slot.outcome = outcome::NONE;
     slot.diverged = 0;
     slot.panics = 0;
+    slot.spins_at = 0;
     slot.ends = 0;
     slot.detail = 0;
     slot.address = 0;

@@ -138,6 +138,7 @@ pub fn run_handlers() -> bool {
         t.arrived &= !bit(signal);
         any = true;
         handle(signal);
+        state().threads[state().current].handled = true;
     }
 }
 
@@ -180,6 +181,20 @@ pub fn wait(set: u64, pc: usize) -> c_int {
     let signal = (t.arrived & set).trailing_zeros() as c_int + 1;
     t.arrived &= !bit(signal);
     signal
+}
+
+/// `pause` and `sigsuspend`: until a handler has run, with this mask meanwhile.
+pub fn pause(mask: Option<u64>, pc: usize) {
+    let s = state();
+    let me = s.current;
+    let before = s.threads[me].mask;
+    // What comes until now is handled before, and does not count.
+    point(op(OpKind::Signal, me, pc), Wait::Nothing, pc);
+    let s = state();
+    s.threads[me].handled = false;
+    s.threads[me].mask = mask.unwrap_or(before);
+    point(op(OpKind::Signal, me, pc), Wait::Handler, pc);
+    state().threads[me].mask = before;
 }
 
 /// What has arrived and is blocked.

@@ -334,7 +334,11 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) {
     let nonblocking = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0])
         & libc::O_NONBLOCK as isize
         != 0;
-    let wait = if nonblocking || flags & libc::MSG_DONTWAIT != 0 { Wait::Nothing } else { Wait::Descriptor(fd, events) };
+    let wait = if nonblocking || flags & libc::MSG_DONTWAIT != 0 {
+        Wait::Nothing
+    } else {
+        Wait::Descriptor(fd, events)
+    };
     point(op(OpKind::Io, fd as usize + 1, pc), wait, pc);
 }
 

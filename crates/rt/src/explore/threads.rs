@@ -47,9 +47,14 @@ pub struct Logical {
     /// As the program knows it.
     pub handle: usize,
     pub kernel_id: u32,
+    /// The step before the last, and how often the last ones were repeated: see `point::spins`.
+    pub recent: Op,
+    pub looks: u32,
     /// Signals that it blocks, and that have come.
     pub mask: u64,
     pub arrived: u64,
+    /// A handler has run since this was last taken back.
+    pub handled: bool,
     /// Locks of the C library that it holds, in which another would wait for real.
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
@@ -76,8 +81,11 @@ impl Logical {
         result: 0,
         handle: 0,
         kernel_id: 0,
+        recent: Op::new(OpKind::Start, 0, 0),
+        looks: 0,
         mask: 0,
         arrived: 0,
+        handled: false,
         uninterrupted: 0,
         since: 0,
     };
@@ -274,7 +282,8 @@ pub unsafe fn create(
     let d = donor(i - 1);
     s.threads[i] = Logical {
         // SAFETY: the program's attributes.
-        context: unsafe { own_stack_of(attributes) }.map_or(d.context, |top| d.context.moved_to(top, live_on_own_stack)),
+        context: unsafe { own_stack_of(attributes) }
+            .map_or(d.context, |top| d.context.moved_to(top, live_on_own_stack)),
         function,
         argument,
         gives_int,

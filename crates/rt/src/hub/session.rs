@@ -134,7 +134,8 @@ pub fn explore_file() -> Option<*mut Header> {
     if fd < 0 {
         return None;
     }
-    let len = sys::syscall(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_END as usize, 0, 0, 0]).max(0) as usize;
+    let len =
+        sys::syscall(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_END as usize, 0, 0, 0]).max(0) as usize;
     let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
     let at = sys::syscall(libc::SYS_mmap, [0, len, access, libc::MAP_SHARED as usize, fd as usize, 0]);
     sys::close(fd);
@@ -143,7 +144,9 @@ pub fn explore_file() -> Option<*mut Header> {
     }
     let header = at as *mut Header;
     // SAFETY: a mapping at least as long as a header.
-    let known = unsafe { (*header).magic == raddle_wire::explore::MAGIC && (*header).version == raddle_wire::VERSION };
+    let known = unsafe {
+        (*header).magic == raddle_wire::explore::MAGIC && (*header).version == raddle_wire::VERSION
+    };
     known.then_some(header)
 }
 

@@ -74,7 +74,11 @@ pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
 /// The old block counts as freed before the real function can give it to somebody else, and what comes back as new.
 unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
-        return if p.is_null() { explore::heap::allocate(n, 16) } else { explore::heap::reallocate(p, n, pc) };
+        return if p.is_null() {
+            explore::heap::allocate(n, 16)
+        } else {
+            explore::heap::reallocate(p, n, pc)
+        };
     }
     let t = current();
     freeing(t, p, pc);

@@ -11,10 +11,10 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::interpose;
 use super::memory::{reads, writes};
-use crate::explore::{self, Several, sync::Until};
-use raddle_wire::explore::outside;
 use crate::detect::sync;
 use crate::detect::thread::Thread;
+use crate::explore::{self, Several, sync::Until};
+use raddle_wire::explore::outside;
 
 const MOST: usize = 1 << 16;
 static CHANNELS: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST];

@@ -3,9 +3,9 @@
 use core::ffi::{c_int, c_void};
 
 use super::{Real, interpose};
-use crate::explore;
 use crate::detect::thread::Thread;
 use crate::detect::{objects, range};
+use crate::explore;
 use crate::hub::modules;
 
 type Pointer = *mut c_void;

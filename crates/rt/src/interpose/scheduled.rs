@@ -161,6 +161,22 @@ interpose! {
         }
         0
     }
+    fn pause() -> c_int, |t, pc, real| { real() } explore {
+        if !explore::is_running() {
+            return real();
+        }
+        explore::signals::pause(None, pc);
+        sys::set_errno(libc::EINTR);
+        -1
+    }
+    fn sigsuspend(set: *const u64) -> c_int, |t, pc, real| { real(set) } explore {
+        if !explore::is_running() {
+            return real(set);
+        }
+        explore::signals::pause(Some(*set), pc);
+        sys::set_errno(libc::EINTR);
+        -1
+    }
     fn sigpending(set: *mut u64) -> c_int, |t, pc, real| { real(set) } explore {
         *set = explore::signals::pending();
         0
@@ -222,7 +238,11 @@ type Start = unsafe extern "C-unwind" fn(Main, c_int, *mut *mut c_char, usize, u
 static MAIN: sys::Shared<Option<Main>> = sys::Shared::new(None);
 
 /// A return from main is the end of the process, and so a step like any other.
-unsafe extern "C-unwind" fn explored_main(n: c_int, arguments: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
+unsafe extern "C-unwind" fn explored_main(
+    n: c_int,
+    arguments: *mut *mut c_char,
+    environment: *mut *mut c_char,
+) -> c_int {
     explore::before_main();
     // SAFETY: set before; the program's main.
     let status = unsafe { (*MAIN.get()).map_or(0, |main| main(n, arguments, environment)) };

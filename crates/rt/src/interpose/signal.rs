@@ -9,9 +9,9 @@
 use core::ffi::{c_int, c_void};
 
 use super::interpose;
-use crate::explore;
 use crate::detect::sync;
 use crate::detect::thread::{Thread, current};
+use crate::explore;
 use crate::hub::plan;
 use crate::sys::{self, Shared};
 
