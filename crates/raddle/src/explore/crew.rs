@@ -95,15 +95,21 @@ impl<'a> Crew<'a> {
         }
     }
 
+    /// Starts a worker if there is none.
+    pub fn get_ready(&mut self) -> Result<()> {
+        if self.worker.is_none() {
+            self.worker = Some(self.start()?);
+        }
+        Ok(())
+    }
+
     /// Waits for results, and hands over all there are. Returns without any if there is nothing in flight.
     pub fn turn(&mut self, each: &mut dyn FnMut(&Order, Execution<'_>)) -> Result<()> {
         if self.in_flight() == 0 {
             return Ok(());
         }
-        let mut worker = match self.worker.take() {
-            Some(worker) => worker,
-            None => self.start()?,
-        };
+        self.get_ready()?;
+        let Some(mut worker) = self.worker.take() else { return Ok(()) };
         while worker.has_room()
             && let Some(order) = self.waiting.pop_front()
         {

@@ -9,15 +9,14 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_binary::Patterns;
-use raddle_finding::{Finding, Frame, Kind};
+use raddle_finding::{Finding, Kind};
 
+use super::scope::Scope;
 use super::verdict::Usual;
 use super::worker::{Recipe, apart, end};
-use crate::places::{Mapped, Places};
 use crate::run::args::{Mode, Options};
 use crate::run::collect::{self, Process};
-use crate::run::session::{Session, patterns};
+use crate::run::session::Session;
 use crate::run::{explain, launch, target};
 
 /// What the first runs have shown.
@@ -30,44 +29,6 @@ pub struct Seen {
     /// Data races, if they were asked for.
     pub races: Vec<Finding>,
     pub instrumented: bool,
-}
-
-/// Which accesses may be scheduling points: `--only` and `--skip`.
-pub struct Scope {
-    only: Option<Patterns>,
-    skip: Patterns,
-}
-
-impl Scope {
-    pub fn new(only: &[String], skip: &[String]) -> Scope {
-        Scope { only: (!only.is_empty()).then(|| patterns(only)), skip: patterns(skip) }
-    }
-
-    fn is_all(&self) -> bool {
-        self.only.is_none() && self.skip == Patterns::default()
-    }
-
-    /// The program counters that are in scope.
-    pub fn filter(&self, modules: &[Mapped], mut pcs: Vec<u64>) -> Vec<u64> {
-        if !self.is_all() {
-            let mut places = Places::new();
-            pcs.retain(|pc| self.has(&places.frames(modules, *pc)));
-        }
-        pcs
-    }
-
-    /// `frames` are those at the access, inlined functions first.
-    fn has(&self, frames: &[Frame]) -> bool {
-        let touches = |patterns: &Patterns| {
-            frames.iter().any(|frame| {
-                let is = |value: &Option<String>, f: &dyn Fn(&str) -> bool| value.as_deref().is_some_and(f);
-                is(&frame.function, &|v| patterns.matches_function(v))
-                    || is(&frame.file, &|v| patterns.matches_file(v))
-                    || is(&frame.module, &|v| patterns.matches_module(v.as_ref()))
-            })
-        };
-        self.only.as_ref().is_none_or(touches) && !touches(&self.skip)
-    }
 }
 
 /// Runs the program under the detector, each time for at most `limit`.
@@ -152,19 +113,6 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_scope_is_what_only_names_less_what_skip_names() {
-        let frame = |function: &str, file: &str| {
-            vec![Frame { function: Some(function.into()), file: Some(file.into()), ..Frame::default() }]
-        };
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let scope = Scope::new(&words("fun:update* file:src/*"), &words("fun:update_log"));
-        assert!(scope.has(&frame("update_all", "a.c")) && scope.has(&frame("f", "src/b.c")));
-        assert!(!scope.has(&frame("f", "a.c")) && !scope.has(&frame("update_log", "a.c")));
-        let everything = Scope::new(&[], &[]);
-        assert!(everything.is_all() && everything.has(&[]));
-    }
 
     #[test]
     fn a_file_without_a_build_id_is_known_by_its_content() {

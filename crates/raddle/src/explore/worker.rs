@@ -150,6 +150,8 @@ impl Recipe {
             command.current_dir(folder);
         }
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
+        // Nobody reads what a panic prints, and to find its lines takes Rust files, pipes and many thousand steps.
+        command.envs([("RUST_BACKTRACE", "0"), ("RUST_LIB_BACKTRACE", "0")]);
         command
     }
 
