@@ -43,6 +43,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     })?;
     seen.instrumented = processes.iter().any(|p| p.instrumented);
     seen.usual.status = status.unwrap_or(0);
+    seen.usual.rust = is_rust(&recipe.program.path);
     for process in &processes {
         seen.threads = seen.threads.max(process.threads_seen as u32);
         seen.points.extend(points(process, scope));
@@ -90,6 +91,12 @@ fn points(process: &Process, scope: &Scope) -> Vec<u64> {
     scope.filter(&process.modules, found.collect())
 }
 
+/// Whether Rust's standard library is in a program: it knows the name of this variable.
+pub fn is_rust(path: &std::path::Path) -> bool {
+    let mark = b"RUST_BACKTRACE";
+    std::fs::read(path).is_ok_and(|content| content.windows(mark.len()).any(|w| w == mark))
+}
+
 /// The build id of a file, as hexadecimal digits; a hash of its content if it has none.
 pub fn build_id(path: &std::path::Path) -> String {
     use sha2::{Digest, Sha256};
@@ -113,6 +120,12 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_in_rust_are_known() {
+        assert!(is_rust(&std::env::current_exe().unwrap()));
+        assert!(!is_rust(std::path::Path::new("/bin/sh")));
+    }
 
     #[test]
     fn a_file_without_a_build_id_is_known_by_its_content() {

@@ -35,7 +35,7 @@ pub mod words;
 pub mod worker;
 
 pub use args::Args;
-pub use first_runs::build_id;
+pub use first_runs::{build_id, is_rust};
 
 use std::process::ExitCode;
 use std::sync::Mutex;

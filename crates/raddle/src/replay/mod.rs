@@ -23,12 +23,12 @@ use anyhow::{Context, Result};
 use raddle_explore::{Order, Outcome, Trace};
 use raddle_finding::{Report, Stat};
 
-use crate::explore::build_id;
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::schedule::Schedule;
 use crate::explore::told;
 use crate::explore::verdict::{Failure, Usual, judge};
 use crate::explore::worker::Recipe;
+use crate::explore::{build_id, is_rust};
 use crate::install::Runtime;
 use crate::places::{Mapped, Places};
 use crate::run::output::OutputFile;
@@ -137,7 +137,8 @@ fn replay(args: &Args, recipe: &Recipe, schedule: &Schedule) -> Result<Replayed>
 fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Vec<Mapped>)> {
     let never = || false;
     let expected = &schedule.head.expected;
-    let usual = Usual { status: expected.usual_status, panics: expected.usual_panics };
+    let rust = is_rust(&recipe.program.path);
+    let usual = Usual { status: expected.usual_status, panics: expected.usual_panics, rust };
     let mut crew = Crew::new(recipe.clone(), notes, &never);
     crew.post(Order::replay(schedule.choices()));
     let mut made = None;

@@ -21,9 +21,6 @@ pub fn check(file: &Path, program: &Program, compiler: &str) -> Result<(), Faile
     let mut command = Command::new(RADDLE);
     command.args(["explore", "--seconds", &SECONDS.to_string(), "--format", "json", "-o"]).arg(&report);
     command.args(&program.options);
-    if program.monitors.iter().any(|m| m == "race") {
-        command.arg("--races");
-    }
     command.arg("--").arg(&executable).args(&program.args).current_dir(folder.path());
     let output = within(Duration::from_secs(3 * SECONDS), command)?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
