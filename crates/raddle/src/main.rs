@@ -3,6 +3,7 @@
 //! One small module a subcommand. Only this crate knows the command line, terminals and exit
 //! codes; what the subcommands do is in the library crates.
 
+mod check;
 mod cli;
 mod doctor;
 mod embedded;
@@ -11,6 +12,7 @@ mod explore;
 mod install;
 mod places;
 mod replay;
+mod report;
 mod run;
 mod shims;
 mod sysroot;
@@ -43,6 +45,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Run(args) => run::run(*args),
         Command::Explore(args) => explore::run(*args),
         Command::Replay(args) => replay::run(*args),
+        Command::Check(args) => check::run(*args),
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.
             let options = &args[2..args.len() - cargo.cargo.len()];

@@ -144,3 +144,27 @@ fn a_program_without_instrumentation_is_named() {
     common::succeed(&mut build);
     bench.refuses_to_explore("", &["./plain"], &["`./plain` is not instrumented", "raddle cc"]);
 }
+
+const OPENMP: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+static void *work(void *p) { return p; }
+int main(void) {
+    int sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(1)
+    for (int i = 0; i < 10; i++) sum += i;
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    pthread_join(t, 0);
+    return sum != 45;
+}
+"#;
+
+#[test]
+fn a_library_with_system_calls_of_its_own_is_named() {
+    let bench = Bench::new();
+    bench.file("omp.c", OPENMP);
+    bench.ok("cc --use gcc -g -O1 -fopenmp -pthread omp.c -o omp");
+    let done = bench.explore("--seconds 10 --patience 2", &["./omp"]);
+    assert!(done.stderr.contains("libgomp") && done.stderr.contains("not seen"), "{}", done.stderr);
+}

@@ -162,6 +162,11 @@ impl<'a> Crew<'a> {
             match self.recipe.start(self.is_over)? {
                 Ok(worker) => {
                     self.modules.clone_from(&worker.modules);
+                    if let Some(library) = sees_little_of(&self.modules) {
+                        self.notes.say(&format!(
+                            "the program uses {library}, which makes its own system calls: what its threads wait for there is not seen, and may count as a hang"
+                        ));
+                    }
                     return Ok(worker);
                 }
                 Err(trouble) => self.adapt(trouble)?,
@@ -219,6 +224,14 @@ fn fork_flags(why: u64) -> u32 {
     }
 }
 
+/// A library whose waiting can not be taken control of.
+fn sees_little_of(modules: &[Mapped]) -> Option<&'static str> {
+    let has = |name: &str| {
+        modules.iter().any(|m| m.path.file_name().is_some_and(|f| f.to_string_lossy().starts_with(name)))
+    };
+    ["libgomp", "libomp", "libiomp5"].into_iter().find(|name| has(name))
+}
+
 fn outside_in_words(why: u64) -> &'static str {
     match why {
         outside::FILE => "opens files",
@@ -262,6 +275,13 @@ pub fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn libraries_with_system_calls_of_their_own_are_named() {
+        let mapped = |path: &str| vec![Mapped { low: 0, high: 1, offset: 0, path: path.into() }];
+        assert_eq!(sees_little_of(&mapped("/usr/lib/libgomp.so.1.0.0")), Some("libgomp"));
+        assert_eq!(sees_little_of(&mapped("/usr/lib/libc.so.6")), None);
+    }
 
     #[test]
     fn endings_in_words() {

@@ -46,7 +46,7 @@ use raddle_explore::Limits;
 use raddle_wire::explore::flag;
 
 use crate::install::Runtime;
-use crate::run::settle::Settler;
+use crate::report::{Settler, TextTo};
 use crate::run::target;
 use crew::Notes;
 use first_runs::Seen;
@@ -64,14 +64,8 @@ const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 22, items: 1 << 21
 /// Searches, and reports what was found.
 pub fn run(args: Args) -> Result<ExitCode> {
     // Everything that can be wrong with the request is found out before the target runs.
-    let settler = Settler::new(&args.report)?;
-    let scoped = !args.search.only.is_empty() || !args.search.skip.is_empty();
-    let strategy = args.search.strategy.as_str();
-    anyhow::ensure!(
-        !scoped || strategy == "portfolio" || scope::STRATEGIES.contains(&strategy),
-        "strategy {strategy} preempts at random and can not keep to --only and --skip: use {}",
-        scope::STRATEGIES.join(", ")
-    );
+    let settler = Settler::new(&args.report, TextTo::Stderr)?;
+    scope::check(&args.search)?;
     let program = target::find(&args.command)?;
     let runtime = Runtime::open()?;
     let folder = &args.search.schedules_to;

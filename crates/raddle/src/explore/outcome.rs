@@ -16,6 +16,7 @@ use super::shrink::{self, Small};
 use super::told;
 use super::worker::Recipe;
 use crate::places::Places;
+use crate::run::args::Format;
 
 /// How long one failure may be shrunk.
 const SHRINK: Duration = Duration::from_secs(10);
@@ -85,9 +86,26 @@ impl Results {
             report.findings.push(finding);
         }
         crew.stop();
+        if args.report.format == Format::Text {
+            self.say_how_far();
+        }
         report.findings.extend(races);
         self.add_stats(&mut report);
         Ok(report)
+    }
+
+    /// For a person: how much of what there is has been searched.
+    fn say_how_far(&self) {
+        if !self.search.alone {
+            let (name, progress) = (self.search.strategy.name(), self.search.strategy.progress());
+            eprintln!("raddle: {name}: {progress}; interleavings under sequential consistency");
+        }
+        if self.search.cut_off > 0 {
+            eprintln!(
+                "raddle: {} execution(s) were cut off after {} steps: --max-steps allows more",
+                self.search.cut_off, self.recipe.max_steps
+            );
+        }
     }
 
     /// The file to replay, under a name that is free.
@@ -122,9 +140,7 @@ impl Results {
         let alone = self.search.alone;
         add("schedules", Stat::from(self.search.schedules.max(u64::from(alone))));
         add("strategy", Stat::from(self.search.strategy.name()));
-        if let Some(bound) = progress.bound {
-            add("bound", Stat::Int(i64::from(bound)));
-        }
+        add("bound", progress.bound.map_or(Stat::from("none"), |b| Stat::Int(i64::from(b))));
         add("exhausted", Stat::Bool(progress.exhausted || alone));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));

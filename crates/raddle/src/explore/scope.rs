@@ -13,12 +13,25 @@ use raddle_binary::Patterns;
 use raddle_explore::{Step, StepFlags, ThreadSet, Trace, TraceBuf, TraceView};
 use raddle_finding::Frame;
 
+use super::args::SearchArgs;
 use super::words::pc_of;
 use crate::places::{Mapped, Places};
 use crate::run::session::patterns;
 
 /// Strategies that keep to a scope.
-pub const STRATEGIES: [&str; 3] = ["preemption", "delay", "dfs"];
+const STRATEGIES: [&str; 3] = ["preemption", "delay", "dfs"];
+
+/// Refuses a scope with a strategy that would not keep to it.
+pub fn check(args: &SearchArgs) -> anyhow::Result<()> {
+    let scoped = !args.only.is_empty() || !args.skip.is_empty();
+    let strategy = args.strategy.as_str();
+    anyhow::ensure!(
+        !scoped || strategy == "portfolio" || STRATEGIES.contains(&strategy),
+        "strategy {strategy} preempts at random and can not keep to --only and --skip: use {}",
+        STRATEGIES.join(", ")
+    );
+    Ok(())
+}
 
 pub struct Scope {
     only: Option<Patterns>,
@@ -147,6 +160,18 @@ mod tests {
         assert!(!scope.has(&frame("f", "a.c")) && !scope.has(&frame("update_log", "a.c")));
         let everything = Scope::new(&[], &[]);
         assert!(everything.is_all() && everything.has(&[]));
+    }
+
+    #[test]
+    fn strategies_that_draw_lots_have_no_scope() {
+        let with = |strategy: &str, only: &str| {
+            let mut args = SearchArgs::defaults();
+            args.strategy = strategy.into();
+            args.only = words(only);
+            check(&args)
+        };
+        assert!(with("portfolio", "f").is_ok() && with("dfs", "f").is_ok() && with("random", "").is_ok());
+        assert!(with("random", "f").unwrap_err().to_string().contains("use preemption, delay, dfs"));
     }
 
     #[test]

@@ -57,7 +57,7 @@ const CLANG: &[&str] = &["suite/check_then_act_bad.c", "suite/reorder_3_bad.c", 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore");
-    let all = std::env::var_os("RADDLE_CORPUS").is_some_and(|v| v == "all");
+    let all = is_all();
     let mut trials = Vec::new();
     for file in programs(&root) {
         let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
@@ -66,6 +66,10 @@ fn main() -> ExitCode {
         }
     }
     libtest_mimic::run(&args, trials).exit_code()
+}
+
+fn is_all() -> bool {
+    std::env::var_os("RADDLE_CORPUS").is_some_and(|v| v == "all")
 }
 
 fn programs(folder: &Path) -> Vec<PathBuf> {

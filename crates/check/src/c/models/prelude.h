@@ -198,6 +198,16 @@ typedef struct atomic_flag { _Atomic _Bool __flag; } atomic_flag;
 #define SIG_DFL ((void (*)(int))0)
 #define SIG_IGN ((void (*)(int))1)
 #define SIG_ERR ((void (*)(int))-1)
+#define START_TEST(name) static void name(int _i)
+#define END_TEST
+#define PROT_READ 1
+#define PROT_WRITE 2
+#define PROT_NONE 0
+#define MAP_SHARED 1
+#define MAP_PRIVATE 2
+#define MAP_ANONYMOUS 32
+#define MAP_ANON 32
+#define MAP_FAILED ((void *)-1)
 #define SIG_BLOCK 0
 #define SIG_UNBLOCK 1
 #define SIG_SETMASK 2
