@@ -16,7 +16,7 @@ use super::shrink::{self, Small};
 use super::told;
 use super::worker::Recipe;
 use crate::places::Places;
-use crate::run::args::Format;
+use crate::report::args::Format;
 
 /// How long one failure may be shrunk.
 const SHRINK: Duration = Duration::from_secs(10);
