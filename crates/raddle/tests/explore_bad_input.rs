@@ -109,12 +109,13 @@ fn what_a_program_prints_goes_nowhere() {
     assert!(!done.stderr.contains("xxxx"));
 }
 
+/// By a system call that nobody sees.
 const KILLED: &str = r#"
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 static void *work(void *p) {
-    kill(getpid(), SIGKILL);
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(62), "D"(getpid()), "S"(9) : "rcx", "r11", "memory");
     return p;
 }
 int main(void) {
