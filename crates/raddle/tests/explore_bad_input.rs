@@ -169,3 +169,11 @@ fn a_library_with_system_calls_of_its_own_is_named() {
     let done = bench.explore("--seconds 10 --patience 2", &["./omp"]);
     assert!(done.stderr.contains("libgomp") && done.stderr.contains("not seen"), "{}", done.stderr);
 }
+
+#[test]
+fn a_program_that_crashes_before_its_first_thread() {
+    let bench = Bench::new();
+    let target =
+        bench.build_text("early", "int main(int n, char **v) { return *(volatile int *)(long)(n - 1); }");
+    bench.refuses_to_explore("--seconds 20", &[&target], &["SIGSEGV", "before it created a thread"]);
+}

@@ -55,6 +55,9 @@ impl Notes {
     }
 }
 
+/// How often a program may die on its way to its first thread.
+const DEATHS: u32 = 2;
+
 pub struct Crew<'a> {
     recipe: Recipe,
     notes: &'a Notes,
@@ -158,6 +161,7 @@ impl<'a> Crew<'a> {
     }
 
     fn start(&mut self) -> Result<Worker> {
+        let mut deaths = 0;
         loop {
             match self.recipe.start(self.is_over)? {
                 Ok(worker) => {
@@ -169,6 +173,8 @@ impl<'a> Crew<'a> {
                     }
                     return Ok(worker);
                 }
+                // A program that dies before anything was chosen may do better the next time; one that never does is refused.
+                Err(Trouble::Died(status)) if status.signal().is_some() && deaths < DEATHS => deaths += 1,
                 Err(trouble) => self.adapt(trouble)?,
             }
         }
