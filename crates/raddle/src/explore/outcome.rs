@@ -70,6 +70,9 @@ impl Results {
     pub fn report(mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
         let mut report = Report::new("explore", self.words());
         let failures = std::mem::take(&mut self.search.failures);
+        if let Some(first) = failures.first() {
+            report.stats.insert("first_failure".into(), Stat::from(first.after));
+        }
         let mut passing = std::mem::take(&mut self.search.passing);
         let recipe = Recipe { slots: 1, ..self.recipe.clone() };
         let never = || false;
@@ -160,7 +163,7 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
     let preemptions = small.failure.trace.view().preemptions();
     let mut notes = vec![format!(
         "found after {} schedule(s) of strategy {}; {preemptions} preemption(s){}",
-        search.schedules,
+        small.failure.after,
         search.strategy.name(),
         if small.fewest { ", and with fewer it does not happen" } else { "" }
     )];

@@ -158,7 +158,7 @@ impl Search {
     fn add(&mut self, failure: Failure) {
         let known = self.failures.iter().any(|f| f.what == failure.what);
         if !known && (self.keep_going || self.failures.is_empty()) {
-            self.failures.push(failure);
+            self.failures.push(Failure { after: self.schedules, ..failure });
         }
     }
 

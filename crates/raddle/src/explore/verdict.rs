@@ -42,6 +42,8 @@ pub struct Failure {
     pub what: u32,
     pub facts: Facts,
     pub trace: Trace,
+    /// How many schedules had been made when it was found, itself included.
+    pub after: u64,
 }
 
 /// How an execution ended, for the strategies; and the kind, if it failed.
@@ -200,7 +202,7 @@ impl Failure {
             address: e.slot.address,
             ends: ends(e).to_vec(),
         };
-        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome) })
+        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0 })
     }
 }
 
