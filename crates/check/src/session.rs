@@ -65,6 +65,8 @@ pub struct Options {
     pub includes: Arc<dyn Includes + Send + Sync>,
     /// Files larger than this are left out.
     pub largest_file: usize,
+    /// Check only the programs that this file, or a file that includes it, is a part of: what an editor needs.
+    pub focus: Option<Arc<str>>,
 }
 
 impl Default for Options {
@@ -74,6 +76,7 @@ impl Default for Options {
             limits: Limits::default(),
             includes: Arc::new(NoIncludes),
             largest_file: 16 << 20,
+            focus: None,
         }
     }
 }
@@ -100,6 +103,8 @@ pub struct CheckedFunction {
     pub threads: usize,
     pub interleavings: usize,
     pub runs: u32,
+    /// By what it calls it may come to start a thread.
+    pub may_start: bool,
     /// Why it was not checked, or not to the end.
     pub note: Option<String>,
 }
@@ -171,8 +176,14 @@ impl Session {
                 members.push(Member { path: s.path.clone(), group: s.group.clone(), unit });
             }
         }
-        let programs = programs(&members);
+        let mut programs = programs(&members);
+        programs.retain(|program| self.concerns(program, &members));
         Plan { sources, budget: shared(self.options.budget, programs.len()), members, programs, out }
+    }
+
+    fn concerns(&self, program: &[usize], members: &[Member]) -> bool {
+        let Some(focus) = &self.options.focus else { return true };
+        program.iter().any(|i| members[*i].unit.files.iter().any(|file| file.path == *focus))
     }
 
     /// Lowers a file, or finds it in the cache.
@@ -399,6 +410,7 @@ fn lenses(
             threads: e.map_or(0, |e| e.threads),
             interleavings: e.map_or(0, |e| e.interleavings),
             runs: e.map_or(0, |e| e.runs),
+            may_start: entry.may_start,
             note,
         }
     };

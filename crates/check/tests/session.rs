@@ -73,6 +73,20 @@ fn each_main_is_a_program_of_its_own() {
 }
 
 #[test]
+fn a_focus_leaves_other_programs_alone() {
+    let good = Source::new("good.c", "int main(void) { return 0; }\n");
+    let bad = Source::new("bad.c", RACE);
+    let about = |focus: &str| {
+        let options = Options { focus: Some(focus.into()), ..Options::default() };
+        check_sources(&[good.clone(), bad.clone()], &options)
+    };
+    let out = about("good.c");
+    assert_eq!((out.findings.len(), out.stats.entries, out.stats.files), (0, 1, 2));
+    assert_eq!(about("bad.c").findings.len(), 1);
+    assert_eq!(about("neither.c").stats.entries, 0);
+}
+
+#[test]
 fn a_program_has_the_files_it_uses_and_a_library_the_rest() {
     let one = "int a(void); int main(void) { return a(); }\n";
     let two = "extern int shared; int main(void) { return shared; }\n";

@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{check, doctor, explore, replay, run};
+use crate::{check, doctor, explore, lsp, replay, run};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -78,6 +78,8 @@ pub enum Command {
     ///
     /// Exit status: 0 when `raddle run` can work here, 2 otherwise.
     Doctor(doctor::Args),
+
+    Lsp(lsp::Args),
 }
 
 const CC_HELP: &str = "\

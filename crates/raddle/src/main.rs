@@ -10,6 +10,8 @@ mod embedded;
 mod exit;
 mod explore;
 mod install;
+mod keep;
+mod lsp;
 mod places;
 mod replay;
 mod report;
@@ -53,6 +55,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         }
         Command::Shims { dir } => shims::write(&dir).map(|()| ExitCode::from(exit::CLEAN)),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Lsp(args) => lsp::run(&args),
         // Taken above, before clap; it gets here only to print their help.
         Command::Cc(args) | Command::Cxx(args) | Command::Rustc(args) => {
             anyhow::bail!("unexpected {:?}", args.words)

@@ -39,6 +39,10 @@ pub struct Options {
     /// Write the findings of this run to a file for --baseline
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub write_baseline: Option<PathBuf>,
+
+    /// Do not keep the findings for the editor; RADDLE_NO_STORE=1 does the same
+    #[arg(long, help_heading = "Report")]
+    pub no_store: bool,
 }
 
 /// How the report is written.

@@ -13,6 +13,7 @@ use raddle_finding::{
 
 use super::args::{self, Color, FailOn, Options};
 use super::output::{self, OutputFile};
+use crate::keep::Keeper;
 
 /// Where text goes that is for a person and has no file. Documents go to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,7 @@ pub struct Settler {
     color: bool,
     fail_on: FailOn,
     exit_code: u8,
+    keeper: Option<Keeper>,
 }
 
 impl Settler {
@@ -65,6 +67,7 @@ impl Settler {
             color,
             fail_on: options.fail_on,
             exit_code: options.exit_code,
+            keeper: Keeper::new(options.no_store),
         })
     }
 
@@ -83,6 +86,9 @@ impl Settler {
             let split = baseline.split(&report);
             report.stats.insert(STAT_BASELINE.into(), Stat::from(split.known.len() as u64));
             report.findings = split.new;
+        }
+        if let Some(keeper) = &self.keeper {
+            keeper.keep(&report);
         }
         self.show(&report)?;
         let counts = |c| c == Confidence::Confirmed || self.fail_on == FailOn::Suspected;
