@@ -96,11 +96,11 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Execution")]
     pub races: bool,
 
-    /// Preempt at racy accesses only in fun:NAME, file:PATH or module:NAME, with * (may be repeated)
+    /// Preempt only in fun:NAME, file:PATH or module:NAME, with * (may be repeated)
     #[arg(long, value_name = "PATTERN", help_heading = "Execution")]
     pub only: Vec<String>,
 
-    /// Do not preempt at racy accesses in fun:NAME, file:PATH or module:NAME (may be repeated)
+    /// Do not preempt in fun:NAME, file:PATH or module:NAME (may be repeated)
     #[arg(long, value_name = "PATTERN", help_heading = "Execution")]
     pub skip: Vec<String>,
 
