@@ -52,9 +52,11 @@ pub enum OpKind {
     /// A choice of a value, not of a thread: which waiter, which stale write.
     Choose = 33,
     Other = 34,
+    /// A timer is set, stopped or asked; its expiry is a `TimeOut` on the same `object`.
+    Timer = 35,
 }
 
-const KINDS: [OpKind; 35] = {
+const KINDS: [OpKind; 36] = {
     use OpKind::*;
     [
         Start,
@@ -92,6 +94,7 @@ const KINDS: [OpKind; 35] = {
         Free,
         Choose,
         Other,
+        Timer,
     ]
 };
 
