@@ -179,6 +179,10 @@ impl<'a> Crew<'a> {
                     outside_in_words(why)
                 ));
             }
+            // What was made before the first thread is each schedule's own as well.
+            Trouble::NeedsFork(_) if self.recipe.flags & flag::FORK_AT_START == 0 => {
+                self.recipe.flags |= flag::FORK_AT_START;
+            }
             Trouble::NeedsFork(why) | Trouble::Cannot(why) => {
                 return Err(if why == cannot::NO_FSGSBASE {
                     CrewError::NoFsgsbase

@@ -36,7 +36,7 @@ pub fn prepare() {
 }
 
 extern "C" fn in_child() {
-    if !is_on() || !state().running {
+    if !is_on() {
         return;
     }
     ON.store(false, Relaxed);
@@ -46,6 +46,8 @@ extern "C" fn in_child() {
 
 /// The running thread is about to make a process.
 pub fn forks(pc: usize) {
+    // One that is made before the first thread can be waited for only once.
+    state().serve.has_forked = true;
     retry_with_fork(outside::PROCESS);
     point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
 }

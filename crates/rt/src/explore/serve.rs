@@ -48,6 +48,8 @@ pub struct Serve {
     mask: u64,
     arrived: u64,
     pub main_has_left: bool,
+    /// The program has made a process.
+    pub has_forked: bool,
 }
 
 impl Serve {
@@ -115,7 +117,8 @@ extern "C" fn last_at_exit() {
         let status = state().serve.exit_status;
         finish_exit(status);
     }
-    if !state().serve.begun {
+    // A child that the program has made says nothing.
+    if super::is_on() && !state().serve.begun {
         say(status::NO_THREADS, state().serve.exit_status as u64);
     }
 }
@@ -160,6 +163,9 @@ pub fn begin(_pc: usize) {
         return;
     }
     s.serve.begun = true;
+    if s.serve.has_forked && !has(flag::FORK_AT_START) {
+        give_up_worker(status::NEEDS_FORK, outside::PROCESS);
+    }
     if !super::switch::is_possible() {
         say(status::CANNOT, cannot::NO_FSGSBASE);
         leave(0);
