@@ -204,6 +204,10 @@ impl Op {
     }
 }
 
+/// The objects of timers: [`TIMER_STEP`] apart, where no memory is. The first three are those of `setitimer`.
+pub const TIMERS: core::ops::Range<u64> = 0x4a00_0000_0000..0x4a00_0001_0000;
+pub const TIMER_STEP: u64 = 16;
+
 const THREAD_SPACE: u64 = 1 << 63;
 const IO_SPACE: u64 = 1 << 62;
 

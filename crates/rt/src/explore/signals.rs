@@ -148,18 +148,24 @@ pub fn send_to_process(signal: c_int, parcel: Parcel, pc: usize) {
     if !is_signal(signal) {
         return;
     }
-    match taker(signal) {
-        Some(to) => send(to, signal, parcel, pc),
-        None => {
-            point(op(OpKind::Signal, 0, pc), Wait::Nothing, pc);
-            *self::parcel(signal) = parcel;
-            state().arrived |= bit(signal);
-        }
+    let to = taker(signal);
+    point(op(OpKind::Signal, to.unwrap_or(0), pc), Wait::Nothing, pc);
+    arrives(to, signal, parcel);
+}
+
+/// At a thread, or at the process if all block it.
+pub fn arrives(to: Option<usize>, signal: c_int, parcel: Parcel) {
+    *self::parcel(signal) = parcel;
+    let s = state();
+    match to {
+        Some(to) => s.threads[to].arrived |= bit(signal),
+        None => s.arrived |= bit(signal),
     }
+    run_handlers();
 }
 
 /// Who takes a signal to the process: who waits for it, else who does not block it.
-fn taker(signal: c_int) -> Option<usize> {
+pub fn taker(signal: c_int) -> Option<usize> {
     let s = state();
     let live = |i: &usize| !s.threads[*i].ended && s.threads[*i].arrived & bit(signal) == 0;
     let waits =
@@ -170,11 +176,7 @@ fn taker(signal: c_int) -> Option<usize> {
 
 pub fn send(to: usize, signal: c_int, parcel: Parcel, pc: usize) {
     point(op(OpKind::Signal, to, pc), Wait::Nothing, pc);
-    *self::parcel(signal) = parcel;
-    state().threads[to].arrived |= bit(signal);
-    if to == state().current {
-        run_handlers();
-    }
+    arrives(Some(to), signal, parcel);
 }
 
 /// Has the signal come and not been taken yet?

@@ -99,9 +99,9 @@ fn timer(n: usize) -> &'static mut Timer {
     unsafe { &mut (*TIMERS.get())[n] }
 }
 
-/// By its address the scheduler knows it, and the program.
+/// By this the scheduler knows it, and the program.
 fn object(n: usize) -> usize {
-    &raw const *timer(n) as usize
+    (raddle_explore::TIMERS.start + n as u64 * raddle_explore::TIMER_STEP) as usize
 }
 
 /// The timer that the program means.
@@ -310,16 +310,18 @@ fn expire(n: usize, pc: usize) {
         Notify::Nothing => {}
         Notify::Thread { function, value } => call_back(n, set, function, value, pc),
         Notify::Signal { number, value, to } => {
+            let taker = to.or_else(|| signals::taker(number));
+            point(op(OpKind::Signal, taker.unwrap_or(0), pc), Wait::Nothing, pc);
+            let t = timer(n);
+            if t.set != set {
+                return;
+            }
             if signals::is_pending(number) {
                 t.overrun = t.overrun.saturating_add(late as c_int + 1);
                 return;
             }
             t.overrun = late as c_int;
-            let parcel = Parcel { code: libc::SI_TIMER, value };
-            match to {
-                Some(to) => signals::send(to, number, parcel, pc),
-                None => signals::send_to_process(number, parcel, pc),
-            }
+            signals::arrives(taker, number, Parcel { code: libc::SI_TIMER, value });
         }
         Notify::Descriptor(fd) => {
             point(op(OpKind::Io, fd as usize + 1, pc), Wait::Nothing, pc);
@@ -344,7 +346,7 @@ fn call_back(n: usize, set: u32, function: usize, value: usize, pc: usize) {
     let resting = resting.filter(|i| !state().threads[*i].told);
     let i = resting.unwrap_or_else(|| {
         let i = threads::next_id();
-        let first = (op(OpKind::Start, i, pc), Wait::Nothing);
+        let first = (op(OpKind::Start, i, function), Wait::Nothing);
         threads::add(run_callbacks as *const () as usize, 0, Role::Callback, first, pc)
     });
     let t = &mut state().threads[i];
@@ -359,11 +361,11 @@ extern "C-unwind" fn run_callbacks(_: usize) -> usize {
         let (function, value) = s.threads[s.current].job;
         // SAFETY: the program's callback.
         unsafe { core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize)>(function)(value) };
-        rest();
+        rest(function);
     }
 }
 
-fn rest() {
+fn rest(function: usize) {
     let s = state();
     let me = s.current;
     point(op(OpKind::Exit, me, 0), Wait::Nothing, 0);
@@ -371,5 +373,5 @@ fn rest() {
     t.told = false;
     t.wait = Wait::Callback;
     threads::end_process_if_last();
-    point(op(OpKind::Start, me, 0), Wait::Callback, 0);
+    point(op(OpKind::Start, me, function), Wait::Callback, 0);
 }
