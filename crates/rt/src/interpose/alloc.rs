@@ -81,6 +81,17 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
         };
     }
     let t = current();
+    if explore::heap::is_ours(p as usize) {
+        // A child of an explored process, with a block of its parent's.
+        // SAFETY: both blocks are that long.
+        return unsafe {
+            let new = __libc_malloc(n);
+            if !new.is_null() {
+                core::ptr::copy_nonoverlapping(p.cast::<u8>(), new.cast(), n.min(explore::heap::size(p)));
+            }
+            new
+        };
+    }
     freeing(t, p, pc);
     // SAFETY: the program's block.
     let new = unsafe { __libc_realloc(p, n) };
