@@ -37,7 +37,8 @@
 //! 5. Objects that are accessed in more than one size, or for which there is no room, are not modelled: they are read as
 //!    they are, and every access synchronises with every other. The same holds for locks and the like
 //!    beyond their room, which count as one. With more than [`THREADS`] threads the newest is all there is.
-//! 6. A plain write begins an object anew: see [`Model::forget`].
+//! 6. A plain write begins an object anew: see [`Model::forget`]. So does one that is not seen, by code without probes; since it
+//!    may have been a release, it carries what all threads have done.
 //! 7. Two seq_cst loads count as independent in the search, but the value of a store that is not seq_cst, once read by
 //!    one, binds the other; the opposite order may be left out. Acquire and release fences concern their own thread alone and
 //!    are no steps of their own.
@@ -72,9 +73,9 @@ pub enum Order {
 }
 
 impl Order {
-    /// By the numbers of the compilers' `__ATOMIC_*`.
+    /// By the numbers of the compilers' `__ATOMIC_*`, which may have hints above.
     pub fn from_number(n: i32) -> Order {
-        match n & 0xff {
+        match n & 7 {
             0 => Order::Relaxed,
             1 | 2 => Order::Acquire,
             3 => Order::Release,
@@ -301,8 +302,10 @@ impl Model {
             if location.size != size {
                 self.mix(bucket, address);
             } else if !location.mixed && location.newest().value != value {
-                // Somebody wrote it unseen.
+                // Somebody wrote it unseen: code that is not instrumented, and that may well have been a release.
                 location.begin(size, value);
+                let all = &mut self.locations[bucket].store(0).sync;
+                self.threads[..self.count].iter().for_each(|t| all.join(&t.now));
             }
             return Some(bucket);
         }

@@ -13,6 +13,7 @@
 //! heap      an allocator whose addresses depend on the allocating thread alone
 //! sync      what each function that can block does instead
 //! signals   what threads send each other
+//! memory    stale values, as the C11 model allows them
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
 //! ```
@@ -34,6 +35,7 @@
 
 mod fatal;
 pub mod heap;
+pub mod memory;
 mod peek;
 mod point;
 mod serve;
@@ -125,6 +127,8 @@ pub struct State {
     serve: serve::Serve,
     snapshot: snapshot::Snapshot,
     pub time: time::Time,
+    /// Null: loads read the newest values.
+    memory: *mut raddle_explore::stale::Model,
     /// Spurious wake-ups that this execution may still have.
     pub spurious: u32,
 }
@@ -150,6 +154,7 @@ pub fn turn_on(header: *mut Header) {
     STATE.store(at, Relaxed);
     heap::prepare();
     time::prepare();
+    memory::prepare();
     prepare();
     ON.store(true, Release);
 }

@@ -13,7 +13,7 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, state, threads, time};
+use super::{Logical, fatal, has, heap, memory, state, threads, time};
 use crate::interpose::Real;
 use crate::sys;
 
@@ -318,6 +318,7 @@ fn execute() {
     s.current = 0;
     s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
     s.time = s.serve.time;
+    memory::begin();
     s.running = !has(flag::FORK_AT_START);
     // SAFETY: the program's context, with its stack as it was left.
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };
