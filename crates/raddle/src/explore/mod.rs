@@ -105,6 +105,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         (args.search.fork, flag::FORK),
         (!args.search.no_spurious, flag::SPURIOUS),
         (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
+        (args.search.memory == args::Memory::C11, flag::C11),
     ];
     Recipe {
         program,

@@ -153,7 +153,8 @@ impl Results {
         add("pruned", Stat::from(progress.pruned));
         add("diverged", Stat::from(progress.lost));
         add("cut_off", Stat::from(self.search.cut_off));
-        add("memory_model", Stat::from("sc"));
+        let c11 = self.recipe.flags & raddle_wire::explore::flag::C11 != 0;
+        add("memory_model", Stat::from(if c11 { "c11" } else { "sc" }));
         add("fork", Stat::Bool(self.recipe.flags & raddle_wire::explore::flag::FORK != 0));
         add("interrupted", Stat::Bool(interrupt::came()));
     }

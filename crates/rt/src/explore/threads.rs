@@ -13,7 +13,7 @@ use raddle_wire::explore::status;
 
 use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
-use super::{Wait, op, os_threads, serve, state};
+use super::{Wait, memory, op, os_threads, serve, state};
 use crate::detect::thread::current;
 use crate::interpose::Real;
 use crate::sys;
@@ -56,6 +56,8 @@ pub struct Logical {
     /// The step before the last, and how often the last ones were repeated: see `point::spins`.
     pub recent: Op,
     pub looks: u32,
+    /// It has passed a seq_cst fence since its last step.
+    pub fenced: bool,
     /// Signals that it blocks, and that have come.
     pub mask: u64,
     pub arrived: u64,
@@ -99,6 +101,7 @@ impl Logical {
         kernel_id: 0,
         recent: Op::new(OpKind::Start, 0, 0),
         looks: 0,
+        fenced: false,
         mask: 0,
         arrived: 0,
         handled: false,
@@ -333,6 +336,7 @@ pub unsafe fn create(
     };
     s.pending[i] = op(OpKind::Start, i, function);
     s.count += 1;
+    memory::created(i);
     // SAFETY: the program's variable.
     unsafe { *handle = new };
     0

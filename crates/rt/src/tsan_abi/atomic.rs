@@ -29,8 +29,10 @@ fn update<T: Copy + Into<u128>>(
     let t = current();
     let pc = t.caller;
     if explore::is_on() {
-        explore::atomic(OpKind::AtomicRmw, address, size, pc);
-        return op().0;
+        explore::atomic(OpKind::AtomicRmw, address, size, false, pc);
+        let (old, wrote) = op();
+        explore::memory::updated(address, size, orders, old, wrote);
+        return old;
     }
     let orders = (Order(orders.0), Order(orders.1));
     match plan::lock_site(t, pc) {
@@ -120,15 +122,18 @@ macro_rules! atomics {
             extern "C" fn load(a: usize, order: c_int) -> $t {
                 let t = current();
                 if explore::is_on() {
-                    explore::atomic(OpKind::AtomicLoad, a, SIZE, t.caller);
-                    return at(a).load(SeqCst);
+                    let pc = t.caller;
+                    explore::atomic(OpKind::AtomicLoad, a, SIZE, false, pc);
+                    let now = at(a).load(SeqCst);
+                    return explore::memory::load(a, SIZE, order, now, pc).map_or(now, |v| v as $t);
                 }
                 atomics::load(t, a, SIZE, Order(order), t.caller, || at(a).load(SeqCst))
             }
             extern "C" fn store(a: usize, v: $t, order: c_int) {
                 let t = current();
                 if explore::is_on() {
-                    explore::atomic(OpKind::AtomicStore, a, SIZE, t.caller);
+                    explore::atomic(OpKind::AtomicStore, a, SIZE, Order(order).is_seq_cst(), t.caller);
+                    explore::memory::store(a, SIZE, order, v);
                     return at(a).store(v, SeqCst);
                 }
                 // A lock may be let go of by a plain release store (parking_lot, hand-written ones).
