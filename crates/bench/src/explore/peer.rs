@@ -31,6 +31,12 @@ impl Peer {
         }
     }
 
+    /// Why a peer can not be measured on a test.
+    pub fn unfit(self, test: &str) -> Option<&'static str> {
+        (self == Peer::Loom && test == "abba")
+            .then_some("a deadlock ends its process, and there is nothing to begin again")
+    }
+
     pub fn by_name(name: &str) -> Option<Peer> {
         Peer::ALL.into_iter().find(|peer| peer.name() == name)
     }
@@ -170,14 +176,16 @@ mod engines {
         match peer {
             Peer::ShuttleRandom => {
                 let scheduler = RandomScheduler::new_from_seed(seed, usize::MAX);
-                drop(Runner::new(scheduler, config).run(counted));
+                Runner::new(scheduler, config).run(counted);
             }
             Peer::ShuttleDfs => {
-                drop(Runner::new(DfsScheduler::new(None, false), config).run(counted));
+                Runner::new(DfsScheduler::new(None, false), config).run(counted);
             }
             Peer::Loom => {
                 let mut builder = ::loom::model::Builder::new();
                 builder.max_duration = Some(left);
+                // It looks at the clock this often, and writes nothing without a file.
+                builder.checkpoint_interval = 256;
                 builder.check(counted);
             }
         }
@@ -191,7 +199,7 @@ mod engines {
         fn each_peer_runs_each_test_and_finds_what_is_wrong_with_it() {
             for peer in Peer::ALL {
                 assert_eq!(run(peer, "mutex", 0.05).unwrap().failures, 0, "{peer}");
-                for test in ["atomicity", "abba"] {
+                for test in ["atomicity", "abba"].into_iter().filter(|test| peer.unfit(test).is_none()) {
                     let pace = run(peer, test, 0.3).unwrap();
                     assert!(pace.failures > 0 && pace.schedules >= pace.failures, "{peer} {test} {pace:?}");
                 }

@@ -23,6 +23,9 @@ pub const SCHEMA: &str = "raddle.bench.explore-speed/1";
 /// The strategies that are measured: the plainest, which is also what shuttle does, and the default.
 pub const STRATEGIES: [&str; 2] = ["random", "portfolio"];
 
+/// Far more seconds than one schedule needs.
+const START_UP_LIMIT: f64 = 60.0;
+
 /// What makes the schedules.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -197,14 +200,7 @@ pub fn plan(tests: &[String], jobs: &[u16]) -> Vec<Key> {
 pub fn run(options: &SpeedOptions, raddle: PathBuf, folder: &Path) -> Result<Speed, Error> {
     let mut bench = Bench::new(options, raddle, folder)?;
     let keys = plan(&options.tests, &options.jobs);
-    let (absent, keys): (Vec<Key>, Vec<Key>) =
-        keys.into_iter().partition(|key| matches!(key.engine, Engine::Peer(_)) && !Peer::AVAILABLE);
-    if !absent.is_empty() {
-        bench.speed.absent.push(Absent {
-            what: "shuttle, loom".to_owned(),
-            reason: "this raddle-bench was built without the feature `peers`".to_owned(),
-        });
-    }
+    let keys: Vec<Key> = keys.into_iter().filter(|key| bench.is_possible(key)).collect();
     bench.speed.series = keys.iter().map(|key| Series { key: key.clone(), samples: Vec::new() }).collect();
     for round in 1..=options.rounds {
         for key in &keys {
@@ -254,6 +250,23 @@ impl Bench<'_> {
         Ok(Bench { options, explorer: Explorer { raddle, folder }, binaries, speed })
     }
 
+    /// Notes why not.
+    fn is_possible(&mut self, key: &Key) -> bool {
+        let Engine::Peer(peer) = key.engine else { return true };
+        let (what, reason) = match (Peer::AVAILABLE, peer.unfit(&key.test)) {
+            (true, None) => return true,
+            (false, _) => {
+                (peer.to_string(), "this raddle-bench was built without the feature `peers`".to_owned())
+            }
+            (true, Some(reason)) => (format!("{peer} on {}", key.test), reason.to_owned()),
+        };
+        let absent = Absent { what, reason };
+        if !self.speed.absent.contains(&absent) {
+            self.speed.absent.push(absent);
+        }
+        false
+    }
+
     fn sample(&mut self, key: &Key) {
         if self.speed.failures.iter().any(|failure| failure.key == *key) {
             return;
@@ -286,7 +299,6 @@ impl Bench<'_> {
             return Err("it fell back to a process for each schedule".to_owned());
         }
         check_findings(key, &search)?;
-        self.speed.steps.insert(key.test.clone(), search.steps_max);
         Ok(Sample {
             schedules: search.schedules,
             seconds: search.seconds,
@@ -315,8 +327,12 @@ impl Bench<'_> {
     fn start_up(&mut self) {
         for ((test, language), binary) in &self.binaries {
             let request =
-                Request { schedules: Some(1), pinned: true, ..Request::new("random", self.options.seconds) };
+                Request { schedules: Some(1), pinned: true, ..Request::new("random", START_UP_LIMIT) };
             let Ok(search) = self.explorer.run(binary, &request) else { continue };
+            if [PINGPONG.test, SOLO.test].contains(&test.as_str()) {
+                self.speed.steps.insert(test.clone(), search.steps_max);
+                continue;
+            }
             let known = self.speed.start_up.iter_mut().find(|s| s.test == *test && s.language == *language);
             match known {
                 Some(known) => known.seconds.push(search.seconds),
