@@ -119,6 +119,8 @@ impl Explorer {
         command.arg("explore").args(request.words()).args(["--format", "json", "-o"]).arg(&report);
         command.arg("--").arg(program).current_dir(&folder).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&said).map_err(cannot)?);
+        // A panic that looks up its own stack is another program.
+        command.env_remove("RUST_BACKTRACE");
         if request.pinned {
             pin(&mut command);
         }
