@@ -142,6 +142,9 @@ impl Results {
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
         let alone = self.search.alone;
         add("schedules", Stat::from(self.search.schedules.max(u64::from(alone))));
+        if let Some(first) = self.search.first_failure {
+            add("first_failure", Stat::from(first));
+        }
         add("strategy", Stat::from(self.search.strategy.name()));
         add("bound", progress.bound.map_or(Stat::from("none"), |b| Stat::Int(i64::from(b))));
         add("exhausted", Stat::Bool(progress.exhausted || alone));

@@ -79,6 +79,8 @@ pub struct Search {
     /// Executions cut off after the most steps one may take.
     pub cut_off: u64,
     pub failures: Vec<Failure>,
+    /// The schedule that failed first: some that were under way are still made after it.
+    pub first_failure: Option<u64>,
     pub passing: Vec<Trace>,
     /// Where the worker's code lies.
     pub modules: Vec<Mapped>,
@@ -102,6 +104,7 @@ impl Search {
             schedules: 0,
             cut_off: 0,
             failures: Vec::new(),
+            first_failure: None,
             passing: Vec::new(),
             modules: Vec::new(),
             alone: false,
@@ -156,6 +159,7 @@ impl Search {
     }
 
     fn add(&mut self, failure: Failure) {
+        self.first_failure.get_or_insert(self.schedules);
         let known = self.failures.iter().any(|f| f.what == failure.what);
         if !known && (self.keep_going || self.failures.is_empty()) {
             self.failures.push(Failure { after: self.schedules, ..failure });
