@@ -24,6 +24,28 @@ fn comes_back(program: &str, kind: &str) {
     assert_eq!(again.findings()[0]["id"], found.findings()[0]["id"]);
 }
 
+/// The same schedule gives the same run on the carrier and on threads of the system: no step differs.
+#[test]
+fn both_back_ends_make_the_same_run() {
+    for (program, kind) in [
+        ("suite/philosophers_3_bad.c", "deadlock"),
+        ("suite/lost_wakeup_bad.c", "deadlock"),
+        ("suite/refcount_bad.c", "use-after-free"),
+    ] {
+        let bench = Bench::new();
+        let target = bench.build_explored(program);
+        let found = bench.explore("--seconds 60", &[&target]);
+        assert_eq!((found.status, found.kinds()), (66, vec![kind]), "{program}: {}", found.stderr);
+        let again = bench.replay("--os-threads --times 5", found.schedule());
+        assert_eq!((again.status, again.kinds()), (66, vec![kind]), "{program}: {}", again.stderr);
+        assert_eq!(again.stat("reproduced"), &Value::from(5), "{program}: {}", again.stderr);
+        assert_eq!(again.stat("diverged"), &Value::from(false), "{program}");
+        // And the other way round.
+        let found = bench.explore("--os-threads --seconds 60", &[&target]);
+        assert_eq!((found.status, found.kinds()), (66, vec![kind]), "{program}: {}", found.stderr);
+    }
+}
+
 #[test]
 fn a_deadlock_comes_back() {
     comes_back("suite/philosophers_3_bad.c", "deadlock");

@@ -96,6 +96,10 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Execution")]
     pub fork: bool,
 
+    /// Threads of the system rather than one carrier for all: the same schedules, much slower
+    #[arg(long, help_heading = "Execution")]
+    pub os_threads: bool,
+
     /// Report the data races of the first runs as well
     #[arg(long, help_heading = "Execution")]
     pub races: bool,

@@ -100,9 +100,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
     settler.settle(report, crate::exit::CLEAN)
 }
 
+/// Each execution is a process whose threads are the system's.
+pub const OS_THREADS: u32 = flag::OS_THREADS | flag::FORK | flag::FORK_AT_START;
+
 fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
     let chosen = [
         (args.search.fork, flag::FORK),
+        (args.search.os_threads, OS_THREADS),
         (!args.search.no_spurious, flag::SPURIOUS),
         (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
         (args.search.memory == args::Memory::C11, flag::C11),

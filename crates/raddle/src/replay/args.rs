@@ -35,6 +35,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Replay")]
     pub program: Option<PathBuf>,
 
+    /// With threads of the system, which a debugger sees all of
+    #[arg(long, help_heading = "Replay")]
+    pub os_threads: bool,
+
     /// How many seconds a thread may go on without a step before the execution counts as hung
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Replay",
           value_parser = clap::value_parser!(u32).range(1..))]

@@ -89,7 +89,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         runtime: Runtime::open()?,
         folder: Some(folder),
         environment: environment.map(|(k, v)| (k.clone(), v.clone())).collect(),
-        flags: head.flags,
+        flags: head.flags | if args.os_threads { crate::explore::OS_THREADS } else { 0 },
         donors: head.donors,
         slots: 1,
         max_steps: head.max_steps.clamp(1, 10_000_000),
