@@ -16,7 +16,8 @@ use crate::sys::{self, Shared, Spin};
 
 pub const DEEPEST: usize = 64;
 const WIDEST: usize = 8;
-const REMEMBERED: usize = 16;
+/// A table with striped locks has as many sets as stripes. More than these, and locking uses up epochs.
+const REMEMBERED: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -48,7 +49,9 @@ pub struct Held {
     /// Hybrid: the highest epoch of the period.
     pub max_epoch: u32,
     set: u16,
-    /// Lockset and its epoch in this period.
+    /// The first epoch of the period.
+    period: u16,
+    /// Lockset and its epoch, if that is of this period: epochs grow from one to the next.
     remembered: [(u16, u16); REMEMBERED],
 }
 
@@ -61,6 +64,7 @@ impl Held {
         unseen: 0,
         max_epoch: 0,
         set: 0,
+        period: 0,
         remembered: [(u16::MAX, 0); REMEMBERED],
     };
 
@@ -117,11 +121,16 @@ impl Held {
         self.iter().find(|l| l.key == key).map_or(0, |l| l.times)
     }
 
+    /// Epochs begin anew.
+    pub fn new_sid(&mut self) {
+        self.remembered = [(u16::MAX, 0); REMEMBERED];
+    }
+
     /// Something was released that is no lock, or the sid changed.
     pub fn new_period(&mut self, sid: usize, epoch: u32) {
         self.max_epoch = epoch;
         if super::settings().hybrid {
-            self.remembered = [(u16::MAX, 0); REMEMBERED];
+            self.period = epoch as u16;
             self.remembered[self.set as usize % REMEMBERED] = (self.set, epoch as u16);
             set_of_epoch(sid, epoch, self.set);
         }
@@ -140,7 +149,7 @@ pub fn changed(t: &mut Thread) {
     if sid == 0 {
         return;
     }
-    if known == set {
+    if known == set && epoch >= t.held.period {
         return t.set_state(state(sid, epoch as u32));
     }
     let next = t.held.max_epoch + 1;

@@ -306,6 +306,7 @@ impl Thread {
     #[cold]
     fn new_sid(&mut self) {
         self.drop_snapshot();
+        self.held.new_sid();
         if self.sid() != 0 {
             let last = self.max_epoch();
             self.clock.set(self.sid(), last);
