@@ -197,6 +197,11 @@ impl Clock {
         Clock { begun, deadline: begun + limit, stop: AtomicBool::new(false) }
     }
 
+    /// There is to be at least so much time from now on.
+    pub fn leave(&mut self, least: Duration) {
+        self.deadline = self.deadline.max(Instant::now() + least);
+    }
+
     pub fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || super::interrupt::came() || Instant::now() >= self.deadline
     }
@@ -282,7 +287,10 @@ fn turns(search: &Mutex<Search>, crew: &mut Crew<'_>, clock: &Clock) -> Result<(
         if crew.modules().len() != lock(search).modules.len() {
             lock(search).modules = crew.modules().to_vec();
         }
-        crew.turn(&mut |order, execution| lock(search).observe(order, &execution))?;
+        // Held from the first result of a turn to its last: the waiting comes before.
+        let mut held = None;
+        crew.turn(&mut |order, e| held.get_or_insert_with(|| lock(search)).observe(order, &e))?;
+        drop(held);
         if finished && !lock(search).failures.is_empty() {
             break;
         }
