@@ -76,7 +76,7 @@ pub mod upcoming;
 pub mod visited;
 
 pub use choice::{Choice, Constraint, MAX_CONSTRAINTS, Next, OrderHeader, Tail, TailWords, Weight};
-pub use op::{Op, OpKind, dependent, dependent_when_fair};
+pub use op::{Op, OpKind, TIMER_STEP, TIMERS, dependent, dependent_when_fair};
 pub use pilot::{Course, Pilot, View};
 pub use step::{Step, StepFlags, TraceBuf, TraceFull};
 pub use thread::{MAX_THREADS, ThreadId, ThreadSet};

@@ -52,9 +52,11 @@ pub enum OpKind {
     /// A choice of a value, not of a thread: which waiter, which stale write.
     Choose = 33,
     Other = 34,
+    /// A timer is set, stopped or asked; its expiry is a `TimeOut` on the same `object`.
+    Timer = 35,
 }
 
-const KINDS: [OpKind; 35] = {
+const KINDS: [OpKind; 36] = {
     use OpKind::*;
     [
         Start,
@@ -92,6 +94,7 @@ const KINDS: [OpKind; 35] = {
         Free,
         Choose,
         Other,
+        Timer,
     ]
 };
 
@@ -200,6 +203,10 @@ impl Op {
         }
     }
 }
+
+/// The objects of timers: [`TIMER_STEP`] apart, where no memory is. The first three are those of `setitimer`.
+pub const TIMERS: core::ops::Range<u64> = 0x4a00_0000_0000..0x4a00_0001_0000;
+pub const TIMER_STEP: u64 = 16;
 
 const THREAD_SPACE: u64 = 1 << 63;
 const IO_SPACE: u64 = 1 << 62;

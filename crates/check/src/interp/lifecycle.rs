@@ -109,6 +109,8 @@ impl Machine<'_> {
     fn new_thread(&mut self, parent: usize, f: u32, argument: u64, pc: u32) -> Option<usize> {
         let new = self.threads.len();
         if new > self.bounds.threads || new >= MOST_THREADS {
+            // Few programs reckon with it, and what the others then do wrong they do not do in practice.
+            self.end = Some(End::Memory);
             return None;
         }
         let context = self.context(parent);

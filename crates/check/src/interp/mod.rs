@@ -63,7 +63,7 @@ use thread::Thread;
 pub struct Bounds {
     pub steps: u64,
     pub heap: usize,
-    /// Threads besides the first; a start beyond them fails as it would when a system is out of threads.
+    /// Threads besides the first; a start beyond them ends the run.
     pub threads: usize,
     pub call_depth: usize,
 }

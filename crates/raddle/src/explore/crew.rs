@@ -196,6 +196,10 @@ impl<'a> Crew<'a> {
                     outside_in_words(why)
                 ));
             }
+            // What was made before the first thread is each schedule's own as well.
+            Trouble::NeedsFork(_) if self.recipe.flags & flag::FORK_AT_START == 0 => {
+                self.recipe.flags |= flag::FORK_AT_START;
+            }
             Trouble::NeedsFork(why) => {
                 return Err(CrewError::Cannot(name, outside_in_words(why).into()));
             }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use raddle_explore::{Op, OpKind, Step, ThreadId};
+use raddle_explore::{Op, OpKind, Step, TIMER_STEP, TIMERS, ThreadId};
 use raddle_finding::Frame;
 
 use crate::places::{Mapped, Places};
@@ -32,6 +32,11 @@ impl<'a> Words<'a> {
             let id = step.thread.0;
             let label = name.map_or_else(|| format!("T{id}"), |name| format!("T{id} ({name})"));
             words.threads.insert(id, label);
+        }
+        for step in steps.iter().filter(|s| s.op.kind() == OpKind::TimeOut) {
+            if let Some(timer) = timer(step.op.object) {
+                words.threads.insert(step.thread.0, format!("T{} ({timer})", step.thread.0));
+            }
         }
         for op in steps.iter().map(|s| &s.op) {
             if let Some(lock) = lock_of(op) {
@@ -100,6 +105,9 @@ impl<'a> Words<'a> {
             let label = self.lock(op.object);
             return self.name(op.object).map_or(label.clone(), |name| format!("{label} `{name}`"));
         }
+        if let Some(timer) = timer(op.object) {
+            return timer;
+        }
         if op.is_memory() {
             return self.memory(op.object);
         }
@@ -152,6 +160,7 @@ impl<'a> Words<'a> {
             Io => format!("uses descriptor {}", op.object.saturating_sub(1)),
             CondWait => format!("waits on {}", self.object(op)),
             CondWake => format!("comes back from {}", self.object(op)),
+            TimeOut if timer(op.object).is_some() => "expires".into(),
             Choose => "makes a choice".into(),
             Other => "does something else".into(),
             kind => format!("{} {}", verb(kind), self.object(op)),
@@ -174,6 +183,16 @@ impl<'a> Words<'a> {
             _ => format!("is about to go on: {}", self.op(op)),
         }
     }
+}
+
+/// `timer 1`, if the object is one.
+fn timer(object: u64) -> Option<String> {
+    let n = TIMERS.contains(&object).then(|| (object - TIMERS.start) / TIMER_STEP)?;
+    Some(match n {
+        0 => "the alarm".into(),
+        1 | 2 => "the interval timer".into(),
+        n => format!("timer {}", n - 2),
+    })
 }
 
 /// A site is the low half of a program counter; where code lies tells the rest.
@@ -234,6 +253,7 @@ fn verb(kind: OpKind) -> &'static str {
         TimeOut => "gives up waiting for",
         Spurious => "wakes for no reason from",
         Free => "frees",
+        Timer => "sets or asks",
         _ => "uses",
     }
 }
@@ -257,6 +277,17 @@ mod tests {
         assert_eq!(words.pc(0x0000_0010), Some(0x8000_0000_0010));
         assert_eq!(words.pc(0x4000_0000), None);
         assert_eq!(words.pc(0), None);
+    }
+
+    #[test]
+    fn timers_have_names_and_expire() {
+        let mut places = Places::new();
+        let mut words = Words::new(&mut places, &[], &[]);
+        let first_of_program = TIMERS.start + 3 * TIMER_STEP;
+        assert_eq!(words.op(&Op::new(OpKind::Timer, first_of_program, 0)), "sets or asks timer 1");
+        assert_eq!(words.op(&Op::new(OpKind::Timer, TIMERS.start, 0)), "sets or asks the alarm");
+        assert_eq!(words.op(&Op::new(OpKind::TimeOut, first_of_program, 0)), "expires");
+        assert_eq!(words.op(&Op::new(OpKind::TimeOut, 0x1000, 0)), "gives up waiting for word 1");
     }
 
     #[test]

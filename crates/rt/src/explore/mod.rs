@@ -8,11 +8,15 @@
 //! ```text
 //! threads   logical threads: their life, and the donors that lend them a stack and a thread pointer
 //! switch    from one to another, in user space
+//! os_threads  … or by the system, for debuggers
 //! serve     orders in, traces out; the start of an execution and its end
 //! snapshot  the program's memory put aside, and put back after each execution
 //! heap      an allocator whose addresses depend on the allocating thread alone
 //! sync      what each function that can block does instead
 //! signals   what threads send each other
+//! cancel    a thread that asks another to end
+//! timers    timers and their callbacks, which are logical threads too
+//! fork      processes that the program makes, and waiting for them
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
 //! ```
@@ -32,8 +36,11 @@
 //! (inside a library, by `clone`) runs freely. (2) Objects are named by address, which is canonical because the heap and
 //! the stacks are; the paper names them by the order in which they are met.
 
+pub mod cancel;
 mod fatal;
+pub mod fork;
 pub mod heap;
+mod os_threads;
 mod peek;
 mod point;
 mod serve;
@@ -43,6 +50,7 @@ mod switch;
 pub mod sync;
 pub mod threads;
 pub mod time;
+pub mod timers;
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 
@@ -50,7 +58,7 @@ use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
 use raddle_wire::explore::Header;
 
 pub use fatal::{aborts, assertion};
-pub use point::{atomic, data, point, uninterrupted};
+pub use point::{Breaks, atomic, data, point, uninterrupted};
 pub use serve::{before_main, begin, exits, exits_at_once, opens, panics, prepare, retry_with_fork};
 pub use snapshot::{mapped, mapping, unmapping};
 pub use threads::Logical;
@@ -98,6 +106,12 @@ pub enum Wait {
     Handler,
     /// One of these signals to have arrived.
     Signal(u64),
+    /// The timer to expire, which is told apart in `timers::next`.
+    Timer(usize),
+    /// A thread that runs callbacks: another one to run.
+    Callback,
+    /// A child process to have ended, by the argument of `waitpid`.
+    Child(i32),
 }
 
 /// Several descriptors, of which one is to be ready.
@@ -127,6 +141,12 @@ pub struct State {
     pub time: time::Time,
     /// Spurious wake-ups that this execution may still have.
     pub spurious: u32,
+    /// Expiries of timers since the program's own threads last made a step.
+    fruitless: u32,
+    /// Logical threads that stand for timers.
+    timers: u32,
+    /// Signals to the process that every thread blocks.
+    arrived: u64,
 }
 
 #[inline(always)]
@@ -151,6 +171,7 @@ pub fn turn_on(header: *mut Header) {
     heap::prepare();
     time::prepare();
     prepare();
+    fork::prepare();
     ON.store(true, Release);
 }
 

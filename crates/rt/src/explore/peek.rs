@@ -55,7 +55,10 @@ impl Wait {
                 Wait::Initialiser(at, bit) => word(at) & bit == 0,
                 Wait::Descriptor(fd, events) => super::sync::is_ready(fd, events),
                 Wait::Handler => state().threads[thread].handled,
-                Wait::Signal(set) => state().threads[thread].arrived & set != 0,
+                Wait::Signal(set) => (state().threads[thread].arrived | state().arrived) & set != 0,
+                Wait::Timer(_) => false,
+                Wait::Callback => state().threads[thread].told,
+                Wait::Child(which) => super::fork::has_ended(which),
                 Wait::Several(which) => super::sync::is_one_ready(which),
             }
         }

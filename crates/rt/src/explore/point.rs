@@ -3,8 +3,30 @@
 use raddle_explore::{Op, OpKind, ThreadId, View};
 use raddle_wire::explore::{flag, outcome};
 
+use super::signals::Ran;
 use super::switch::switch;
-use super::{Wait, fatal, has, op, serve, signals, state};
+use super::threads::Role;
+use super::{Wait, cancel, fatal, has, op, os_threads, serve, signals, state, timers};
+
+/// What may end a wait before what is waited for has come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub enum Breaks {
+    Nothing,
+    /// Cancellation: of a condition wait, a join.
+    Cancel,
+    /// Cancellation, and a handler that was not installed with `SA_RESTART`.
+    Handler,
+    /// Cancellation, and any handler.
+    AnyHandler,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Over,
+    GaveUp,
+    Broken,
+}
 
 /// The running thread is about to make the step `op`, which `wait` may hold up. Returns when it is its turn.
 #[inline]
@@ -21,13 +43,15 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         let s = state();
         s.pending[me] = op;
         let t = &mut s.threads[me];
+        t.meant = op;
+        t.altered = false;
         t.wait = wait;
         t.timed = false;
         t.pc = pc;
         schedule();
         // A handler may have come first, and taken away what was waited for.
         let spurious = state().threads[me].spurious;
-        if !signals::run_handlers() || wait.is_over(me) || spurious {
+        if signals::run_handlers() == Ran::Nothing || wait.is_over(me) || spurious {
             return;
         }
     }
@@ -39,24 +63,43 @@ pub fn uninterrupted(by: i32) {
     s.threads[s.current].uninterrupted += by;
 }
 
-/// As [`point`], for a wait that may be given up. True: it was.
-pub fn point_timed(op: Op, wait: Wait, pc: usize) -> bool {
+/// As [`point`], for a wait that may be given up (`timed`) or broken off.
+pub fn wait(op: Op, wait: Wait, timed: bool, breaks: Breaks, pc: usize) -> End {
     let s = state();
-    if !s.running {
-        return !wait.is_over(s.current);
-    }
     let me = s.current;
-    s.pending[me] = op;
-    let t = &mut s.threads[me];
-    t.wait = wait;
-    t.timed = true;
-    t.pc = pc;
-    schedule();
-    let t = &mut state().threads[me];
-    let gave_up = t.gives_up;
-    t.timed = false;
-    t.gives_up = false;
-    gave_up
+    if !s.running {
+        return if wait.is_over(me) || !timed { End::Over } else { End::GaveUp };
+    }
+    if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
+        return End::Over;
+    }
+    loop {
+        let s = state();
+        s.pending[me] = op;
+        let t = &mut s.threads[me];
+        (t.meant, t.altered) = (op, false);
+        (t.wait, t.timed, t.breaks) = (wait, timed, breaks);
+        t.pc = pc;
+        schedule();
+        let t = &mut state().threads[me];
+        let (gave_up, spurious) = (t.gives_up, t.spurious);
+        (t.timed, t.gives_up, t.breaks) = (false, false, Breaks::Nothing);
+        let ran = signals::run_handlers();
+        if gave_up {
+            return End::GaveUp;
+        }
+        if spurious || wait.is_over(me) {
+            return End::Over;
+        }
+        if breaks > Breaks::Nothing && cancel::is_due(me) {
+            state().threads[me].cut_short = true;
+            return End::Broken;
+        }
+        let enough = if breaks == Breaks::AnyHandler { Ran::Restarting } else { Ran::Breaking };
+        if breaks >= Breaks::Handler && ran >= enough {
+            return End::Broken;
+        }
+    }
 }
 
 /// The pilot chooses who is next; the running thread goes on when it is chosen.
@@ -66,6 +109,9 @@ pub fn schedule() {
     let next = decide();
     if next != me {
         s.current = next;
+        if os_threads::are_used() {
+            return os_threads::hand_over(me, next);
+        }
         let (from, to) = (&raw mut s.threads[me].context, &raw const s.threads[next].context);
         // SAFETY: contexts of threads of this execution, each left by `switch` or `park`.
         unsafe { switch(from, to) };
@@ -77,6 +123,9 @@ pub fn leave_for_good() -> ! {
     let next = decide();
     let s = state();
     s.current = next;
+    if os_threads::are_used() {
+        os_threads::hand_over_for_good(next);
+    }
     // SAFETY: as above; nobody comes back here.
     unsafe { super::switch::jump(&s.threads[next].context) }
 }
@@ -99,6 +148,13 @@ fn decide() -> usize {
     }
     let t = &mut s.threads[next.index()];
     let kind = s.pending[next.index()].kind();
+    if s.fruitless > 0
+        && t.role == Role::Ordinary
+        && t.handling == 0
+        && !(t.altered && kind == OpKind::Signal)
+    {
+        s.fruitless = 0;
+    }
     t.gives_up = kind == OpKind::TimeOut;
     t.spurious = kind == OpKind::Spurious;
     if t.spurious {
@@ -122,53 +178,60 @@ fn find_enabled() {
         if t.wait.is_over(i) {
             s.enabled.insert(id);
             able = true;
-            if matches!(s.pending[i].kind(), OpKind::TimeOut | OpKind::Spurious) {
+            if t.altered {
                 // It was told while it could have given up: what it does now is what it first meant to do.
-                s.pending[i] = s.threads[i].meant;
+                s.pending[i] = t.meant;
+                s.threads[i].altered = false;
             }
         } else if signals::is_interrupted(i) {
             // It can run a handler, and then goes on waiting.
-            s.threads[i].meant = s.pending[i];
-            s.pending[i] = Op::new(OpKind::Signal, i as u64, s.pending[i].site);
+            s.pending[i] = Op::new(OpKind::Signal, i as u64, t.meant.site);
+            s.threads[i].altered = true;
             s.enabled.insert(id);
             able = true;
         } else if t.timed {
-            give_up(i, OpKind::TimeOut);
+            give_up(i, OpKind::TimeOut, true);
         }
+    }
+    if s.timers > 0
+        && let Some((i, reluctant)) = timers::next(able)
+    {
+        give_up(i, OpKind::TimeOut, reluctant);
     }
     // A wait that returns for no reason is no way out of a deadlock.
     if s.spurious > 0 && able {
         for i in 0..s.count {
             let t = &s.threads[i];
             if !t.ended && t.may_wake && !t.timed && !t.wait.is_over(i) {
-                give_up(i, OpKind::Spurious);
+                give_up(i, OpKind::Spurious, true);
             }
         }
     }
 }
 
-fn give_up(i: usize, kind: OpKind) {
+fn give_up(i: usize, kind: OpKind, reluctant: bool) {
     let s = state();
-    let pending = s.pending[i];
-    if !matches!(pending.kind(), OpKind::TimeOut | OpKind::Spurious) {
-        s.threads[i].meant = pending;
-        s.pending[i] = Op::new(kind, pending.object, pending.site).with_other(pending.other);
-    }
+    let meant = s.threads[i].meant;
+    s.pending[i] = Op::new(kind, meant.object, meant.site).with_other(meant.other);
+    s.threads[i].altered = true;
     s.enabled.insert(ThreadId(i as u16));
-    s.reluctant.insert(ThreadId(i as u16));
+    if reluctant {
+        s.reluctant.insert(ThreadId(i as u16));
+    }
 }
 
-/// Nobody can go on, but somebody waits for a descriptor: the world outside may help (4.2). False: it did not.
+/// Nobody can go on, but somebody waits for a descriptor or a child: the world outside may help (4.2). False: it did not.
 #[cold]
 fn sees_outside() -> bool {
     let s = state();
-    let waits = |i: &usize| {
-        !s.threads[*i].ended && matches!(s.threads[*i].wait, Wait::Descriptor(..) | Wait::Several(_))
+    let patience = |w: Wait| match w {
+        Wait::Descriptor(..) | Wait::Several(_) => serve::PATIENCE_MS,
+        Wait::Child(_) => serve::PATIENCE_WITH_CHILDREN_MS,
+        _ => 0,
     };
-    for _ in 0..serve::PATIENCE_MS {
-        if !(0..s.count).any(|i| waits(&i)) {
-            return false;
-        }
+    let live = |i: &usize| !s.threads[*i].ended;
+    let most = (0..s.count).filter(live).map(|i| patience(s.threads[i].wait)).max();
+    for _ in 0..most.unwrap_or(0) {
         crate::sys::sleep_ms(1);
         find_enabled();
         if !state().enabled.is_empty() {

@@ -13,12 +13,14 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, state, threads, time};
+use super::{Logical, fatal, has, heap, os_threads, state, threads, time};
 use crate::interpose::Real;
 use crate::sys;
 
 /// How long a state in which all wait for the world outside is watched before it is called a deadlock.
 pub const PATIENCE_MS: u32 = 250;
+/// The same where a child process is waited for: it may have much to do.
+pub const PATIENCE_WITH_CHILDREN_MS: u32 = 5000;
 
 const STACK: usize = 256 << 10;
 
@@ -44,7 +46,10 @@ pub struct Serve {
     exit_status: i32,
     /// The first thread's mask when the first execution begins.
     mask: u64,
+    arrived: u64,
     pub main_has_left: bool,
+    /// The program has made a process.
+    pub has_forked: bool,
 }
 
 impl Serve {
@@ -112,7 +117,8 @@ extern "C" fn last_at_exit() {
         let status = state().serve.exit_status;
         finish_exit(status);
     }
-    if !state().serve.begun {
+    // A child that the program has made says nothing.
+    if super::is_on() && !state().serve.begun {
         say(status::NO_THREADS, state().serve.exit_status as u64);
     }
 }
@@ -157,7 +163,10 @@ pub fn begin(_pc: usize) {
         return;
     }
     s.serve.begun = true;
-    if !super::switch::is_possible() {
+    if s.serve.has_forked && !has(flag::FORK_AT_START) {
+        give_up_worker(status::NEEDS_FORK, outside::PROCESS);
+    }
+    if !super::switch::is_possible() && !os_threads::are_used() {
         say(status::CANNOT, cannot::NO_FSGSBASE);
         leave(0);
     }
@@ -173,6 +182,7 @@ fn enter_loop() {
     let s = state();
     s.serve.time = s.time;
     s.serve.mask = s.threads[0].mask;
+    s.serve.arrived = s.arrived;
     let stack = sys::pages(STACK) as usize + STACK;
     // SAFETY: a fresh stack.
     unsafe { park(&mut s.threads[0].context, stack, serve, 0) };
@@ -181,7 +191,7 @@ fn enter_loop() {
 /// All that must be there before the first scheduling point.
 fn prepare_threads() {
     let s = state();
-    threads::make_donors(header().donors as usize);
+    threads::make_donors(if os_threads::are_used() { 0 } else { header().donors as usize });
     fatal::catch_signals();
     // SAFETY: the table lies behind the header.
     s.serve.points = (unsafe { s.header.byte_add(header().points_at()).cast() }, header().points as usize);
@@ -317,6 +327,9 @@ fn execute() {
     s.count = 1;
     s.current = 0;
     s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
+    s.fruitless = 0;
+    s.timers = 0;
+    s.arrived = s.serve.arrived;
     s.time = s.serve.time;
     s.running = !has(flag::FORK_AT_START);
     // SAFETY: the program's context, with its stack as it was left.
@@ -343,6 +356,10 @@ pub fn finish(what: u32) -> ! {
         note_ends(count);
     }
     s.serve.slot().outcome = what;
+    if os_threads::are_used() {
+        // Any of the system's threads may come here, in a process made for this order.
+        leave(0);
+    }
     // SAFETY: the loop's context; its stack is used by nobody meanwhile.
     unsafe { jump(&s.serve.scheduler) }
 }
@@ -353,7 +370,7 @@ fn note_ends(count: usize) {
     let s = state();
     for i in 0..count.min(ENDS) {
         let mut frames = [0u64; FRAMES];
-        let ended = s.threads[i].ended;
+        let ended = s.threads[i].ended || s.threads[i].is_idle();
         let depth = if ended { 0 } else { threads::frames(i, s.threads[i].pc, &mut frames) };
         let pending = s.pending[i];
         let end = &mut s.serve.slot().end[i];

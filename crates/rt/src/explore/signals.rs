@@ -4,15 +4,17 @@
 //! other is kept here: a signal arrives at a logical thread, and its handler runs in that thread when it is next scheduled,
 //! which a waiting thread then can be. Signals from outside go to whatever runs, as the program asked for.
 //!
-//! Not modelled: that a call returns early with EINTR (it goes on waiting), and queued real-time signals.
+//! A signal to the process goes to one thread that takes it; while all block it, it waits for the first that does not.
+//!
+//! Not modelled: queued real-time signals.
 
 use core::ffi::{c_int, c_void};
 
 use raddle_explore::OpKind;
 use raddle_wire::explore::outcome;
 
-use super::point::point;
-use super::{Wait, fatal, op, state, threads};
+use super::point::{Breaks, End, point, wait as wait_for};
+use super::{Wait, cancel, fatal, op, state, threads, time};
 use crate::sys;
 
 const SIGNALS: usize = 65;
@@ -25,6 +27,41 @@ static ACTIONS: sys::Shared<[Option<Action>; SIGNALS]> = sys::Shared::new([None;
 fn action(signal: c_int) -> &'static mut Option<Action> {
     // SAFETY: one thread runs at a time; the number was checked.
     unsafe { &mut (*ACTIONS.get())[signal as usize] }
+}
+
+/// What comes along with a signal: why it was sent, and a value.
+#[derive(Clone, Copy)]
+pub struct Parcel {
+    pub code: c_int,
+    pub value: usize,
+}
+
+/// What came along with the last of each. Part of the snapshot.
+static PARCELS: sys::Shared<[Parcel; SIGNALS]> =
+    sys::Shared::new([Parcel { code: libc::SI_USER, value: 0 }; SIGNALS]);
+
+fn parcel(signal: c_int) -> &'static mut Parcel {
+    // SAFETY: one thread runs at a time; the number was checked.
+    unsafe { &mut (*PARCELS.get())[signal as usize] }
+}
+
+/// Fills in what a handler or `sigwaitinfo` is told.
+///
+/// # Safety
+/// Room for a description, or null.
+pub unsafe fn describe(signal: c_int, info: *mut libc::siginfo_t) {
+    /// Where the value is: behind what tells the sender.
+    const VALUE: usize = 24;
+    if info.is_null() {
+        return;
+    }
+    // SAFETY: the caller's; zero is a valid description.
+    unsafe {
+        *info = core::mem::zeroed();
+        (*info).si_signo = signal;
+        (*info).si_code = parcel(signal).code;
+        *info.byte_add(VALUE).cast::<usize>() = parcel(signal).value;
+    }
 }
 
 fn is_signal(signal: c_int) -> bool {
@@ -99,53 +136,108 @@ pub fn send_to(handle: usize, signal: c_int, pc: usize) -> Option<c_int> {
     if !is_signal(signal) {
         return Some(if signal == 0 { 0 } else { libc::EINVAL });
     }
-    send(to, signal, pc);
+    send(to, signal, PLAIN, pc);
     Some(0)
 }
 
+/// By `kill` and the like.
+pub const PLAIN: Parcel = Parcel { code: libc::SI_USER, value: 0 };
+
 /// Sends to whichever thread takes it: the first that does not block it.
-pub fn send_to_process(signal: c_int, pc: usize) {
-    let s = state();
-    let takes = |i: &usize| !s.threads[*i].ended && s.threads[*i].mask & bit(signal) == 0;
-    send((0..s.count).find(takes).unwrap_or(0), signal, pc);
+pub fn send_to_process(signal: c_int, parcel: Parcel, pc: usize) {
+    if !is_signal(signal) {
+        return;
+    }
+    let to = taker(signal);
+    point(op(OpKind::Signal, to.unwrap_or(0), pc), Wait::Nothing, pc);
+    arrives(to, signal, parcel);
 }
 
-pub fn send(to: usize, signal: c_int, pc: usize) {
-    point(op(OpKind::Signal, to, pc), Wait::Nothing, pc);
-    state().threads[to].arrived |= bit(signal);
-    if to == state().current {
-        run_handlers();
+/// At a thread, or at the process if all block it.
+pub fn arrives(to: Option<usize>, signal: c_int, parcel: Parcel) {
+    *self::parcel(signal) = parcel;
+    let s = state();
+    match to {
+        Some(to) => s.threads[to].arrived |= bit(signal),
+        None => s.arrived |= bit(signal),
     }
+    run_handlers();
+}
+
+/// Who takes a signal to the process: who waits for it, else who does not block it.
+pub fn taker(signal: c_int) -> Option<usize> {
+    let s = state();
+    let live = |i: &usize| !s.threads[*i].ended && s.threads[*i].arrived & bit(signal) == 0;
+    let waits =
+        |i: &usize| live(i) && matches!(s.threads[*i].wait, Wait::Signal(set) if set & bit(signal) != 0);
+    let takes = |i: &usize| !s.threads[*i].ended && s.threads[*i].mask & bit(signal) == 0;
+    (0..s.count).find(waits).or_else(|| (0..s.count).find(takes))
+}
+
+pub fn send(to: usize, signal: c_int, parcel: Parcel, pc: usize) {
+    point(op(OpKind::Signal, to, pc), Wait::Nothing, pc);
+    arrives(Some(to), signal, parcel);
+}
+
+/// Has the signal come and not been taken yet?
+pub fn is_pending(signal: c_int) -> bool {
+    let s = state();
+    is_signal(signal)
+        && (s.arrived | s.threads[..s.count].iter().fold(0, |all, t| all | t.arrived)) & bit(signal) != 0
+}
+
+/// Would the signal end the process?
+pub fn is_fatal(signal: c_int) -> bool {
+    is_signal(signal)
+        && !is_harmless(signal)
+        && action(signal).is_none_or(|a| a.sa_sigaction == libc::SIG_DFL)
+        && !(0..state().count)
+            .any(|i| matches!(state().threads[i].wait, Wait::Signal(s) if s & bit(signal) != 0))
+        && (0..state().count).any(|i| !state().threads[i].ended && state().threads[i].mask & bit(signal) == 0)
 }
 
 /// Has something arrived that the thread does not block?
 pub fn is_interrupted(thread: usize) -> bool {
     let t = &state().threads[thread];
-    t.arrived & !t.mask != 0
+    (t.arrived | state().arrived) & !t.mask != 0 || t.breaks > Breaks::Nothing && cancel::is_due(thread)
 }
 
-/// Runs the handlers for what has arrived at the running thread. False: there was nothing.
-pub fn run_handlers() -> bool {
-    let mut any = false;
+/// What has run, the most that matters to a call that was waiting.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ran {
+    Nothing,
+    /// A signal came that is ignored.
+    Ignored,
+    /// A handler with `SA_RESTART`.
+    Restarting,
+    /// A handler without.
+    Breaking,
+}
+
+/// Runs the handlers for what has arrived at the running thread.
+pub fn run_handlers() -> Ran {
+    let mut most = Ran::Nothing;
     loop {
         let s = state();
         let t = &mut s.threads[s.current];
-        let ready = t.arrived & !t.mask;
+        let ready = (t.arrived | s.arrived) & !t.mask;
         if ready == 0 {
-            return any;
+            return most;
         }
         let signal = ready.trailing_zeros() as c_int + 1;
-        t.arrived &= !bit(signal);
-        any = true;
-        handle(signal);
-        state().threads[state().current].handled = true;
+        if t.arrived & bit(signal) != 0 {
+            t.arrived &= !bit(signal);
+        } else {
+            s.arrived &= !bit(signal);
+        }
+        most = most.max(handle(signal));
     }
 }
 
-fn handle(signal: c_int) {
+fn handle(signal: c_int) -> Ran {
     let Some(action) = *action(signal) else { return by_default(signal) };
     match action.sa_sigaction {
-        libc::SIG_IGN => {}
+        libc::SIG_IGN => Ran::Ignored,
         libc::SIG_DFL => by_default(signal),
         handler => {
             let s = state();
@@ -153,34 +245,57 @@ fn handle(signal: c_int) {
             // SAFETY: the first word of a set has all signals there are.
             let during = unsafe { *(&raw const action.sa_mask).cast::<u64>() };
             s.threads[s.current].mask = before | during | bit(signal);
+            s.threads[s.current].handling += 1;
             // SAFETY: the program's handler; zero is a valid description of a signal.
             unsafe {
                 let mut info = core::mem::zeroed::<libc::siginfo_t>();
-                info.si_signo = signal;
+                describe(signal, &mut info);
                 type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
                 core::mem::transmute::<usize, Handler>(handler)(signal, &mut info, core::ptr::null_mut());
             }
             let s = state();
-            s.threads[s.current].mask = before;
+            let t = &mut s.threads[s.current];
+            t.mask = before;
+            t.handling -= 1;
+            t.handled = true;
+            if action.sa_flags & libc::SA_RESTART != 0 { Ran::Restarting } else { Ran::Breaking }
         }
     }
 }
 
-fn by_default(signal: c_int) {
-    if !matches!(signal, libc::SIGCHLD | libc::SIGURG | libc::SIGWINCH | libc::SIGCONT) && state().running {
+fn is_harmless(signal: c_int) -> bool {
+    matches!(signal, libc::SIGCHLD | libc::SIGURG | libc::SIGWINCH | libc::SIGCONT)
+}
+
+fn by_default(signal: c_int) -> Ran {
+    if !is_harmless(signal) && state().running {
         state().serve.slot().detail = signal as u64;
         fatal::ends(outcome::SIGNAL, state().current);
     }
+    Ran::Ignored
 }
 
-/// `sigwait`: the signal that came.
-pub fn wait(set: u64, pc: usize) -> c_int {
-    point(op(OpKind::Signal, state().current, pc), Wait::Signal(set), pc);
+/// `sigwait` and its kin: the signal that came, or why none did. After so many nanoseconds it may give up.
+pub fn wait(set: u64, most: Option<u64>, breaks: Breaks, pc: usize) -> Result<c_int, c_int> {
+    let until = state().time.passed.saturating_add(most.unwrap_or(0));
+    let o = op(OpKind::Signal, state().current, pc);
+    match wait_for(o, Wait::Signal(set), most.is_some(), breaks, pc) {
+        End::Over => {}
+        End::GaveUp => {
+            time::pass_until(until);
+            return Err(libc::EAGAIN);
+        }
+        End::Broken => return Err(libc::EINTR),
+    }
     let s = state();
     let t = &mut s.threads[s.current];
-    let signal = (t.arrived & set).trailing_zeros() as c_int + 1;
-    t.arrived &= !bit(signal);
-    signal
+    let signal = ((t.arrived | s.arrived) & set).trailing_zeros() as c_int + 1;
+    if t.arrived & bit(signal) != 0 {
+        t.arrived &= !bit(signal);
+    } else {
+        s.arrived &= !bit(signal);
+    }
+    Ok(signal)
 }
 
 /// `pause` and `sigsuspend`: until a handler has run, with this mask meanwhile.
@@ -193,12 +308,12 @@ pub fn pause(mask: Option<u64>, pc: usize) {
     let s = state();
     s.threads[me].handled = false;
     s.threads[me].mask = mask.unwrap_or(before);
-    point(op(OpKind::Signal, me, pc), Wait::Handler, pc);
+    wait_for(op(OpKind::Signal, me, pc), Wait::Handler, false, Breaks::Cancel, pc);
     state().threads[me].mask = before;
 }
 
 /// What has arrived and is blocked.
 pub fn pending() -> u64 {
     let s = state();
-    s.threads[s.current].arrived
+    s.threads[s.current].arrived | s.arrived
 }

@@ -92,7 +92,12 @@ impl Snapshot {
             self.donors += 1;
             self.bytes += high - low;
         }
-        let mut maps = [(0usize, 0usize, false); 512];
+        // Hundreds of threads have more mappings than a stack has room for.
+        // SAFETY: fresh memory, as much as is wanted; any bytes that are zero are an entry.
+        let maps = unsafe {
+            let at = sys::pages(MOST * size_of::<(usize, usize, bool)>());
+            core::slice::from_raw_parts_mut(at.cast::<(usize, usize, bool)>(), MOST)
+        };
         let mut n = 0;
         modules::each_line(|line| {
             if let Some((low, high, is_stack)) = writable(line)

@@ -4,12 +4,12 @@
 //! barriers and futexes have nothing to try: their waiters are told ([`Wait::Told`]), and the object itself stays as it is.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicU64, Ordering::*};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
 
 use raddle_explore::{Op, OpKind};
 
 use super::peek;
-use super::point::{point, point_timed};
+use super::point::{Breaks, End, point, wait};
 use super::{Several, Wait, has, op, state, time};
 use crate::interpose::Real;
 use crate::sys;
@@ -73,17 +73,22 @@ pub fn nanoseconds(t: &libc::timespec) -> u64 {
     (t.tv_sec.max(0) as u64).saturating_mul(1_000_000_000).saturating_add(t.tv_nsec.max(0) as u64)
 }
 
-/// Waits, then tries. True: it gave up.
-fn wait_for(o: Op, wait: Wait, until: Until, pc: usize) -> bool {
-    if until.at.is_none() {
-        point(o, wait, pc);
-        return false;
-    }
-    let gave_up = point_timed(o, wait, pc);
-    if gave_up {
+/// Waits until the time has come at most.
+fn wait_until(o: Op, what: Wait, until: Until, breaks: Breaks, pc: usize) -> End {
+    let end = wait(o, what, until.at.is_some(), breaks, pc);
+    if end == End::GaveUp {
         until.given_up();
     }
-    gave_up
+    end
+}
+
+/// Waits, then tries. True: it gave up.
+fn wait_for(o: Op, what: Wait, until: Until, pc: usize) -> bool {
+    if until.at.is_none() {
+        point(o, what, pc);
+        return false;
+    }
+    wait_until(o, what, until, Breaks::Nothing, pc) == End::GaveUp
 }
 
 static MUTEX_TRYLOCK: Real = Real::new(c"pthread_mutex_trylock", None);
@@ -139,11 +144,13 @@ pub fn step(kind: OpKind, object: usize, pc: usize, real: impl FnOnce() -> c_int
 
 pub fn semaphore_wait(s: usize, until: Until, pc: usize) -> c_int {
     static TRY: Real = Real::new(c"sem_trywait", None);
-    if wait_for(op(OpKind::SemWait, s, pc), Wait::Semaphore(s), until, pc) {
-        sys::set_errno(libc::ETIMEDOUT);
-        return -1;
+    match wait_until(op(OpKind::SemWait, s, pc), Wait::Semaphore(s), until, Breaks::Handler, pc) {
+        End::Over => call(&TRY, s),
+        end => {
+            sys::set_errno(if end == End::GaveUp { libc::ETIMEDOUT } else { libc::EINTR });
+            -1
+        }
     }
-    call(&TRY, s)
 }
 
 static WAITED: AtomicU64 = AtomicU64::new(0);
@@ -223,16 +230,46 @@ pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
     let owned = peek::mutex_owner(m) == state().threads[state().current].kernel_id;
     call(&MUTEX_UNLOCK, m);
     begin_to_wait(has(flag::SPURIOUS));
-    let gave_up = wait_for(both(OpKind::CondWake), Wait::ToldAndMutex(c, m), until, pc);
+    let end = wait_until(both(OpKind::CondWake), Wait::ToldAndMutex(c, m), until, Breaks::Cancel, pc);
+    let gave_up = end == End::GaveUp;
     let for_nothing = state().threads[state().current].spurious;
     end_of_wait();
-    if gave_up || for_nothing {
+    // A thread that is cancelled runs its clean-up handlers with the mutex.
+    if end != End::Over || for_nothing {
         point(op(OpKind::Lock, m, pc), Wait::Mutex(m), pc);
     }
     if owned {
         call(&MUTEX_TRYLOCK, m);
     }
     if gave_up { libc::ETIMEDOUT } else { 0 }
+}
+
+/// The clock of a condition variable's time-outs. Where glibc keeps it differs between versions, so a variable that has it is
+/// looked at once.
+pub fn clock_of(c: usize) -> c_int {
+    static AT: AtomicUsize = AtomicUsize::new(0);
+    const MONOTONIC: u32 = 2;
+    const WORDS: usize = size_of::<libc::pthread_cond_t>() / 4;
+    let mut at = AT.load(Relaxed);
+    if at == 0 {
+        // SAFETY: the C library's functions on fresh objects; these take no lock.
+        let sample = unsafe {
+            let mut attributes = core::mem::zeroed::<libc::pthread_condattr_t>();
+            let mut sample = core::mem::zeroed::<libc::pthread_cond_t>();
+            libc::pthread_condattr_init(&mut attributes);
+            libc::pthread_condattr_setclock(&mut attributes, libc::CLOCK_MONOTONIC);
+            libc::pthread_cond_init(&mut sample, &attributes);
+            core::mem::transmute::<libc::pthread_cond_t, [u32; WORDS]>(sample)
+        };
+        at = sample.iter().position(|w| *w == MONOTONIC).map_or(usize::MAX, |i| i * 4);
+        AT.store(at, Relaxed);
+        super::found(&AT);
+    }
+    // SAFETY: inside the program's variable.
+    if at != usize::MAX && unsafe { *((c + at) as *const u32) } & MONOTONIC != 0 {
+        return libc::CLOCK_MONOTONIC;
+    }
+    libc::CLOCK_REALTIME
 }
 
 pub fn cond_signal(c: usize, all: bool, pc: usize) -> c_int {
@@ -311,46 +348,68 @@ unsafe fn futex_wait(word: usize, value: u32, until: Until, pc: usize) -> isize 
         return -libc::EAGAIN as isize;
     }
     begin_to_wait(has(flag::SPURIOUS));
-    let gave_up = wait_for(op(OpKind::FutexWait, word, pc), Wait::Told(word), until, pc);
+    let o = op(OpKind::FutexWait, word, pc);
+    let end = wait_until(o, Wait::Told(word), until, Breaks::Handler, pc);
     end_of_wait();
-    if gave_up { -libc::ETIMEDOUT as isize } else { 0 }
+    match end {
+        End::Over => 0,
+        End::GaveUp => -libc::ETIMEDOUT as isize,
+        End::Broken => -libc::EINTR as isize,
+    }
 }
 
 pub fn yields(pc: usize) {
     point(op(OpKind::Yield, 0, pc), Wait::Nothing, pc);
 }
 
-/// Before a call that may wait for the descriptor.
-pub fn descriptor(fd: c_int, events: i16, pc: usize) {
-    message(fd, events, 0, pc);
+/// `pthread_testcancel`: a request may come just before.
+pub fn looks_whether_cancelled(pc: usize) {
+    let me = state().current;
+    point(op(OpKind::Signal, me, pc), Wait::Nothing, pc);
+    state().threads[me].cut_short = super::cancel::is_due(me);
+}
+
+/// Before a call that may wait for the descriptor. False: it is broken off, and has said so.
+#[must_use]
+pub fn descriptor(fd: c_int, events: i16, pc: usize) -> bool {
+    message(fd, events, 0, pc)
 }
 
 /// The same with the flags of `recv` and `send`.
-pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) {
+#[must_use]
+pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
     if !state().running || fd == 1 || fd == 2 {
-        return;
+        return true;
     }
     super::retry_with_fork(outside::PIPE_OR_SOCKET);
     let nonblocking = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0])
         & libc::O_NONBLOCK as isize
         != 0;
-    let wait = if nonblocking || flags & libc::MSG_DONTWAIT != 0 {
+    let what = if nonblocking || flags & libc::MSG_DONTWAIT != 0 {
         Wait::Nothing
     } else {
         Wait::Descriptor(fd, events)
     };
-    point(op(OpKind::Io, fd as usize + 1, pc), wait, pc);
+    goes_on(wait(op(OpKind::Io, fd as usize + 1, pc), what, false, Breaks::Handler, pc))
 }
 
-/// Before a call that may wait for one of several descriptors.
-pub fn several(which: Several, waits: bool, until: Until, pc: usize) {
+fn goes_on(end: End) -> bool {
+    if end == End::Broken {
+        sys::set_errno(libc::EINTR);
+    }
+    end != End::Broken
+}
+
+/// Before a call that may wait for one of several descriptors. False: it is broken off, and has said so.
+#[must_use]
+pub fn several(which: Several, waits: bool, until: Until, pc: usize) -> bool {
     if !state().running {
-        return;
+        return true;
     }
     super::retry_with_fork(outside::PIPE_OR_SOCKET);
-    let wait = if waits { Wait::Several(which) } else { Wait::Nothing };
+    let what = if waits { Wait::Several(which) } else { Wait::Nothing };
     // Which channels are meant is not known: related to everything.
-    wait_for(op(OpKind::Other, 0, pc), wait, until, pc);
+    goes_on(wait_until(op(OpKind::Other, 0, pc), what, until, Breaks::AnyHandler, pc))
 }
 
 pub fn is_one_ready(which: Several) -> bool {

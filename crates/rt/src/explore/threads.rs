@@ -11,9 +11,9 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 use raddle_explore::{MAX_THREADS, Op, OpKind};
 use raddle_wire::explore::status;
 
-use super::point::{leave_for_good, point, point_timed};
+use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
-use super::{Wait, op, serve, state};
+use super::{Wait, op, os_threads, serve, state};
 use crate::detect::thread::current;
 use crate::interpose::Real;
 use crate::sys;
@@ -25,6 +25,8 @@ pub struct Logical {
     pub wait: Wait,
     /// The wait may be given up.
     pub timed: bool,
+    /// What may break it off.
+    pub breaks: Breaks,
     /// It was chosen to give up.
     pub gives_up: bool,
     /// The wait may end for no reason, and just did.
@@ -37,8 +39,12 @@ pub struct Logical {
     pub joined: bool,
     /// C11's start functions give an int.
     pub gives_int: bool,
-    /// What it meant to do before giving up became an alternative.
+    /// What it means to do, and whether its pending step is something else: to give up, to run a handler.
     pub meant: Op,
+    pub altered: bool,
+    pub role: Role,
+    /// The callback that it is to run, and its argument.
+    pub job: (usize, usize),
     /// Where its pending step is.
     pub pc: usize,
     pub function: usize,
@@ -55,6 +61,12 @@ pub struct Logical {
     pub arrived: u64,
     /// A handler has run since this was last taken back.
     pub handled: bool,
+    /// Handlers that it is in.
+    pub handling: u32,
+    /// It was asked to end; it does not want to hear of it; and a wait was broken off for it.
+    pub cancelled: bool,
+    pub never_cancelled: bool,
+    pub cut_short: bool,
     /// Locks of the C library that it holds, in which another would wait for real.
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
@@ -66,6 +78,7 @@ impl Logical {
         context: Context::NONE,
         wait: Wait::Nothing,
         timed: false,
+        breaks: Breaks::Nothing,
         gives_up: false,
         may_wake: false,
         spurious: false,
@@ -75,6 +88,9 @@ impl Logical {
         joined: false,
         gives_int: false,
         meant: Op::new(OpKind::Start, 0, 0),
+        altered: false,
+        role: Role::Ordinary,
+        job: (0, 0),
         pc: 0,
         function: 0,
         argument: 0,
@@ -86,9 +102,29 @@ impl Logical {
         mask: 0,
         arrived: 0,
         handled: false,
+        handling: 0,
+        cancelled: false,
+        never_cancelled: false,
+        cut_short: false,
         uninterrupted: 0,
         since: 0,
     };
+
+    /// A thread of a timer that has nothing to do: it keeps no process alive, and is in nobody's way.
+    pub fn is_idle(&self) -> bool {
+        matches!(self.wait, Wait::Timer(_) | Wait::Callback)
+    }
+}
+
+/// What a logical thread is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The program's own.
+    Ordinary,
+    /// It stands for a timer.
+    Timer,
+    /// It runs a timer's callbacks.
+    Callback,
 }
 
 /// A parked donor.
@@ -179,7 +215,7 @@ extern "C" fn wait_for_ever(_: usize) -> ! {
 }
 
 /// The life of a logical thread, on the carrier.
-fn live() -> ! {
+pub fn live() -> ! {
     let me = &state().threads[state().current];
     let (function, argument, gives_int) = (me.function, me.argument, me.gives_int);
     let mut bottom = Bottom { words: [0; 32], unwound: 0 };
@@ -251,10 +287,16 @@ pub fn end(result: usize) -> ! {
         // The first thread ended by `pthread_exit`; the process ends with the last thread.
         s.serve.main_has_left = true;
     }
-    if (0..s.count).all(|i| s.threads[i].ended) {
+    end_process_if_last();
+    leave_for_good()
+}
+
+/// The process ends with the last thread.
+pub fn end_process_if_last() {
+    let s = state();
+    if (0..s.count).all(|i| s.threads[i].ended || s.threads[i].is_idle()) {
         serve::finish_exit(0);
     }
-    leave_for_good()
 }
 
 /// A new logical thread.
@@ -267,38 +309,85 @@ pub unsafe fn create(
     pc: usize,
 ) -> c_int {
     super::begin(pc);
-    let s = state();
-    let i = s.count;
-    if i > donors() || i >= MAX_THREADS {
-        serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
-    }
+    let i = next_id();
     point(op(OpKind::Create, i, pc), Wait::Nothing, pc);
-    let s = state();
     // Others may have created threads meanwhile.
-    let i = s.count;
-    if i > donors() || i >= MAX_THREADS {
-        serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
-    }
-    let d = donor(i - 1);
+    let i = next_id();
+    // SAFETY: the program's attributes.
+    let (context, new, kernel_id) = match unsafe { body_of(i, attributes) } {
+        Ok(body) => body,
+        Err(error) => return error,
+    };
+    let s = state();
     s.threads[i] = Logical {
-        // SAFETY: the program's attributes.
-        context: unsafe { own_stack_of(attributes) }
-            .map_or(d.context, |top| d.context.moved_to(top, live_on_own_stack)),
+        context,
         function,
         argument,
         gives_int,
         // SAFETY: the program's attributes.
         detached: unsafe { crate::interpose::thread::starts_detached(attributes) },
-        handle: d.handle,
-        kernel_id: d.kernel_id,
+        handle: new,
+        kernel_id,
         mask: s.threads[s.current].mask,
         ..Logical::FIRST
     };
     s.pending[i] = op(OpKind::Start, i, function);
     s.count += 1;
     // SAFETY: the program's variable.
-    unsafe { *handle = d.handle };
+    unsafe { *handle = new };
     0
+}
+
+/// What logical thread `i` runs on: a donor, or a thread of the system's.
+unsafe fn body_of(i: usize, attributes: *const c_void) -> Result<(Context, usize, u32), c_int> {
+    if os_threads::are_used() {
+        // SAFETY: the program's attributes.
+        return unsafe { os_threads::start(i, attributes) }.map(|handle| (Context::NONE, handle, 0));
+    }
+    let d = donor(i - 1);
+    // SAFETY: the program's attributes.
+    let context = match unsafe { own_stack_of(attributes) } {
+        Some(top) => d.context.moved_to(top, live_on_own_stack),
+        None => d.context,
+    };
+    Ok((context, d.handle, d.kernel_id))
+}
+
+/// The number of the next thread.
+pub fn next_id() -> usize {
+    let i = state().count;
+    if i >= MAX_THREADS || (i > donors() && !os_threads::are_used()) {
+        serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
+    }
+    i
+}
+
+/// A thread for a timer, which blocks all signals. Its first step is `first`.
+pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: usize) -> usize {
+    let i = next_id();
+    // SAFETY: no attributes.
+    let (context, handle, kernel_id) = match unsafe { body_of(i, core::ptr::null()) } {
+        Ok(body) => body,
+        Err(_) => sys::die(b"raddle: no thread for a timer\n"),
+    };
+    let s = state();
+    s.threads[i] = Logical {
+        context,
+        function,
+        argument,
+        detached: true,
+        handle,
+        kernel_id,
+        mask: u64::MAX,
+        role,
+        wait: first.1,
+        meant: first.0,
+        pc,
+        ..Logical::FIRST
+    };
+    s.pending[i] = first.0;
+    s.count += 1;
+    i
 }
 
 /// The top of the stack that the program gives its new thread, if it does.
@@ -318,6 +407,18 @@ unsafe fn own_stack_of(attributes: *const c_void) -> Option<usize> {
 
 extern "C" fn live_on_own_stack() -> ! {
     live()
+}
+
+/// The kernel's number of the carrier is nobody's; the same in every run is better.
+const FIRST_NUMBER: c_int = 100_000;
+
+/// The running thread's `gettid`.
+pub fn number() -> c_int {
+    FIRST_NUMBER + state().current as c_int
+}
+
+pub fn by_number(number: c_int) -> Option<usize> {
+    usize::try_from(number - FIRST_NUMBER).ok().filter(|i| *i < state().count)
 }
 
 pub fn by_handle(handle: usize) -> Option<usize> {
@@ -345,12 +446,16 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
     }
     let o = op(OpKind::Join, i, pc);
     match patience {
-        Patience::Endless => point(o, Wait::Thread(i), pc),
-        Patience::Timed => {
-            if point_timed(o, Wait::Thread(i), pc) {
-                return Some(Err(libc::ETIMEDOUT));
+        Patience::Endless => {
+            if wait(o, Wait::Thread(i), false, Breaks::Cancel, pc) == End::Broken {
+                return Some(Err(libc::EINTR));
             }
         }
+        Patience::Timed => match wait(o, Wait::Thread(i), true, Breaks::Cancel, pc) {
+            End::Over => {}
+            End::GaveUp => return Some(Err(libc::ETIMEDOUT)),
+            End::Broken => return Some(Err(libc::EINTR)),
+        },
         Patience::None => {
             point(o, Wait::Nothing, pc);
             if !state().threads[i].ended {

@@ -6,7 +6,7 @@ use raddle_explore::OpKind;
 use raddle_wire::explore::flag;
 
 use super::point::point;
-use super::{Wait, has, is_running, op, state};
+use super::{Wait, cancel, has, is_running, op, state};
 use crate::sys;
 
 /// What has passed since the process began, in nanoseconds.
@@ -37,24 +37,43 @@ pub fn prepare() {
 pub fn now(clock: libc::c_int) -> u64 {
     let s = state();
     s.time.passed += LOOK;
-    let start = match clock {
-        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => REAL_AT_START.load(Relaxed),
-        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => 0,
-        _ => MONOTONIC_AT_START.load(Relaxed),
-    };
-    start + s.time.passed
+    at_start(clock) + s.time.passed
 }
 
-/// Sleeps for so long.
-pub fn sleep(nanoseconds: u64, pc: usize) {
+/// What the clock showed when the process began.
+pub fn at_start(clock: libc::c_int) -> u64 {
+    match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_REALTIME_ALARM | libc::CLOCK_TAI => {
+            REAL_AT_START.load(Relaxed)
+        }
+        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => 0,
+        _ => MONOTONIC_AT_START.load(Relaxed),
+    }
+}
+
+/// At least so much has passed.
+pub fn pass_until(passed: u64) {
+    let s = state();
+    s.time.passed = s.time.passed.max(passed);
+}
+
+/// Sleeps for so long. A handler that runs, or cancellation, ends it early: what is left, then.
+pub fn sleep(nanoseconds: u64, pc: usize) -> Result<(), u64> {
     let until = state().time.passed.saturating_add(nanoseconds);
     if is_running() {
         let o = op(OpKind::Sleep, 0, pc).with_yields(!has(flag::SLEEP_IS_NOT_YIELD));
+        let me = state().current;
+        state().threads[me].handled = false;
         point(o, Wait::Nothing, pc);
+        let t = &mut state().threads[me];
+        t.cut_short = cancel::is_due(me);
+        if t.handled || t.cut_short {
+            return Err(until.saturating_sub(state().time.passed));
+        }
     }
     // Others may have slept at the same time.
-    let s = state();
-    s.time.passed = s.time.passed.max(until);
+    pass_until(until);
+    Ok(())
 }
 
 /// The thread has given up a wait: the clock shows at least `until` of `clock`.

@@ -80,17 +80,17 @@ pub fn signalling(t: &mut Thread, c: *mut c_void) {
 interpose! {
     fn pthread_cond_wait(c: *mut c_void, m: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         wait(t, c, m, pc, || real(c, m))
-    } explore {
+    } explore cancels {
         sync_explore::cond_wait(c as usize, m as usize, Until::NEVER, pc)
     }
     fn pthread_cond_timedwait(c: *mut c_void, m: *mut c_void, until: *const c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         wait(t, c, m, pc, || real(c, m, until))
-    } explore {
-        sync_explore::cond_wait(c as usize, m as usize, Until::new(libc::CLOCK_REALTIME, until), pc)
+    } explore cancels {
+        sync_explore::cond_wait(c as usize, m as usize, Until::new(sync_explore::clock_of(c as usize), until), pc)
     }
     fn pthread_cond_clockwait(c: *mut c_void, m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         wait(t, c, m, pc, || real(c, m, clock, until))
-    } explore {
+    } explore cancels {
         sync_explore::cond_wait(c as usize, m as usize, Until::new(clock, until), pc)
     }
     fn pthread_cond_signal(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {

@@ -116,16 +116,20 @@ interpose! {
             writes(t, pc, to, got as usize);
         }
         got
-    } explore {
-        explore::sync::descriptor(fd, libc::POLLIN, pc);
+    } explore cancels {
+        if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
+            return -1;
+        }
         real(fd, to, n)
     }
     fn write(fd: c_int, from: *const c_void, n: usize) -> isize, |t, pc, real| {
         reads(t, pc, from, n);
         sending(t, fd);
         real(fd, from, n)
-    } explore {
-        explore::sync::descriptor(fd, libc::POLLOUT, pc);
+    } explore cancels {
+        if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
+            return -1;
+        }
         real(fd, from, n)
     }
     fn readv(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
@@ -136,39 +140,49 @@ interpose! {
             each_buffer(v, count, got as usize, |p, n| writes(t, pc, p, n));
         }
         got
-    } explore {
-        explore::sync::descriptor(fd, libc::POLLIN, pc);
+    } explore cancels {
+        if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
+            return -1;
+        }
         real(fd, v, count)
     }
     fn writev(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
         each_buffer(v, count, usize::MAX, |p, n| reads(t, pc, p, n));
         sending(t, fd);
         real(fd, v, count)
-    } explore {
-        explore::sync::descriptor(fd, libc::POLLOUT, pc);
+    } explore cancels {
+        if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
+            return -1;
+        }
         real(fd, v, count)
     }
     fn send(fd: c_int, from: *const c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
         reads(t, pc, from, n);
         sending(t, fd);
         real(fd, from, n, flags)
-    } explore {
-        explore::sync::message(fd, libc::POLLOUT, flags, pc);
+    } explore cancels {
+        if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
+            return -1;
+        }
         real(fd, from, n, flags)
     }
     fn sendto(fd: c_int, from: *const c_void, n: usize, flags: c_int, to: *const c_void, len: u32) -> isize, |t, pc, real| {
         reads(t, pc, from, n);
         sending(t, fd);
         real(fd, from, n, flags, to, len)
-    } explore {
-        explore::sync::message(fd, libc::POLLOUT, flags, pc);
+    } explore cancels {
+        if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
+            return -1;
+        }
         real(fd, from, n, flags, to, len)
     }
     fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> isize, |t, pc, real| {
         sending(t, fd);
         real(fd, message, flags)
-    } explore {
-        explore::sync::message(fd, libc::POLLOUT, flags, pc);
+    } explore cancels {
+        if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
+            return -1;
+        }
         real(fd, message, flags)
     }
     fn recv(fd: c_int, to: *mut c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
@@ -179,8 +193,10 @@ interpose! {
             writes(t, pc, to, got as usize);
         }
         got
-    } explore {
-        explore::sync::message(fd, libc::POLLIN, flags, pc);
+    } explore cancels {
+        if !explore::sync::message(fd, libc::POLLIN, flags, pc) {
+            return -1;
+        }
         real(fd, to, n, flags)
     }
     fn recvfrom(fd: c_int, to: *mut c_void, n: usize, flags: c_int, from: *mut c_void, len: *mut u32) -> isize, |t, pc, real| {
@@ -191,8 +207,10 @@ interpose! {
             writes(t, pc, to, got as usize);
         }
         got
-    } explore {
-        explore::sync::message(fd, libc::POLLIN, flags, pc);
+    } explore cancels {
+        if !explore::sync::message(fd, libc::POLLIN, flags, pc) {
+            return -1;
+        }
         real(fd, to, n, flags, from, len)
     }
     fn recvmsg(fd: c_int, message: *mut c_void, flags: c_int) -> isize, |t, pc, real| {
@@ -202,8 +220,10 @@ interpose! {
             received(t, fd);
         }
         got
-    } explore {
-        explore::sync::message(fd, libc::POLLIN, flags, pc);
+    } explore cancels {
+        if !explore::sync::message(fd, libc::POLLIN, flags, pc) {
+            return -1;
+        }
         real(fd, message, flags)
     }
     fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { paired(fds, real(fds)) } explore {
@@ -228,7 +248,9 @@ interpose! {
         sending(t, fd);
         real(fd, value)
     } explore {
-        explore::sync::descriptor(fd, libc::POLLOUT, pc);
+        if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
+            return -1;
+        }
         real(fd, value)
     }
     fn eventfd_read(fd: c_int, value: *mut u64) -> c_int, |t, pc, real| {
@@ -238,7 +260,9 @@ interpose! {
         }
         r
     } explore {
-        explore::sync::descriptor(fd, libc::POLLIN, pc);
+        if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
+            return -1;
+        }
         real(fd, value)
     }
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, |t, pc, real| {
@@ -255,16 +279,20 @@ interpose! {
         let new = opened(real(fd, from, len), SOCKETS);
         received(t, fd);
         new
-    } explore {
-        explore::sync::descriptor(fd, libc::POLLIN, pc);
+    } explore cancels {
+        if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
+            return -1;
+        }
         real(fd, from, len)
     }
     fn accept4(fd: c_int, from: *mut c_void, len: *mut u32, flags: c_int) -> c_int, |t, pc, real| {
         let new = opened(real(fd, from, len, flags), SOCKETS);
         received(t, fd);
         new
-    } explore {
-        explore::sync::descriptor(fd, libc::POLLIN, pc);
+    } explore cancels {
+        if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
+            return -1;
+        }
         real(fd, from, len, flags)
     }
     fn shutdown(fd: c_int, how: c_int) -> c_int, |t, pc, real| {
@@ -276,34 +304,45 @@ interpose! {
         sending(t, fd);
         set_channel(fd, 0);
         real(fd)
+    } explore {
+        explore::timers::closed(fd, pc);
+        real(fd)
     }
     fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) }
     fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) }
     fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) }
-    fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) } explore {
-        explore::sync::several(Several::Poll(fds as usize, n), timeout != 0, Until::after_ms(timeout), pc);
+    fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) } explore cancels {
+        if !explore::sync::several(Several::Poll(fds as usize, n), timeout != 0, Until::after_ms(timeout), pc) {
+            return -1;
+        }
         real(fds, n, 0)
     }
     fn ppoll(fds: *mut c_void, n: usize, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(fds, n, timeout, mask))
-    } explore {
-        explore::sync::several(Several::Poll(fds as usize, n), true, Until::after(timeout), pc);
+    } explore cancels {
+        if !explore::sync::several(Several::Poll(fds as usize, n), true, Until::after(timeout), pc) {
+            return -1;
+        }
         let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         real(fds, n, (&raw const now).cast(), mask)
     }
     fn select(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *mut c_void) -> c_int, |t, pc, real| {
         ready(t, real(n, r, w, e, timeout))
-    } explore {
+    } explore cancels {
         let sets = [r as usize, w as usize, e as usize];
-        explore::sync::several(Several::Select(n, sets), true, Until::after_us(timeout), pc);
+        if !explore::sync::several(Several::Select(n, sets), true, Until::after_us(timeout), pc) {
+            return -1;
+        }
         let mut now = libc::timeval { tv_sec: 0, tv_usec: 0 };
         real(n, r, w, e, (&raw mut now).cast())
     }
     fn pselect(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(n, r, w, e, timeout, mask))
-    } explore {
+    } explore cancels {
         let sets = [r as usize, w as usize, e as usize];
-        explore::sync::several(Several::Select(n, sets), true, Until::after(timeout), pc);
+        if !explore::sync::several(Several::Select(n, sets), true, Until::after(timeout), pc) {
+            return -1;
+        }
         let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         real(n, r, w, e, (&raw const now).cast(), mask)
     }
@@ -314,20 +353,26 @@ interpose! {
     }
     fn epoll_wait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int) -> c_int, |t, pc, real| {
         ready(t, real(ep, events, most, timeout))
-    } explore {
-        explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc);
+    } explore cancels {
+        if !explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc) {
+            return -1;
+        }
         real(ep, events, most, 0)
     }
     fn epoll_pwait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(ep, events, most, timeout, mask))
-    } explore {
-        explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc);
+    } explore cancels {
+        if !explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc) {
+            return -1;
+        }
         real(ep, events, most, 0, mask)
     }
     fn epoll_pwait2(ep: c_int, events: *mut c_void, most: c_int, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(ep, events, most, timeout, mask))
-    } explore {
-        explore::sync::several(Several::Poll(ep as usize, 0), true, Until::after(timeout), pc);
+    } explore cancels {
+        if !explore::sync::several(Several::Poll(ep as usize, 0), true, Until::after(timeout), pc) {
+            return -1;
+        }
         let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         real(ep, events, most, (&raw const now).cast(), mask)
     }

@@ -6,6 +6,7 @@
 mod alloc;
 mod barrier;
 mod c11;
+mod cancel;
 mod condvar;
 mod context;
 mod cxx;
@@ -22,6 +23,7 @@ mod signal;
 mod stdio;
 mod string;
 pub mod thread;
+mod timers;
 
 pub use jump::Jumps;
 pub use once::Pending as Once;
@@ -80,23 +82,12 @@ impl Real {
 }
 
 /// `fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … } explore { … }`: stands in the place of NAME. The first body runs
-/// while a driver watches, the second, if there is one, while the program is explored; `t` is the thread (in the first), `pc` the
+/// while a driver watches, the second, if there is one, while the program is explored (`explore cancels`: it is a cancellation point); `t` is the thread (in the first), `pc` the
 /// place of the call, `real` the function itself.
 macro_rules! interpose {
-    ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$t:ident, $pc:ident, $real:ident| $body:block $(explore $explore:block)?)*) => {$(
+    ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$t:ident, $pc:ident, $real:ident| $body:block $(explore $($cancels:ident)? $explore:block)?)*) => {$(
         const _: () = {
-            #[unsafe(export_name = concat!("__interpose_", stringify!($name)))]
-            #[unsafe(naked)]
-            unsafe extern "C-unwind" fn entry() {
-                core::arch::naked_asm!(
-                    "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
-                    "mov r11, qword ptr [rsp]",
-                    "mov qword ptr fs:[r10 + {caller}], r11",
-                    "jmp {to}",
-                    caller = const core::mem::offset_of!($crate::detect::thread::Thread, caller),
-                    to = sym body,
-                )
-            }
+            $crate::entry::entry!(concat!("__interpose_", stringify!($name)), body);
             $(#[$meta])*
             unsafe extern "C-unwind" fn body($($a: $ty),*) $(-> $r)? {
                 type Function = unsafe extern "C-unwind" fn($($ty),*) $(-> $r)?;
@@ -117,7 +108,7 @@ macro_rules! interpose {
                 $(if $crate::explore::is_on() {
                     #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
                     // SAFETY: as for the body below; nothing that may block is called.
-                    return unsafe { $explore };
+                    return unsafe { $crate::interpose::explored!($($cancels)? $explore) };
                 })?
                 if !$crate::hub::is_active() {
                     // SAFETY: the caller's call, passed on.
@@ -133,6 +124,22 @@ macro_rules! interpose {
     )*};
 }
 pub(crate) use interpose;
+
+/// The body of a cancellation point: the thread may end before it and, when it was broken off for that, behind it. Here and
+/// not within, because frames of plain Rust can not be unwound.
+macro_rules! explored {
+    ($body:block) => {
+        $body
+    };
+    (cancels $body:block) => {{
+        $crate::explore::cancel::before();
+        #[allow(clippy::redundant_closure_call, reason = "the body returns from here")]
+        let result = (move || $body)();
+        $crate::explore::cancel::after();
+        result
+    }};
+}
+pub(crate) use explored;
 
 macro_rules! version {
     () => {

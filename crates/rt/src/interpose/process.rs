@@ -8,7 +8,6 @@ use crate::detect::{depot, flush, held, kept, objects, report, sids, sync, trace
 use crate::explore;
 use crate::hub::{annotations, init, is_active, modules, session};
 use crate::sys;
-use raddle_wire::explore::outside;
 
 /// Orders that come through other processes are one object: what goes out to any may come back from any.
 const WORLD: usize = 0x4900_0000_0000;
@@ -95,8 +94,43 @@ interpose! {
         }
         r
     } explore {
-        explore::retry_with_fork(outside::PROCESS);
+        explore::fork::forks(pc);
         real()
+    }
+    fn wait(status: *mut c_int) -> c_int, |t, pc, real| { real(status) } explore cancels {
+        if !explore::fork::waits(-1, 0, pc) {
+            return -1;
+        }
+        real(status)
+    }
+    fn waitpid(which: c_int, status: *mut c_int, options: c_int) -> c_int, |t, pc, real| { real(which, status, options) } explore cancels {
+        if !explore::fork::waits(which, options, pc) {
+            return -1;
+        }
+        real(which, status, options)
+    }
+    fn wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { real(status, options, usage) } explore cancels {
+        if !explore::fork::waits(-1, options, pc) {
+            return -1;
+        }
+        real(status, options, usage)
+    }
+    fn wait4(which: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { real(which, status, options, usage) } explore cancels {
+        if !explore::fork::waits(which, options, pc) {
+            return -1;
+        }
+        real(which, status, options, usage)
+    }
+    fn waitid(kind: u32, id: u32, info: *mut c_void, options: c_int) -> c_int, |t, pc, real| { real(kind, id, info, options) } explore cancels {
+        let which = match kind {
+            libc::P_PID => id as c_int,
+            libc::P_PGID => -(id as c_int),
+            _ => -1,
+        };
+        if !explore::fork::waits(which, options, pc) {
+            return -1;
+        }
+        real(kind, id, info, options)
     }
     fn _Fork() -> c_int, |t, pc, real| {
         let _inside = t.enter();
@@ -186,10 +220,16 @@ exec! {
         real(fd, arguments, with_session(environment))
     posix_spawn(pid: *mut c_int, path: Text, actions: Word, attributes: Word, arguments: Texts, environment: Texts) -> c_int,
         |real: c"posix_spawn"(*mut c_int, Text, Word, Word, Texts, Texts)|
-        real(pid, path, actions, attributes, arguments, with_session(environment))
+        { spawns(); real(pid, path, actions, attributes, arguments, with_session(environment)) }
     posix_spawnp(pid: *mut c_int, file: Text, actions: Word, attributes: Word, arguments: Texts, environment: Texts) -> c_int,
         |real: c"posix_spawnp"(*mut c_int, Text, Word, Word, Texts, Texts)|
-        real(pid, file, actions, attributes, arguments, with_session(environment))
+        { spawns(); real(pid, file, actions, attributes, arguments, with_session(environment)) }
+}
+
+fn spawns() {
+    if explore::is_on() {
+        explore::fork::forks(0);
+    }
 }
 
 /// Another thread may be in the middle of one.
@@ -209,6 +249,9 @@ unsafe extern "C" {
 #[unsafe(export_name = "__interpose_vfork")]
 extern "C" fn vfork() -> c_int {
     let t = current();
+    if explore::is_on() {
+        explore::fork::forks(0);
+    }
     // SAFETY: a plain call.
     if !is_active() {
         return unsafe { __fork() };

@@ -14,8 +14,19 @@ unsafe fn duration(t: *const libc::timespec) -> u64 {
     unsafe { t.as_ref().map_or(0, sync::nanoseconds) }
 }
 
-fn spec(nanoseconds: u64) -> libc::timespec {
+pub fn spec(nanoseconds: u64) -> libc::timespec {
     libc::timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
+}
+
+/// What a sleep gives back, and what is left of it.
+unsafe fn slept(result: Result<(), u64>, rest: *mut libc::timespec) -> c_int {
+    let Err(left) = result else { return 0 };
+    // SAFETY: null or the program's room.
+    if let Some(rest) = unsafe { rest.as_mut() } {
+        *rest = spec(left);
+    }
+    sys::set_errno(libc::EINTR);
+    -1
 }
 
 interpose! {
@@ -24,28 +35,32 @@ interpose! {
         0
     }
     fn thrd_yield(), |t, pc, real| { real() } explore { sync::yields(pc) }
-    fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } explore {
-        time::sleep(duration(time), pc);
-        0
+    fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } explore cancels {
+        slept(time::sleep(duration(time), pc), rest)
     }
     fn clock_nanosleep(clock: c_int, flags: c_int, time: *const libc::timespec, rest: *mut libc::timespec) -> c_int,
-    |t, pc, real| { real(clock, flags, time, rest) } explore {
+    |t, pc, real| { real(clock, flags, time, rest) } explore cancels {
         let wanted = duration(time);
         let absolute = flags & libc::TIMER_ABSTIME != 0;
-        time::sleep(if absolute { wanted.saturating_sub(time::now(clock)) } else { wanted }, pc);
-        0
+        let most = if absolute { wanted.saturating_sub(time::now(clock)) } else { wanted };
+        match time::sleep(most, pc) {
+            Ok(()) => 0,
+            Err(left) => {
+                if !absolute && !rest.is_null() {
+                    *rest = spec(left);
+                }
+                libc::EINTR
+            }
+        }
     }
-    fn usleep(microseconds: u32) -> c_int, |t, pc, real| { real(microseconds) } explore {
-        time::sleep(microseconds as u64 * 1000, pc);
-        0
+    fn usleep(microseconds: u32) -> c_int, |t, pc, real| { real(microseconds) } explore cancels {
+        slept(time::sleep(microseconds as u64 * 1000, pc), core::ptr::null_mut())
     }
-    fn sleep(seconds: u32) -> u32, |t, pc, real| { real(seconds) } explore {
-        time::sleep(seconds as u64 * SECOND, pc);
-        0
+    fn sleep(seconds: u32) -> u32, |t, pc, real| { real(seconds) } explore cancels {
+        time::sleep(seconds as u64 * SECOND, pc).map_or_else(|left| left.div_ceil(SECOND) as u32, |()| 0)
     }
     fn thrd_sleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } explore {
-        time::sleep(duration(time), pc);
-        0
+        slept(time::sleep(duration(time), pc), rest)
     }
     fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int, |t, pc, real| { real(clock, to) } explore {
         *to = spec(time::now(clock));
@@ -67,7 +82,7 @@ interpose! {
         }
         now
     }
-    fn gettid() -> c_int, |t, pc, real| { real() } explore { thread_number() }
+    fn gettid() -> c_int, |t, pc, real| { real() } explore { threads::number() }
 
     fn pthread_exit(result: usize), |t, pc, real| { real(result) } explore {
         // It unwinds, and comes out at the bottom of the thread: see `explore::threads`.
@@ -127,18 +142,6 @@ interpose! {
         explore::retry_with_fork(outside::FILE);
         real(path, mode)
     }
-    fn timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int, |t, pc, real| { real(clock, event, timer) } explore {
-        explore::retry_with_fork(outside::TIMER);
-        real(clock, event, timer)
-    }
-    fn timerfd_create(clock: c_int, flags: c_int) -> c_int, |t, pc, real| { real(clock, flags) } explore {
-        explore::retry_with_fork(outside::TIMER);
-        real(clock, flags)
-    }
-    fn setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int, |t, pc, real| { real(which, new, old) } explore {
-        explore::retry_with_fork(outside::TIMER);
-        real(which, new, old)
-    }
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void, |t, pc, real| { real(path, flags) } explore {
         explore::retry_with_fork(outside::LIBRARY);
         real(path, flags)
@@ -161,7 +164,7 @@ interpose! {
         }
         0
     }
-    fn pause() -> c_int, |t, pc, real| { real() } explore {
+    fn pause() -> c_int, |t, pc, real| { real() } explore cancels {
         if !explore::is_running() {
             return real();
         }
@@ -169,7 +172,7 @@ interpose! {
         sys::set_errno(libc::EINTR);
         -1
     }
-    fn sigsuspend(set: *const u64) -> c_int, |t, pc, real| { real(set) } explore {
+    fn sigsuspend(set: *const u64) -> c_int, |t, pc, real| { real(set) } explore cancels {
         if !explore::is_running() {
             return real(set);
         }
@@ -201,7 +204,7 @@ interpose! {
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long,
     |t, pc, real| { real(number, a, b, c, d, e, f) } explore {
         if number == libc::SYS_gettid {
-            return thread_number() as c_long;
+            return threads::number() as c_long;
         }
         if number == libc::SYS_futex && explore::is_running()
             && let Some(r) = sync::futex([a, b, c, d, e, f], pc)
@@ -214,11 +217,6 @@ interpose! {
         }
         real(number, a, b, c, d, e, f)
     }
-}
-
-/// The kernel's number of the carrier is nobody's; the same in every run is better.
-fn thread_number() -> c_int {
-    100_000 + explore::state().current as c_int
 }
 
 /// A thread's mask: kept here, and with the kernel too before there are threads.

@@ -36,18 +36,18 @@ interpose! {
     } explore {
         sync_explore::step(OpKind::SemPost, s as usize, pc, || real(s))
     }
-    fn sem_wait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } explore {
+    fn sem_wait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } explore cancels {
         sync_explore::semaphore_wait(s as usize, Until::NEVER, pc)
     }
     fn sem_trywait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } explore {
         sync_explore::step(OpKind::TryLock, s as usize, pc, || real(s))
     }
-    fn sem_timedwait(s: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| { waited(t, s, real(s, until)) } explore {
+    fn sem_timedwait(s: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| { waited(t, s, real(s, until)) } explore cancels {
         sync_explore::semaphore_wait(s as usize, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn sem_clockwait(s: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         waited(t, s, real(s, clock, until))
-    } explore {
+    } explore cancels {
         sync_explore::semaphore_wait(s as usize, Until::new(clock, until), pc)
     }
     fn sem_init(s: *mut c_void, shared: c_int, value: u32) -> c_int, |t, pc, real| {

@@ -11,7 +11,10 @@ use core::ffi::{c_int, c_void};
 use super::interpose;
 use crate::detect::sync;
 use crate::detect::thread::{Thread, current};
-use crate::explore;
+use crate::explore::{
+    self, Breaks,
+    signals::{PLAIN, Parcel},
+};
 use crate::hub::plan;
 use crate::sys::{self, Shared};
 
@@ -179,6 +182,21 @@ unsafe fn signal_like(t: &mut Thread, signal: c_int, handler: usize, flags: c_in
     }
 }
 
+/// What a call that waits for a signal gives back.
+unsafe fn taken(got: Result<c_int, c_int>, info: *mut c_void) -> c_int {
+    match got {
+        Ok(signal) => {
+            // SAFETY: null or the caller's room.
+            unsafe { explore::signals::describe(signal, info.cast()) };
+            signal
+        }
+        Err(why) => {
+            sys::set_errno(why);
+            -1
+        }
+    }
+}
+
 interpose! {
     fn sigaction(signal: c_int, new: *const SigAction, old: *mut SigAction) -> c_int, |t, pc, real| {
         install(t, signal, new, old, real)
@@ -210,7 +228,7 @@ interpose! {
         real(pid, signal)
     } explore {
         if explore::is_running() && pid == sys::pid() as c_int && signal > 0 {
-            explore::signals::send_to_process(signal, pc);
+            explore::signals::send_to_process(signal, PLAIN, pc);
             return 0;
         }
         real(pid, signal)
@@ -222,7 +240,7 @@ interpose! {
         if !explore::is_running() {
             return real(signal);
         }
-        explore::signals::send(explore::state().current, signal, pc);
+        explore::signals::send(explore::state().current, signal, PLAIN, pc);
         0
     }
     fn pthread_kill(thread: usize, signal: c_int) -> c_int, |t, pc, real| {
@@ -234,9 +252,23 @@ interpose! {
     fn pthread_sigqueue(thread: usize, signal: c_int, value: usize) -> c_int, |t, pc, real| {
         sending(t, signal);
         real(thread, signal, value)
+    } explore {
+        match explore::threads::by_handle(thread) {
+            Some(to) if signal > 0 => {
+                explore::signals::send(to, signal, Parcel { code: libc::SI_QUEUE, value }, pc);
+                0
+            }
+            _ => real(thread, signal, value),
+        }
     }
     fn sigqueue(pid: c_int, signal: c_int, value: usize) -> c_int, |t, pc, real| {
         sending(t, signal);
+        real(pid, signal, value)
+    } explore {
+        if explore::is_running() && pid == sys::pid() as c_int && signal > 0 {
+            explore::signals::send_to_process(signal, Parcel { code: libc::SI_QUEUE, value }, pc);
+            return 0;
+        }
         real(pid, signal, value)
     }
     fn tgkill(pid: c_int, tid: c_int, signal: c_int) -> c_int, |t, pc, real| {
@@ -249,11 +281,13 @@ interpose! {
             sync::acquire(t, key(*signal));
         }
         r
-    } explore {
+    } explore cancels {
         if !explore::is_running() {
             return real(set, signal);
         }
-        *signal = explore::signals::wait(*set.cast(), pc);
+        if let Ok(got) = explore::signals::wait(*set.cast(), None, Breaks::Cancel, pc) {
+            *signal = got;
+        }
         0
     }
     fn sigwaitinfo(set: *const c_void, info: *mut c_void) -> c_int, |t, pc, real| {
@@ -262,15 +296,11 @@ interpose! {
             sync::acquire(t, key(r));
         }
         r
-    } explore {
+    } explore cancels {
         if !explore::is_running() {
             return real(set, info);
         }
-        let signal = explore::signals::wait(*set.cast(), pc);
-        if !info.is_null() {
-            (*info.cast::<libc::siginfo_t>()).si_signo = signal;
-        }
-        signal
+        taken(explore::signals::wait(*set.cast(), None, Breaks::AnyHandler, pc), info)
     }
     fn sigtimedwait(set: *const c_void, info: *mut c_void, timeout: *const c_void) -> c_int, |t, pc, real| {
         let r = real(set, info, timeout);
@@ -278,5 +308,11 @@ interpose! {
             sync::acquire(t, key(r));
         }
         r
+    } explore cancels {
+        if !explore::is_running() {
+            return real(set, info, timeout);
+        }
+        let most = timeout.cast::<libc::timespec>().as_ref().map(explore::sync::nanoseconds);
+        taken(explore::signals::wait(*set.cast(), most, Breaks::AnyHandler, pc), info)
     }
 }

@@ -318,7 +318,7 @@ interpose! {
     }
     fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         joined(t, handle, real(handle, result))
-    } explore {
+    } explore cancels {
         match explore::threads::join(handle, Patience::Endless, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -346,7 +346,7 @@ interpose! {
     }
     fn pthread_timedjoin_np(handle: usize, result: *mut *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         joined(t, handle, real(handle, result, until))
-    } explore {
+    } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -360,7 +360,7 @@ interpose! {
     }
     fn pthread_clockjoin_np(handle: usize, result: *mut *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         joined(t, handle, real(handle, result, clock, until))
-    } explore {
+    } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {

@@ -226,6 +226,7 @@ typedef struct atomic_flag { _Atomic _Bool __flag; } atomic_flag;
 #define O_WRONLY 1
 #define O_RDWR 2
 #define O_CREAT 64
+#define O_EXCL 128
 #define O_NONBLOCK 2048
 typedef struct { unsigned long __bits[16]; } sigset_t; union sigval { int sival_int; void *sival_ptr; }; typedef union sigval sigval_t;
 typedef struct { int si_signo, si_errno, si_code; int si_pid; union sigval si_value; long __rest[12]; } siginfo_t; typedef void (*sighandler_t)(int); typedef sighandler_t __sighandler_t;

@@ -73,9 +73,15 @@ int remove(const char *p) { return 0; }
 int rename(const char *a, const char *b) { return 0; }
 /* What is written into a pipe orders whoever reads it, who waits for it; with a byte in it a pipe is a lock. A pipe has two
    numbers in a row. Those of unknown number have one channel for all of them, in which nobody waits. */
-enum { __MODEL_FIRST = 1000, __MODEL_PIPES = 64 };
-static int __model_pipes, __model_bytes[__MODEL_PIPES + 1];
-static int __model_is_pipe(int fd) { return __raddle_is_known(fd) && fd >= __MODEL_FIRST && fd < __MODEL_FIRST + 2 * __MODEL_PIPES; }
+enum { __MODEL_FIRST = 1000, __MODEL_PIPES = 64, __MODEL_SOCKETS = 2000 };
+static int __model_pipes, __model_sockets, __model_bytes[3 * __MODEL_PIPES + 1];
+static int __model_is_socket(int fd) { return fd >= __MODEL_SOCKETS && fd < __MODEL_SOCKETS + 2 * __MODEL_PIPES; }
+static int __model_is_pipe(int fd) { return __raddle_is_known(fd) && (__model_is_socket(fd) || fd >= __MODEL_FIRST && fd < __MODEL_FIRST + 2 * __MODEL_PIPES); }
+/* What one of a pair of sockets writes the other reads. */
+static int *__model_channel(int fd, int writes) {
+  if (__model_is_socket(fd)) return &__model_bytes[__MODEL_PIPES + 1 + ((fd - __MODEL_SOCKETS) ^ writes)];
+  return &__model_bytes[(fd - __MODEL_FIRST) / 2];
+}
 static int __model_new_pipe(int *fd) {
   int n = __atomic_fetch_add(&__model_pipes, 1, __ATOMIC_RELAXED);
   if (n >= __MODEL_PIPES) { fd[0] = __raddle_unknown(); fd[1] = __raddle_unknown(); return 0; }
@@ -83,13 +89,13 @@ static int __model_new_pipe(int *fd) {
 }
 static void __model_sent(int fd, size_t n) {
   if (__raddle_is_known(fd) && !__model_is_pipe(fd)) return;
-  int *at = &__model_bytes[__model_is_pipe(fd) ? (fd - __MODEL_FIRST) / 2 : __MODEL_PIPES];
+  int *at = __model_is_pipe(fd) ? __model_channel(fd, 1) : &__model_bytes[__MODEL_PIPES];
   __atomic_fetch_add(at, __raddle_is_known(n) && n < 65536 ? n : 1, __ATOMIC_ACQ_REL);
 }
 static ssize_t __model_received(int fd, size_t n) {
   if (__raddle_is_known(fd) && !__model_is_pipe(fd)) return __raddle_unknown();
   if (!__model_is_pipe(fd)) { __atomic_load_n(&__model_bytes[__MODEL_PIPES], __ATOMIC_ACQUIRE); return __raddle_unknown(); }
-  int *at = &__model_bytes[(fd - __MODEL_FIRST) / 2];
+  int *at = __model_channel(fd, 0);
   for (int tries = 0; tries < 40; tries++) {
     int have = __atomic_load_n(at, __ATOMIC_ACQUIRE);
     int take = __raddle_is_known(n) && n < have ? n : have;
@@ -104,11 +110,16 @@ ssize_t pread(int fd, void *d, size_t n, off_t o) { __raddle_write(d, n); return
 ssize_t recv(int fd, void *d, size_t n, int f) { ssize_t r = __model_received(fd, n); __raddle_write(d, n); return r; }
 ssize_t write(int fd, const void *s, size_t n) { __raddle_read(s, n); __model_sent(fd, n); return __model_is_pipe(fd) ? n : __raddle_unknown(); }
 ssize_t pwrite(int fd, const void *s, size_t n, off_t o) { __raddle_read(s, n); return __raddle_unknown(); }
-ssize_t send(int fd, const void *s, size_t n, int f) { __raddle_read(s, n); __model_sent(fd, n); return __raddle_unknown(); }
+ssize_t send(int fd, const void *s, size_t n, int f) { __raddle_read(s, n); __model_sent(fd, n); return __model_is_pipe(fd) ? n : __raddle_unknown(); }
 int open(const char *p, int f, ...) { __raddle_text_length(p); return __raddle_unknown(); }
 int close(int fd) { return 0; }
 int pipe(int *fd) { return __model_new_pipe(fd); }
 int pipe2(int *fd, int f) { return __model_new_pipe(fd); }
+int socketpair(int d, int t, int p, int *fd) {
+  int n = __atomic_fetch_add(&__model_sockets, 2, __ATOMIC_RELAXED);
+  if (n >= 2 * __MODEL_PIPES) { fd[0] = __raddle_unknown(); fd[1] = __raddle_unknown(); return 0; }
+  fd[0] = __MODEL_SOCKETS + n; fd[1] = fd[0] + 1; return 0;
+}
 /* A counter that is read and written by one number. */
 int eventfd(unsigned n, int f) { int fd[2]; __model_new_pipe(fd); if (n) __model_sent(fd[0], 8); return fd[0]; }
 int eventfd_write(int fd, unsigned long n) { __model_sent(fd, 8); return 0; }

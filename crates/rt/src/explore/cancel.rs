@@ -1,0 +1,81 @@
+//! Cancellation: one thread asks another to end, which it does at its next cancellation point.
+//!
+//! The C library's own cancellation sends a signal to a kernel thread, of which there is but the carrier. So the request is
+//! kept here. A wait at a cancellation point can be broken off by it ([`super::point::Breaks`]); the thread then leaves by the real
+//! `pthread_exit`, which runs clean-up handlers and destructors of C++ on its way to the bottom of the thread.
+//!
+//! Deviation: a thread whose type is asynchronous is cancelled at cancellation points too, not between any two
+//! instructions.
+
+use core::ffi::c_int;
+
+use raddle_explore::OpKind;
+
+use super::point::point;
+use super::{Wait, is_running, op, state, threads};
+use crate::interpose::Real;
+
+/// `PTHREAD_CANCELED`.
+const CANCELED: usize = usize::MAX;
+
+/// Asks a thread of ours to end. None: it is none.
+pub fn request(handle: usize, pc: usize) -> Option<c_int> {
+    let to = threads::by_handle(handle)?;
+    point(op(OpKind::Signal, to, pc), Wait::Nothing, pc);
+    state().threads[to].cancelled = true;
+    Some(0)
+}
+
+/// Has the thread been asked to end, and heeds it?
+pub fn is_due(thread: usize) -> bool {
+    let t = &state().threads[thread];
+    t.cancelled && !t.never_cancelled
+}
+
+/// The running thread heeds requests from now on, or not. Whether it did before.
+pub fn set_heeds(heeds: bool) -> bool {
+    let s = state();
+    let t = &mut s.threads[s.current];
+    !core::mem::replace(&mut t.never_cancelled, !heeds)
+}
+
+/// At a cancellation point.
+///
+/// # Safety
+/// The caller's frame, and those above it up to the program's, can be unwound.
+pub unsafe extern "C-unwind" fn before() {
+    if is_running() && is_due(state().current) {
+        // SAFETY: the caller's.
+        unsafe { act() }
+    }
+}
+
+/// Behind one: the wait may have been broken off.
+///
+/// # Safety
+/// As for [`before`].
+pub unsafe extern "C-unwind" fn after() {
+    if !is_running() {
+        return;
+    }
+    let s = state();
+    if core::mem::take(&mut s.threads[s.current].cut_short) {
+        // SAFETY: the caller's.
+        unsafe { act() }
+    }
+}
+
+/// The running thread ends.
+unsafe extern "C-unwind" fn act() -> ! {
+    static EXIT: Real = Real::new(c"pthread_exit", None);
+    type Exit = unsafe extern "C-unwind" fn(usize) -> !;
+    let s = state();
+    let t = &mut s.threads[s.current];
+    t.never_cancelled = true;
+    t.result = CANCELED;
+    if s.current == 0 {
+        threads::end(CANCELED)
+    }
+    // SAFETY: the C library's function; it unwinds to the bottom of the thread.
+    unsafe { core::mem::transmute::<usize, Exit>(EXIT.get())(CANCELED) }
+}

@@ -1,0 +1,89 @@
+//! Processes that an explored program makes.
+//!
+//! A fork is a step of the thread that forks; the parent goes on as one logical thread among the others. The child has
+//! that thread alone, as the C library has it, and runs as it is: nothing is explored in it. It does not outlive the
+//! execution, which may end while the child hangs.
+//!
+//! Waiting for a child is waiting for the world outside. How fast it is must not decide what can be chosen, so who begins to wait
+//! gives a child some real time to end first.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::Ordering::Relaxed;
+
+use raddle_explore::OpKind;
+use raddle_wire::explore::outside;
+
+use super::point::{Breaks, End, point, wait};
+use super::{ON, Wait, is_on, op, retry_with_fork, state};
+use crate::sys;
+
+/// How long a child is given before others go first.
+const GRACE_MS: u32 = 200;
+
+unsafe extern "C" {
+    fn __register_atfork(
+        before: Option<extern "C" fn()>,
+        parent: Option<extern "C" fn()>,
+        child: Option<extern "C" fn()>,
+        dso: *mut c_void,
+    ) -> c_int;
+}
+
+/// Before the program registers anything: handlers of the child run in the order in which they were registered.
+pub fn prepare() {
+    // SAFETY: a handler that lives as long as the process.
+    unsafe { __register_atfork(None, None, Some(in_child), core::ptr::null_mut()) };
+}
+
+extern "C" fn in_child() {
+    if !is_on() {
+        return;
+    }
+    ON.store(false, Relaxed);
+    state().running = false;
+    sys::syscall(libc::SYS_prctl, [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
+}
+
+/// The running thread is about to make a process.
+pub fn forks(pc: usize) {
+    // One that is made before the first thread can be waited for only once.
+    state().serve.has_forked = true;
+    retry_with_fork(outside::PROCESS);
+    point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
+}
+
+/// Would `waitpid` with this argument return at once?
+pub fn has_ended(which: c_int) -> bool {
+    let (kind, id) = match which {
+        -1 => (libc::P_ALL, 0),
+        0 => (libc::P_PGID, 0),
+        pid if pid > 0 => (libc::P_PID, pid),
+        group => (libc::P_PGID, -group),
+    };
+    // SAFETY: zero is a valid description.
+    let mut info = unsafe { core::mem::zeroed::<libc::siginfo_t>() };
+    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    let args = [kind as usize, id as usize, &raw mut info as usize, how as usize, 0, 0];
+    let r = sys::syscall(libc::SYS_waitid, args);
+    // SAFETY: filled in, or zero.
+    r != 0 || unsafe { info.si_pid() } != 0
+}
+
+/// Before a call that waits for a child, unless it does not wait. False: it is broken off, and has said so.
+#[must_use]
+pub fn waits(which: c_int, options: c_int, pc: usize) -> bool {
+    if !state().running {
+        return true;
+    }
+    let mut left = GRACE_MS;
+    while left > 0 && !has_ended(which) {
+        sys::sleep_ms(1);
+        left -= 1;
+    }
+    let what = if options & libc::WNOHANG != 0 { Wait::Nothing } else { Wait::Child(which) };
+    let end = wait(op(OpKind::Other, 0, pc), what, false, Breaks::Handler, pc);
+    if end == End::Broken {
+        sys::set_errno(libc::EINTR);
+    }
+    end != End::Broken
+}
