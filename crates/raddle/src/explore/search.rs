@@ -308,6 +308,19 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_seen_first_is_reported_once_an_execution_does_without() {
+        use crate::explore::verdict::tests::{exits, with_slot};
+        let strategy = Searcher::by_name("random", 1, Limits::default()).unwrap();
+        let mut search = Search::new(strategy, Usual::default(), None, true);
+        let order = search.next().unwrap();
+        for (panics, failures) in [(1, 0), (1, 0), (0, 1), (1, 1)] {
+            with_slot(exits(0, panics), |e| search.observe(&order, &e));
+            assert_eq!(search.failures.len(), failures);
+        }
+        assert_eq!((search.schedules, search.failures[0].after), (4, 3));
+    }
+
+    #[test]
     fn every_strategy_has_its_name() {
         for name in Searcher::names() {
             let searcher = Searcher::by_name(name, 1, Limits::default()).unwrap();
