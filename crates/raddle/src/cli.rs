@@ -162,6 +162,28 @@ mod tests {
     }
 
     #[test]
+    fn explore_and_replay_take_their_options() {
+        let line =
+            "raddle explore --seconds 0.5 --jobs 2 --only fun:f --strategy pct -o x -- ./p --seconds y";
+        let Command::Explore(args) = parse(line).unwrap().command else { panic!("not explore") };
+        assert_eq!((args.search.seconds, args.search.jobs), (Some(0.5), 2));
+        assert_eq!(args.search.strategy, "pct");
+        assert_eq!(args.command, ["./p", "--seconds", "y"]);
+        let Command::Replay(args) = parse("raddle replay --times 100 a.raddle").unwrap().command else {
+            panic!("not replay")
+        };
+        assert_eq!((args.times, args.file), (100, PathBuf::from("a.raddle")));
+        for line in [
+            "raddle explore",
+            "raddle replay",
+            "raddle replay --gdb --times 2 a",
+            "raddle explore --strategy x -- y",
+        ] {
+            assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
+        }
+    }
+
+    #[test]
     fn cargo_takes_options_first_and_leaves_the_rest_alone() {
         let Command::Cargo(args) =
             parse("raddle cargo --mode fast test --release -- --nocapture --mode").unwrap().command

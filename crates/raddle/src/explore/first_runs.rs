@@ -29,6 +29,8 @@ pub struct Seen {
     /// Data races, if they were asked for.
     pub races: Vec<Finding>,
     pub instrumented: bool,
+    /// The program had to be ended: there may be more races than were found.
+    pub cut_off: bool,
 }
 
 /// Runs the program under the detector, each time for at most `limit`.
@@ -43,6 +45,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     })?;
     seen.instrumented = processes.iter().any(|p| p.instrumented);
     seen.usual.status = status.unwrap_or(0);
+    seen.cut_off = status.is_none();
     seen.usual.rust = is_rust(&recipe.program.path);
     for process in &processes {
         seen.threads = seen.threads.max(process.threads_seen as u32);

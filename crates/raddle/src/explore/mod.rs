@@ -81,14 +81,22 @@ pub fn run(args: Args) -> Result<ExitCode> {
     };
     interrupt::watch();
     let notes = Notes::default();
-    let clock = Clock::new(Duration::from_secs_f64(args.search.limit()));
+    let limit = Duration::from_secs_f64(args.search.limit().min(1e9));
+    let mut clock = Clock::new(limit);
     let (seen, search) = prepare(&args, &mut recipe, saved, &clock)?;
+    // However slow the first runs were, half of the time is the search's.
+    clock.leave(limit / 2);
 
     let search = Mutex::new(search);
     let recipe = watched(&search, &recipe, args.search.jobs as usize, &notes, &clock)?;
     let search = search.into_inner().unwrap_or_else(|e| e.into_inner());
 
-    if !seen.instrumented && !args.search.resume {
+    anyhow::ensure!(
+        search.schedules > 0 || search.alone || interrupt::came(),
+        "no schedule came to its end in {} s: give it more time with --seconds",
+        args.search.limit()
+    );
+    if !recipe.program.has_runtime && !seen.instrumented && !args.search.resume {
         notes.say(&format!(
             "`{}` is not instrumented: its calls that synchronise were explored, its accesses to memory were not seen",
             recipe.program.path.display()
@@ -139,7 +147,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
         search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
         return Ok((Seen::default(), search));
     }
-    let limit = Duration::from_secs_f64((options.limit() / 2.0).clamp(2.0, 10.0));
+    let limit = Duration::from_secs_f64((options.limit() / 3.0).clamp(2.0, 10.0));
     let seen = first_runs::see(recipe, &scope, options.races, limit)?;
     recipe.points.clone_from(&seen.points);
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
@@ -148,7 +156,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
         if scope.is_all() || options.strategy != "portfolio" { &options.strategy } else { "preemption" };
     let strategy = Searcher::by_name(name, options.seed, limits).context("no such strategy")?;
     let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
-    if !seen.points.is_empty() {
+    if !seen.points.is_empty() || seen.cut_off {
         search.schedules = look::complete(recipe, &scope, options.seed, &|| clock.is_over());
     }
     search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));

@@ -201,6 +201,11 @@ impl Clock {
         Clock { begun, deadline: begun + limit, stop: AtomicBool::new(false) }
     }
 
+    /// There is to be at least so much time from now on.
+    pub fn leave(&mut self, least: Duration) {
+        self.deadline = self.deadline.max(Instant::now() + least);
+    }
+
     pub fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || super::interrupt::came() || Instant::now() >= self.deadline
     }
@@ -286,7 +291,10 @@ fn turns(search: &Mutex<Search>, crew: &mut Crew<'_>, clock: &Clock) -> Result<(
         if crew.modules().len() != lock(search).modules.len() {
             lock(search).modules = crew.modules().to_vec();
         }
-        crew.turn(&mut |order, execution| lock(search).observe(order, &execution))?;
+        // Held from the first result of a turn to its last: the waiting comes before.
+        let mut held = None;
+        crew.turn(&mut |order, e| held.get_or_insert_with(|| lock(search)).observe(order, &e))?;
+        drop(held);
         if finished && !lock(search).failures.is_empty() {
             break;
         }
@@ -301,6 +309,19 @@ mod tests {
     #[test]
     fn the_first_orders_go_one_by_one() {
         assert_eq!([0, 3, 4, 40, 4000].map(|n| ahead(n, 32)), [1, 1, 2, 11, 32]);
+    }
+
+    #[test]
+    fn a_panic_seen_first_is_reported_once_an_execution_does_without() {
+        use crate::explore::verdict::tests::{exits, with_slot};
+        let strategy = Searcher::by_name("random", 1, Limits::default()).unwrap();
+        let mut search = Search::new(strategy, Usual::default(), None, true);
+        let order = search.next().unwrap();
+        for (panics, failures) in [(1, 0), (1, 0), (0, 1), (1, 1)] {
+            with_slot(exits(0, panics), |e| search.observe(&order, &e));
+            assert_eq!(search.failures.len(), failures);
+        }
+        assert_eq!((search.schedules, search.failures[0].after), (4, 3));
     }
 
     #[test]

@@ -263,9 +263,80 @@ fn assertion_sentence(e: &Execution<'_>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use raddle_explore::{Op, ThreadId};
+    use raddle_wire::explore::{Header, Slot, parts};
+
+    /// An execution of no steps, with a slot that `set` has filled in.
+    pub fn with_slot<R>(set: impl FnOnce(&mut Slot), then: impl FnOnce(Execution<'_>) -> R) -> R {
+        let header = Header::new(1, 1, 0, 1, 1);
+        let mut memory = vec![0u64; header.slot_bytes() / 8];
+        // SAFETY: the memory is one slot's, and used here only.
+        let slot = unsafe { parts(&header, memory.as_mut_ptr().cast()) }.slot;
+        set(slot);
+        then(Execution { slot, steps: &[], wide: &[], ending: Ending::Finished })
+    }
+
+    pub fn exits(status: u64, panics: u32) -> impl FnOnce(&mut Slot) {
+        move |slot| (slot.outcome, slot.detail, slot.panics) = (outcome::EXIT, status, panics)
+    }
+
+    fn kind(usual: Usual, set: impl FnOnce(&mut Slot)) -> Option<Kind> {
+        with_slot(set, |e| judge(&e, &usual).kind)
+    }
+
+    #[test]
+    fn a_status_counts_where_another_is_usual() {
+        let usual = Usual::default();
+        assert_eq!(kind(usual, exits(0, 0)), None);
+        assert_eq!(kind(usual, exits(3, 0)), Some(Kind::ExitStatus));
+        assert_eq!(kind(Usual { status: 3, ..usual }, exits(3, 0)), None);
+        assert_eq!(kind(Usual { rust: true, ..usual }, exits(101, 0)), Some(Kind::Assertion));
+    }
+
+    #[test]
+    fn a_panic_counts_where_others_do_without() {
+        let usual = Usual::default();
+        assert_eq!(kind(usual, exits(0, 1)), None);
+        assert_eq!(kind(Usual { panics: Some(0), ..usual }, exits(0, 1)), Some(Kind::Assertion));
+        assert_eq!(kind(Usual { panics: Some(1), ..usual }, exits(0, 1)), None);
+        assert_eq!(kind(usual, exits(101, 1)), Some(Kind::Assertion));
+    }
+
+    #[test]
+    fn every_outcome_has_its_kind() {
+        let expected = [
+            (outcome::ABORT, Kind::Crash),
+            (outcome::SIGNAL, Kind::Crash),
+            (outcome::ASSERTION, Kind::Assertion),
+            (outcome::EXCEPTION, Kind::Assertion),
+            (outcome::DEADLOCK, Kind::Deadlock),
+            (outcome::USE_AFTER_FREE, Kind::UseAfterFree),
+            (outcome::DOUBLE_FREE, Kind::DoubleFree),
+        ];
+        for (number, expected) in expected {
+            assert_eq!(kind(Usual::default(), |slot| slot.outcome = number), Some(expected));
+        }
+        let verdict = with_slot(|slot| slot.outcome = outcome::STEP_LIMIT, |e| judge(&e, &Usual::default()));
+        assert_eq!(verdict, Verdict { outcome: Outcome::StepLimit, kind: None });
+    }
+
+    #[test]
+    fn an_assertion_is_told_by_its_words_and_known_by_them() {
+        let failure = |text: &str| {
+            let set = |slot: &mut Slot| {
+                slot.outcome = outcome::ASSERTION;
+                slot.message[..text.len()].copy_from_slice(text.as_bytes());
+                slot.message_len = text.len() as u64;
+            };
+            with_slot(set, |e| Failure::of(&e, judge(&e, &Usual::default())).unwrap())
+        };
+        let (one, two) = (failure("a == 1\na.c\n3\nf\n"), failure("b == 1\na.c\n4\nf\n"));
+        assert_eq!(one.facts.sentence, "assertion `a == 1` failed in f");
+        assert_ne!(one.what, two.what);
+        assert_eq!(one.what, failure("a == 1\na.c\n3\nf\n").what);
+    }
 
     fn step(thread: u16, kind: OpKind, site: u32) -> Step {
         Step::bare(ThreadId(thread), Op::new(kind, 8, site))

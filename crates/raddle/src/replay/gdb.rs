@@ -52,7 +52,9 @@ pub fn run(recipe: &Recipe, schedule: &Schedule) -> Result<ExitCode> {
         header.posted.store(1, Ordering::Release);
     }
     let script = folder.path().join("gdb");
-    std::fs::write(&script, SCRIPT).context("cannot write the script for gdb")?;
+    // Where each schedule has a process of its own, the failure is in the child.
+    let follow = if recipe.flags & flag::FORK != 0 { "set follow-fork-mode child\n" } else { "" };
+    std::fs::write(&script, format!("{follow}{SCRIPT}")).context("cannot write the script for gdb")?;
     let target = recipe.command(folder.path());
     let mut gdb = Command::new("gdb");
     gdb.arg("-q")
