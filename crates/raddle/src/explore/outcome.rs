@@ -69,7 +69,7 @@ impl Results {
     /// Shrinks each failure, writes its file, and tells it.
     pub fn report(mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
         let mut report = Report::new("explore", self.words());
-        let failures = std::mem::take(&mut self.search.failures);
+        let failures = self.search.take_failures();
         if let Some(first) = failures.first() {
             report.stats.insert("first_failure".into(), Stat::from(first.after));
         }

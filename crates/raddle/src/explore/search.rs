@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use raddle_explore::{AnyStrategy, Limits, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView};
+use raddle_finding::Kind;
+use raddle_wire::explore::outcome;
 use serde::{Deserialize, Serialize};
 
 use super::crew::{Crew, CrewError, Notes};
 use super::scope::Scoped;
-use super::verdict::{Failure, Usual, ends_as_usual, judge};
+use super::verdict::{Failure, Usual, Verdict, ends_as_usual, judge};
 use super::worker::{Execution, Recipe};
 use crate::places::Mapped;
 
@@ -93,6 +95,8 @@ pub struct Search {
     keep_going: bool,
     /// It ended well but for panics; a failure if others do without them.
     panicked: Option<(u32, Failure)>,
+    /// The first execution in which a thread span without letting others in.
+    spinning: Option<Failure>,
 }
 
 impl Search {
@@ -113,6 +117,7 @@ impl Search {
             most_schedules: most_schedules.unwrap_or(u64::MAX),
             keep_going,
             panicked: None,
+            spinning: None,
         }
     }
 
@@ -134,7 +139,12 @@ impl Search {
 
     fn observe(&mut self, order: &Order, e: &Execution<'_>) {
         self.schedules += 1;
-        let verdict = judge(e, &self.usual);
+        let mut verdict = judge(e, &self.usual);
+        if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
+            // Bad manners, and no reason to stop looking for worse.
+            self.spinning = self.spinning.take().or_else(|| Failure::of(e, verdict));
+            verdict = Verdict { outcome: Outcome::Passed, kind: None };
+        }
         let view = e.view(verdict.outcome);
         self.measure(&view);
         self.cut_off += u64::from(verdict.outcome == Outcome::StepLimit);
@@ -150,6 +160,14 @@ impl Search {
         if ends_as_usual(e, &self.usual) {
             self.note_panics(e);
         }
+    }
+
+    /// All that is to be reported. A thread that spins is, where nothing worse was found.
+    pub fn take_failures(&mut self) -> Vec<Failure> {
+        if self.failures.is_empty() || self.keep_going {
+            self.failures.extend(self.spinning.take());
+        }
+        std::mem::take(&mut self.failures)
     }
 
     fn measure(&mut self, view: &TraceView<'_>) {

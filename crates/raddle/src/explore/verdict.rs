@@ -62,6 +62,8 @@ pub fn judge(e: &Execution<'_>, usual: &Usual) -> Verdict {
         Ending::Finished => match e.slot.outcome {
             outcome::EXIT => match exit_kind(e, usual) {
                 Some(kind) => kind,
+                // It came to its end, by the scheduler's grace: it was made to let others in.
+                None if e.slot.spins_at != 0 => Kind::Starvation,
                 None => return PASSED,
             },
             outcome::ABORT | outcome::SIGNAL => {
@@ -159,6 +161,7 @@ fn number(kind: Kind, e: &Execution<'_>) -> u32 {
             sites.iter().for_each(|site| hash.add(&site.to_le_bytes()));
         }
         _ if e.slot.outcome == outcome::ASSERTION => hash.add(message(e).as_bytes()),
+        Kind::Starvation if e.slot.outcome == outcome::EXIT => hash.add(&e.slot.spins_at.to_le_bytes()),
         Kind::Livelock | Kind::Starvation | Kind::Hang => {}
         _ => {
             let failed = ends(e).iter().find(|end| u32::from(end.thread.0) == e.slot.thread);
@@ -210,6 +213,9 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
     match (kind, e.ending) {
         (_, Ending::Died(Some(status))) => format!("the process died: {}", in_words(status)),
         (_, Ending::Died(None)) => "the process died".into(),
+        (Kind::Starvation, Ending::Finished) if e.slot.outcome == outcome::EXIT => {
+            "a thread spins without a pause or a yield while it waits for another: on one processor it would keep that one out".into()
+        }
         (Kind::Hang, Ending::Finished) => {
             let round = circling(e.steps).map_or(0, <[Step]>::len);
             format!(

@@ -231,6 +231,30 @@ unsafe fn mask(how: c_int, set: *const u64, old: *mut u64) -> Option<()> {
     Some(())
 }
 
+/// An exception is thrown. Those of Rust are panics.
+#[unsafe(export_name = "__interpose__Unwind_RaiseException")]
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn raise() {
+    core::arch::naked_asm!(
+        "push rdi",
+        "call {note}",
+        "pop rdi",
+        // As if called by whoever called: the unwinder must not meet this frame.
+        "jmp rax",
+        note = sym thrown,
+    )
+}
+
+/// Where the real function is.
+extern "C" fn thrown(exception: *const [u8; 8]) -> usize {
+    static REAL: Real = Real::new(c"_Unwind_RaiseException", None);
+    // SAFETY: an exception begins with its class: vendor and language.
+    if explore::is_running() && unsafe { *exception } == *b"TSUR\0ZOM" {
+        explore::panics();
+    }
+    REAL.get()
+}
+
 type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 type Start = unsafe extern "C-unwind" fn(Main, c_int, *mut *mut c_char, usize, usize, usize, usize) -> c_int;
 static MAIN: sys::Shared<Option<Main>> = sys::Shared::new(None);
