@@ -320,7 +320,8 @@ fn job(kernel: &Kernel, key: &Key, binary: &Path, raddle: &Path) -> Job {
         }
         Tool::Raddle { mode, history } => {
             let history = history.to_string();
-            let words = ["run", "--mode", mode.name(), "--history", &history, "-o", "/dev/null", "--"];
+            let words =
+                ["run", "--no-store", "--mode", mode.name(), "--history", &history, "-o", "/dev/null", "--"];
             job.before.push(raddle.into());
             job.before.extend(words.map(Into::into));
         }
@@ -414,7 +415,7 @@ mod tests {
         assert_eq!(environment[0].1, "report_bugs=0:atexit_sleep_ms=0");
         assert_eq!(line(Tool::Drd).1, "valgrind -q --log-file=/dev/null --tool=drd /b/lu 96 1");
         let (before, program, _) = line(Tool::Raddle { mode: Mode::Fast, history: 1 });
-        assert_eq!(before, "/r/raddle run --mode fast --history 1 -o /dev/null --");
+        assert_eq!(before, "/r/raddle run --no-store --mode fast --history 1 -o /dev/null --");
         assert_eq!(program, "/b/lu 96 1");
     }
 }

@@ -19,11 +19,12 @@
 pub mod c;
 pub mod entries;
 pub mod explore;
-mod ignore;
+pub mod ignore;
 pub mod interp;
 pub mod ir;
+mod programs;
 pub mod report;
 pub mod session;
 
 pub use explore::Budget;
-pub use session::{CheckedFunction, Options, Outcome, Session, Source, Stats, check_sources};
+pub use session::{CheckedFunction, Options, Outcome, Part, Plan, Session, Source, Stats, check_sources};

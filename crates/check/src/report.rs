@@ -45,18 +45,54 @@ pub struct Context<'a> {
 }
 
 /// Makes the findings of a program.
-pub fn findings(program: &Program, raw: &[RawFinding], context: &Context<'_>) -> Vec<Finding> {
-    let mut out: Vec<(String, Finding)> = Vec::new();
+pub fn findings<'a>(program: &'a Program, raw: &'a [RawFinding], context: &Context<'a>) -> Vec<Finding> {
+    let mut causes: Vec<(Cause, Vec<&'a RawFinding>)> = Vec::new();
+    let reporter = |raw: &'a RawFinding| Reporter::new(program, raw, context);
     for r in raw {
-        let reporter = Reporter { program, raw: r, text: context.text, seed: context.seed };
-        let cause = reporter.cause();
-        let count = (context.occurrences)(r);
-        match out.iter_mut().find(|(c, _)| *c == cause) {
-            Some((_, known)) => merge(known, &reporter, count),
-            None => out.push((cause, reporter.finding(count))),
+        let cause = reporter(r).cause();
+        match causes.iter_mut().find(|(c, _)| c.is(&cause)) {
+            Some((known, members)) => {
+                if known.kind == Kind::DataRace {
+                    known.ends.extend(cause.ends);
+                }
+                members.push(r);
+            }
+            None => causes.push((cause, vec![r])),
         }
     }
-    out.into_iter().map(|(_, f)| f).collect()
+    let one = |members: Vec<&'a RawFinding>| {
+        // The one that stands for all must not hang on the order in which a seed meets them.
+        let first =
+            members.iter().enumerate().min_by_key(|(i, r)| (reporter(r).cause().ends, *i)).map_or(0, |m| m.0);
+        let mut finding = reporter(members[first]).finding((context.occurrences)(members[first]));
+        for (_, r) in members.iter().enumerate().filter(|(i, _)| *i != first) {
+            merge(&mut finding, &reporter(r), (context.occurrences)(r));
+        }
+        finding
+    };
+    causes.into_iter().map(|(_, members)| one(members)).collect()
+}
+
+/// Equal for findings that one repair would take away.
+struct Cause {
+    kind: Kind,
+    /// The object, as far as a repair distinguishes.
+    object: String,
+    /// The functions at its ends, for a race; otherwise the ends themselves.
+    ends: Vec<String>,
+}
+
+impl Cause {
+    /// Races on one object that have an end in common are one: what is missing is missing there. Other kinds must have
+    /// all ends in common.
+    fn is(&self, other: &Cause) -> bool {
+        self.kind == other.kind
+            && self.object == other.object
+            && match self.kind {
+                Kind::DataRace if !self.object.is_empty() => other.ends.iter().any(|e| self.ends.contains(e)),
+                _ => self.ends == other.ends,
+            }
+    }
 }
 
 /// Another pair of places with the same cause becomes a sentence.
@@ -83,9 +119,13 @@ struct Reporter<'a> {
     seed: u64,
 }
 
-impl Reporter<'_> {
-    /// Equal for findings that one repair would take away: the object and the functions.
-    fn cause(&self) -> String {
+impl<'a> Reporter<'a> {
+    fn new(program: &'a Program, raw: &'a RawFinding, context: &Context<'a>) -> Self {
+        Self { program, raw, text: context.text, seed: context.seed }
+    }
+
+    /// The object and the functions.
+    fn cause(&self) -> Cause {
         let object = match &self.raw.place {
             RawPlace::Global { index, offset } => {
                 // The same member of all elements of an array is one thing to the reader.
@@ -102,7 +142,7 @@ impl Reporter<'_> {
         };
         let mut ends: Vec<String> = self.raw.accesses.iter().map(|a| self.end_of(a)).collect();
         ends.sort();
-        format!("{:?} {object} {ends:?}", self.raw.kind)
+        Cause { kind: self.raw.kind, object, ends }
     }
 
     fn end_of(&self, a: &RawAccess) -> String {

@@ -11,7 +11,8 @@ use crate::entries::{self, EntryKind};
 use crate::explore::{Budget, Explored, explore};
 use crate::ignore::ignored_lines;
 use crate::interp::raw::RawFinding;
-use crate::ir::{Linkage, Program, SymbolRef, Unit, link};
+use crate::ir::{Program, Unit, link};
+use crate::programs::{Member, programs};
 use crate::report;
 
 /// One file of a program.
@@ -21,16 +22,24 @@ pub struct Source {
     pub text: Arc<[u8]>,
     /// Macros defined before it, or without a value undefined: what a build passes by `-D` and `-U`.
     pub macros: Arc<[(String, Option<String>)]>,
+    /// The build target it belongs to, if that is known: decides which of two files of one name is linked.
+    pub group: Option<Arc<str>>,
 }
 
 impl Source {
     pub fn new(path: &str, text: impl AsRef<[u8]>) -> Self {
-        Self { path: path.into(), text: text.as_ref().into(), macros: Arc::from([]) }
+        Self { path: path.into(), text: text.as_ref().into(), macros: Arc::from([]), group: None }
     }
 
     /// With the macros that a build defines for it.
     pub fn with_macros(mut self, macros: Vec<(String, Option<String>)>) -> Self {
         self.macros = macros.into();
+        self
+    }
+
+    /// With the build target that it belongs to.
+    pub fn with_group(mut self, group: Option<&str>) -> Self {
+        self.group = group.map(Into::into);
         self
     }
 
@@ -56,6 +65,8 @@ pub struct Options {
     pub includes: Arc<dyn Includes + Send + Sync>,
     /// Files larger than this are left out.
     pub largest_file: usize,
+    /// Check only the programs that this file, or a file that includes it, is a part of: what an editor needs.
+    pub focus: Option<Arc<str>>,
 }
 
 impl Default for Options {
@@ -65,6 +76,7 @@ impl Default for Options {
             limits: Limits::default(),
             includes: Arc::new(NoIncludes),
             largest_file: 16 << 20,
+            focus: None,
         }
     }
 }
@@ -91,6 +103,8 @@ pub struct CheckedFunction {
     pub threads: usize,
     pub interleavings: usize,
     pub runs: u32,
+    /// By what it calls it may come to start a thread.
+    pub may_start: bool,
     /// Why it was not checked, or not to the end.
     pub note: Option<String>,
 }
@@ -140,30 +154,36 @@ impl Session {
         Self { options, cache: FxHashMap::default() }
     }
 
-    /// Checks files as one program. Setting `cancel` makes it return soon, with what it has.
+    /// Checks files, as one program or several. Setting `cancel` makes it return soon, with what it has.
     pub fn check(&mut self, sources: &[Source], cancel: Option<&AtomicBool>) -> Outcome {
+        let plan = self.plan(sources, cancel);
+        let is_wanted = |_: &usize| !cancel.is_some_and(|c| c.load(Ordering::Relaxed));
+        let parts = (0..plan.len()).take_while(is_wanted).map(|i| plan.check(i, cancel)).collect();
+        plan.finish(parts)
+    }
+
+    /// Lowers what has to be lowered, and finds out which programs there are. They can be checked apart from each
+    /// other, on threads of the caller's: [`Plan::check`] each, then [`Plan::finish`].
+    pub fn plan<'a>(&mut self, sources: &'a [Source], cancel: Option<&AtomicBool>) -> Plan<'a> {
         let mut out = Outcome::default();
-        let cancelled = || cancel.is_some_and(|c| c.load(Ordering::Relaxed));
-        let mut units: Vec<Arc<Unit>> = Vec::new();
+        let mut members = Vec::new();
         for s in sources {
-            if cancelled() {
-                return out;
-            }
-            if let Some(unit) = self.unit(s, &mut out) {
-                units.push(unit);
-            }
-        }
-        units.push(c::models::unit());
-        for group in programs(&units) {
-            if cancelled() {
+            if cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
+                members.clear();
                 break;
             }
-            self.check_program(&group, sources, cancel, &mut out);
+            if let Some(unit) = self.unit(s, &mut out) {
+                members.push(Member { path: s.path.clone(), group: s.group.clone(), unit });
+            }
         }
-        drop_repeats(&mut out.findings);
-        raddle_finding::identity::assign(&mut out.findings);
-        self.apply_ignores(sources, &mut out);
-        out
+        let mut programs = programs(&members);
+        programs.retain(|program| self.concerns(program, &members));
+        Plan { sources, budget: shared(self.options.budget, programs.len()), members, programs, out }
+    }
+
+    fn concerns(&self, program: &[usize], members: &[Member]) -> bool {
+        let Some(focus) = &self.options.focus else { return true };
+        program.iter().any(|i| members[*i].unit.files.iter().any(|file| file.path == *focus))
     }
 
     /// Lowers a file, or finds it in the cache.
@@ -211,26 +231,68 @@ impl Session {
                 self.options.largest_file >> 20
             ));
         }
-        let head = &s.text[..s.text.len().min(8192)];
-        if head.contains(&0) {
-            return Some("is a binary file".into());
-        }
-        None
+        (!is_text(&s.text)).then(|| "is a binary file".into())
+    }
+}
+
+/// Whether a file looks like source: a binary file has a zero byte early on.
+pub fn is_text(text: &[u8]) -> bool {
+    !text[..text.len().min(8192)].contains(&0)
+}
+
+/// Programs that are given the whole budget each. More of them share what these have.
+const WITH_FULL_BUDGET: u64 = 20;
+
+fn shared(budget: Budget, programs: usize) -> Budget {
+    let steps = match programs as u64 {
+        n if n > WITH_FULL_BUDGET => budget.steps.saturating_mul(WITH_FULL_BUDGET) / n,
+        _ => budget.steps,
+    };
+    Budget { steps: steps.max(1), ..budget }
+}
+
+/// The programs of a set of files, ready to be checked in any order and on any thread.
+pub struct Plan<'a> {
+    sources: &'a [Source],
+    budget: Budget,
+    members: Vec<Member>,
+    programs: Vec<Vec<usize>>,
+    out: Outcome,
+}
+
+/// What checking one program gave.
+#[derive(Debug, Clone, Default)]
+pub struct Part {
+    findings: Vec<Finding>,
+    steps: u64,
+    runs: u64,
+    entries: u64,
+    checked: Vec<CheckedFunction>,
+}
+
+impl Plan<'_> {
+    /// How many programs there are.
+    pub fn len(&self) -> usize {
+        self.programs.len()
     }
 
-    fn check_program(
-        &self,
-        units: &[&Unit],
-        sources: &[Source],
-        cancel: Option<&AtomicBool>,
-        out: &mut Outcome,
-    ) {
-        let program = link::link(units);
+    pub fn is_empty(&self) -> bool {
+        self.programs.is_empty()
+    }
+
+    /// The file that stands for a program: the one with its `main`, or the first.
+    pub fn name(&self, program: usize) -> &str {
+        &self.members[self.programs[program][0]].path
+    }
+
+    /// Checks one of the programs.
+    pub fn check(&self, program: usize, cancel: Option<&AtomicBool>) -> Part {
+        let models = c::models::unit();
+        let own = self.programs[program].iter().map(|i| &*self.members[*i].unit);
+        let units: Vec<&Unit> = own.chain([&*models]).collect();
+        let program = link::link(&units);
         let entries = entries::entries(&program);
-        let (explored, knowledge) = explore(&program, &entries, self.options.budget, cancel);
-        out.stats.entries += explored.len() as u64;
-        out.stats.steps += explored.iter().map(|e| e.steps).sum::<u64>();
-        out.stats.runs += explored.iter().map(|e| u64::from(e.runs)).sum::<u64>();
+        let (explored, knowledge) = explore(&program, &entries, self.budget, cancel);
         let count = |r: &RawFinding| {
             let pcs = || r.accesses.iter().filter_map(|a| a.stack.first().copied());
             let key = match r.kind {
@@ -239,95 +301,54 @@ impl Session {
             };
             key.and_then(|k| knowledge.met.get(&k).copied()).unwrap_or(1)
         };
-        let text = |path: &str, line: u32, column: u32| line_from(sources, path, line, column);
-        let context = report::Context { occurrences: &count, text: &text, seed: self.options.budget.seed };
-        out.findings.extend(report::findings(&program, &knowledge.findings, &context));
-        out.checked.extend(lenses(&program, &explored, &entries, &knowledge.entered));
+        let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);
+        let context = report::Context { occurrences: &count, text: &text, seed: self.budget.seed };
+        Part {
+            findings: report::findings(&program, &knowledge.findings, &context),
+            steps: explored.iter().map(|e| e.steps).sum(),
+            runs: explored.iter().map(|e| u64::from(e.runs)).sum(),
+            entries: explored.len() as u64,
+            checked: lenses(&program, &explored, &entries, &knowledge.entered),
+        }
     }
 
-    fn apply_ignores(&self, sources: &[Source], out: &mut Outcome) {
-        if out.findings.is_empty() {
-            return;
+    /// Puts the parts together, in the order of the programs.
+    pub fn finish(self, parts: Vec<Part>) -> Outcome {
+        let mut out = self.out;
+        for part in parts {
+            out.findings.extend(part.findings);
+            out.stats.steps += part.steps;
+            out.stats.runs += part.runs;
+            out.stats.entries += part.entries;
+            out.checked.extend(part.checked);
         }
-        let ignored: FxHashMap<&str, FxHashMap<u32, String>> = sources
-            .iter()
-            .map(|s| (&*s.path, ignored_lines(&s.text)))
-            .filter(|(_, l)| !l.is_empty())
-            .collect();
-        let findings = std::mem::take(&mut out.findings);
-        for f in findings {
-            let reason = f
-                .accesses
-                .iter()
-                .filter_map(|a| a.stack.first())
-                .find_map(|frame| ignored.get(frame.file.as_deref()?)?.get(&frame.line?).cloned());
-            match reason {
-                Some(reason) => out.ignored.push((f, reason)),
-                None => out.findings.push(f),
+        drop_repeats(&mut out.findings);
+        raddle_finding::identity::assign(&mut out.findings);
+        apply_ignores(self.sources, &mut out);
+        out
+    }
+}
+
+fn apply_ignores(sources: &[Source], out: &mut Outcome) {
+    if out.findings.is_empty() {
+        return;
+    }
+    let ignored: FxHashMap<&str, FxHashMap<u32, String>> =
+        sources.iter().map(|s| (&*s.path, ignored_lines(&s.text))).filter(|(_, l)| !l.is_empty()).collect();
+    out.ignore(|path, line| ignored.get(path)?.get(&line).cloned());
+}
+
+impl Outcome {
+    /// Takes the findings away for which `reason` gives one for the file and line of an end.
+    pub fn ignore(&mut self, reason: impl Fn(&str, u32) -> Option<String>) {
+        for f in std::mem::take(&mut self.findings) {
+            let ends = f.accesses.iter().filter_map(|a| a.stack.first());
+            match ends.filter_map(|e| reason(e.file.as_deref()?, e.line?)).next() {
+                Some(reason) => self.ignored.push((f, reason)),
+                None => self.findings.push(f),
             }
         }
     }
-}
-
-/// Files with a `main` each are programs each, with the files that they use by name; what none of them uses is a
-/// library. The models, which come last, belong to all.
-fn programs(units: &[Arc<Unit>]) -> Vec<Vec<&Unit>> {
-    let Some((models, own)) = units.split_last() else { return Vec::new() };
-    let has_main = |u: &Unit| u.functions.iter().any(|f| &*f.name == "main");
-    let mains: Vec<usize> = (0..own.len()).filter(|i| has_main(&own[*i])).collect();
-    if mains.len() < 2 {
-        return vec![units.iter().map(|u| &**u).collect()];
-    }
-    let definers = definers(own, &mains);
-    let mut used = vec![false; own.len()];
-    let mut out = Vec::new();
-    for main in mains {
-        let members = users_of(own, main, &definers);
-        members.iter().for_each(|m| used[*m] = true);
-        out.push(members.into_iter().map(|m| &*own[m]).chain([&**models]).collect());
-    }
-    let rest: Vec<&Unit> = (0..own.len()).filter(|i| !used[*i]).map(|i| &*own[i]).collect();
-    if !rest.is_empty() {
-        out.push(rest.into_iter().chain([&**models]).collect());
-    }
-    out
-}
-
-/// Which file defines a name that others can use. A file with a `main` of its own lends nothing to others.
-fn definers(units: &[Arc<Unit>], mains: &[usize]) -> FxHashMap<Arc<str>, usize> {
-    let mut out = FxHashMap::default();
-    for (i, u) in units.iter().enumerate().filter(|(i, _)| !mains.contains(i)) {
-        let functions = u.functions.iter().filter(|f| f.linkage != Linkage::Internal).map(|f| &f.name);
-        let globals =
-            u.globals.iter().filter(|g| g.linkage != Linkage::Internal && !g.declared_only).map(|g| &g.name);
-        for name in functions.chain(globals) {
-            out.entry(name.clone()).or_insert(i);
-        }
-    }
-    out
-}
-
-/// A file and all files that it needs, directly or through others.
-fn users_of(units: &[Arc<Unit>], first: usize, definers: &FxHashMap<Arc<str>, usize>) -> Vec<usize> {
-    let mut members = vec![first];
-    let mut at = 0;
-    while at < members.len() {
-        let unit = &units[members[at]];
-        at += 1;
-        let by_name = unit.symbols.iter().filter_map(|s| match s {
-            SymbolRef::Function(name) | SymbolRef::Global(name, _) => Some(name),
-            _ => None,
-        });
-        let declared = unit.globals.iter().filter(|g| g.declared_only).map(|g| &g.name);
-        for name in by_name.chain(declared) {
-            if let Some(definer) = definers.get(name)
-                && !members.contains(definer)
-            {
-                members.push(*definer);
-            }
-        }
-    }
-    members
 }
 
 /// The text of a line from a column on.
@@ -340,6 +361,7 @@ fn line_from(sources: &[Source], path: &str, line: u32, column: u32) -> Option<S
 
 /// Programs that share files find the same things in them.
 fn drop_repeats(findings: &mut Vec<Finding>) {
+    let mut races: Vec<(String, FxHashSet<_>)> = Vec::new();
     let mut seen = FxHashSet::default();
     findings.retain(|f| {
         let mut ends: Vec<_> = f
@@ -350,10 +372,18 @@ fn drop_repeats(findings: &mut Vec<Finding>) {
             })
             .collect();
         ends.sort();
-        if f.kind == Kind::DataRace {
-            ends.iter_mut().for_each(|e| e.2 = None);
-        }
         let place = f.message.split(':').next().unwrap_or_default().to_string();
+        if f.kind == Kind::DataRace {
+            // As within one program: what has an end in common has its cause in common.
+            let ends: FxHashSet<_> = ends.into_iter().map(|e| (e.0, e.1)).collect();
+            let known = races.iter_mut().find(|(p, known)| *p == place && !known.is_disjoint(&ends));
+            let is_new = known.is_none();
+            match known {
+                Some((_, known)) => known.extend(ends),
+                None => races.push((place, ends)),
+            }
+            return is_new;
+        }
         seen.insert((f.kind, place, ends))
     });
 }
@@ -380,6 +410,7 @@ fn lenses(
             threads: e.map_or(0, |e| e.threads),
             interleavings: e.map_or(0, |e| e.interleavings),
             runs: e.map_or(0, |e| e.runs),
+            may_start: entry.may_start,
             note,
         }
     };

@@ -78,6 +78,7 @@ struct Row {
     surplus: Vec<String>,
     missing: Vec<String>,
     time: Duration,
+    steps: u64,
 }
 
 /// `RADDLE_SEED` tries another seed: the result must not hang on one.
@@ -107,6 +108,7 @@ fn check(path: &Path) -> Row {
         surplus,
         missing,
         time,
+        steps: out.stats.steps,
     }
 }
 
@@ -141,11 +143,10 @@ fn the_corpus_is_found_and_nothing_else() {
     assert_eq!(false_alarms, 0);
 }
 
-/// The paper's Table 3: each accurate, each within half a second of an optimised build. An unoptimised one on a busy
-/// machine is only held to ending.
+/// The paper's Table 3: each accurate. The times are for the reader (`-- --nocapture` on an optimised build; the goal is
+/// half a second each): a busy machine makes any of them long, so only the steps, which stand for them, are held down.
 #[test]
 fn the_papers_ten_cases_are_accurate_and_fast() {
-    let limit = if cfg!(debug_assertions) { 60_000 } else { 500 };
     let mut cases = 0;
     for folder in ["bad", "ok"] {
         for path in programs(folder) {
@@ -156,7 +157,7 @@ fn the_papers_ten_cases_are_accurate_and_fast() {
             let row = check(&path);
             println!("{:34} {}/{} {:>9.1?}", row.name, row.found, row.expected, row.time);
             assert_eq!((row.found, row.surplus.len()), (row.expected, 0), "{}", row.name);
-            assert!(row.time < Duration::from_millis(limit), "{} took {:?}", row.name, row.time);
+            assert!(row.steps <= 10_000_000, "{} took {} steps", row.name, row.steps);
         }
     }
     assert_eq!(cases, 10);

@@ -264,3 +264,81 @@ fn openmp_computes() {
         #pragma omp parallel num_threads(2)\n{\n#pragma omp critical\nn++;\n}\nreturn s * 10 + n; }";
     assert_eq!(run(text), 452);
 }
+
+#[test]
+fn jumps_come_back_to_where_they_were_set() {
+    let jump = |body: &str| {
+        run(&format!(
+            "#include <setjmp.h>\njmp_buf env; void f(int n) {{ if (n) f(n - 1); else longjmp(env, 5); }}\n{body}"
+        ))
+    };
+    assert_eq!(jump("int main(void) { int v = setjmp(env); if (v == 0) f(3); return v; }"), 5);
+    assert_eq!(
+        jump(
+            "int main(void) { volatile int n = 0; if (setjmp(env) < 1) { n += 10; longjmp(env, 0); } return n; }"
+        ),
+        10
+    );
+    assert_eq!(
+        jump(
+            "int main(void) { int v = 0; switch (setjmp(env)) { case 0: f(1); v = 1; break; case 5: v = 7; } return v; }"
+        ),
+        7
+    );
+    // A copy of the buffer is as good.
+    assert_eq!(
+        jump("int main(void) { jmp_buf b; if (setjmp(b) == 0) { env[0] = b[0]; f(0); } return 3; }"),
+        3
+    );
+}
+
+#[test]
+fn a_jump_into_a_function_that_has_returned_ends_the_run() {
+    let text = "#include <setjmp.h>\njmp_buf env; void set(void) { setjmp(env); }\n\
+        int main(void) { set(); longjmp(env, 1); return 9; }";
+    let r = run_seed(text, 1);
+    assert_eq!(r.end, End::Finished);
+    assert_ne!(r.result, 9);
+}
+
+#[test]
+fn signal_sets_and_pipes_hold_what_was_put_in() {
+    assert_eq!(
+        eval(
+            "sigset_t s; sigemptyset(&s); sigaddset(&s, 3); return sigismember(&s, 3) * 10 + sigismember(&s, 4);"
+        ),
+        10
+    );
+    assert_eq!(
+        eval(
+            "sigset_t s, o; sigfillset(&s); sigdelset(&s, 2); sigprocmask(SIG_SETMASK, &s, 0); sigemptyset(&s); \
+              sigprocmask(SIG_BLOCK, &s, &o); return sigismember(&o, 2) * 10 + sigismember(&o, 1);"
+        ),
+        1
+    );
+    assert_eq!(
+        eval(
+            "int p[2]; char c[9]; pipe(p); write(p[1], \"abc\", 3); return read(p[0], c, 2) * 10 + read(p[0], c, 9);"
+        ),
+        21
+    );
+}
+
+#[test]
+fn a_scan_writes_what_its_format_says() {
+    let known = |format: &str, ask: &str| {
+        run_seed(
+            &format!(
+                "#include <stdio.h>\nint main(void) {{ int a = 1, b = 2; long c = 3; char s[4] = \"xyz\"; \
+            sscanf(\"..\", \"{format}\", &a, &c, s); return {ask}; }}"
+            ),
+            1,
+        )
+        .result
+    };
+    assert!(is_unknown(known("%d", "a")));
+    assert_eq!(known("%*d%%", "a"), 1);
+    assert!(is_unknown(known("%d %ld", "(int)c")));
+    assert!(is_unknown(known("%5d,%li %3[^]a]", "s[0]")));
+    assert_eq!(known("%d", "b"), 2);
+}

@@ -73,6 +73,20 @@ fn each_main_is_a_program_of_its_own() {
 }
 
 #[test]
+fn a_focus_leaves_other_programs_alone() {
+    let good = Source::new("good.c", "int main(void) { return 0; }\n");
+    let bad = Source::new("bad.c", RACE);
+    let about = |focus: &str| {
+        let options = Options { focus: Some(focus.into()), ..Options::default() };
+        check_sources(&[good.clone(), bad.clone()], &options)
+    };
+    let out = about("good.c");
+    assert_eq!((out.findings.len(), out.stats.entries, out.stats.files), (0, 1, 2));
+    assert_eq!(about("bad.c").findings.len(), 1);
+    assert_eq!(about("neither.c").stats.entries, 0);
+}
+
+#[test]
 fn a_program_has_the_files_it_uses_and_a_library_the_rest() {
     let one = "int a(void); int main(void) { return a(); }\n";
     let two = "extern int shared; int main(void) { return shared; }\n";
@@ -254,4 +268,52 @@ fn files_of_a_thousand_lines_are_quick() {
     assert_eq!(out.stats.runs, 1);
     let limit = if cfg!(debug_assertions) { 30_000 } else { 400 };
     assert!(took < Duration::from_millis(limit), "{took:?}");
+}
+
+/// The tests of each framework as they are written, without its header.
+#[test]
+fn tests_of_the_common_frameworks_are_entries() {
+    let start = "#include <pthread.h>\nstatic int n;\nstatic void *f(void *a) { n++; return 0; }\n";
+    let body = "{ pthread_t t; pthread_create(&t, 0, f, 0); n++; pthread_join(t, 0);";
+    let frameworks = [
+        (
+            "Check",
+            format!(
+                "#include <check.h>\nSTART_TEST(test_it)\n{body} ck_assert_int_eq(n, 2); }}\nEND_TEST\nint main(void) {{ \
+            Suite *s = suite_create(\"s\"); TCase *c = tcase_create(\"c\"); tcase_add_test(c, test_it); suite_add_tcase(s, c); return 0; }}"
+            ),
+        ),
+        (
+            "CMocka",
+            format!(
+                "#include <cmocka.h>\nstatic void test_it(void **state) {body} assert_int_equal(n, 2); }}\nint main(void) {{ \
+            const struct CMUnitTest tests[] = {{ cmocka_unit_test(test_it) }}; return cmocka_run_group_tests(tests, NULL, NULL); }}"
+            ),
+        ),
+        (
+            "Unity",
+            format!(
+                "#include \"unity.h\"\nvoid test_it(void) {body} TEST_ASSERT_EQUAL(2, n); }}\n\
+            int main(void) {{ UNITY_BEGIN(); RUN_TEST(test_it); return UNITY_END(); }}"
+            ),
+        ),
+        (
+            "µnit",
+            format!(
+                "#include \"munit.h\"\nstatic MunitResult test_it(const MunitParameter params[], void *data) {body} \
+            munit_assert_int(n, ==, 2); return MUNIT_OK; }}\nint main(int argc, char **argv) {{ return munit_suite_main(&suite, 0, argc, argv); }}"
+            ),
+        ),
+        ("plain", format!("int test_it(void) {body} return 0; }}")),
+    ];
+    for (name, text) in frameworks {
+        let out = check(&[("tests/test_it.c", &format!("{start}{text}\n"))]);
+        let entry = out.checked.iter().find(|c| c.function == "test_it");
+        assert!(
+            entry.is_some_and(|e| e.kind == EntryKind::Test && e.threads == 2),
+            "{name}: {:?}",
+            out.checked
+        );
+        assert_eq!(out.findings.len(), 1, "{name}");
+    }
 }

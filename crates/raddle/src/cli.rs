@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{doctor, explore, replay, run};
+use crate::{check, doctor, explore, lsp, replay, run};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -27,6 +27,9 @@ Search, then repeat:
 
   cargo raddle test                            # Rust: builds and watches
 
+Or look at the source alone:
+  raddle check src/
+
 Exit status: 0 nothing found, 66 findings, 2 raddle could not do its job.
 The compiler wrappers end with the compiler's own status.";
 
@@ -37,6 +40,8 @@ pub enum Command {
     Explore(Box<explore::Args>),
 
     Replay(Box<replay::Args>),
+
+    Check(Box<check::Args>),
 
     /// Compile or link C with instrumentation: a stand-in for cc
     ///
@@ -73,6 +78,8 @@ pub enum Command {
     ///
     /// Exit status: 0 when `raddle run` can work here, 2 otherwise.
     Doctor(doctor::Args),
+
+    Lsp(lsp::Args),
 }
 
 const CC_HELP: &str = "\

@@ -3,14 +3,18 @@
 //! One small module a subcommand. Only this crate knows the command line, terminals and exit
 //! codes; what the subcommands do is in the library crates.
 
+mod check;
 mod cli;
 mod doctor;
 mod embedded;
 mod exit;
 mod explore;
 mod install;
+mod keep;
+mod lsp;
 mod places;
 mod replay;
+mod report;
 mod run;
 mod shims;
 mod sysroot;
@@ -43,6 +47,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Run(args) => run::run(*args),
         Command::Explore(args) => explore::run(*args),
         Command::Replay(args) => replay::run(*args),
+        Command::Check(args) => check::run(*args),
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.
             let options = &args[2..args.len() - cargo.cargo.len()];
@@ -50,6 +55,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         }
         Command::Shims { dir } => shims::write(&dir).map(|()| ExitCode::from(exit::CLEAN)),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Lsp(args) => lsp::run(&args),
         // Taken above, before clap; it gets here only to print their help.
         Command::Cc(args) | Command::Cxx(args) | Command::Rustc(args) => {
             anyhow::bail!("unexpected {:?}", args.words)

@@ -166,7 +166,7 @@ fn version_and_help() {
     let bench = Bench::new();
     assert_eq!(bench.ok("--version"), format!("raddle {}\n", env!("CARGO_PKG_VERSION")));
     let help = bench.ok("--help");
-    for word in ["run", "cc", "c++", "rustc", "cargo", "shims", "doctor", "Exit status"] {
+    for word in ["run", "cc", "c++", "rustc", "cargo", "shims", "doctor", "lsp", "Exit status"] {
         assert!(help.contains(word), "{word}");
     }
     assert!(bench.ok("help cc").contains("RADDLE_CC"));

@@ -149,6 +149,7 @@ pub enum OmpKind {
     Single,
     Master,
     Critical,
+    Ordered,
     Atomic,
     Barrier,
     Task,

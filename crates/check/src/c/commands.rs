@@ -18,12 +18,16 @@ const ALLOWED: &[(&str, bool)] = &[
     ("-idirafter", true),
     ("-D", true),
     ("-U", true),
+    ("-include", true),
+    ("-imacros", true),
     ("-std=", false),
 ];
 
+/// Flags that are taken as they are: they define `_OPENMP`, `_REENTRANT` and the like.
+const SWITCHES: &[&str] = &["-fopenmp", "-pthread", "-ansi", "-nostdinc", "-m32", "-m64", "-fno-builtin"];
+
 /// Flags that take the next word along, which is dropped with them.
-const WITH_VALUE: &[&str] =
-    &["-o", "-MF", "-MT", "-MQ", "-x", "-arch", "-target", "--param", "-include", "-imacros"];
+const WITH_VALUE: &[&str] = &["-MF", "-MT", "-MQ", "-x", "-arch", "-target", "--param"];
 
 /// Beginnings of flags that can make a compiler run or load something.
 const DANGEROUS: &[&str] = &[
@@ -36,8 +40,6 @@ const DANGEROUS: &[&str] = &[
     "-Xpreprocessor",
     "-Wp,",
     "-load",
-    "-include",
-    "-imacros",
     "--sysroot",
     "-isysroot",
     "-fuse-ld",
@@ -59,7 +61,13 @@ pub struct Command {
     pub macros: Vec<(String, Option<String>)>,
     /// Folders for `#include`, as they are written.
     pub folders: Vec<(String, FolderKind)>,
+    /// `-include` and `-imacros`, as they are written.
+    pub before: Vec<(BeforeKind, String)>,
     pub standard: Option<String>,
+    /// Switches of a fixed list.
+    pub switches: Vec<&'static str>,
+    /// What the compilation writes.
+    pub output: Option<String>,
     /// Flags that were not taken because they could do harm.
     pub refused: Vec<String>,
 }
@@ -72,6 +80,15 @@ pub enum FolderKind {
     Quoted,
     /// `-isystem`, `-idirafter`
     System,
+}
+
+/// How a file is read before the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeforeKind {
+    /// `-include`
+    Whole,
+    /// `-imacros`: only what it defines.
+    Macros,
 }
 
 /// Why a file could not be used at all.
@@ -111,6 +128,7 @@ fn entry(value: &Value) -> Option<Command> {
         ..Command::default()
     };
     command.take_flags(words.get(1..).unwrap_or_default());
+    command.output = text("output").or(command.output);
     Some(command)
 }
 
@@ -129,6 +147,15 @@ impl Command {
                     rest => rest.to_string(),
                 };
                 self.take(flag, value);
+                continue;
+            }
+            if let Some(switch) = SWITCHES.iter().find(|s| **s == word) {
+                self.switches.push(switch);
+                continue;
+            }
+            if word == "-o" {
+                self.output = words.get(i).cloned();
+                i += 1;
                 continue;
             }
             if word.starts_with('@') || DANGEROUS.iter().any(|d| word.starts_with(d)) {
@@ -153,12 +180,21 @@ impl Command {
                 }
             }
             "-U" if is_name(&value) => self.macros.push((value, None)),
-            "-std=" => self.standard = Some(value),
+            // A standard is a word such as gnu11 or iso9899:1999.
+            "-std=" if value.chars().all(|c| c.is_ascii_alphanumeric() || c == ':') => {
+                self.standard = Some(value)
+            }
+            // It stands in a word of its own, where these would make it an option or a list of options.
+            "-include" | "-imacros" if value.starts_with(['@', '-']) => {
+                self.refused.push(format!("{flag} {value}"))
+            }
+            "-include" => self.before.push((BeforeKind::Whole, value)),
+            "-imacros" => self.before.push((BeforeKind::Macros, value)),
             _ => {}
         }
     }
 
-    /// The flags that are safe to hand to a preprocessor that raddle has chosen.
+    /// The flags that are safe to hand to a preprocessor that raddle has chosen, and that runs in `directory`.
     pub fn arguments(&self) -> Vec<String> {
         let folders = self.folders.iter().map(|(path, kind)| match kind {
             FolderKind::Both => format!("-I{path}"),
@@ -169,7 +205,23 @@ impl Command {
             Some(value) => format!("-D{name}={value}"),
             None => format!("-U{name}"),
         });
-        folders.chain(macros).chain(self.standard.iter().map(|s| format!("-std={s}"))).collect()
+        let before = self.before.iter().flat_map(|(kind, path)| match kind {
+            BeforeKind::Whole => ["-include".to_string(), path.clone()],
+            BeforeKind::Macros => ["-imacros".to_string(), path.clone()],
+        });
+        let switches = self.switches.iter().map(ToString::to_string);
+        let standard = self.standard.iter().map(|s| format!("-std={s}"));
+        folders.chain(macros).chain(before).chain(switches).chain(standard).collect()
+    }
+
+    /// The build target that the compilation is for, where the build system writes it into the output's path:
+    /// `CMakeFiles/NAME.dir/a.c.o` of CMake, `NAME.p/a.c.o` of Meson.
+    pub fn target(&self) -> Option<&str> {
+        let folder = |part: &&str| part.ends_with(".dir") || part.ends_with(".p");
+        let output = self.output.as_deref()?;
+        let parts: Vec<&str> = output.split('/').collect();
+        let (_, folders) = parts.split_last()?;
+        folders.iter().rev().find(|p| folder(p)).copied()
     }
 }
 
@@ -228,10 +280,10 @@ mod tests {
     #[test]
     fn flags_that_run_something_are_refused_and_never_passed_on() {
         let c = one(
-            "/tmp/evil -fplugin=./evil.so -B./bin -specs=x @args -wrapper sh -Xclang -load -include /etc/passwd a.c",
+            "/tmp/evil -fplugin=./evil.so -B./bin -specs=x @args -wrapper sh -Xclang -load -include @more -include -fplugin=x -std=c11,@x --sysroot=/x a.c",
         );
-        assert!(c.refused.len() >= 7, "{:?}", c.refused);
-        assert!(c.arguments().is_empty());
+        assert!(c.refused.len() >= 9, "{:?}", c.refused);
+        assert_eq!(c.arguments(), Vec::<String>::new());
     }
 
     #[test]
@@ -250,6 +302,18 @@ mod tests {
         assert_eq!(all[0].macros.len(), 1);
         assert_eq!(parse("{}"), Err(CommandsError::NotAList));
         assert!(matches!(parse("nonsense"), Err(CommandsError::NotJson(_))));
+    }
+
+    #[test]
+    fn files_before_the_source_switches_and_the_target() {
+        let c = one(
+            "cc -include config.h -imacros m.h -fopenmp -pthread -o CMakeFiles/app.dir/src/a.c.o -c src/a.c",
+        );
+        assert_eq!(c.arguments(), ["-include", "config.h", "-imacros", "m.h", "-fopenmp", "-pthread"]);
+        assert_eq!(c.target(), Some("app.dir"));
+        assert_eq!(one("cc -o libx.a.p/a.c.o -c a.c").target(), Some("libx.a.p"));
+        assert_eq!(one("cc -o a.p -c a.c").target(), None);
+        assert_eq!(one("cc -c a.c -o").target(), None);
     }
 
     #[test]

@@ -3,9 +3,23 @@
 use super::token::{Interner, Kind, PUNCTS, Punct, Sym, Token};
 use crate::ir::Pos;
 
+/// For each byte the punctuators that start with it, a bit each: every second token is one, and there are fifty of them.
+const STARTING_WITH: [u64; 256] = {
+    assert!(PUNCTS.len() <= 64);
+    let mut table = [0; 256];
+    let mut i = 0;
+    while i < PUNCTS.len() {
+        table[PUNCTS[i].0.as_bytes()[0] as usize] |= 1 << i;
+        i += 1;
+    }
+    table
+};
+
 /// Splits a file. Never fails: an unterminated string ends with its line, an unterminated comment with the file.
 pub fn lex(text: &[u8], file: u16, interner: &mut Interner) -> Vec<Token> {
-    let mut lexer = Lexer { text, at: 0, line: 1, line_start: 0, file, interner, spelling: String::new() };
+    let puncts = std::array::from_fn(|i| interner.intern(PUNCTS[i].0));
+    let mut lexer =
+        Lexer { text, at: 0, line: 1, line_start: 0, file, interner, puncts, spelling: String::new() };
     let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut bol = true;
     loop {
@@ -28,6 +42,7 @@ struct Lexer<'a> {
     line_start: usize,
     file: u16,
     interner: &'a mut Interner,
+    puncts: [Sym; PUNCTS.len()],
     spelling: String,
 }
 
@@ -202,10 +217,14 @@ impl Lexer<'_> {
 
     fn punct(&mut self) -> (Kind, Sym) {
         let rest = &self.text[self.at..];
-        for (text, punct) in PUNCTS {
+        let mut candidates = STARTING_WITH[usize::from(rest[0])];
+        while candidates != 0 {
+            let i = candidates.trailing_zeros() as usize;
+            candidates &= candidates - 1;
+            let (text, punct) = PUNCTS[i];
             if rest.starts_with(text.as_bytes()) {
                 self.at += text.len();
-                return (Kind::Punct(undo_digraph(*punct)), self.interner.intern(text));
+                return (Kind::Punct(undo_digraph(punct)), self.puncts[i]);
             }
         }
         self.at += 1;

@@ -13,6 +13,9 @@ impl Machine<'_> {
     pub(super) fn call(&mut self, ti: usize, f: u32, n: usize, pc: u32) -> bool {
         let function = &self.program.functions[f as usize];
         if !function.defined {
+            if let Some(what) = self.named[f as usize] {
+                return self.call_named(ti, what, n, pc);
+            }
             self.call_unknown(ti, n, u64::from(f));
             return true;
         }
@@ -145,16 +148,8 @@ impl Machine<'_> {
     pub(super) fn ret(&mut self, ti: usize) {
         let t = &mut self.threads[ti];
         let result = t.stack.pop().unwrap_or(0);
-        let Some(frame) = t.frames.pop() else { return };
-        t.stack.truncate(frame.base as usize);
-        if frame.memory != 0 {
-            self.memory.free_frame(frame.memory, frame.memory_size);
-        }
+        let Some(frame) = self.pop_frame(ti) else { return };
         let t = &mut self.threads[ti];
-        let depth = t.frames.len() as u32 + 1;
-        while let Some((_, address, size)) = t.frame_blocks.pop_if(|b| b.0 >= depth) {
-            self.memory.free_frame(address, size);
-        }
         if t.frames.is_empty() {
             t.result = result;
             self.outermost_returned(ti);
@@ -164,6 +159,22 @@ impl Machine<'_> {
         if !frame.discard {
             t.stack.push(result);
         }
+    }
+
+    /// Ends a thread's innermost frame, with all that lives as long as it.
+    #[inline]
+    pub(super) fn pop_frame(&mut self, ti: usize) -> Option<Frame> {
+        let t = &mut self.threads[ti];
+        let frame = t.frames.pop()?;
+        t.stack.truncate(frame.base as usize);
+        if frame.memory != 0 {
+            self.memory.free_frame(frame.memory, frame.memory_size);
+        }
+        let depth = t.frames.len() as u32 + 1;
+        while let Some((_, address, size)) = t.frame_blocks.pop_if(|b| b.0 >= depth) {
+            self.memory.free_frame(address, size);
+        }
+        Some(frame)
     }
 
     /// Makes a thread call a function as if it had called it itself, and come back to the instruction at `pc`.

@@ -65,8 +65,9 @@ fn conflict_of_kinds(old: Cell, new: &Cell) -> bool {
     let both = old.flags & new.flags;
     let either = old.flags | new.flags;
     let atomic = both & ATOMIC != 0;
-    // A volatile object may be shared with a handler.
-    let handled = both & VOLATILE != 0 && either & HANDLER != 0;
+    // A volatile object may be shared with a handler, which may as well use it atomically.
+    let is_whole = |cell: u8| cell & (VOLATILE | ATOMIC) != 0;
+    let handled = is_whole(old.flags) && is_whole(new.flags) && either & HANDLER != 0;
     old.epoch.thread() != new.epoch.thread() && either & WRITE != 0 && !atomic && !handled
 }
 

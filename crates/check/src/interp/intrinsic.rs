@@ -87,6 +87,7 @@ impl Machine<'_> {
                 }
                 0
             }
+            Intrinsic::IsKnown => u64::from(!is_unknown(a)),
             Intrinsic::BlockSize => self.memory.block(a).map_or(0, |b| u64::from(b.size)),
         }
     }
@@ -99,11 +100,17 @@ impl Machine<'_> {
         /// What an allocation of unknown size gets: room for the few elements that a loop to an unknown bound reaches,
         /// so that they do not reach into other objects.
         const USUAL: u64 = 8192;
+        let is_guess = is_unknown(size);
         let size = self.size_or(size, USUAL);
         let context = self.context(ti);
         let block = Block { address: 0, size: 0, freed: false, thread: ti as u8, pc, context };
         match self.memory.allocate(size, zero, block) {
-            Some(address) => u64::from(address),
+            Some(address) => {
+                if is_guess {
+                    self.memory.guess();
+                }
+                u64::from(address)
+            }
             // One that could never succeed fails; one that meets the bound ends the run.
             None if size > self.bounds.heap as u64 => 0,
             None => {

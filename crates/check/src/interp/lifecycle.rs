@@ -109,6 +109,8 @@ impl Machine<'_> {
     fn new_thread(&mut self, parent: usize, f: u32, argument: u64, pc: u32) -> Option<usize> {
         let new = self.threads.len();
         if new > self.bounds.threads || new >= MOST_THREADS {
+            // Few programs reckon with it, and what the others then do wrong they do not do in practice.
+            self.end = Some(End::Memory);
             return None;
         }
         let context = self.context(parent);
@@ -117,6 +119,7 @@ impl Machine<'_> {
         t.clock.tick(new);
         t.started_at = pc;
         t.started_in = context;
+        t.mask = self.threads[parent].mask;
         self.threads.push(t);
         self.threads[parent].clock.tick(parent);
         self.watching = true;
@@ -127,8 +130,10 @@ impl Machine<'_> {
     }
 
     pub(super) fn join(&mut self, ti: usize, handle: u64) -> Flow {
-        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len() && !is_unknown(handle))
-        else {
+        if is_unknown(handle) {
+            return self.join_any(ti);
+        }
+        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len()) else {
             return Flow::Done(0);
         };
         if target == ti {
@@ -139,6 +144,21 @@ impl Machine<'_> {
         }
         self.learn_from_ended(ti, target);
         Flow::Done(self.threads[target].result)
+    }
+
+    /// Joins a thread that nobody can name, most likely one of those that this one has started. In the order of their
+    /// start, as loops do it.
+    fn join_any(&mut self, ti: usize) -> Flow {
+        let own =
+            |t: &Thread| t.parent == Some(ti) && !t.joined && t.interrupts.is_none() && t.timer.is_none();
+        let Some(target) = self.threads.iter().position(own) else { return Flow::Done(0) };
+        if !self.threads[target].ended() {
+            self.approximate = true;
+            self.threads[ti].vague = true;
+            return Flow::Block(State::Join { thread: target });
+        }
+        self.learn_from_ended(ti, target);
+        Flow::Done(self.fresh_unknown())
     }
 
     pub(super) fn try_join(&mut self, ti: usize, handle: u64) -> Flow {
@@ -275,16 +295,28 @@ impl Machine<'_> {
 
     pub(super) fn interrupt_on(&mut self, ti: usize, function: u64, argument: u64) -> Flow {
         if self.program.function_at(function).is_some_and(|f| self.program.functions[f as usize].defined) {
+            self.interrupt_off(ti, argument);
             let mut clock = self.threads[ti].clock.clone();
             // Set up for a second signal, it still is what it was for the first.
-            for old in self.interrupts.extract_if(.., |i| i.function == function) {
-                clock.join(&old.clock);
+            self.interrupts.iter().filter(|i| i.function == function).for_each(|i| clock.join(&i.clock));
+            for other in self.interrupts.iter_mut().filter(|i| i.function == function) {
+                other.clock.assign(&clock);
             }
             self.interrupts.push(InterruptSource { function, argument, clock });
+            self.interruptible = true;
             self.threads[ti].clock.tick(ti);
             self.watching = true;
         }
         Flow::Done(0)
+    }
+
+    /// Who takes a handler away knows that it has run for the last time.
+    pub(super) fn interrupt_off(&mut self, ti: usize, argument: u64) {
+        let before = self.interrupts.len();
+        self.interrupts.retain(|i| i.argument != argument);
+        if self.interrupts.len() < before {
+            self.threads[ti].clock.join(&self.handlers);
+        }
     }
 
     /// At a switch: now and then a handler runs on some thread.
@@ -298,6 +330,7 @@ impl Machine<'_> {
         }
         let runnable: Vec<usize> = (0..self.threads.len())
             .filter(|t| self.threads[*t].state == State::Runnable && self.threads[*t].interrupts.is_none())
+            .filter(|t| self.interrupts.iter().any(|i| self.may_interrupt(i, *t)))
             .collect();
         if !runnable.is_empty() {
             let t = runnable[self.rng.below(runnable.len() as u64) as usize];
@@ -313,12 +346,53 @@ impl Machine<'_> {
         let waiting = (0..self.threads.len()).find(|t| {
             !matches!(self.threads[*t].state, State::Ended | State::Interrupted { .. })
                 && self.threads[*t].interrupts.is_none()
+                && self.interrupts.iter().any(|i| self.may_interrupt(i, *t))
         });
         waiting.is_some_and(|t| self.interrupt(t))
     }
 
+    /// Whether a thread lets this interrupt in now.
+    fn may_interrupt(&self, source: &InterruptSource, ti: usize) -> bool {
+        let mask = self.threads[ti].mask;
+        let number = source.argument.wrapping_sub(1);
+        mask == 0 || !is_unknown(mask) && number < 64 && mask >> number & 1 == 0
+    }
+
+    /// While a thread keeps interrupts out it is ordered with those that it lets in before and after.
+    pub(super) fn set_mask(&mut self, ti: usize, mask: u64) -> u64 {
+        let t = &mut self.threads[ti];
+        let old = std::mem::replace(&mut t.mask, mask);
+        if old == mask {
+            return old;
+        }
+        let opens = is_unknown(old) || (!is_unknown(mask) && old & !mask != 0);
+        if opens {
+            t.let_in.assign(&t.clock);
+            t.clock.tick(ti);
+        } else {
+            t.clock.join(&self.handlers);
+        }
+        old
+    }
+
     fn interrupt(&mut self, under: usize) -> bool {
-        let source = self.rng.below(self.interrupts.len() as u64) as usize;
+        let open: Vec<usize> =
+            (0..self.interrupts.len()).filter(|i| self.may_interrupt(&self.interrupts[*i], under)).collect();
+        let source = open.get(self.rng.below(open.len().max(1) as u64) as usize).copied();
+        source.is_some_and(|source| self.deliver(under, source))
+    }
+
+    /// Now and then a handler runs just before it is taken away, which at any other time would be rare. Gives its thread.
+    pub(super) fn interrupt_for_the_last_time(&mut self, ti: usize, argument: u64) -> Option<usize> {
+        let source = self.interrupts.iter().position(|i| i.argument == argument)?;
+        let may = self.interrupts_left > 0
+            && self.threads[ti].interrupts.is_none()
+            && self.may_interrupt(&self.interrupts[source], ti)
+            && self.rng.below(4) == 0;
+        (may && self.deliver(ti, source)).then(|| self.threads.len() - 1)
+    }
+
+    fn deliver(&mut self, under: usize, source: usize) -> bool {
         let (function, argument) = (self.interrupts[source].function, self.interrupts[source].argument);
         // A signal is blocked while its own handler runs.
         let running = self.threads.iter().any(|t| t.interrupts.is_some() && !t.ended());
@@ -331,6 +405,7 @@ impl Machine<'_> {
         let mut t = Thread::new(f, Some(under));
         t.clock.assign(&self.interrupts[source].clock);
         t.clock.join(&self.handlers);
+        t.clock.join(&self.threads[under].let_in);
         t.clock.tick(new);
         t.interrupts = Some(under);
         t.started_at = self.threads[under].pc;

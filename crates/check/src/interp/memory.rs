@@ -38,6 +38,14 @@ pub struct Block {
 /// Granularity in which changes to globals are tracked.
 const PAGE: usize = 4096;
 
+/// Tells what is unknown at the start from what becomes so later.
+const AT_START: u64 = 1;
+
+/// The number of the unknown that a scalar at this address holds if it is unknown at the start.
+pub fn unknown_at_start(address: u32) -> u32 {
+    mix(302, u64::from(address) - BASE, AT_START)
+}
+
 /// What globals hold when a run starts.
 #[derive(Debug)]
 pub struct Base {
@@ -53,7 +61,7 @@ impl Base {
         m.holes.resize(m.bytes.len() / 8, 0);
         for (address, size) in unknown {
             if let Ok(at) = m.index(u64::from(address), u64::from(size)) {
-                m.havoc(at, size as usize, 1);
+                m.havoc(at, size as usize, AT_START);
             }
         }
         Self { bytes: m.bytes, holes: m.holes }
@@ -69,6 +77,8 @@ pub struct Memory {
     /// Sorted by address; only ever appended to, except when space is used again.
     blocks: Vec<Block>,
     frames: FxHashMap<u32, Vec<u32>>,
+    /// Start and end of blocks whose real size is unknown, by address.
+    vague: Vec<(u64, u64)>,
     limit: usize,
     /// Bytes allocated on the heap and for frames.
     used: usize,
@@ -104,6 +114,7 @@ impl Memory {
             self.base = Some(base.clone());
         }
         self.blocks.clear();
+        self.vague.clear();
         self.frames.clear();
         self.limit = limit;
         self.used = 0;
@@ -279,6 +290,27 @@ impl Memory {
         Some(address)
     }
 
+    /// Remembers that the size of the block allocated last is a guess.
+    pub fn guess(&mut self) {
+        if let Some(b) = self.blocks.last() {
+            self.vague.push((u64::from(b.address), u64::from(b.address) + u64::from(b.size)));
+        }
+    }
+
+    /// Whether a pointer into a block of guessed size would leave it for an element of `size` bytes at `to`. In the
+    /// program the block may well have been large enough; what lies behind it here is another object.
+    #[inline(always)]
+    pub fn leaves_guess(&self, from: u64, to: u64, size: u64) -> bool {
+        !self.vague.is_empty() && self.leaves_some_guess(from, to, size)
+    }
+
+    #[cold]
+    fn leaves_some_guess(&self, from: u64, to: u64, size: u64) -> bool {
+        let i = self.vague.partition_point(|v| v.0 <= from);
+        let Some((start, end)) = i.checked_sub(1).map(|i| self.vague[i]) else { return false };
+        from <= end && (to < start || to.saturating_add(size) > end)
+    }
+
     /// Memory for a frame; its content is whatever is there, its history is gone.
     pub fn allocate_frame(&mut self, size: u32) -> Option<u32> {
         let size = size.next_multiple_of(8);
@@ -355,6 +387,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_unknown_at_the_start_has_a_number_that_can_be_told() {
+        let mut m = Memory::default();
+        m.reset(&Arc::new(Base::new(&[0; 64], [(BASE as u32 + 16, 8)].into_iter())), 1 << 16);
+        assert_eq!(m.load(16, Scalar::U64), unknown(unknown_at_start(BASE as u32 + 16)));
+    }
+
+    #[test]
     fn copies_take_unknowns_along() {
         let mut m = memory();
         m.store(0, Scalar::I32, unknown(9));
@@ -371,6 +410,19 @@ mod tests {
         assert!(m.block(u64::from(a) + 24).is_none());
         assert!(m.allocate(1 << 20, true, block()).is_none());
         assert!(m.allocate(u64::MAX, true, block()).is_none());
+    }
+
+    #[test]
+    fn a_pointer_leaves_a_block_of_guessed_size_only() {
+        let mut m = memory();
+        let sure = u64::from(m.allocate(64, true, block()).expect("room"));
+        let guessed = u64::from(m.allocate(64, true, block()).expect("room"));
+        m.guess();
+        assert!(!m.leaves_guess(sure, sure + 100, 4));
+        assert!(!m.leaves_guess(guessed, guessed + 60, 4));
+        assert!(m.leaves_guess(guessed, guessed + 60, 8), "the element is larger than what is left");
+        assert!(m.leaves_guess(guessed + 8, guessed + 4096, 1));
+        assert!(m.leaves_guess(guessed + 8, guessed - 8, 1));
     }
 
     #[test]

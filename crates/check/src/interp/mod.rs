@@ -28,9 +28,11 @@ mod deadlock;
 mod explain;
 pub mod history;
 mod intrinsic;
+mod jump;
 mod lifecycle;
 mod locks;
 pub mod memory;
+mod named;
 pub mod raw;
 mod rng;
 pub mod sched;
@@ -61,7 +63,7 @@ use thread::Thread;
 pub struct Bounds {
     pub steps: u64,
     pub heap: usize,
-    /// Threads besides the first; a start beyond them fails as it would when a system is out of threads.
+    /// Threads besides the first; a start beyond them ends the run.
     pub threads: usize,
     pub call_depth: usize,
 }
@@ -168,6 +170,8 @@ pub struct Machine<'p> {
     destructors: Vec<u64>,
     interrupts: Vec<lifecycle::InterruptSource>,
     interrupts_left: u32,
+    /// A handler was set up, if only for a while.
+    interruptible: bool,
     /// Wakes of sleeping threads in a row with nothing else done.
     idle_wakes: u32,
     /// An unknown decided something: a stuck run proves less.
@@ -175,6 +179,8 @@ pub struct Machine<'p> {
     cancel: Option<&'p AtomicBool>,
     /// Code that leads to the program's end, see [`crate::ir::doom`].
     doomed: Vec<bool>,
+    /// For each function that nobody defines what its name says.
+    named: Vec<Option<named::Named>>,
     /// What handlers knew: they run one after the other.
     handlers: Clock,
     interrupt_chance: u64,
@@ -215,10 +221,16 @@ impl<'p> Machine<'p> {
             destructors: Vec::new(),
             interrupts: Vec::new(),
             interrupts_left: 0,
+            interruptible: false,
             idle_wakes: 0,
             approximate: false,
             cancel,
             doomed: crate::ir::doom::doomed(program),
+            named: program
+                .functions
+                .iter()
+                .map(|f| (!f.defined).then(|| named::named(&f.name)).flatten())
+                .collect(),
             handlers: Clock::default(),
             interrupt_chance: 12,
             interrupt_from: 0,
@@ -252,7 +264,7 @@ impl<'p> Machine<'p> {
             fingerprint: self.fingerprint,
             approximate: self.approximate,
             result: self.threads[0].result,
-            interruptible: !self.interrupts.is_empty(),
+            interruptible: self.interruptible,
         }
     }
 
@@ -264,6 +276,9 @@ impl<'p> Machine<'p> {
         self.atomics.clear();
         self.contexts.clear();
         self.decisions.clear();
+        if start.in_the_middle {
+            self.settle_pointers();
+        }
         self.rng = Rng::new(seed);
         self.seed = seed;
         self.start = start;
@@ -278,12 +293,25 @@ impl<'p> Machine<'p> {
         self.destructors.clear();
         self.interrupts.clear();
         self.interrupts_left = 4;
+        self.interruptible = false;
         self.interrupt_chance = [4, 12, 40, 150][self.rng.below(4) as usize];
         self.interrupt_from = [0, 200, 3_000, 40_000][self.rng.below(4) as usize];
         self.handlers.clear();
         self.idle_wakes = 0;
         self.approximate = false;
         self.start_main(start.function);
+    }
+
+    /// How often a decision was used that stands for the whole run.
+    const SETTLED: u16 = u16::MAX;
+
+    /// In the middle of a program its pointers are set: null would send it through the first steps that it has behind it,
+    /// on several threads at once.
+    fn settle_pointers(&mut self) {
+        for (address, _) in self.program.image_mutable.iter().filter(|r| r.1 == 8) {
+            let number = memory::unknown_at_start(*address);
+            self.decisions.insert(number >> 1, (true, Self::SETTLED));
+        }
     }
 
     /// What globals hold at the start of a run; made once for each kind of start.
@@ -304,6 +332,7 @@ impl<'p> Machine<'p> {
     /// Decides a branch on an unknown, the same way each time in a run (rule 3 of [`value`]).
     #[cold]
     fn decide(&mut self, unknown: u64, pc: u32) -> bool {
+        const SETTLED: u16 = Machine::SETTLED;
         /// A loop that waits for something unknown to change would never end otherwise.
         const PATIENCE: u16 = 100;
         self.approximate = true;
@@ -311,6 +340,7 @@ impl<'p> Machine<'p> {
         let doomed_side = self.doomed_side(pc);
         let known = self.decisions.get(&key).copied();
         let truth = match known {
+            Some((truth, SETTLED)) => truth,
             Some((truth, uses)) if uses < PATIENCE => {
                 self.decisions.insert(key, (truth, uses + 1));
                 truth

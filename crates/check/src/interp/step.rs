@@ -108,7 +108,9 @@ impl Machine<'_> {
                 Instr::Index(n) => {
                     let i = pop!();
                     if let Some(a) = t!().stack.last_mut() {
-                        *a = index(*a, i, u64::from(n));
+                        let to = index(*a, i, u64::from(n));
+                        let lost = self.memory.leaves_guess(*a, to, u64::from(n));
+                        *a = if lost { unknown_index(*a, i, u64::from(n)) } else { to };
                     }
                 }
                 Instr::Field(n) => {

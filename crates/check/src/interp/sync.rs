@@ -152,8 +152,15 @@ impl Machine<'_> {
             SyncOp::KeyGet => Flow::Done(self.key_get(ti, a)),
             SyncOp::KeySet => self.key_set(ti, a, operands[1]),
             SyncOp::Interrupt => self.interrupt_on(ti, a, operands[1]),
+            SyncOp::SetMask => Flow::Done(self.set_mask(ti, a)),
+            SyncOp::SetJump => self.set_jump(ti, a, pc),
+            SyncOp::Jump => self.jump(ti, a, operands[1]),
+            SyncOp::GetMask => Flow::Done(self.threads[ti].mask),
             SyncOp::InterruptOff => {
-                self.interrupts.retain(|i| i.function != a);
+                if let Some(by) = self.interrupt_for_the_last_time(ti, a) {
+                    return Flow::Block(State::Interrupted { by });
+                }
+                self.interrupt_off(ti, a);
                 Flow::Done(0)
             }
             SyncOp::TimerStart => self.timer_start(ti, operands, pc),

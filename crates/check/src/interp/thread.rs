@@ -102,6 +102,12 @@ pub struct Thread {
     pub member: (u64, u64),
     /// It is a handler on this thread's stack.
     pub interrupts: Option<usize>,
+    /// The interrupts that it is spared, a bit each; an unknown set spares it all.
+    pub mask: u64,
+    /// What it had done when it last let interrupts in.
+    pub let_in: Clock,
+    /// Where it can jump back to, by the number that `SetJump` left in memory.
+    pub jumps: Vec<super::jump::Target>,
     /// The timer whose ticks it runs, and its argument.
     pub timer: Option<u64>,
     /// An unlock was ignored because its object was unknown: what it holds is not certain.
@@ -139,6 +145,9 @@ impl Thread {
             expired: false,
             member: (0, 1),
             interrupts: None,
+            mask: 0,
+            let_in: Clock::default(),
+            jumps: Vec::new(),
             timer: None,
             vague: false,
             frame_blocks: Vec::new(),

@@ -101,6 +101,8 @@ fn int_bin(op: Bin, ty: Scalar, a: u64, b: u64) -> u64 {
         Bin::And => a & b,
         Bin::Or => a | b,
         Bin::Xor => ty.wrap(a ^ b),
+        // Of a type wider than a value here, `__int128`; for all others the result is undefined.
+        Bin::Shl | Bin::Shr if b >= 64 => unknown(mix(op as u64, a, b)),
         Bin::Shl => ty.wrap(a.wrapping_shl(b as u32)),
         Bin::Shr if signed => ty.wrap((a as i64).wrapping_shr(b as u32) as u64),
         Bin::Shr => ty.wrap(a.wrapping_shr(b as u32)),

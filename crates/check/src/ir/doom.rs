@@ -36,8 +36,8 @@ fn doom_function(
     doomed: &mut [bool],
 ) -> bool {
     let ends = |pc: u32| match program.code[pc as usize] {
-        Instr::Sync(SyncOp::ExitProcess | SyncOp::ExitThread) => true,
-        // A jump to where nothing comes back from, see `longjmp` of the models.
+        // A jump out of a function is for errors, too.
+        Instr::Sync(SyncOp::ExitProcess | SyncOp::ExitThread | SyncOp::Jump) => true,
         Instr::Intrinsic(Intrinsic::Assume) => pc > 0 && program.code[pc as usize - 1] == Instr::Int(0),
         Instr::Call(f, _) => noreturn[f as usize],
         // `return 1;` in `main`
@@ -53,8 +53,16 @@ fn doom_function(
             if doomed[pc as usize] {
                 continue;
             }
-            let next = cfg::successors(&program.code, &program.switches, pc);
-            if ends(pc) || !next.is_empty() && next.iter().all(|n| doomed[*n as usize]) {
+            let instr = program.code[pc as usize];
+            let plain =
+                instr.jump_target().is_none() && !instr.ends_block() && !matches!(instr, Instr::Switch(_));
+            let onwards = if plain {
+                doomed.get(pc as usize + 1).copied().unwrap_or(false)
+            } else {
+                let next = cfg::successors(&program.code, &program.switches, pc);
+                !next.is_empty() && next.iter().all(|n| doomed[*n as usize])
+            };
+            if ends(pc) || onwards {
                 doomed[pc as usize] = true;
                 changed = true;
             }

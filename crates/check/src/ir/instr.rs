@@ -215,10 +215,18 @@ pub enum SyncOp {
     KeySet,
     /// `function argument -> 0`: from now on the function may interrupt any thread at any time.
     Interrupt,
-    /// `function -> 0`: it no longer does.
+    /// `argument -> 0`: the function that was set up with it no longer does.
     InterruptOff,
     /// ` -> 0`: blocks until an interrupt was handled, or gives up.
     Pause,
+    /// `set -> old set`: the interrupts that this thread is spared, a bit each, counted from 1. What is unknown spares all.
+    SetMask,
+    /// ` -> set`
+    GetMask,
+    /// `place -> 0`, and again with another value whenever `Jump` comes back to it. The place remembers where that is.
+    SetJump,
+    /// `place value -> `: goes back to where the place was set, if that function has not returned.
+    Jump,
     /// `timer function argument periodic -> 0`: the function is called on a thread of its own, any time from
     /// now, once or again and again.
     TimerStart,
@@ -245,7 +253,13 @@ impl SyncOp {
     /// How many values it pops.
     pub const fn arity(self) -> u32 {
         match self {
-            Self::Current | Self::TeamId | Self::TeamSize | Self::Yield | Self::Sleep | Self::Pause => 0,
+            Self::Current
+            | Self::TeamId
+            | Self::TeamSize
+            | Self::Yield
+            | Self::Sleep
+            | Self::Pause
+            | Self::GetMask => 0,
             Self::Start
             | Self::Cancel
             | Self::LockInit
@@ -255,6 +269,7 @@ impl SyncOp {
             | Self::BarrierInit
             | Self::Once
             | Self::KeySet
+            | Self::Jump
             | Self::Interrupt => 2,
             Self::StartMember | Self::TimerStart => 4,
             _ => 1,
@@ -306,6 +321,8 @@ pub enum Intrinsic {
     Assume,
     /// `addr -> size of the block it lies in`
     BlockSize,
+    /// `value -> 0|1`: whether it is anything but uninterpreted.
+    IsKnown,
 }
 
 impl Intrinsic {
@@ -318,6 +335,7 @@ impl Intrinsic {
             | Self::AllocFrame
             | Self::TextLength
             | Self::Assume
+            | Self::IsKnown
             | Self::BlockSize => 1,
             Self::Copy | Self::Fill | Self::Compare | Self::TextCompare | Self::TextCopy => 3,
             _ => 2,

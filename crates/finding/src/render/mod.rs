@@ -18,6 +18,7 @@ mod html;
 mod json;
 mod junit;
 mod sarif;
+mod steps;
 mod story;
 mod text;
 
@@ -25,6 +26,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::model::Report;
+
+pub use steps::{Step, steps};
 
 /// An output format. Its name is what `--format` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::search::Searcher;
-use crate::run::args::Report;
+use crate::report;
 
 /// Search the interleavings of a program for one that fails
 ///
@@ -28,7 +28,7 @@ pub struct Args {
     pub search: SearchArgs,
 
     #[command(flatten)]
-    pub report: Report,
+    pub report: report::Options,
 
     /// The program and its arguments; put `--` before it if its name could be an option
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]

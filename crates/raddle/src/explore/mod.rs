@@ -45,7 +45,7 @@ use raddle_explore::Limits;
 use raddle_wire::explore::flag;
 
 use crate::install::Runtime;
-use crate::run::settle::Settler;
+use crate::report::{Settler, TextTo};
 use crate::run::target;
 use crew::Notes;
 use first_runs::{Scope, Seen};
@@ -62,7 +62,7 @@ const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 22, items: 1 << 21
 /// Searches, and reports what was found.
 pub fn run(args: Args) -> Result<ExitCode> {
     // Everything that can be wrong with the request is found out before the target runs.
-    let settler = Settler::new(&args.report)?;
+    let settler = Settler::new(&args.report, TextTo::Stderr)?;
     let program = target::find(&args.command)?;
     let runtime = Runtime::open()?;
     let folder = &args.search.schedules_to;
@@ -119,12 +119,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
 }
 
 /// The first runs and a fresh search, or what an interrupted one has left.
-fn prepare(
-    args: &Args,
-    recipe: &mut Recipe,
-    saved: Option<Saved>,
-    clock: &Clock,
-) -> Result<(Seen, Search)> {
+fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock) -> Result<(Seen, Search)> {
     let options = &args.search;
     if let Some(saved) = saved {
         recipe.points = saved.points;

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use super::search::{Clock, Search, lock};
-use crate::run::output;
+use crate::report::{TextTo, output};
 
 const EVERY: Duration = Duration::from_millis(250);
 
@@ -17,7 +17,7 @@ pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
     }
     while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
         let text = line(&lock(search), clock.begun.elapsed().as_secs_f64());
-        let text: String = text.chars().take(output::width().saturating_sub(1)).collect();
+        let text: String = text.chars().take(output::width(TextTo::Stderr).saturating_sub(1)).collect();
         let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
     }
     let _ = write!(std::io::stderr(), "\r\x1b[K");

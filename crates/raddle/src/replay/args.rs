@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::run::args::Report;
+use crate::report;
 
 /// Bring a failure back that `raddle explore` has found
 ///
@@ -41,7 +41,7 @@ pub struct Args {
     pub patience: u32,
 
     #[command(flatten)]
-    pub report: Report,
+    pub report: report::Options,
 
     /// The file
     #[arg(value_name = "FILE.raddle")]

@@ -31,13 +31,13 @@ use crate::explore::verdict::{Failure, Usual, judge};
 use crate::explore::worker::Recipe;
 use crate::install::Runtime;
 use crate::places::{Mapped, Places};
-use crate::run::output::OutputFile;
-use crate::run::settle::Settler;
+use crate::report::output::OutputFile;
+use crate::report::{Settler, TextTo};
 use crate::run::target;
 
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
-    let settler = Settler::new(&args.report)?;
+    let settler = Settler::new(&args.report, TextTo::Stderr)?;
     let trace_file = args.trace.as_deref().map(|p| OutputFile::new("the trace", p)).transpose()?;
     let schedule = Schedule::read(&args.file)?;
     let recipe = recipe(&args, &schedule)?;

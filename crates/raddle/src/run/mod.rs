@@ -6,16 +6,15 @@
 //! launch    start, signals, wait
 //! collect   logs back into processes: modules, stacks, threads, raw findings
 //! explain   raw findings into findings: places, names, locks, cycles
-//! settle    suppressions, grouping, baseline, formats, exit status
 //! ```
+//!
+//! What becomes of the findings then is the same for every command: [`crate::report`].
 
 pub mod args;
 pub mod collect;
 pub mod explain;
 pub mod launch;
-pub mod output;
 pub mod session;
-pub mod settle;
 pub mod target;
 mod tsan_options;
 
@@ -27,12 +26,14 @@ use std::time::Instant;
 use anyhow::Result;
 use raddle_finding::Stat;
 
+use crate::report::{Settler, TextTo};
+
 /// Runs the target and reports what was found.
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
     let options = tsan_options::merge(args.options, std::env::var("TSAN_OPTIONS").ok().as_deref());
     // Everything that can be wrong with the request is found out before the target runs.
-    let settler = settle::Settler::new(&options.report)?;
+    let settler = Settler::new(&options.report, TextTo::Stderr)?;
     let program = target::find(&args.command)?;
     let runtime = crate::install::Runtime::open()?;
     let session = session::Session::open(&options)?;

@@ -13,7 +13,8 @@
 //! The command line wins where it says something other than its default. Other keys are for a runtime that is not
 //! there, and are passed over.
 
-use super::args::{Color, Options};
+use super::args::Options;
+use crate::report::args::Color;
 
 pub fn merge(mut options: Options, value: Option<&str>) -> Options {
     let Some(value) = value else { return options };

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod check;
 pub mod explore;
 pub mod run;
 
@@ -13,15 +14,21 @@ use std::process::{Command, Output};
 /// A test's own folder.
 pub struct Bench {
     folder: tempfile::TempDir,
+    /// For what raddle keeps between runs; elsewhere, so that tests can tell that nothing was written here.
+    state: tempfile::TempDir,
 }
 
 impl Bench {
     pub fn new() -> Bench {
-        Bench { folder: tempfile::tempdir().unwrap() }
+        Bench { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    pub fn state(&self) -> &Path {
+        self.state.path()
     }
 
     /// Writes a file, with the folders above it.
@@ -43,7 +50,10 @@ impl Bench {
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path()).env("XDG_CACHE_HOME", cache());
+        command.env("XDG_STATE_HOME", self.state());
         for name in [
+            "RADDLE_STORE",
+            "RADDLE_NO_STORE",
             "RADDLE_CC",
             "RADDLE_CXX",
             "RADDLE_NO_DEBUG_INFO",

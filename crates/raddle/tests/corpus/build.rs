@@ -86,7 +86,7 @@ impl Built {
     pub fn command(&self, program: &Program, mode: &str) -> Command {
         let mut command = Command::new(RADDLE);
         command.args(["run", "--mode", mode]).args(&program.run);
-        command.current_dir(self.folder.path()).env_remove("TSAN_OPTIONS");
+        command.current_dir(self.folder.path()).env_remove("TSAN_OPTIONS").env("RADDLE_NO_STORE", "1");
         command
     }
 

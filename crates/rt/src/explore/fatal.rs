@@ -106,14 +106,19 @@ const FATAL: [c_int; 6] =
 
 /// Signals that end a process are caught on a stack of their own.
 pub fn catch_signals() {
-    const STACK: usize = 64 << 10;
-    let stack = libc::stack_t { ss_sp: sys::pages(STACK).cast(), ss_flags: 0, ss_size: STACK };
-    sys::syscall(libc::SYS_sigaltstack, [&raw const stack as usize, 0, 0, 0, 0, 0]);
+    use_signal_stack();
     for signal in FATAL {
         if signal != libc::SIGTRAP {
             catch(signal);
         }
     }
+}
+
+/// The calling thread's.
+pub fn use_signal_stack() {
+    const STACK: usize = 64 << 10;
+    let stack = libc::stack_t { ss_sp: sys::pages(STACK).cast(), ss_flags: 0, ss_size: STACK };
+    sys::syscall(libc::SYS_sigaltstack, [&raw const stack as usize, 0, 0, 0, 0, 0]);
 }
 
 fn catch(signal: c_int) {

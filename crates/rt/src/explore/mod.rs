@@ -8,6 +8,7 @@
 //! ```text
 //! threads   logical threads: their life, and the donors that lend them a stack and a thread pointer
 //! switch    from one to another, in user space
+//! os_threads  … or by the system, for debuggers
 //! serve     orders in, traces out; the start of an execution and its end
 //! snapshot  the program's memory put aside, and put back after each execution
 //! heap      an allocator whose addresses depend on the allocating thread alone
@@ -39,6 +40,7 @@ pub mod cancel;
 mod fatal;
 pub mod fork;
 pub mod heap;
+mod os_threads;
 mod peek;
 mod point;
 mod serve;

@@ -6,7 +6,7 @@ use raddle_wire::explore::{flag, outcome};
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
-use super::{Wait, cancel, fatal, has, op, serve, signals, state, timers};
+use super::{Wait, cancel, fatal, has, op, os_threads, serve, signals, state, timers};
 
 /// What may end a wait before what is waited for has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -109,6 +109,9 @@ pub fn schedule() {
     let next = decide();
     if next != me {
         s.current = next;
+        if os_threads::are_used() {
+            return os_threads::hand_over(me, next);
+        }
         let (from, to) = (&raw mut s.threads[me].context, &raw const s.threads[next].context);
         // SAFETY: contexts of threads of this execution, each left by `switch` or `park`.
         unsafe { switch(from, to) };
@@ -120,6 +123,9 @@ pub fn leave_for_good() -> ! {
     let next = decide();
     let s = state();
     s.current = next;
+    if os_threads::are_used() {
+        os_threads::hand_over_for_good(next);
+    }
     // SAFETY: as above; nobody comes back here.
     unsafe { super::switch::jump(&s.threads[next].context) }
 }

@@ -13,7 +13,7 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, state, threads, time};
+use super::{Logical, fatal, has, heap, os_threads, state, threads, time};
 use crate::interpose::Real;
 use crate::sys;
 
@@ -166,7 +166,7 @@ pub fn begin(_pc: usize) {
     if s.serve.has_forked && !has(flag::FORK_AT_START) {
         give_up_worker(status::NEEDS_FORK, outside::PROCESS);
     }
-    if !super::switch::is_possible() {
+    if !super::switch::is_possible() && !os_threads::are_used() {
         say(status::CANNOT, cannot::NO_FSGSBASE);
         leave(0);
     }
@@ -191,7 +191,7 @@ fn enter_loop() {
 /// All that must be there before the first scheduling point.
 fn prepare_threads() {
     let s = state();
-    threads::make_donors(header().donors as usize);
+    threads::make_donors(if os_threads::are_used() { 0 } else { header().donors as usize });
     fatal::catch_signals();
     // SAFETY: the table lies behind the header.
     s.serve.points = (unsafe { s.header.byte_add(header().points_at()).cast() }, header().points as usize);
@@ -356,6 +356,10 @@ pub fn finish(what: u32) -> ! {
         note_ends(count);
     }
     s.serve.slot().outcome = what;
+    if os_threads::are_used() {
+        // Any of the system's threads may come here, in a process made for this order.
+        leave(0);
+    }
     // SAFETY: the loop's context; its stack is used by nobody meanwhile.
     unsafe { jump(&s.serve.scheduler) }
 }

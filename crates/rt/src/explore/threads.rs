@@ -13,7 +13,7 @@ use raddle_wire::explore::status;
 
 use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
-use super::{Wait, op, serve, state};
+use super::{Wait, op, os_threads, serve, state};
 use crate::detect::thread::current;
 use crate::interpose::Real;
 use crate::sys;
@@ -215,7 +215,7 @@ extern "C" fn wait_for_ever(_: usize) -> ! {
 }
 
 /// The life of a logical thread, on the carrier.
-fn live() -> ! {
+pub fn live() -> ! {
     let me = &state().threads[state().current];
     let (function, argument, gives_int) = (me.function, me.argument, me.gives_int);
     let mut bottom = Bottom { words: [0; 32], unwound: 0 };
@@ -299,6 +299,10 @@ pub fn end_process_if_last() {
     }
 }
 
+fn is_too_many(i: usize) -> bool {
+    i >= MAX_THREADS || (i > donors() && !os_threads::are_used())
+}
+
 /// A new logical thread.
 pub unsafe fn create(
     handle: *mut usize,
@@ -313,33 +317,35 @@ pub unsafe fn create(
     point(op(OpKind::Create, i, pc), Wait::Nothing, pc);
     // Others may have created threads meanwhile.
     let i = next_id();
+    // SAFETY: the program's attributes.
+    let (context, new, kernel_id) = match unsafe { body_of(i, attributes) } {
+        Ok(body) => body,
+        Err(error) => return error,
+    };
     let s = state();
-    let d = donor(i - 1);
     s.threads[i] = Logical {
-        // SAFETY: the program's attributes.
-        context: unsafe { own_stack_of(attributes) }
-            .map_or(d.context, |top| d.context.moved_to(top, live_on_own_stack)),
+        context,
         function,
         argument,
         gives_int,
         // SAFETY: the program's attributes.
         detached: unsafe { crate::interpose::thread::starts_detached(attributes) },
-        handle: d.handle,
-        kernel_id: d.kernel_id,
+        handle: new,
+        kernel_id,
         mask: s.threads[s.current].mask,
         ..Logical::FIRST
     };
     s.pending[i] = op(OpKind::Start, i, function);
     s.count += 1;
     // SAFETY: the program's variable.
-    unsafe { *handle = d.handle };
+    unsafe { *handle = new };
     0
 }
 
 /// The number of the next thread.
 pub fn next_id() -> usize {
     let i = state().count;
-    if i > donors() || i >= MAX_THREADS {
+    if is_too_many(i) {
         serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
     }
     i
@@ -348,15 +354,18 @@ pub fn next_id() -> usize {
 /// A thread for a timer, which blocks all signals. Its first step is `first`.
 pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: usize) -> usize {
     let i = next_id();
+    // SAFETY: no attributes. The system has no more threads: nor has it for the program's own.
+    let Ok((context, handle, kernel_id)) = (unsafe { body_of(i, core::ptr::null()) }) else {
+        sys::die(b"raddle: no thread for a timer of the program\n")
+    };
     let s = state();
-    let d = donor(i - 1);
     s.threads[i] = Logical {
-        context: d.context,
+        context,
         function,
         argument,
         detached: true,
-        handle: d.handle,
-        kernel_id: d.kernel_id,
+        handle,
+        kernel_id,
         mask: u64::MAX,
         role,
         wait: first.1,
@@ -367,6 +376,21 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
     s.pending[i] = first.0;
     s.count += 1;
     i
+}
+
+/// What logical thread `i` runs on: a donor, or a thread of the system's.
+unsafe fn body_of(i: usize, attributes: *const c_void) -> Result<(Context, usize, u32), c_int> {
+    if os_threads::are_used() {
+        // SAFETY: the program's attributes.
+        return unsafe { os_threads::start(i, attributes) }.map(|handle| (Context::NONE, handle, 0));
+    }
+    let d = donor(i - 1);
+    // SAFETY: the program's attributes.
+    let context = match unsafe { own_stack_of(attributes) } {
+        Some(top) => d.context.moved_to(top, live_on_own_stack),
+        None => d.context,
+    };
+    Ok((context, d.handle, d.kernel_id))
 }
 
 /// The top of the stack that the program gives its new thread, if it does.

@@ -52,6 +52,10 @@ const SYNC: &[(&str, SyncOp)] = &[
     ("interrupt", SyncOp::Interrupt),
     ("interrupt_off", SyncOp::InterruptOff),
     ("pause", SyncOp::Pause),
+    ("set_mask", SyncOp::SetMask),
+    ("get_mask", SyncOp::GetMask),
+    ("set_jump", SyncOp::SetJump),
+    ("jump", SyncOp::Jump),
     ("timer_start", SyncOp::TimerStart),
     ("timer_stop", SyncOp::TimerStop),
 ];
@@ -77,6 +81,7 @@ const INTRINSICS: &[(&str, Intrinsic)] = &[
     ("choose", Intrinsic::Choose),
     ("assume", Intrinsic::Assume),
     ("block_size", Intrinsic::BlockSize),
+    ("is_known", Intrinsic::IsKnown),
 ];
 
 impl Lower<'_> {
@@ -130,6 +135,12 @@ impl Lower<'_> {
                 self.convert(ty, Types::ULONG);
                 self.emit(Instr::Intrinsic(Intrinsic::AllocFrame));
                 Some(self.scopes.types.pointer(Types::VOID))
+            }
+            // In the function itself, for it is its frame that is come back to.
+            "setjmp" | "_setjmp" | "__setjmp" | "sigsetjmp" | "__sigsetjmp" | "__builtin_setjmp" => {
+                self.value(args.first()?);
+                self.emit(Instr::Sync(SyncOp::SetJump));
+                Some(Types::INT)
             }
             "__builtin_frame_address" | "__builtin_return_address" => {
                 self.emit(Instr::Int(0));

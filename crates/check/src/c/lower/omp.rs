@@ -7,7 +7,7 @@
 //! - `for`: every member runs the loop's head and each iteration's body in turn, iteration `i` by member `i % size`. That
 //!   is one of the distributions the standard allows, and for happens-before any one will do.
 //! - `single`, `master`: one member. `sections`: section `i` by member `i % size`.
-//! - `critical`, `atomic`: a lock each, by name. `reduction`: a private copy, combined under a lock at the end.
+//! - `critical`, `atomic`, `ordered`: a lock each, by name. `reduction`: a private copy, combined under a lock at the end.
 //! - `task`: run where it stands; that is an order the standard allows, so it invents no race.
 
 use std::sync::Arc;
@@ -48,6 +48,7 @@ impl Lower<'_> {
                 let name = d.name.map_or_else(|| Arc::from("critical"), |n| self.name(n));
                 self.locked(&format!("omp critical {name}"), body);
             }
+            (OmpKind::Ordered, Some(body)) => self.locked("omp ordered", body),
             (OmpKind::Atomic, Some(body)) => self.locked("omp atomic", body),
             (OmpKind::Barrier, _) => self.team_barrier(),
             (_, Some(body)) => self.statement(body),

@@ -24,3 +24,6 @@ int tss_create(tss_t *k, tss_dtor_t d) { *k = __raddle_key_create(d); return thr
 void tss_delete(tss_t k) { }
 void *tss_get(tss_t k) { return (void *)__raddle_key_get(k); }
 int tss_set(tss_t k, void *v) { return __raddle_key_set(k, v); }
+/* Orders a thread and its own handlers, not two threads. */
+void atomic_signal_fence(memory_order o) { }
+void __atomic_signal_fence(int o) { }

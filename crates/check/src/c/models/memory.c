@@ -9,6 +9,8 @@ void *aligned_alloc(size_t a, size_t n) { return (void *)__raddle_alloc(n); }
 void *memalign(size_t a, size_t n) { return (void *)__raddle_alloc(n); }
 void *valloc(size_t n) { return (void *)__raddle_alloc(n); }
 int posix_memalign(void **p, size_t a, size_t n) { *p = (void *)__raddle_alloc(n); return 0; }
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t o) { return (void *)(flags & 32 ? __raddle_alloc_zero(n) : __raddle_alloc(n)); }
+int munmap(void *p, size_t n) { if (p && __raddle_block_size(p) == n) __raddle_free(p); return 0; }
 size_t malloc_usable_size(void *p) { return __raddle_block_size(p); }
 void *memcpy(void *d, const void *s, size_t n) { return (void *)__raddle_copy(d, s, n); }
 void *mempcpy(void *d, const void *s, size_t n) { __raddle_copy(d, s, n); return (char *)d + n; }

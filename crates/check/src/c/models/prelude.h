@@ -198,6 +198,16 @@ typedef struct atomic_flag { _Atomic _Bool __flag; } atomic_flag;
 #define SIG_DFL ((void (*)(int))0)
 #define SIG_IGN ((void (*)(int))1)
 #define SIG_ERR ((void (*)(int))-1)
+#define START_TEST(name) static void name(int _i)
+#define END_TEST
+#define PROT_READ 1
+#define PROT_WRITE 2
+#define PROT_NONE 0
+#define MAP_SHARED 1
+#define MAP_PRIVATE 2
+#define MAP_ANONYMOUS 32
+#define MAP_ANON 32
+#define MAP_FAILED ((void *)-1)
 #define SIG_BLOCK 0
 #define SIG_UNBLOCK 1
 #define SIG_SETMASK 2
@@ -216,6 +226,7 @@ typedef struct atomic_flag { _Atomic _Bool __flag; } atomic_flag;
 #define O_WRONLY 1
 #define O_RDWR 2
 #define O_CREAT 64
+#define O_EXCL 128
 #define O_NONBLOCK 2048
 typedef struct { unsigned long __bits[16]; } sigset_t; union sigval { int sival_int; void *sival_ptr; }; typedef union sigval sigval_t;
 typedef struct { int si_signo, si_errno, si_code; int si_pid; union sigval si_value; long __rest[12]; } siginfo_t; typedef void (*sighandler_t)(int); typedef sighandler_t __sighandler_t;

@@ -106,3 +106,39 @@ int pthread_key_create(pthread_key_t *k, void (*d)(void *)) { *k = __raddle_key_
 int pthread_key_delete(pthread_key_t k) { return 0; }
 void *pthread_getspecific(pthread_key_t k) { return (void *)__raddle_key_get(k); }
 int pthread_setspecific(pthread_key_t k, const void *v) { return __raddle_key_set(k, v); }
+/* Attributes that order nothing: what is asked for is unknown. */
+int pthread_attr_getguardsize(const pthread_attr_t *a, size_t *n) { *n = __raddle_unknown(); return 0; }
+int pthread_attr_getinheritsched(const pthread_attr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_attr_getschedparam(const pthread_attr_t *a, struct sched_param *p) { __raddle_write(p, sizeof *p); return 0; }
+int pthread_attr_getschedpolicy(const pthread_attr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_attr_getscope(const pthread_attr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_attr_getstack(const pthread_attr_t *a, void **p, size_t *n) { *p = (void *)__raddle_unknown(); *n = __raddle_unknown(); return 0; }
+int pthread_attr_getstackaddr(const pthread_attr_t *a, void **p) { *p = (void *)__raddle_unknown(); return 0; }
+int pthread_attr_setstack(pthread_attr_t *a, void *p, size_t n) { return 0; }
+int pthread_attr_setstackaddr(pthread_attr_t *a, void *p) { return 0; }
+int pthread_attr_setaffinity_np(pthread_attr_t *a, size_t n, const void *s) { return 0; }
+int pthread_attr_getaffinity_np(const pthread_attr_t *a, size_t n, void *s) { __raddle_write(s, n); return 0; }
+int pthread_attr_setsigmask_np(pthread_attr_t *a, const sigset_t *s) { return 0; }
+int pthread_attr_getsigmask_np(const pthread_attr_t *a, sigset_t *s) { __raddle_write(s, sizeof *s); return 0; }
+int pthread_getattr_np(pthread_t t, pthread_attr_t *a) { __raddle_write(a, sizeof *a); return 0; }
+int pthread_getattr_default_np(pthread_attr_t *a) { __raddle_write(a, sizeof *a); return 0; }
+int pthread_setattr_default_np(const pthread_attr_t *a) { return 0; }
+int pthread_setschedprio(pthread_t t, int n) { return 0; }
+int pthread_barrierattr_getpshared(const pthread_barrierattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_barrierattr_setpshared(pthread_barrierattr_t *a, int n) { return 0; }
+int pthread_condattr_getclock(const pthread_condattr_t *a, clockid_t *n) { *n = __raddle_unknown(); return 0; }
+int pthread_condattr_getpshared(const pthread_condattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_mutex_consistent_np(pthread_mutex_t *m) { return 0; }
+int pthread_mutex_getprioceiling(const pthread_mutex_t *m, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_mutex_setprioceiling(pthread_mutex_t *m, int n, int *o) { if (o) *o = __raddle_unknown(); return 0; }
+int pthread_mutexattr_getprioceiling(const pthread_mutexattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_mutexattr_setprioceiling(pthread_mutexattr_t *a, int n) { return 0; }
+int pthread_mutexattr_getprotocol(const pthread_mutexattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_mutexattr_getpshared(const pthread_mutexattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_mutexattr_getrobust(const pthread_mutexattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_mutexattr_getrobust_np(const pthread_mutexattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_mutexattr_setrobust_np(pthread_mutexattr_t *a, int n) { return 0; }
+int pthread_rwlockattr_getkind_np(const pthread_rwlockattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_rwlockattr_getpshared(const pthread_rwlockattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
+int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t c, const struct timespec *t) { return __raddle_timed_read_lock(l) ? ETIMEDOUT : 0; }
+int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t c, const struct timespec *t) { return __raddle_timed_write_lock(l) ? ETIMEDOUT : 0; }

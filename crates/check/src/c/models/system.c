@@ -1,5 +1,6 @@
 /* Time, signals, timers, processes, numbers. */
-_Thread_local int __model_errno;
+/* Who asks for it has seen something fail: EIO. */
+_Thread_local int __model_errno = 5;
 int *__errno_location(void) { return &__model_errno; }
 void __model_assert(int ok) { if (!ok) __raddle_exit_process(134); }
 unsigned sleep(unsigned n) { return __raddle_sleep(); }
@@ -26,16 +27,13 @@ void err(int s, const char *f, ...) { __raddle_exit_process(s); }
 void errx(int s, const char *f, ...) { __raddle_exit_process(s); }
 void warn(const char *f, ...) { }
 void warnx(const char *f, ...) { }
-/* A jump comes back nowhere: the run ends there. */
-int setjmp(jmp_buf b) { return 0; }
-int _setjmp(jmp_buf b) { return 0; }
-int __sigsetjmp(jmp_buf b, int m) { return 0; }
-int sigsetjmp(jmp_buf b, int m) { return 0; }
-int __sigsetjmp_cancel(void *b, int m) { return 0; }
-void longjmp(jmp_buf b, int v) { __raddle_assume(0); }
-void siglongjmp(jmp_buf b, int v) { __raddle_assume(0); }
+/* Setting the place is built in: it belongs to the function that asks for it. */
+void longjmp(jmp_buf b, int v) { __raddle_jump(b, v ? v : 1); }
+void _longjmp(jmp_buf b, int v) { __raddle_jump(b, v ? v : 1); }
+void siglongjmp(jmp_buf b, int v) { __raddle_jump(b, v ? v : 1); }
 int atexit(void (*f)(void)) { return 0; }
-pid_t fork(void) { return __raddle_unknown(); }
+/* The other process does what this one waits for: from now on nobody knows what it holds. */
+pid_t fork(void) { __raddle_unlock((void *)__raddle_unknown()); return __raddle_unknown(); }
 pid_t getpid(void) { return 4242; }
 pid_t gettid(void) { return 4242 + ((int)__raddle_current() >> 12); }
 int atoi(const char *s) { __raddle_text_length(s); return __raddle_unknown(); }
@@ -102,19 +100,31 @@ double floor(double x) { return __raddle_unknown(); }
 double ceil(double x) { return __raddle_unknown(); }
 double fabs(double x) { return x < 0 ? -x : x; }
 
-sighandler_t signal(int s, sighandler_t f) { if ((long)f > 1) __raddle_interrupt(f, s); return 0; }
-int sigaction(int s, const struct sigaction *a, struct sigaction *old) { if (old) __raddle_write(old, sizeof *old); if (a && (long)a->sa_handler > 1) __raddle_interrupt(a->sa_handler, s); return 0; }
+/* A fault comes from what the thread itself does just then, and interrupts nothing else. */
+static int __model_is_fault(int s) { return s == SIGSEGV || s == SIGFPE || s == SIGILL || s == SIGABRT || s == SIGPIPE || s == 5 || s == 7 || s == 31; }
+static void __model_handle(int s, sighandler_t f) {
+  if (__model_is_fault(s)) return;
+  if (__raddle_is_known((long)f) && (long)f <= 1) __raddle_interrupt_off(s);
+  else __raddle_interrupt(f, s);
+}
+sighandler_t signal(int s, sighandler_t f) { __model_handle(s, f); return 0; }
+int sigaction(int s, const struct sigaction *a, struct sigaction *old) { if (old) __raddle_write(old, sizeof *old); if (a) __model_handle(s, a->sa_handler); return 0; }
 int raise(int s) { __raddle_yield(); return 0; }
 int kill(pid_t p, int s) { __raddle_yield(); return 0; }
 int pause(void) { __raddle_pause(); return -1; }
 unsigned alarm(unsigned n) { return 0; }
-int sigemptyset(sigset_t *s) { return 0; }
-int sigfillset(sigset_t *s) { return 0; }
-int sigaddset(sigset_t *s, int n) { return 0; }
-int sigdelset(sigset_t *s, int n) { return 0; }
-int sigismember(const sigset_t *s, int n) { return __raddle_unknown(); }
-int sigprocmask(int h, const sigset_t *s, sigset_t *o) { return 0; }
-int pthread_sigmask(int h, const sigset_t *s, sigset_t *o) { return 0; }
+int sigemptyset(sigset_t *s) { s->__bits[0] = 0; return 0; }
+int sigfillset(sigset_t *s) { s->__bits[0] = -1UL; return 0; }
+int sigaddset(sigset_t *s, int n) { s->__bits[0] |= 1UL << (n - 1); return 0; }
+int sigdelset(sigset_t *s, int n) { s->__bits[0] &= ~(1UL << (n - 1)); return 0; }
+int sigismember(const sigset_t *s, int n) { return s->__bits[0] >> (n - 1) & 1; }
+int pthread_sigmask(int h, const sigset_t *s, sigset_t *o) {
+  unsigned long old = __raddle_get_mask();
+  if (s) __raddle_set_mask(h == SIG_BLOCK ? old | s->__bits[0] : h == SIG_UNBLOCK ? old & ~s->__bits[0] : s->__bits[0]);
+  if (o) o->__bits[0] = old;
+  return 0;
+}
+int sigprocmask(int h, const sigset_t *s, sigset_t *o) { return pthread_sigmask(h, s, o); }
 int sigsuspend(const sigset_t *s) { __raddle_pause(); return -1; }
 int sigwait(const sigset_t *s, int *n) { __raddle_pause(); *n = __raddle_unknown(); return 0; }
 int sigwaitinfo(const sigset_t *s, siginfo_t *i) { __raddle_pause(); return __raddle_unknown(); }

@@ -341,7 +341,7 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.peek().kind == Kind::PragmaOmp {
-            self.skip_pragma();
+            self.omp_at_file_level();
             return Ok(());
         }
         if self.word() == Some(Word::Asm) {
@@ -459,16 +459,7 @@ impl Parser<'_> {
             ty = self.old_style_parameters(ty, &mut params)?;
         }
         self.scopes.declare(name, Meaning::Object(ty));
-        self.scopes.open();
-        for (param, ty, _) in &params {
-            self.scopes.declare(*param, Meaning::Object(*ty));
-        }
-        self.in_body = true;
-        let body = self.block();
-        self.in_body = false;
-        self.scopes.close();
-        let end_line = self.tokens.get(self.at.saturating_sub(1)).map_or(pos.line, |t| t.pos.line);
-        self.items.push(Item::Function(FunctionDef {
+        let function = FunctionDef {
             pos,
             name,
             ty,
@@ -477,9 +468,21 @@ impl Parser<'_> {
             is_inline: spec.inline,
             constructor: attributes.constructor,
             weak: attributes.weak,
-            body: body?,
-            end_line,
-        }));
+            body: Vec::new(),
+            end_line: pos.line,
+        };
+        let Err(mut function) = self.defer(function) else { return Ok(()) };
+        super::deferred::open_with(
+            &mut self.scopes,
+            function.params.iter().map(|(name, ty, _)| (*name, *ty)),
+        );
+        self.in_body = true;
+        let body = self.block();
+        self.in_body = false;
+        self.scopes.close();
+        function.end_line = self.tokens.get(self.at.saturating_sub(1)).map_or(pos.line, |t| t.pos.line);
+        function.body = body?;
+        self.items.push(Item::Function(function));
         Ok(())
     }
 

@@ -16,6 +16,7 @@
 mod consteval;
 mod decl;
 mod declarator;
+mod deferred;
 mod expr;
 mod init;
 mod omp;
@@ -100,6 +101,7 @@ pub struct Parser<'a> {
     words: &'a Words,
     pub scopes: Scopes,
     pub items: Vec<Item>,
+    deferred: Vec<deferred::Deferred>,
     depth: u32,
     /// Links of the expression being parsed, see [`LINKS`].
     links: u32,
@@ -124,6 +126,7 @@ impl<'a> Parser<'a> {
             words,
             scopes,
             items: Vec::new(),
+            deferred: Vec::new(),
             depth: 0,
             links: 0,
             errors: 0,
@@ -144,6 +147,7 @@ impl<'a> Parser<'a> {
                 self.at += 1;
             }
         }
+        self.parse_deferred();
     }
 
     pub fn errors(&self) -> u32 {

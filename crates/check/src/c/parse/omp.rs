@@ -1,7 +1,7 @@
 //! OpenMP directives and their clauses.
 
 use super::{Parse, Parser};
-use crate::c::ast::{OmpDirective, OmpKind, ReductionOp, StmtKind};
+use crate::c::ast::{Item, OmpDirective, OmpKind, ReductionOp, StmtKind};
 use crate::c::token::{Kind, Punct, Sym};
 use crate::ir::Bin;
 
@@ -11,6 +11,21 @@ impl Parser<'_> {
             self.at += 1;
         }
         self.at += 1;
+    }
+
+    /// A directive outside functions. `threadprivate(a, b)` makes variables that were declared before thread-local.
+    pub(super) fn omp_at_file_level(&mut self) {
+        let mut names = Vec::new();
+        if self.text(self.ahead(1).sym) == "threadprivate" && self.ahead(2).is(Punct::LParen) {
+            self.at += 2;
+            self.names(&mut names);
+        }
+        self.skip_pragma();
+        for item in &mut self.items {
+            if let Item::Var(v) = item {
+                v.thread_local |= names.contains(&v.name);
+            }
+        }
     }
 
     /// A directive with the statement that it governs.
@@ -155,6 +170,7 @@ fn kind_of(words: &[String]) -> OmpKind {
         () if has("single") => OmpKind::Single,
         () if has("master") || has("masked") => OmpKind::Master,
         () if has("critical") => OmpKind::Critical,
+        () if has("ordered") => OmpKind::Ordered,
         () if has("atomic") => OmpKind::Atomic,
         () if has("barrier") => OmpKind::Barrier,
         () if has("task") => OmpKind::Task,

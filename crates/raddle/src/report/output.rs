@@ -1,10 +1,12 @@
-//! Where the report goes: checked before the run, written in one piece after it.
+//! Where the report goes: checked before the work, written in one piece after it.
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use thiserror::Error;
+
+use super::TextTo;
 
 #[derive(Debug, Error)]
 #[error("cannot write {what} to {path}: {why}", path = path.display())]
@@ -78,21 +80,28 @@ fn umask() -> u32 {
     old.bits()
 }
 
-/// The report to whoever reads it: text to stderr, so that the target's output stays what it was; documents to stdout.
-pub fn print(text: &str, is_document: bool) {
+/// The report to whoever reads it.
+pub fn print(text: &str, to: TextTo) {
     // Whoever closed the pipe wants no more of it.
-    let _ = if is_document {
-        std::io::stdout().write_all(text.as_bytes())
-    } else {
-        std::io::stderr().write_all(text.as_bytes())
+    let _ = match to {
+        TextTo::Stdout => std::io::stdout().write_all(text.as_bytes()),
+        TextTo::Stderr => std::io::stderr().write_all(text.as_bytes()),
     };
 }
 
-pub fn width() -> usize {
-    let columns = rustix::termios::tcgetwinsize(std::io::stderr()).map(|w| w.ws_col as usize).unwrap_or(0);
+pub fn width(to: TextTo) -> usize {
+    let size = match to {
+        TextTo::Stdout => rustix::termios::tcgetwinsize(std::io::stdout()),
+        TextTo::Stderr => rustix::termios::tcgetwinsize(std::io::stderr()),
+    };
+    let columns = size.map(|w| w.ws_col as usize).unwrap_or(0);
     if columns == 0 { 100 } else { columns.min(120) }
 }
 
-pub fn stderr_has_colour() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+pub fn has_colour(to: TextTo) -> bool {
+    let terminal = match to {
+        TextTo::Stdout => std::io::stdout().is_terminal(),
+        TextTo::Stderr => std::io::stderr().is_terminal(),
+    };
+    terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }

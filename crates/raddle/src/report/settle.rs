@@ -11,23 +11,34 @@ use raddle_finding::{
     Confidence, Format, RenderOptions, Report, STAT_BASELINE, STAT_SUPPRESSED, Stat, group, render,
 };
 
-use super::args::{self, Color, FailOn};
+use super::args::{self, Color, FailOn, Options};
 use super::output::{self, OutputFile};
+use crate::keep::Keeper;
 
-/// All that is needed to settle a report, read and checked before the target runs.
+/// Where text goes that is for a person and has no file. Documents go to stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextTo {
+    Stdout,
+    /// Where a target runs, so that its output stays what it was.
+    Stderr,
+}
+
+/// All that is needed to settle a report, read and checked before the work begins.
 pub struct Settler {
     suppressions: Suppressions,
     baseline: Option<Baseline>,
     write_baseline: Option<OutputFile>,
     output: Option<OutputFile>,
+    text_to: TextTo,
     format: Format,
     color: bool,
     fail_on: FailOn,
     exit_code: u8,
+    keeper: Option<Keeper>,
 }
 
 impl Settler {
-    pub fn new(options: &args::Report) -> Result<Settler> {
+    pub fn new(options: &Options, text_to: TextTo) -> Result<Settler> {
         let mut suppressions = Suppressions::default();
         for path in &options.suppressions {
             let name = path.display().to_string();
@@ -44,21 +55,23 @@ impl Settler {
         let color = match options.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => output.is_none() && output::stderr_has_colour(),
+            Color::Auto => output.is_none() && output::has_colour(text_to),
         };
         Ok(Settler {
             suppressions,
             baseline,
             write_baseline: file("the baseline", &options.write_baseline)?,
             output,
+            text_to,
             format: format(options.format),
             color,
             fail_on: options.fail_on,
             exit_code: options.exit_code,
+            keeper: Keeper::new(options.no_store),
         })
     }
 
-    /// Writes the report and says how raddle ends: with `otherwise` if nothing was found.
+    /// Writes the report and says how raddle ends: with `otherwise` if no finding counts.
     pub fn settle(&self, mut report: Report, otherwise: u8) -> Result<ExitCode> {
         let applied = self.suppressions.apply(std::mem::take(&mut report.findings));
         if !self.suppressions.rules().is_empty() {
@@ -74,6 +87,9 @@ impl Settler {
             report.stats.insert(STAT_BASELINE.into(), Stat::from(split.known.len() as u64));
             report.findings = split.new;
         }
+        if let Some(keeper) = &self.keeper {
+            keeper.keep(&report);
+        }
         self.show(&report)?;
         let counts = |c| c == Confidence::Confirmed || self.fail_on == FailOn::Suspected;
         if report.findings.iter().any(|f| counts(f.confidence)) {
@@ -87,14 +103,15 @@ impl Settler {
         let source = SourceFiles::default();
         let options = RenderOptions {
             color: self.color,
-            width: output::width(),
+            width: output::width(self.text_to),
             source: &|file: &str, line: u32| source.line(file, line),
             root: root.as_deref(),
         };
         let text = render(report, self.format, &options);
         match &self.output {
             Some(file) => file.write(&text)?,
-            None => output::print(&text, self.format != Format::Text),
+            None if self.format == Format::Text => output::print(&text, self.text_to),
+            None => output::print(&text, TextTo::Stdout),
         }
         Ok(())
     }

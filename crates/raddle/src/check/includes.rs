@@ -1,0 +1,169 @@
+//! Where the built-in preprocessor looks for what a file includes.
+//!
+//! Beside the including file, in the folders that compile_commands.json names, and, since without it nobody says where
+//! headers are, in the folders above the file and their `include`, up to the folder that the user named. The system's
+//! own headers are not read: the checker has declarations of its own for what it knows of them.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use raddle_check::c::Includes;
+use raddle_check::c::commands::{Command, FolderKind};
+use raddle_check::{Outcome, ignore};
+
+/// The largest header, and the most of them that are kept.
+const LARGEST: u64 = 16 << 20;
+const MOST_KEPT: usize = 256 << 20;
+
+/// How far above a file its headers are looked for.
+const MOST_LEVELS: usize = 8;
+
+/// Reads a regular file that is no larger than `most`, or says why not. Opening a pipe or a device would wait.
+pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let wrong = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => "is not there".to_string(),
+        std::io::ErrorKind::PermissionDenied => "may not be read".to_string(),
+        kind => format!("cannot be read: {kind}"),
+    };
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(wrong)?;
+    let meta = file.metadata().map_err(wrong)?;
+    if !meta.is_file() {
+        return Err("is not a regular file".into());
+    }
+    if meta.len() > most {
+        return Err(format!("is {} MB; files above {} MB are left out", meta.len() >> 20, most >> 20));
+    }
+    let mut text = Vec::with_capacity(meta.len() as usize);
+    // It may grow while it is read.
+    file.take(most).read_to_end(&mut text).map_err(wrong)?;
+    Ok(text)
+}
+
+/// Headers, each read once.
+#[derive(Default)]
+pub struct Headers {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    bytes: usize,
+    /// Nothing for a name that is no header.
+    texts: HashMap<PathBuf, Option<Arc<[u8]>>>,
+}
+
+impl Headers {
+    fn read(&self, path: &Path) -> Option<Arc<[u8]>> {
+        if let Ok(kept) = self.kept.lock()
+            && let Some(known) = kept.texts.get(path)
+        {
+            return known.clone();
+        }
+        let text: Option<Arc<[u8]>> = read_bounded(path, LARGEST).ok().map(Into::into);
+        if let Ok(mut kept) = self.kept.lock() {
+            kept.bytes += text.as_ref().map_or(0, |t| t.len());
+            if kept.bytes < MOST_KEPT {
+                kept.texts.insert(path.into(), text.clone());
+            }
+        }
+        text
+    }
+}
+
+/// The includes of one file.
+pub struct Search<'a> {
+    headers: &'a Headers,
+    quoted: Vec<PathBuf>,
+    angled: Vec<PathBuf>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(headers: &'a Headers, file: &Path, command: Option<&Command>) -> Search<'a> {
+        let (mut quoted, mut angled) = (Vec::new(), Vec::new());
+        for (folder, kind) in command.iter().flat_map(|c| &c.folders) {
+            let path = command.map(|c| Path::new(&c.directory).join(folder)).unwrap_or_default();
+            match kind {
+                FolderKind::Quoted => quoted.push(path),
+                FolderKind::Both | FolderKind::System => angled.push(path),
+            }
+        }
+        for above in file.ancestors().skip(1).take(MOST_LEVELS) {
+            angled.push(above.to_path_buf());
+            angled.push(above.join("include"));
+        }
+        Search { headers, quoted, angled }
+    }
+}
+
+impl Includes for Search<'_> {
+    fn find(&self, from: &str, name: &str, angled: bool) -> Option<(Arc<str>, Arc<[u8]>)> {
+        let beside = Path::new(from).parent().filter(|_| !angled).map(Path::to_path_buf);
+        let quoted = self.quoted.iter().filter(|_| !angled).cloned();
+        beside.into_iter().chain(quoted).chain(self.angled.iter().cloned()).find_map(|folder| {
+            let path = folder.join(name);
+            let text = self.headers.read(&path)?;
+            Some((path.to_string_lossy().as_ref().into(), text))
+        })
+    }
+}
+
+/// `raddle: ignore` in headers: the checker sees the comments of the files it was given only.
+pub fn apply_ignores(outcome: &mut Outcome) {
+    let mut lines: HashMap<String, _> = HashMap::new();
+    for finding in &outcome.findings {
+        for file in finding.accesses.iter().filter_map(|a| a.stack.first()?.file.clone()) {
+            lines.entry(file).or_insert_with_key(|path| {
+                read_bounded(Path::new(path), LARGEST).map(|t| ignore::ignored_lines(&t)).unwrap_or_default()
+            });
+        }
+    }
+    outcome.ignore(|path, line| lines.get(path)?.get(&line).cloned());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beside_then_named_folders_then_above() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["src/x.h", "include/x.h", "include/y.h", "deps/z.h", "deps/y.h"] {
+            std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            std::fs::write(at(name), name).unwrap();
+        }
+        let headers = Headers::default();
+        let command = Command {
+            directory: dir.path().to_string_lossy().into_owned(),
+            folders: vec![("deps".into(), FolderKind::Both)],
+            ..Command::default()
+        };
+        let file = at("src/a.c");
+        let find = |command, name: &str, angled| {
+            let search = Search::new(&headers, &file, command);
+            search
+                .find(&file.to_string_lossy(), name, angled)
+                .map(|f| String::from_utf8_lossy(&f.1).into_owned())
+        };
+        assert_eq!(find(None, "x.h", false).as_deref(), Some("src/x.h"));
+        assert_eq!(find(None, "y.h", true).as_deref(), Some("include/y.h"));
+        assert_eq!(find(Some(&command), "y.h", true).as_deref(), Some("deps/y.h"));
+        assert_eq!(find(None, "z.h", true), None);
+    }
+
+    #[test]
+    fn only_regular_files_of_a_size_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(read_bounded(dir.path(), 10), Err("is not a regular file".into()));
+        assert_eq!(read_bounded(Path::new("/dev/zero"), 10), Err("is not a regular file".into()));
+        let path = dir.path().join("f");
+        std::fs::write(&path, "0123456789").unwrap();
+        assert_eq!(read_bounded(&path, 10).unwrap().len(), 10);
+        assert!(read_bounded(&path, 9).is_err());
+        assert_eq!(read_bounded(&dir.path().join("no"), 9), Err("is not there".into()));
+    }
+}

@@ -1,0 +1,151 @@
+//! Files read, preprocessed and lowered, on several threads.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use raddle_check::c::commands::Command;
+use raddle_check::c::{self, Limits, Lowered, NoIncludes};
+use raddle_check::{Options, Session, Source};
+
+use super::args::Args;
+use super::database::Databases;
+use super::includes::{Headers, Search, read_bounded};
+use super::left_out::LeftOut;
+use super::preprocess::Preprocessor;
+
+/// Source of all files together.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// How files were read.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Read {
+    /// By a compiler's preprocessor.
+    pub preprocessed: u64,
+}
+
+pub struct Loaded {
+    pub session: Session,
+    pub sources: Vec<Source>,
+    pub read: Read,
+}
+
+/// A file to be read, and what its build says about it.
+struct Job<'a> {
+    path: &'a Path,
+    real: PathBuf,
+    command: Option<Arc<Command>>,
+}
+
+struct Done {
+    source: Source,
+    lowered: Option<Lowered>,
+    preprocessed: bool,
+}
+
+pub fn load(
+    files: &[PathBuf],
+    args: &Args,
+    mut databases: Databases,
+    preprocessor: Option<&Preprocessor>,
+    left_out: &mut LeftOut,
+) -> Loaded {
+    let mut jobs = Vec::with_capacity(files.len());
+    for path in files {
+        let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let command = databases.entry(&real, left_out);
+        jobs.push(Job { path, real, command });
+    }
+    let options = Options {
+        budget: args.budget(),
+        largest_file: usize::try_from(args.largest_file).unwrap_or(usize::MAX),
+        ..Options::default()
+    };
+    let worker = Worker { jobs: &jobs, preprocessor, largest: args.largest_file, ..Worker::default() };
+    let mut done: Vec<(usize, Result<Done, String>)> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..args.jobs().min(jobs.len())).map(|_| scope.spawn(|| worker.work())).collect();
+        threads.into_iter().flat_map(|t| t.join().unwrap_or_default()).collect()
+    });
+    done.sort_by_key(|d| d.0);
+    collect(&jobs, done, options, left_out)
+}
+
+fn collect(
+    jobs: &[Job<'_>],
+    done: Vec<(usize, Result<Done, String>)>,
+    options: Options,
+    left_out: &mut LeftOut,
+) -> Loaded {
+    let mut out = Loaded { session: Session::new(options), sources: Vec::new(), read: Read::default() };
+    let mut raw = 0;
+    for (i, done) in done {
+        match done {
+            Ok(done) => {
+                out.read.preprocessed += u64::from(done.preprocessed);
+                raw += u64::from(jobs[i].command.is_some() && !done.preprocessed && done.lowered.is_some());
+                if let Some(lowered) = done.lowered {
+                    out.session.adopt(&done.source, lowered);
+                }
+                out.sources.push(done.source);
+            }
+            Err(why) => left_out.file(jobs[i].path, &why),
+        }
+    }
+    if raw > 0 && out.read.preprocessed > 0 {
+        left_out.note(
+            "compile_commands.json",
+            &format!("{raw} files could not be preprocessed and were read as they are"),
+        );
+    } else if raw > 0 {
+        left_out.note("compile_commands.json", "no file could be preprocessed; all were read as they are");
+    }
+    out
+}
+
+#[derive(Default)]
+struct Worker<'a> {
+    jobs: &'a [Job<'a>],
+    preprocessor: Option<&'a Preprocessor>,
+    largest: u64,
+    headers: Headers,
+    next: AtomicUsize,
+    bytes: AtomicU64,
+}
+
+impl Worker<'_> {
+    fn work(&self) -> Vec<(usize, Result<Done, String>)> {
+        let mut out = Vec::new();
+        loop {
+            let i = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = self.jobs.get(i) else { return out };
+            let failed = || "makes raddle itself fail: please report it".to_string();
+            out.push((i, catch_unwind(AssertUnwindSafe(|| self.one(job))).unwrap_or_else(|_| Err(failed()))));
+        }
+    }
+
+    fn one(&self, job: &Job<'_>) -> Result<Done, String> {
+        let text = read_bounded(job.path, self.largest)?;
+        if self.bytes.fetch_add(text.len() as u64, Ordering::Relaxed) > MOST_BYTES {
+            return Err(format!("is beyond the first {} MB of source", MOST_BYTES >> 20));
+        }
+        let command = job.command.as_deref();
+        let source = Source::new(&job.path.to_string_lossy(), text)
+            .with_macros(command.map(|c| c.macros.clone()).unwrap_or_default())
+            // Where no target is named, all that is built belongs together.
+            .with_group(command.map(|c| c.target().unwrap_or_default()));
+        if !raddle_check::session::is_text(&source.text) {
+            return Ok(Done { source, lowered: None, preprocessed: false });
+        }
+        let preprocessed = command.zip(self.preprocessor).and_then(|(c, p)| p.run(&job.real, job.path, c));
+        let lowered = match &preprocessed {
+            Some(text) => c::lower_file(&source.path, text, &NoIncludes, Limits::default()),
+            None => {
+                let search = Search::new(&self.headers, job.path, command);
+                c::lower_file_with(&source.path, &source.text, &source.macros, &search, Limits::default())
+            }
+        };
+        Ok(Done { source, lowered: Some(lowered), preprocessed: preprocessed.is_some() })
+    }
+}

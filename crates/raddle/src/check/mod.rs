@@ -1,0 +1,127 @@
+//! `raddle check`: races and deadlocks in C source, without building or running it.
+//!
+//! ```text
+//! walk         paths into files: folders, links, bounds
+//! database     compile_commands.json: where it is, and which entry belongs to a file
+//! preprocess   a compiler of raddle's own choice, with flags of a fixed list, under limits
+//! includes     where the built-in preprocessor looks when there is no compiler for a file
+//! load         each file read, preprocessed and lowered, on several threads
+//! left_out     a sentence for each file that was not checked
+//! ```
+//!
+//! The checking itself is `raddle-check`, which opens no file and starts no thread. All that comes from the project is
+//! data: nothing of it is run, and each file gets a bounded share of time and memory.
+
+pub mod args;
+mod database;
+mod includes;
+mod left_out;
+mod load;
+mod preprocess;
+mod walk;
+
+pub use args::Args;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::Result;
+use raddle_check::{Outcome, Part, Plan};
+use raddle_finding::{Report, Stat};
+
+use crate::report::{Settler, TextTo};
+use left_out::LeftOut;
+
+/// Checks the files and reports what was found.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let begun = Instant::now();
+    let settler = Settler::new(&args.report, TextTo::Stdout)?;
+    let mut left_out = LeftOut::default();
+    let files = walk::files(&args.paths, &mut left_out)?;
+    anyhow::ensure!(
+        !files.is_empty() || left_out.files() > 0,
+        "there is no C file in {}",
+        args.paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
+    );
+
+    let databases = database::Databases::open(args.compile_commands.as_deref(), &mut left_out)?;
+    let preprocessor = preprocess::Preprocessor::choose(&args)?;
+    let loaded = load::load(&files, &args, databases, preprocessor.as_ref(), &mut left_out);
+    let (mut session, sources, read) = (loaded.session, loaded.sources, loaded.read);
+    let plan = session.plan(&sources, None);
+    let parts = check_all(&plan, args.jobs(), &mut left_out);
+    let mut outcome = plan.finish(parts);
+    includes::apply_ignores(&mut outcome);
+    left_out.take(&mut outcome);
+
+    let report = report(&args, &mut outcome, &left_out, &read, begun);
+    left_out.print();
+    let nothing_checked = left_out.files() > 0 && outcome.stats.files == outcome.stats.files_left_out;
+    let code = settler.settle(report, crate::exit::CLEAN)?;
+    if nothing_checked {
+        anyhow::bail!("nothing was checked: every file was left out");
+    }
+    Ok(code)
+}
+
+/// Checks the programs on several threads. What is found does not depend on how many.
+fn check_all(plan: &Plan<'_>, jobs: usize, left_out: &mut LeftOut) -> Vec<Part> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= plan.len() {
+                return done;
+            }
+            done.push((i, catch_unwind(AssertUnwindSafe(|| plan.check(i, None)))));
+        }
+    };
+    let mut parts: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs.min(plan.len())).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|w| w.join().unwrap_or_default()).collect()
+    });
+    parts.sort_by_key(|p| p.0);
+    let mut out = Vec::new();
+    for (i, part) in parts {
+        match part {
+            Ok(part) => out.push(part),
+            Err(_) => left_out.note(plan.name(i), "raddle itself failed on this program: please report it"),
+        }
+    }
+    out
+}
+
+fn report(
+    args: &Args,
+    outcome: &mut Outcome,
+    left_out: &LeftOut,
+    read: &load::Read,
+    begun: Instant,
+) -> Report {
+    let target = args.paths.iter().map(|p| p.display().to_string()).collect();
+    let mut report = Report::new("check", target);
+    report.findings = std::mem::take(&mut outcome.findings);
+    outcome.stats.files += left_out.before_reading();
+    outcome.stats.files_left_out += left_out.before_reading();
+    let stats = outcome.stats;
+    for (key, value) in [
+        ("steps", stats.steps),
+        ("runs", stats.runs),
+        ("entries", stats.entries),
+        ("functions", stats.functions),
+        ("files", stats.files),
+        ("files_left_out", stats.files_left_out),
+        ("files_preprocessed", read.preprocessed),
+        ("ignored", outcome.ignored.len() as u64),
+    ] {
+        report.stats.insert(key.into(), Stat::from(value));
+    }
+    report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
+    if let Some(text) = left_out.summary() {
+        report.stats.insert("left_out".into(), Stat::Text(text));
+    }
+    report
+}

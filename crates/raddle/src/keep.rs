@@ -1,0 +1,52 @@
+//! Keeps the findings of a command for the editor. Not part of the answer: a store that fails is one line on stderr.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use raddle_finding::Report;
+use raddle_store::{Run, Store, StoreError};
+
+/// Set and not empty: nothing is stored.
+const NO_STORE: &str = "RADDLE_NO_STORE";
+
+/// Where and since when.
+#[derive(Debug)]
+pub struct Keeper {
+    folder: PathBuf,
+    begun: SystemTime,
+}
+
+impl Keeper {
+    /// To be made when the command begins. None when nothing is to be stored.
+    pub fn new(no_store: bool) -> Option<Keeper> {
+        let off = no_store || std::env::var_os(NO_STORE).is_some_and(|value| !value.is_empty());
+        let folder = std::env::current_dir().ok().filter(|_| !off)?;
+        Some(Keeper { folder, begun: SystemTime::now() })
+    }
+
+    pub fn keep(&self, report: &Report) {
+        match self.record(report) {
+            // Who has no home has no editor that would look there.
+            Ok(()) | Err(StoreError::NoHome) => {}
+            Err(why) => eprintln!("raddle: the findings are not kept for the editor: {why}"),
+        }
+    }
+
+    fn record(&self, report: &Report) -> Result<(), StoreError> {
+        let run = Run {
+            command: report.command.clone(),
+            target: report.target.clone(),
+            folder: self.folder.clone(),
+            at: self.begun,
+        };
+        let texts: RefCell<HashMap<PathBuf, Option<String>>> = RefCell::default();
+        let line = |path: &Path, line: u32| {
+            let mut texts = texts.borrow_mut();
+            let text = texts.entry(path.into()).or_insert_with(|| std::fs::read_to_string(path).ok());
+            text.as_deref()?.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
+        };
+        Store::open_for_project(&self.folder)?.record(&run, &report.findings, &line)
+    }
+}

@@ -1,0 +1,30 @@
+//! `raddle lsp`: the language server at standard input and output, for an editor to start.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use raddle_lsp::Ended;
+
+use crate::exit;
+
+/// Serve an editor: races and deadlocks in C underlined as you type
+///
+/// Speaks the Language Server Protocol at standard input and output. Editors start it; docs/editors.md says how to
+/// tell them. Findings of `raddle run` in the same project are shown too, at their places.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// For editors that insist on naming the transport; there is no other
+    #[arg(long, hide = true)]
+    stdio: bool,
+}
+
+/// The protocol's exit status: 0 after an orderly end, 1 when the client just went away.
+const ABRUPTLY: u8 = 1;
+
+pub fn run(_: &Args) -> Result<ExitCode> {
+    let ended = raddle_lsp::serve_stdio().context("the language server cannot go on")?;
+    Ok(ExitCode::from(match ended {
+        Ended::Orderly => exit::CLEAN,
+        Ended::Abruptly => ABRUPTLY,
+    }))
+}

@@ -1,0 +1,14 @@
+//! What every command does with what it found: the options of the report, where it goes, and how raddle ends.
+//!
+//! ```text
+//! args      --format, -o, --exit-code, --fail-on, --suppressions, --baseline …
+//! settle    suppressions, grouping, baseline, formats, exit status
+//! output    files that are checked before the work and written in one piece after it
+//! ```
+
+pub mod args;
+pub mod output;
+mod settle;
+
+pub use args::Options;
+pub use settle::{Settler, TextTo};

@@ -1,0 +1,60 @@
+//! Bytes under a name, for commands that learn something in one run and want it in the next.
+
+use std::time::SystemTime;
+
+use rusqlite::{OptionalExtension, params};
+
+use crate::findings::milliseconds;
+use crate::{Store, StoreError};
+
+/// What sort of thing is kept. Names are unique within a sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum What {
+    /// A pair of places that should be tried with a delay.
+    Trap,
+    /// The choices that make an execution repeatable.
+    Schedule,
+    /// What earlier runs have already covered.
+    Coverage,
+}
+
+impl What {
+    fn name(self) -> &'static str {
+        match self {
+            What::Trap => "trap",
+            What::Schedule => "schedule",
+            What::Coverage => "coverage",
+        }
+    }
+}
+
+impl Store {
+    /// Keeps `content` under a name, in place of what was there.
+    pub fn keep(&self, what: What, name: &str, content: &[u8], at: SystemTime) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO kept (what, name, at, content) VALUES (?1, ?2, ?3, ?4)";
+        let done = self.connection.execute(sql, params![what.name(), name, milliseconds(at), content]);
+        done.map(drop).map_err(|e| self.fail(e))
+    }
+
+    pub fn kept(&self, what: What, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let sql = "SELECT content FROM kept WHERE what = ?1 AND name = ?2";
+        let row = self.connection.query_row(sql, params![what.name(), name], |row| row.get(0));
+        row.optional().map_err(|e| self.fail(e))
+    }
+
+    /// All names of a sort, the latest first.
+    pub fn kept_names(&self, what: What) -> Result<Vec<String>, StoreError> {
+        let names = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT name FROM kept WHERE what = ?1 ORDER BY at DESC, name";
+            self.connection.prepare(sql)?.query_map([what.name()], |row| row.get(0))?.collect()
+        };
+        names().map_err(|e| self.fail(e))
+    }
+
+    /// Whether there was something to forget.
+    pub fn forget_kept(&self, what: What, name: &str) -> Result<bool, StoreError> {
+        let sql = "DELETE FROM kept WHERE what = ?1 AND name = ?2";
+        let gone = self.connection.execute(sql, params![what.name(), name]);
+        gone.map(|n| n > 0).map_err(|e| self.fail(e))
+    }
+}

@@ -1,0 +1,112 @@
+//! What raddle keeps of a project between runs: findings, and what later commands learn and want back.
+//!
+//! One SQLite file a project, `store.db`, in the user's state folder ([`home`]). It is a cache of the past, never the
+//! truth: a command that cannot write it says so in one line and ends as it would have ended, and deleting it loses
+//! nothing that another run would not find again.
+//!
+//! - [`home`]: which folder is the project, and where its store is.
+//! - [`Store::record`]: the findings of one run. They take the place of those that the same command found before with
+//!   the same target, so what is stored is what each command said last.
+//! - [`Store::findings_for_file`]: what was found in a file, with the text of each line at that time, so that a reader
+//!   of an edited file can tell where the line has gone.
+//! - [`Store::keep`]: traps, schedules, coverage: bytes under a name. Their formats are the business of those who keep
+//!   them.
+//!
+//! Invariants:
+//! - The format is versioned ([`VERSION`]); what an older version wrote is brought up to date on opening, and what a
+//!   newer one wrote is refused rather than guessed at.
+//! - Several processes may write at once: each change is one transaction that waits for its turn.
+//! - Of two runs the later one counts, in whichever order they are written.
+
+mod error;
+mod findings;
+pub mod home;
+mod kept;
+mod schema;
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+pub use error::StoreError;
+pub use findings::{Place, Run, Stored, Summary};
+pub use kept::What;
+pub use schema::VERSION;
+
+/// The file in a store's folder.
+pub const FILE: &str = "store.db";
+
+/// How long a change waits for those of other processes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the store of the project that `folder` lies in, and makes it if there is none.
+    pub fn open_for_project(folder: &Path) -> Result<Store, StoreError> {
+        Store::open(&home::folder_for(folder)?)
+    }
+
+    /// Opens the store in a folder, and makes both if there are none. Only its owner can look into it.
+    pub fn open(folder: &Path) -> Result<Store, StoreError> {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|why| StoreError::Folder { folder: folder.into(), why })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        Store::open_file(folder.join(FILE), flags)
+    }
+
+    /// Opens the store in a folder if there is one.
+    pub fn open_existing(folder: &Path) -> Result<Option<Store>, StoreError> {
+        let path = folder.join(FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        Store::open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map(Some)
+    }
+
+    fn open_file(path: PathBuf, flags: OpenFlags) -> Result<Store, StoreError> {
+        let fail = |e| StoreError::of(&path, e);
+        let connection =
+            Connection::open_with_flags(&path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(fail)?;
+        connection.busy_timeout(PATIENCE).map_err(fail)?;
+        let mut store = Store { connection, path };
+        store.bring_up_to_date()?;
+        Ok(store)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn fail(&self, error: rusqlite::Error) -> StoreError {
+        StoreError::of(&self.path, error)
+    }
+}
+
+/// Something that differs when a store has changed: to be compared, nothing else. Costs two `stat` calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp([Option<(u64, i64, i64, u64)>; 2]);
+
+impl Stamp {
+    /// Of the store in a folder, which need not exist.
+    pub fn of(folder: &Path) -> Stamp {
+        let of = |name: &str| {
+            let meta = std::fs::metadata(folder.join(name)).ok()?;
+            Some((meta.ino(), meta.mtime(), meta.mtime_nsec(), meta.len()))
+        };
+        // What was written last is in the log beside the file until SQLite moves it over.
+        Stamp([of(FILE), of("store.db-wal")])
+    }
+}
+
+#[cfg(test)]
+mod tests;

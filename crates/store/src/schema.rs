@@ -1,0 +1,118 @@
+//! The tables, version by version.
+//!
+//! A version is a step from the one before; the steps that a file lacks are run on opening, in one transaction. Steps
+//! are added to, never changed: there are files out there that have run them.
+
+use rusqlite::{Transaction, TransactionBehavior};
+
+use crate::{Store, StoreError};
+
+/// "radl", in the header of the file, so that no other program's database is taken for a store.
+const APPLICATION: i64 = 0x7261_646c;
+
+/// What leads from version `i` to `i + 1`.
+pub(crate) const STEPS: &[&str] = &[
+    // 1: findings, and the places by which a file's findings are found.
+    "CREATE TABLE runs (
+        id INTEGER PRIMARY KEY,
+        command TEXT NOT NULL,
+        folder TEXT NOT NULL,
+        target TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        UNIQUE (command, folder, target)
+     ) STRICT;
+     CREATE TABLE findings (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        id TEXT NOT NULL,
+        document TEXT NOT NULL,
+        PRIMARY KEY (run, id)
+     ) STRICT;
+     CREATE TABLE places (
+        run INTEGER NOT NULL,
+        finding TEXT NOT NULL,
+        file TEXT NOT NULL,
+        line INTEGER NOT NULL,
+        is_end INTEGER NOT NULL,
+        FOREIGN KEY (run, finding) REFERENCES findings (run, id) ON DELETE CASCADE
+     ) STRICT;
+     CREATE INDEX places_by_file ON places (file);
+     CREATE INDEX places_by_finding ON places (run, finding);",
+    // 2: what the line said, to find it again after an edit; things kept for other commands.
+    "ALTER TABLE places ADD COLUMN text TEXT;
+     CREATE TABLE kept (
+        what TEXT NOT NULL,
+        name TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        content BLOB NOT NULL,
+        PRIMARY KEY (what, name)
+     ) STRICT;",
+];
+
+/// The version that this raddle writes.
+pub const VERSION: u32 = STEPS.len() as u32;
+
+impl Store {
+    /// Checks whose file it is, and runs the steps that it lacks.
+    pub(crate) fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+        let set_up = |c: &rusqlite::Connection| {
+            c.pragma_update(None, "foreign_keys", true)?;
+            c.pragma_update(None, "synchronous", "NORMAL")
+        };
+        set_up(&self.connection).map_err(|e| self.fail(e))?;
+        if self.version()? == VERSION {
+            return Ok(());
+        }
+        // A log beside the file lets readers go on while another process writes. Some file systems can not have it;
+        // everything works without. It cannot be asked for inside a transaction.
+        let _ = self.connection.pragma_update(None, "journal_mode", "WAL");
+        let path = self.path.clone();
+        let fail = |e| StoreError::of(&path, e);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        // Again, for another process may have been quicker.
+        let from = pragma(&transaction, "user_version").map_err(fail)? as usize;
+        for step in STEPS.iter().skip(from) {
+            transaction.execute_batch(step).map_err(fail)?;
+        }
+        transaction.pragma_update(None, "user_version", VERSION).map_err(fail)?;
+        transaction.pragma_update(None, "application_id", APPLICATION).map_err(fail)?;
+        transaction.commit().map_err(fail)
+    }
+
+    /// The version of the file; 0 for an empty one.
+    fn version(&self) -> Result<u32, StoreError> {
+        let number = |name| {
+            self.connection
+                .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+                .map_err(|e| self.fail(e))
+        };
+        let found = number("user_version")?;
+        let tables: i64 = self
+            .connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(|e| self.fail(e))?;
+        if tables > 0 && number("application_id")? != APPLICATION {
+            return Err(StoreError::Foreign { path: self.path.clone() });
+        }
+        let found = u32::try_from(found).unwrap_or(u32::MAX);
+        if found > VERSION {
+            return Err(StoreError::Newer { path: self.path.clone(), found, known: VERSION });
+        }
+        Ok(found)
+    }
+}
+
+fn pragma(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<i64> {
+    transaction.pragma_query_value(None, name, |row| row.get(0))
+}
+
+#[cfg(test)]
+pub(crate) fn write_version(path: &std::path::Path, version: usize) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    for step in &STEPS[..version] {
+        connection.execute_batch(step).unwrap();
+    }
+    connection.pragma_update(None, "user_version", version as i64).unwrap();
+    connection.pragma_update(None, "application_id", APPLICATION).unwrap();
+    connection
+}
