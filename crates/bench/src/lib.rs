@@ -21,11 +21,12 @@
 //!
 //! Where things are: [`kernel`] the programs, [`tool`] what can be run, [`compile`] and [`measure`] the doing, [`runner`]
 //! the order of it, [`results`] the record, [`stats`] and [`verdict`] the arithmetic, [`table`], [`report`] and
-//! [`compare`] what a person reads, [`options`] the command line.
+//! [`compare`] what a person reads, [`options`] the command line. [`explore`] is two benches of its own.
 
 pub mod compare;
 pub mod compile;
 pub mod error;
+pub mod explore;
 pub mod kernel;
 pub mod machine;
 pub mod measure;

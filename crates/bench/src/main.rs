@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use raddle_bench::error::{EXIT_CANNOT, EXIT_FAILURES, Error};
+use raddle_bench::explore::options::{EffectOptions, Output, SpeedOptions};
+use raddle_bench::explore::{effect, effect_report, peer, speed, speed_report};
 use raddle_bench::options::{self, Command, RunOptions};
 use raddle_bench::results::{Results, SCHEMA};
+use raddle_bench::runner::Folder;
 use raddle_bench::tool::Tool;
-use raddle_bench::{compare, kernel, measure, report, runner};
+use raddle_bench::{compare, kernel, machine, measure, report, runner};
+use serde::Serialize;
 
 fn main() -> ExitCode {
     match execute(env::args_os().skip(1).collect()) {
@@ -33,6 +37,12 @@ fn execute(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
             let status = measure::launch(&program, &file)?;
             return Ok(ExitCode::from(u8::try_from(status).unwrap_or(EXIT_CANNOT)));
         }
+        Command::ExploreSpeed(options) => return explore_speed(&options),
+        Command::ExploreEffect(options) => return explore_effect(&options),
+        Command::Peer { peer, test, seconds } => {
+            let pace = peer::run(peer, &test, seconds)?;
+            println!("{}", serde_json::to_string(&pace).expect("a pace is plain data"));
+        }
         Command::List => list()?,
         Command::Help => print!("{}", options::HELP),
     }
@@ -43,18 +53,54 @@ fn run(options: &RunOptions) -> Result<ExitCode, Error> {
     let launcher = env::current_exe().map_err(Error::Launch)?;
     let results = runner::run(options, launcher)?;
     let tables = report::markdown(&results);
-    if let Some(path) = &options.json {
-        let text = serde_json::to_string_pretty(&results).expect("a record is plain data");
-        fs::write(path, text + "\n").map_err(Error::file("write", path))?;
-    }
-    if let Some(path) = &options.markdown {
-        fs::write(path, &tables).map_err(Error::file("write", path))?;
-    }
-    print!("{tables}");
+    publish(&results, &tables, options.json.as_deref(), options.markdown.as_deref())?;
     let false_reports =
         results.series.iter().any(|series| series.reported && !series.key.tool.may_report_falsely());
     let sound = results.failures.is_empty() && !false_reports;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
+}
+
+fn explore_speed(options: &SpeedOptions) -> Result<ExitCode, Error> {
+    let (output, work) = (&options.output, Folder::new(options.output.work.as_deref())?);
+    let speed = speed::run(options, raddle(output)?, &work.path)?;
+    publish(&speed, &speed_report::markdown(&speed), output.json.as_deref(), output.markdown.as_deref())?;
+    Ok(if speed.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
+}
+
+fn explore_effect(options: &EffectOptions) -> Result<ExitCode, Error> {
+    let (output, work) = (&options.output, Folder::new(options.output.work.as_deref())?);
+    let effect = effect::run(options, raddle(output)?, &work.path)?;
+    publish(&effect, &effect_report::markdown(&effect), output.json.as_deref(), output.markdown.as_deref())?;
+    Ok(if effect.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
+}
+
+/// By its whole path, since searches run in folders of their own.
+fn raddle(output: &Output) -> Result<PathBuf, Error> {
+    let name = output.raddle.as_deref().unwrap_or(Path::new("raddle"));
+    let missing = || Error::MissingProgram {
+        program: name.display().to_string(),
+        remedy: "build it, or say where it is with --raddle".to_owned(),
+    };
+    let found = machine::find_program(name).ok_or_else(missing)?;
+    fs::canonicalize(&found).map_err(Error::file("find", &found))
+}
+
+/// Writes the record and the tables where they were asked for, and prints the tables.
+fn publish(
+    record: &impl Serialize,
+    tables: &str,
+    json: Option<&Path>,
+    markdown: Option<&Path>,
+) -> Result<(), Error> {
+    if let Some(path) = json {
+        let text = serde_json::to_string_pretty(record).expect("a record is plain data");
+        fs::write(path, text + "\n").map_err(Error::file("write", path))?;
+    }
+    if let Some(path) = markdown {
+        fs::write(path, tables).map_err(Error::file("write", path))?;
+    }
+    print!("{tables}");
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<Results, Error> {

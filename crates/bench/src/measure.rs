@@ -169,7 +169,7 @@ impl Meter {
 }
 
 /// Waits for a child that leads a process group; at the limit, ends the whole group.
-fn wait_within(mut child: Child, limit: Duration) -> Result<ExitStatus, Broken> {
+pub(crate) fn wait_within(mut child: Child, limit: Duration) -> Result<ExitStatus, Broken> {
     let begin = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {

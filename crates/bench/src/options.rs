@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::explore::options::{self as explore, EffectOptions, SpeedOptions};
+use crate::explore::peer::Peer;
 use crate::kernel::{self, Kernel};
 use crate::tool::{self, Compiler, Tool};
 
@@ -13,6 +15,8 @@ raddle-bench: what raddle and its peers cost, as ratios to the plain program
 
     raddle-bench run [OPTIONS]            measure, and print the tables
     raddle-bench compare OLD.json NEW.json
+    raddle-bench explore-speed [OPTIONS]  schedules a second of `raddle explore`, beside shuttle and loom
+    raddle-bench explore-effect [OPTIONS] executions to the first failure, by strategy
     raddle-bench list                     kernels and tools
     raddle-bench help
 
@@ -31,6 +35,20 @@ OPTIONS of run
     --markdown FILE    the tables, for the docs
     --work FOLDER      build here, and keep the binaries
 
+OPTIONS of explore-speed and explore-effect: --raddle, --quick, --json, --markdown and --work as above, and
+    --only A,B         tests of mutex, atomicity, abba; of the suite, programs with A or B in their names
+    --seconds N        for each figure [1.5]; for each search, at most [60]
+  of explore-speed
+    --rounds N         the best of so many counts [3]
+    --jobs A,B         growth with jobs [1,2]
+  of explore-effect
+    --suite FOLDER     the programs [corpus/explore/suite]
+    --strategies A,B   only these
+    --schedules N      the most of one search [10000]
+    --seeds N          for the strategies that draw lots [3]
+    --default yes|no   whether the default is tried with 60 seconds and two jobs [yes]
+Shuttle and loom need a raddle-bench built with `--features peers`.
+
 Exit status: 0 all was measured; 1 a run failed, gave a wrong checksum, or raddle in mode hb reported something on
 a kernel, all of which are correct; 2 the bench could not do its job.
 ";
@@ -39,6 +57,9 @@ a kernel, all of which are correct; 2 the bench could not do its job.
 pub enum Command {
     Run(Box<RunOptions>),
     Compare { old: PathBuf, new: PathBuf },
+    ExploreSpeed(Box<SpeedOptions>),
+    ExploreEffect(Box<EffectOptions>),
+    Peer { peer: Peer, test: String, seconds: f64 },
     Measure(Vec<OsString>),
     List,
     Help,
@@ -80,6 +101,11 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, E
             Some((dashes, program)) if dashes == "--" => Ok(Command::Measure(program.to_vec())),
             _ => Err(Error::Usage("`measure` needs a program after `--`".to_owned())),
         },
+        Some("explore-speed") => explore::speed(&arguments).map(|o| Command::ExploreSpeed(Box::new(o))),
+        Some("explore-effect") => explore::effect(&arguments).map(|o| Command::ExploreEffect(Box::new(o))),
+        Some("peer") => {
+            explore::peer(&arguments).map(|(peer, test, seconds)| Command::Peer { peer, test, seconds })
+        }
         Some("list") => Ok(Command::List),
         Some("help" | "--help" | "-h") => Ok(Command::Help),
         _ => Err(Error::Usage(format!("no command is called `{}`", command.display()))),
@@ -102,7 +128,7 @@ fn parse_run(arguments: &[OsString]) -> Result<RunOptions, Error> {
         json: None,
         markdown: None,
         work: None,
-        command: shown(arguments),
+        command: shown("run", arguments),
     };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -137,17 +163,17 @@ fn parse_run(arguments: &[OsString]) -> Result<RunOptions, Error> {
     Ok(options)
 }
 
-fn list(value: &OsString) -> Vec<String> {
+pub(crate) fn list(value: &OsString) -> Vec<String> {
     value.to_string_lossy().split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-fn number(name: &str, value: &OsString) -> Result<u32, Error> {
+pub(crate) fn number(name: &str, value: &OsString) -> Result<u32, Error> {
     let number = value.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
     number
         .ok_or_else(|| Error::Usage(format!("`{name}` needs a number above zero, not `{}`", value.display())))
 }
 
-fn shown(arguments: &[OsString]) -> String {
+pub(crate) fn shown(command: &str, arguments: &[OsString]) -> String {
     let words = arguments.iter().map(|argument| {
         let name = if argument.as_encoded_bytes().starts_with(b"raddle-") {
             None // a tool such as raddle-hb/1, not a path
@@ -156,7 +182,7 @@ fn shown(arguments: &[OsString]) -> String {
         };
         name.unwrap_or(argument).to_string_lossy().into_owned()
     });
-    ["raddle-bench".to_owned(), "run".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    ["raddle-bench".to_owned(), command.to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

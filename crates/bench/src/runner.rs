@@ -66,13 +66,13 @@ pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<Results, Error> {
 }
 
 /// The folder for binaries and output; removed at the end unless the user named it.
-struct Folder {
-    path: PathBuf,
+pub struct Folder {
+    pub path: PathBuf,
     temporary: bool,
 }
 
 impl Folder {
-    fn new(wanted: Option<&Path>) -> Result<Folder, Error> {
+    pub fn new(wanted: Option<&Path>) -> Result<Folder, Error> {
         let temporary = || env::temp_dir().join(format!("raddle-bench-{}", process::id()));
         let path = wanted.map_or_else(temporary, Path::to_owned);
         fs::create_dir_all(&path).map_err(Error::file("create", &path))?;
@@ -345,7 +345,7 @@ fn explain(broken: Broken) -> String {
 }
 
 /// One line that replaces the last, for a person who waits; nothing for a log.
-fn progress(what: &str) {
+pub(crate) fn progress(what: &str) {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {
         let _ = write!(stderr, "\r\x1b[K{what}");

@@ -47,6 +47,7 @@ pub mod fair;
 pub mod op;
 pub mod pilot;
 pub mod rng;
+pub mod stale;
 pub mod step;
 pub mod thread;
 

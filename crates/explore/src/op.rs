@@ -116,6 +116,10 @@ pub struct Op {
 
 /// [`Op::flags`]: the thread says that it can not progress (section 4.3).
 const YIELDS: u8 = 1;
+/// [`Op::flags`]: a seq_cst fence lies between the thread's last step and this.
+const FENCED: u8 = 2;
+/// [`Op::flags`]: a seq_cst store, which no later load of its thread overtakes.
+const DRAINS: u8 = 4;
 
 /// How an operation relates to others, besides program order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,6 +150,26 @@ impl Op {
     pub const fn with_yields(self, yields: bool) -> Op {
         let flags = if yields { self.flags | YIELDS } else { self.flags & !YIELDS };
         Op { flags, ..self }
+    }
+
+    /// Whether a seq_cst fence comes right before this: see `relaxed`.
+    pub const fn with_fence(self, fenced: bool) -> Op {
+        Op { flags: if fenced { self.flags | FENCED } else { self.flags }, ..self }
+    }
+
+    /// Whether this store is seq_cst: see `relaxed`.
+    pub const fn with_drain(self, drains: bool) -> Op {
+        Op { flags: if drains { self.flags | DRAINS } else { self.flags }, ..self }
+    }
+
+    #[inline]
+    pub fn is_fenced(&self) -> bool {
+        self.flags & FENCED != 0
+    }
+
+    #[inline]
+    pub fn drains(&self) -> bool {
+        self.flags & DRAINS != 0
     }
 
     /// A kind that is not known, from another version, is `Other`: related to everything, so never wrong.

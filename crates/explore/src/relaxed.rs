@@ -9,8 +9,8 @@
 //!
 //! So two orders are kept as clocks: happens-before (program order, and conflicting accesses in the order they came),
 //! and *relaxed* happens-before, which leaves out program order from a store to a later load. A write that the
-//! first puts before a load and the second does not is a finding. Read-modify-writes, fences and every synchronisation
-//! operation empty the buffer. A load that finds its own last store in the buffer reads it there: that says nothing
+//! first puts before a load and the second does not is a finding. Read-modify-writes, seq_cst stores, fences and every
+//! synchronisation operation empty the buffer. A load that finds its own last store in the buffer reads it there: that says nothing
 //! about when the store reaches memory, and orders nothing.
 //!
 //! The paper's theorem is that a program none of whose sequentially consistent executions has a finding behaves under
@@ -100,8 +100,8 @@ impl Monitor {
         let thread = self.threads.entry(step.thread).or_default();
         let op = &step.op;
         let load = op.is_memory_read() && !op.is_memory_write();
-        let store = op.is_memory_write() && !op.is_memory_read();
-        if !load && !store {
+        let store = op.is_memory_write() && !op.is_memory_read() && !op.drains();
+        if (!load && !store) || op.is_fenced() {
             thread.empty_buffer();
         }
         let mut found = None;

@@ -109,12 +109,13 @@ fn what_a_program_prints_goes_nowhere() {
     assert!(!done.stderr.contains("xxxx"));
 }
 
+/// By a system call that nobody sees.
 const KILLED: &str = r#"
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 static void *work(void *p) {
-    kill(getpid(), SIGKILL);
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(62), "D"(getpid()), "S"(9) : "rcx", "r11", "memory");
     return p;
 }
 int main(void) {
@@ -143,4 +144,36 @@ fn a_program_without_instrumentation_is_named() {
     build.args(["-g", "-O1", "-pthread"]).arg(file).arg("-o").arg(bench.path("plain"));
     common::succeed(&mut build);
     bench.refuses_to_explore("", &["./plain"], &["`./plain` is not instrumented", "raddle cc"]);
+}
+
+const OPENMP: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+static void *work(void *p) { return p; }
+int main(void) {
+    int sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(1)
+    for (int i = 0; i < 10; i++) sum += i;
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    pthread_join(t, 0);
+    return sum != 45;
+}
+"#;
+
+#[test]
+fn a_library_with_system_calls_of_its_own_is_named() {
+    let bench = Bench::new();
+    bench.file("omp.c", OPENMP);
+    bench.ok("cc --use gcc -g -O1 -fopenmp -pthread omp.c -o omp");
+    let done = bench.explore("--seconds 10 --patience 2", &["./omp"]);
+    assert!(done.stderr.contains("libgomp") && done.stderr.contains("not seen"), "{}", done.stderr);
+}
+
+#[test]
+fn a_program_that_crashes_before_its_first_thread() {
+    let bench = Bench::new();
+    let target =
+        bench.build_text("early", "int main(int n, char **v) { return *(volatile int *)(long)(n - 1); }");
+    bench.refuses_to_explore("--seconds 20", &[&target], &["SIGSEGV", "before it created a thread"]);
 }

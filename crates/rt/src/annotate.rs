@@ -38,18 +38,7 @@ fn order_key(address: usize) -> usize {
 macro_rules! annotation {
     ($($(#[$meta:meta])* $name:ident($($a:ident: $ty:ty),* $(,)?) |$t:ident| $body:block)*) => {$(
         const _: () = {
-            #[unsafe(export_name = stringify!($name))]
-            #[unsafe(naked)]
-            unsafe extern "C" fn entry() {
-                core::arch::naked_asm!(
-                    "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
-                    "mov r11, qword ptr [rsp]",
-                    "mov qword ptr fs:[r10 + {caller}], r11",
-                    "jmp {to}",
-                    caller = const core::mem::offset_of!(Thread, caller),
-                    to = sym body,
-                )
-            }
+            $crate::entry::entry!(stringify!($name), body);
             $(#[$meta])*
             #[allow(unused_variables)]
             extern "C" fn body($($a: $ty),*) {

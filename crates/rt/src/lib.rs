@@ -28,6 +28,7 @@
 
 pub mod annotate;
 pub mod detect;
+mod entry;
 pub mod explore;
 pub mod hub;
 pub mod interpose;

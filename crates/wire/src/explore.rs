@@ -65,6 +65,8 @@ pub mod flag {
     pub const TRAP_AT_FAILURE: u32 = 1 << 4;
     /// With [`FORK`]: the process is copied before `main`, so that what the program opens is each execution's own.
     pub const FORK_AT_START: u32 = 1 << 6;
+    /// What a load reads is a choice of the values that the C11 model allows.
+    pub const C11: u32 = 1 << 7;
     /// Each data access is a scheduling point, not only those of the table.
     pub const ALL_DATA: u32 = 1 << 5;
 }
@@ -253,7 +255,7 @@ pub unsafe fn parts<'a>(header: &Header, at: *mut u8) -> Parts<'a> {
     }
 }
 
-const _: () = assert!(size_of::<Slot>() % 8 == 0 && size_of::<End>() == 224);
+const _: () = assert!(size_of::<Slot>().is_multiple_of(8) && size_of::<End>() == 224);
 
 #[cfg(test)]
 mod tests {

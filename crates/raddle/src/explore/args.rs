@@ -20,7 +20,7 @@ Examples:
   raddle explore --strategy preemption --bound 2 -- ./queue_test      # all there is, up to the bound
   raddle replay queue_test-deadlock-1.raddle                          # the same failure again
 
-Interleavings are explored under sequential consistency.
+Interleavings are explored under sequential consistency, unless --memory c11 is given.
 
 Exit status: 0 when nothing is found, 66 when something is, 2 when raddle could not do its job.")]
 pub struct Args {
@@ -88,6 +88,10 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Execution")]
     pub no_spurious: bool,
 
+    /// What atomic loads may read: the newest value (sc), or any that C11 allows (c11)
+    #[arg(long, value_name = "MODEL", default_value = "sc", help_heading = "Execution")]
+    pub memory: Memory,
+
     /// A process of its own for each schedule, from the start
     #[arg(long, help_heading = "Execution")]
     pub fork: bool,
@@ -96,17 +100,24 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Execution")]
     pub races: bool,
 
-    /// Preempt at racy accesses only in fun:NAME, file:PATH or module:NAME, with * (may be repeated)
+    /// Preempt only in fun:NAME, file:PATH or module:NAME, with * (may be repeated)
     #[arg(long, value_name = "PATTERN", help_heading = "Execution")]
     pub only: Vec<String>,
 
-    /// Do not preempt at racy accesses in fun:NAME, file:PATH or module:NAME (may be repeated)
+    /// Do not preempt in fun:NAME, file:PATH or module:NAME (may be repeated)
     #[arg(long, value_name = "PATTERN", help_heading = "Execution")]
     pub skip: Vec<String>,
 
     /// Where the .raddle files go
     #[arg(long, value_name = "FOLDER", default_value = ".", help_heading = "Report")]
     pub schedules_to: PathBuf,
+}
+
+/// The memory model under which executions are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Memory {
+    Sc,
+    C11,
 }
 
 impl SearchArgs {

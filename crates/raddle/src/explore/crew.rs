@@ -33,8 +33,8 @@ pub enum CrewError {
         "this machine does not let programs set their thread pointer (FSGSBASE), which exploring needs: use Linux 5.9 or later"
     )]
     NoFsgsbase,
-    #[error("`{0}` can not be explored on this machine (reason {1})")]
-    Cannot(String, u64),
+    #[error("`{0}` can not be explored: it {1}")]
+    Cannot(String, String),
     #[error(
         "`{0}` is not instrumented, and raddle's runtime does not get control of it: build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
     )]
@@ -54,6 +54,9 @@ impl Notes {
         }
     }
 }
+
+/// How often a program may die on its way to its first thread.
+const DEATHS: u32 = 2;
 
 pub struct Crew<'a> {
     recipe: Recipe,
@@ -95,15 +98,21 @@ impl<'a> Crew<'a> {
         }
     }
 
+    /// Starts a worker if there is none.
+    pub fn get_ready(&mut self) -> Result<()> {
+        if self.worker.is_none() {
+            self.worker = Some(self.start()?);
+        }
+        Ok(())
+    }
+
     /// Waits for results, and hands over all there are. Returns without any if there is nothing in flight.
     pub fn turn(&mut self, each: &mut dyn FnMut(&Order, Execution<'_>)) -> Result<()> {
         if self.in_flight() == 0 {
             return Ok(());
         }
-        let mut worker = match self.worker.take() {
-            Some(worker) => worker,
-            None => self.start()?,
-        };
+        self.get_ready()?;
+        let Some(mut worker) = self.worker.take() else { return Ok(()) };
         while worker.has_room()
             && let Some(order) = self.waiting.pop_front()
         {
@@ -152,12 +161,20 @@ impl<'a> Crew<'a> {
     }
 
     fn start(&mut self) -> Result<Worker> {
+        let mut deaths = 0;
         loop {
             match self.recipe.start(self.is_over)? {
                 Ok(worker) => {
                     self.modules.clone_from(&worker.modules);
+                    if let Some(library) = sees_little_of(&self.modules) {
+                        self.notes.say(&format!(
+                            "the program uses {library}, which makes its own system calls: what its threads wait for there is not seen, and may count as a hang"
+                        ));
+                    }
                     return Ok(worker);
                 }
+                // A program that dies before anything was chosen may do better the next time; one that never does is refused.
+                Err(Trouble::Died(status)) if status.signal().is_some() && deaths < DEATHS => deaths += 1,
                 Err(trouble) => self.adapt(trouble)?,
             }
         }
@@ -172,8 +189,8 @@ impl<'a> Crew<'a> {
                 return Err(CrewError::TooManyThreads(name, MAX_THREADS));
             }
             Trouble::MoreDonors(n) => self.recipe.donors = n.max(self.recipe.donors * 2).min(MOST),
-            Trouble::NeedsFork(why) if self.recipe.flags & flag::FORK == 0 => {
-                self.recipe.flags |= flag::FORK;
+            Trouble::NeedsFork(why) if self.recipe.flags & fork_flags(why) != fork_flags(why) => {
+                self.recipe.flags |= fork_flags(why);
                 self.notes.say(&format!(
                     "the program {}, which its memory alone does not undo: each schedule gets a process of its own, and the search is slower",
                     outside_in_words(why)
@@ -183,13 +200,11 @@ impl<'a> Crew<'a> {
             Trouble::NeedsFork(_) if self.recipe.flags & flag::FORK_AT_START == 0 => {
                 self.recipe.flags |= flag::FORK_AT_START;
             }
-            Trouble::NeedsFork(why) | Trouble::Cannot(why) => {
-                return Err(if why == cannot::NO_FSGSBASE {
-                    CrewError::NoFsgsbase
-                } else {
-                    CrewError::Cannot(name, why)
-                });
+            Trouble::NeedsFork(why) => {
+                return Err(CrewError::Cannot(name, outside_in_words(why).into()));
             }
+            Trouble::Cannot(cannot::NO_FSGSBASE) => return Err(CrewError::NoFsgsbase),
+            Trouble::Cannot(why) => return Err(CrewError::Cannot(name, format!("meets obstacle {why}"))),
             Trouble::NoThreads(status) => return Err(CrewError::NoThreads(name, status)),
             Trouble::Died(_) if !self.recipe.program.has_runtime => {
                 return Err(CrewError::NotInstrumented(name));
@@ -209,6 +224,22 @@ impl<'a> Crew<'a> {
             worker.stop();
         }
     }
+}
+
+/// What a worker needs for what is done outside. A descriptor that two executions share would carry over from one to the other.
+fn fork_flags(why: u64) -> u32 {
+    match why {
+        outside::PIPE_OR_SOCKET | outside::TIMER => flag::FORK | flag::FORK_AT_START,
+        _ => flag::FORK,
+    }
+}
+
+/// A library whose waiting can not be taken control of.
+fn sees_little_of(modules: &[Mapped]) -> Option<&'static str> {
+    let has = |name: &str| {
+        modules.iter().any(|m| m.path.file_name().is_some_and(|f| f.to_string_lossy().starts_with(name)))
+    };
+    ["libgomp", "libomp", "libiomp5"].into_iter().find(|name| has(name))
 }
 
 fn outside_in_words(why: u64) -> &'static str {
@@ -254,6 +285,13 @@ pub fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn libraries_with_system_calls_of_their_own_are_named() {
+        let mapped = |path: &str| vec![Mapped { low: 0, high: 1, offset: 0, path: path.into() }];
+        assert_eq!(sees_little_of(&mapped("/usr/lib/libgomp.so.1.0.0")), Some("libgomp"));
+        assert_eq!(sees_little_of(&mapped("/usr/lib/libc.so.6")), None);
+    }
 
     #[test]
     fn endings_in_words() {

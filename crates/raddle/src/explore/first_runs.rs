@@ -9,15 +9,14 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_binary::Patterns;
-use raddle_finding::{Finding, Frame, Kind};
+use raddle_finding::{Finding, Kind};
 
+use super::scope::Scope;
 use super::verdict::Usual;
 use super::worker::{Recipe, apart, end};
-use crate::places::{Mapped, Places};
 use crate::run::args::{Mode, Options};
 use crate::run::collect::{self, Process};
-use crate::run::session::{Session, patterns};
+use crate::run::session::Session;
 use crate::run::{explain, launch, target};
 
 /// What the first runs have shown.
@@ -32,44 +31,6 @@ pub struct Seen {
     pub instrumented: bool,
 }
 
-/// Which accesses may be scheduling points: `--only` and `--skip`.
-pub struct Scope {
-    only: Option<Patterns>,
-    skip: Patterns,
-}
-
-impl Scope {
-    pub fn new(only: &[String], skip: &[String]) -> Scope {
-        Scope { only: (!only.is_empty()).then(|| patterns(only)), skip: patterns(skip) }
-    }
-
-    fn is_all(&self) -> bool {
-        self.only.is_none() && self.skip == Patterns::default()
-    }
-
-    /// The program counters that are in scope.
-    pub fn filter(&self, modules: &[Mapped], mut pcs: Vec<u64>) -> Vec<u64> {
-        if !self.is_all() {
-            let mut places = Places::new();
-            pcs.retain(|pc| self.has(&places.frames(modules, *pc)));
-        }
-        pcs
-    }
-
-    /// `frames` are those at the access, inlined functions first.
-    fn has(&self, frames: &[Frame]) -> bool {
-        let touches = |patterns: &Patterns| {
-            frames.iter().any(|frame| {
-                let is = |value: &Option<String>, f: &dyn Fn(&str) -> bool| value.as_deref().is_some_and(f);
-                is(&frame.function, &|v| patterns.matches_function(v))
-                    || is(&frame.file, &|v| patterns.matches_file(v))
-                    || is(&frame.module, &|v| patterns.matches_module(v.as_ref()))
-            })
-        };
-        self.only.as_ref().is_none_or(touches) && !touches(&self.skip)
-    }
-}
-
 /// Runs the program under the detector, each time for at most `limit`.
 pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
     let mut seen = Seen::default();
@@ -82,6 +43,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     })?;
     seen.instrumented = processes.iter().any(|p| p.instrumented);
     seen.usual.status = status.unwrap_or(0);
+    seen.usual.rust = is_rust(&recipe.program.path);
     for process in &processes {
         seen.threads = seen.threads.max(process.threads_seen as u32);
         seen.points.extend(points(process, scope));
@@ -129,6 +91,12 @@ fn points(process: &Process, scope: &Scope) -> Vec<u64> {
     scope.filter(&process.modules, found.collect())
 }
 
+/// Whether Rust's standard library is in a program: it knows the name of this variable.
+pub fn is_rust(path: &std::path::Path) -> bool {
+    let mark = b"RUST_BACKTRACE";
+    std::fs::read(path).is_ok_and(|content| content.windows(mark.len()).any(|w| w == mark))
+}
+
 /// The build id of a file, as hexadecimal digits; a hash of its content if it has none.
 pub fn build_id(path: &std::path::Path) -> String {
     use sha2::{Digest, Sha256};
@@ -154,16 +122,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scope_is_what_only_names_less_what_skip_names() {
-        let frame = |function: &str, file: &str| {
-            vec![Frame { function: Some(function.into()), file: Some(file.into()), ..Frame::default() }]
-        };
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let scope = Scope::new(&words("fun:update* file:src/*"), &words("fun:update_log"));
-        assert!(scope.has(&frame("update_all", "a.c")) && scope.has(&frame("f", "src/b.c")));
-        assert!(!scope.has(&frame("f", "a.c")) && !scope.has(&frame("update_log", "a.c")));
-        let everything = Scope::new(&[], &[]);
-        assert!(everything.is_all() && everything.has(&[]));
+    fn programs_in_rust_are_known() {
+        assert!(is_rust(&std::env::current_exe().unwrap()));
+        assert!(!is_rust(std::path::Path::new("/bin/sh")));
     }
 
     #[test]

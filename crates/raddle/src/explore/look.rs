@@ -14,7 +14,7 @@ use raddle_explore::{Next, OpKind, Order, Outcome, Step, Tail};
 use raddle_wire::explore::flag;
 
 use super::crew::{Crew, Notes};
-use super::first_runs::Scope;
+use super::scope::Scope;
 use super::words::pc_of;
 use super::worker::Recipe;
 use crate::places::Mapped;

@@ -26,6 +26,7 @@ mod outcome;
 mod progress;
 mod resume;
 pub mod schedule;
+mod scope;
 mod search;
 mod shrink;
 pub mod told;
@@ -34,7 +35,7 @@ pub mod words;
 pub mod worker;
 
 pub use args::Args;
-pub use first_runs::build_id;
+pub use first_runs::{build_id, is_rust};
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -48,9 +49,10 @@ use crate::install::Runtime;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
 use crew::Notes;
-use first_runs::{Scope, Seen};
+use first_runs::Seen;
 use outcome::Results;
 use resume::Saved;
+use scope::{Scope, Scoped};
 use search::{Clock, Search, Searcher};
 use worker::Recipe;
 
@@ -63,6 +65,7 @@ const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 22, items: 1 << 21
 pub fn run(args: Args) -> Result<ExitCode> {
     // Everything that can be wrong with the request is found out before the target runs.
     let settler = Settler::new(&args.report, TextTo::Stderr)?;
+    scope::check(&args.search)?;
     let program = target::find(&args.command)?;
     let runtime = Runtime::open()?;
     let folder = &args.search.schedules_to;
@@ -102,6 +105,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         (args.search.fork, flag::FORK),
         (!args.search.no_spurious, flag::SPURIOUS),
         (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
+        (args.search.memory == args::Memory::C11, flag::C11),
     ];
     Recipe {
         program,
@@ -121,25 +125,29 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
 /// The first runs and a fresh search, or what an interrupted one has left.
 fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock) -> Result<(Seen, Search)> {
     let options = &args.search;
+    let scope = Scope::new(&options.only, &options.skip);
     if let Some(saved) = saved {
         recipe.points = saved.points;
         recipe.donors = saved.donors;
         recipe.flags |= saved.flags;
         let mut search = Search::new(saved.strategy, saved.usual, options.schedules, options.keep_going);
         (search.most, search.schedules) = (saved.most, saved.schedules);
+        search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
         return Ok((Seen::default(), search));
     }
     let limit = Duration::from_secs_f64((options.limit() / 2.0).clamp(2.0, 10.0));
-    let scope = Scope::new(&options.only, &options.skip);
     let seen = first_runs::see(recipe, &scope, options.races, limit)?;
     recipe.points.clone_from(&seen.points);
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
     let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };
-    let strategy = Searcher::by_name(&options.strategy, options.seed, limits).context("no such strategy")?;
+    let name =
+        if scope.is_all() || options.strategy != "portfolio" { &options.strategy } else { "preemption" };
+    let strategy = Searcher::by_name(name, options.seed, limits).context("no such strategy")?;
     let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
     if !seen.points.is_empty() {
         search.schedules = look::complete(recipe, &scope, options.seed, &|| clock.is_over());
     }
+    search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
     Ok((seen, search))
 }
 

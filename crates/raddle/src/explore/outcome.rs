@@ -16,6 +16,7 @@ use super::shrink::{self, Small};
 use super::told;
 use super::worker::Recipe;
 use crate::places::Places;
+use crate::report::args::Format;
 
 /// How long one failure may be shrunk.
 const SHRINK: Duration = Duration::from_secs(10);
@@ -69,6 +70,9 @@ impl Results {
     pub fn report(mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
         let mut report = Report::new("explore", self.words());
         let failures = std::mem::take(&mut self.search.failures);
+        if let Some(first) = failures.first() {
+            report.stats.insert("first_failure".into(), Stat::from(first.after));
+        }
         let mut passing = std::mem::take(&mut self.search.passing);
         let recipe = Recipe { slots: 1, ..self.recipe.clone() };
         let never = || false;
@@ -85,9 +89,26 @@ impl Results {
             report.findings.push(finding);
         }
         crew.stop();
+        if args.report.format == Format::Text {
+            self.say_how_far();
+        }
         report.findings.extend(races);
         self.add_stats(&mut report);
         Ok(report)
+    }
+
+    /// For a person: how much of what there is has been searched.
+    fn say_how_far(&self) {
+        if !self.search.alone {
+            let (name, progress) = (self.search.strategy.name(), self.search.strategy.progress());
+            eprintln!("raddle: {name}: {progress}; interleavings under sequential consistency");
+        }
+        if self.search.cut_off > 0 {
+            eprintln!(
+                "raddle: {} execution(s) were cut off after {} steps: --max-steps allows more",
+                self.search.cut_off, self.recipe.max_steps
+            );
+        }
     }
 
     /// The file to replay, under a name that is free.
@@ -121,10 +142,11 @@ impl Results {
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
         let alone = self.search.alone;
         add("schedules", Stat::from(self.search.schedules.max(u64::from(alone))));
-        add("strategy", Stat::from(self.search.strategy.name()));
-        if let Some(bound) = progress.bound {
-            add("bound", Stat::Int(i64::from(bound)));
+        if let Some(first) = self.search.first_failure {
+            add("first_failure", Stat::from(first));
         }
+        add("strategy", Stat::from(self.search.strategy.name()));
+        add("bound", progress.bound.map_or(Stat::from("none"), |b| Stat::Int(i64::from(b))));
         add("exhausted", Stat::Bool(progress.exhausted || alone));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));
@@ -134,7 +156,8 @@ impl Results {
         add("pruned", Stat::from(progress.pruned));
         add("diverged", Stat::from(progress.lost));
         add("cut_off", Stat::from(self.search.cut_off));
-        add("memory_model", Stat::from("sc"));
+        let c11 = self.recipe.flags & raddle_wire::explore::flag::C11 != 0;
+        add("memory_model", Stat::from(if c11 { "c11" } else { "sc" }));
         add("fork", Stat::Bool(self.recipe.flags & raddle_wire::explore::flag::FORK != 0));
         add("interrupted", Stat::Bool(interrupt::came()));
     }
@@ -144,7 +167,7 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
     let preemptions = small.failure.trace.view().preemptions();
     let mut notes = vec![format!(
         "found after {} schedule(s) of strategy {}; {preemptions} preemption(s){}",
-        search.schedules,
+        small.failure.after,
         search.strategy.name(),
         if small.fewest { ", and with fewer it does not happen" } else { "" }
     )];

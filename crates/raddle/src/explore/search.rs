@@ -13,6 +13,7 @@ use raddle_explore::{AnyStrategy, Limits, Order, Outcome, Portfolio, Progress, S
 use serde::{Deserialize, Serialize};
 
 use super::crew::{Crew, CrewError, Notes};
+use super::scope::Scoped;
 use super::verdict::{Failure, Usual, ends_as_usual, judge};
 use super::worker::{Execution, Recipe};
 use crate::places::Mapped;
@@ -78,11 +79,15 @@ pub struct Search {
     /// Executions cut off after the most steps one may take.
     pub cut_off: u64,
     pub failures: Vec<Failure>,
+    /// The schedule that failed first: some that were under way are still made after it.
+    pub first_failure: Option<u64>,
     pub passing: Vec<Trace>,
     /// Where the worker's code lies.
     pub modules: Vec<Mapped>,
     /// The program has no threads.
     pub alone: bool,
+    /// Hides choices that are out of scope, if there is a scope.
+    pub scoped: Option<Scoped>,
     handed_out: u64,
     most_schedules: u64,
     keep_going: bool,
@@ -99,9 +104,11 @@ impl Search {
             schedules: 0,
             cut_off: 0,
             failures: Vec::new(),
+            first_failure: None,
             passing: Vec::new(),
             modules: Vec::new(),
             alone: false,
+            scoped: None,
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
             keep_going,
@@ -131,7 +138,10 @@ impl Search {
         let view = e.view(verdict.outcome);
         self.measure(&view);
         self.cut_off += u64::from(verdict.outcome == Outcome::StepLimit);
-        self.strategy.get().observe(order, view);
+        match &mut self.scoped {
+            Some(scoped) => self.strategy.get().observe(order, scoped.view(view, &self.modules)),
+            None => self.strategy.get().observe(order, view),
+        }
         if let Some(failure) = Failure::of(e, verdict) {
             self.add(failure);
         } else if verdict.outcome == Outcome::Passed && self.passing.len() < PASSING {
@@ -149,9 +159,10 @@ impl Search {
     }
 
     fn add(&mut self, failure: Failure) {
+        self.first_failure.get_or_insert(self.schedules);
         let known = self.failures.iter().any(|f| f.what == failure.what);
         if !known && (self.keep_going || self.failures.is_empty()) {
-            self.failures.push(failure);
+            self.failures.push(Failure { after: self.schedules, ..failure });
         }
     }
 
@@ -246,10 +257,6 @@ fn work(search: &Mutex<Search>, recipe: Recipe, notes: &Notes, clock: &Clock) ->
         clock.stop.store(true, Ordering::Relaxed);
     }
     let recipe = crew.recipe().clone();
-    let modules = crew.modules().to_vec();
-    if !modules.is_empty() {
-        lock(search).modules = modules;
-    }
     crew.stop();
     result.map(|()| recipe)
 }
@@ -274,6 +281,10 @@ fn turns(search: &Mutex<Search>, crew: &mut Crew<'_>, clock: &Clock) -> Result<(
             // Others are about to bring results, from which there will be more to do.
             std::thread::sleep(Duration::from_micros(200));
             continue;
+        }
+        crew.get_ready()?;
+        if crew.modules().len() != lock(search).modules.len() {
+            lock(search).modules = crew.modules().to_vec();
         }
         crew.turn(&mut |order, execution| lock(search).observe(order, &execution))?;
         if finished && !lock(search).failures.is_empty() {

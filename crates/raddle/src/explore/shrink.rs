@@ -33,7 +33,7 @@ pub fn shrink(
     limit: Duration,
 ) -> Result<Small> {
     let deadline = Instant::now() + limit;
-    let what = failure.what;
+    let (what, after) = (failure.what, failure.after);
     let shrunk = if worth_it(&failure) {
         let mut execute = |order: &Order| -> Trace {
             if Instant::now() >= deadline || super::interrupt::came() {
@@ -55,7 +55,7 @@ pub fn shrink(
     let again = last.filter(|f| f.what == what);
     Ok(Small {
         again: again.is_some(),
-        failure: again.unwrap_or(failure),
+        failure: again.map_or(failure, |f| Failure { after, ..f }),
         fewest: shrunk.fewest_preemptions && in_time,
     })
 }

@@ -328,3 +328,107 @@ impl Rows {
         self.rows.push(Row { thread: column, text, frame, preempts, times: 1 });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::verdict::Facts;
+    use raddle_explore::Outcome;
+
+    fn step(thread: u16, kind: OpKind, object: u64) -> Step {
+        Step::bare(ThreadId(thread), Op::new(kind, object, 0))
+    }
+
+    fn end(thread: u16, kind: OpKind, object: u64) -> End {
+        let pending = Op::new(kind, object, 0);
+        End { thread: ThreadId(thread), ended: 0, depth: 0, pending, frames: [0; FRAMES] }
+    }
+
+    fn trace(steps: Vec<Step>) -> Trace {
+        Trace { steps, wide: Vec::new(), outcome: Outcome::Passed, divergence: None }
+    }
+
+    fn failure(kind: Kind, steps: Vec<Step>, ends: Vec<End>) -> Failure {
+        let facts = Facts { sentence: "it fails".into(), thread: 1, address: 0, ends };
+        Failure { kind, what: 1, facts, trace: trace(steps), after: 1 }
+    }
+
+    fn told(failure: &Failure, passing: &[Trace]) -> Finding {
+        finding(failure, passing, &mut Places::new(), &[])
+    }
+
+    fn table(finding: &Finding) -> Vec<String> {
+        let table = finding.interleaving.as_ref().unwrap();
+        table.rows.iter().map(|r| format!("{}: {}", table.threads[r.thread], r.text)).collect()
+    }
+
+    #[test]
+    fn a_deadlock_is_told_with_its_circle() {
+        use OpKind::*;
+        let steps = vec![step(1, Lock, 0x10), step(2, Lock, 0x20)];
+        let ends = vec![end(0, Join, 1), end(1, Lock, 0x20), end(2, Lock, 0x10)];
+        let finding = told(&failure(Kind::Deadlock, steps, ends), &[]);
+        assert_eq!(
+            finding.message,
+            "a circle of threads that wait: T1 waits for L2, which T2 holds; T2 waits for L1, which T1 holds"
+        );
+        assert_eq!(finding.accesses.len(), 3);
+        assert_eq!(finding.accesses[1].locks, ["L1"]);
+        assert_eq!(finding.accesses[1].lock.as_deref(), Some("L2"));
+        let rows = [
+            "T1: locks L1",
+            "T2: locks L2",
+            "T0 (main): waits for T1 to end",
+            "T1: waits for L2",
+            "T2: waits for L1",
+        ];
+        assert_eq!(table(&finding), rows);
+    }
+
+    #[test]
+    fn a_deadlock_without_a_circle_says_what_each_waits_for() {
+        let ends = vec![end(0, OpKind::Join, 1), end(1, OpKind::CondWake, 0x10)];
+        let finding = told(&failure(Kind::Deadlock, vec![], ends), &[]);
+        assert!(
+            finding
+                .message
+                .starts_with("no thread can go on: T0 (main) waits for T1 to end; T1 waits for a signal")
+        );
+    }
+
+    #[test]
+    fn the_table_has_the_steps_whose_order_matters() {
+        use OpKind::*;
+        let (read, write) = (step(1, AtomicLoad, 8), step(2, AtomicStore, 8));
+        let noise = step(1, AtomicStore, 64);
+        let passing = trace(vec![noise, write, read]);
+        let finding =
+            told(&failure(Kind::Assertion, vec![noise, read, write], vec![end(1, Exit, 1)]), &[passing]);
+        assert_eq!(table(&finding), ["T1: loads word 1", "T2: stores word 1", "T1: fails"]);
+        assert_eq!(finding.notes, ["this order matters: T1 loads word 1, before T2 stores word 1"]);
+    }
+
+    #[test]
+    fn the_same_step_again_is_counted() {
+        let mut rows = Rows::default();
+        let (mut places, again) = (Places::new(), step(2, OpKind::Yield, 0));
+        let mut words = Words::new(&mut places, &[], &[]);
+        rows.add(&mut words, &again, false);
+        rows.add(&mut words, &again, false);
+        rows.add(&mut words, &step(1, OpKind::Yield, 0), true);
+        assert_eq!(rows.threads, [ThreadId(1), ThreadId(2)]);
+        let got: Vec<_> = rows.rows.iter().map(|r| (r.thread, r.times, r.preempts)).collect();
+        assert_eq!(got, [(1, 2, false), (0, 1, true)]);
+    }
+
+    #[test]
+    fn a_use_after_free_names_who_freed() {
+        let mut free = step(2, OpKind::Free, 0x100);
+        free.op = free.op.with_other(0x140);
+        let mut failure = failure(Kind::UseAfterFree, vec![free], vec![end(1, OpKind::DataRead, 0x108)]);
+        failure.facts.address = 0x108;
+        let finding = told(&failure, &[]);
+        assert_eq!(finding.accesses[1].thread, "T2");
+        assert_eq!(finding.interleaving.unwrap().deeds, ["accesses the freed block", "freed the block"]);
+    }
+}

@@ -16,7 +16,12 @@ pub struct Usual {
     pub status: i32,
     /// The fewest panics seen in an execution that ended well.
     pub panics: Option<u32>,
+    /// It is a program in Rust: [`PANIC_STATUS`] says that it panicked.
+    pub rust: bool,
 }
+
+/// With this status Rust ends a program whose first thread panics.
+const PANIC_STATUS: i32 = 101;
 
 /// What an execution left behind beside its trace.
 #[derive(Clone)]
@@ -37,6 +42,8 @@ pub struct Failure {
     pub what: u32,
     pub facts: Facts,
     pub trace: Trace,
+    /// How many schedules had been made when it was found, itself included.
+    pub after: u64,
 }
 
 /// How an execution ended, for the strategies; and the kind, if it failed.
@@ -82,15 +89,20 @@ fn panicked(e: &Execution<'_>, usual: &Usual) -> bool {
 
 /// By `exit`, with a status that is nothing to complain about.
 pub fn ends_as_usual(e: &Execution<'_>, usual: &Usual) -> bool {
-    let status = e.slot.detail as i32 & 0xff;
+    let status = status(e);
     let exits = e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT;
     exits && (status == 0 || status == usual.status)
+}
+
+fn status(e: &Execution<'_>) -> i32 {
+    e.slot.detail as i32 & 0xff
 }
 
 fn exit_kind(e: &Execution<'_>, usual: &Usual) -> Option<Kind> {
     let unusual = !ends_as_usual(e, usual);
     // A panic in an execution that ends well counts when others do without.
     let panicked = panicked(e, usual) && (unusual || usual.panics.is_some());
+    let panicked = panicked || (usual.rust && unusual && status(e) == PANIC_STATUS);
     match (unusual, panicked) {
         (_, true) => Some(Kind::Assertion),
         (true, false) => Some(Kind::ExitStatus),
@@ -190,7 +202,7 @@ impl Failure {
             address: e.slot.address,
             ends: ends(e).to_vec(),
         };
-        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome) })
+        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0 })
     }
 }
 
@@ -210,7 +222,7 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
                 .into()
         }
         (Kind::Assertion, _) => assertion_sentence(e),
-        (Kind::ExitStatus, _) => format!("the program ends with status {}", e.slot.detail as i32 & 0xff),
+        (Kind::ExitStatus, _) => format!("the program ends with status {}", status(e)),
         (Kind::Crash, _) if e.slot.outcome == outcome::ABORT => "the program aborts".into(),
         (Kind::Crash, _) => {
             let signal = signal_name(e.slot.detail as i32);

@@ -67,7 +67,10 @@ impl<'a> Words<'a> {
             return self.places.frames(self.modules, pc + 1).pop();
         }
         let frames = self.frames(op.site);
-        raddle_finding::place::place(&frames).cloned()
+        let place = raddle_finding::place::place(&frames)?;
+        // Deep inside Rust's library the outermost of the inlined functions says most: `send`, not `atomic_load`.
+        let inside = place.file.as_deref().is_some_and(|f| f.starts_with("/rustc/"));
+        if inside { frames.last().cloned() } else { Some(place.clone()) }
     }
 
     /// `transfer src/bank.c:12`, for a sentence.

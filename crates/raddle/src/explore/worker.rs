@@ -150,6 +150,8 @@ impl Recipe {
             command.current_dir(folder);
         }
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
+        // Nobody reads what a panic prints, and to find its lines takes Rust files, pipes and many thousand steps.
+        command.envs([("RUST_BACKTRACE", "0"), ("RUST_LIB_BACKTRACE", "0")]);
         command
     }
 
@@ -393,7 +395,7 @@ mod tests {
     fn an_order_that_is_too_long_is_cut_at_the_room() {
         let header = Header::new(1, 4, 0, 2, 4);
         let mut memory = vec![0u64; header.slot_bytes() / 8];
-        let order = Order::replay((0..10).map(|i| raddle_explore::Choice::value(i)));
+        let order = Order::replay((0..10).map(raddle_explore::Choice::value));
         // SAFETY: the memory is one slot's, and used here only.
         write(unsafe { explore::parts(&header, memory.as_mut_ptr().cast()) }, &order);
         // SAFETY: as above.

@@ -20,15 +20,15 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_explore::{Order, Outcome, Trace};
+use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::{Report, Stat};
 
-use crate::explore::build_id;
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::schedule::Schedule;
 use crate::explore::told;
 use crate::explore::verdict::{Failure, Usual, judge};
 use crate::explore::worker::Recipe;
+use crate::explore::{build_id, is_rust};
 use crate::install::Runtime;
 use crate::places::{Mapped, Places};
 use crate::report::output::OutputFile;
@@ -106,6 +106,7 @@ struct Made {
     again: bool,
 }
 
+#[derive(Default)]
 struct Replayed {
     times: u32,
     again: u32,
@@ -113,12 +114,13 @@ struct Replayed {
     last: Option<Made>,
     modules: Vec<Mapped>,
     divergence: Option<String>,
+    /// Executions that do not fail, to compare with.
+    passing: Vec<Trace>,
 }
 
 fn replay(args: &Args, recipe: &Recipe, schedule: &Schedule) -> Result<Replayed> {
     let notes = Notes::default();
-    let mut done =
-        Replayed { times: args.times, again: 0, last: None, modules: Vec::new(), divergence: None };
+    let mut done = Replayed { times: args.times, ..Replayed::default() };
     for _ in 0..args.times {
         let (made, modules) = once(recipe, schedule, &notes)?;
         done.again += u32::from(made.again);
@@ -131,13 +133,45 @@ fn replay(args: &Args, recipe: &Recipe, schedule: &Schedule) -> Result<Replayed>
         }
         done.modules = modules;
     }
+    if done.again > 0 {
+        done.passing = passing(recipe, schedule, &notes);
+    }
     Ok(done)
+}
+
+/// A few executions that pass: what they do in another order explains the failure.
+fn passing(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Vec<Trace> {
+    const SAMPLES: u64 = 16;
+    let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
+    let samples = (1..=SAMPLES).map(|seed| Tail::Pos { seed });
+    let (never, usual) = (|| false, usual(recipe, schedule));
+    let mut crew = Crew::new(recipe.clone(), notes, &never);
+    let mut passing = Vec::new();
+    for tail in plain.into_iter().chain(samples) {
+        crew.post(Order::free(0, tail));
+        let turn = crew.turn(&mut |_, e| {
+            if judge(&e, &usual).outcome == Outcome::Passed {
+                passing.push(e.trace(Outcome::Passed));
+            }
+        });
+        if turn.is_err() {
+            break;
+        }
+    }
+    crew.stop();
+    passing
+}
+
+fn usual(recipe: &Recipe, schedule: &Schedule) -> Usual {
+    let expected = &schedule.head.expected;
+    let rust = is_rust(&recipe.program.path);
+    Usual { status: expected.usual_status, panics: expected.usual_panics, rust }
 }
 
 fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Vec<Mapped>)> {
     let never = || false;
     let expected = &schedule.head.expected;
-    let usual = Usual { status: expected.usual_status, panics: expected.usual_panics };
+    let usual = usual(recipe, schedule);
     let mut crew = Crew::new(recipe.clone(), notes, &never);
     crew.post(Order::replay(schedule.choices()));
     let mut made = None;
@@ -160,7 +194,7 @@ fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begu
     let failure = done.last.as_ref().and_then(|made| made.failure.as_ref());
     let count = format!("{} of {} replay(s) failed as expected", done.again, done.times);
     if let Some(failure) = failure {
-        let mut finding = told::finding(failure, &[], &mut Places::new(), &done.modules);
+        let mut finding = told::finding(failure, &done.passing, &mut Places::new(), &done.modules);
         finding.schedule = Some(args.file.display().to_string());
         finding.notes.push(count.clone());
         finding.notes.extend(done.divergence.clone());

@@ -42,6 +42,10 @@ impl Order {
     pub fn releases(self) -> bool {
         self.is(0b111000) // release 3, acq_rel 4, seq_cst 5
     }
+    #[inline(always)]
+    pub fn is_seq_cst(self) -> bool {
+        self.is(0b100000)
+    }
 }
 
 /// Reads by `op`.

@@ -5,6 +5,7 @@ use core::arch::x86_64::*;
 use super::check::{check, first_lane, is_ignored, store};
 use super::settings;
 use super::thread::{Thread, gate};
+use crate::explore;
 use crate::layout::*;
 use crate::sys;
 use raddle_wire::record::AccessKind;
@@ -17,6 +18,9 @@ const FRESH: usize = 4096;
 /// Reads or writes `len` bytes.
 pub fn access<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc: usize) {
     let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
+    if WRITE && explore::is_on() {
+        explore::memory::written(address, len);
+    }
     if len == 0 || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, pc)) || !is_watchable(address) {
         return;
     }

@@ -17,6 +17,7 @@
 //! cancel    a thread that asks another to end
 //! timers    timers and their callbacks, which are logical threads too
 //! fork      processes that the program makes, and waiting for them
+//! memory    stale values, as the C11 model allows them
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
 //! ```
@@ -40,6 +41,7 @@ pub mod cancel;
 mod fatal;
 pub mod fork;
 pub mod heap;
+pub mod memory;
 mod os_threads;
 mod peek;
 mod point;
@@ -139,6 +141,8 @@ pub struct State {
     serve: serve::Serve,
     snapshot: snapshot::Snapshot,
     pub time: time::Time,
+    /// Null: loads read the newest values.
+    memory: *mut raddle_explore::stale::Model,
     /// Spurious wake-ups that this execution may still have.
     pub spurious: u32,
     /// Expiries of timers since the program's own threads last made a step.
@@ -170,6 +174,7 @@ pub fn turn_on(header: *mut Header) {
     STATE.store(at, Relaxed);
     heap::prepare();
     time::prepare();
+    memory::prepare();
     prepare();
     fork::prepare();
     ON.store(true, Release);

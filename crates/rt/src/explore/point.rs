@@ -6,7 +6,7 @@ use raddle_wire::explore::{flag, outcome};
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
-use super::{Wait, cancel, fatal, has, op, os_threads, serve, signals, state, timers};
+use super::{Wait, cancel, fatal, has, memory as c11, op, os_threads, serve, signals, state, timers};
 
 /// What may end a wait before what is waited for has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -37,6 +37,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
     }
     let me = s.current;
     if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
+        c11::did(&op);
         return;
     }
     loop {
@@ -49,6 +50,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         t.timed = false;
         t.pc = pc;
         schedule();
+        c11::did(&op);
         // A handler may have come first, and taken away what was waited for.
         let spurious = state().threads[me].spurious;
         if signals::run_handlers() == Ran::Nothing || wait.is_over(me) || spurious {
@@ -89,6 +91,7 @@ pub fn wait(op: Op, wait: Wait, timed: bool, breaks: Breaks, pc: usize) -> End {
             return End::GaveUp;
         }
         if spurious || wait.is_over(me) {
+            c11::did(&op);
             return End::Over;
         }
         if breaks > Breaks::Nothing && cancel::is_due(me) {
@@ -241,15 +244,15 @@ fn sees_outside() -> bool {
     false
 }
 
-/// Before an atomic operation.
+/// Before an atomic operation. `drains`: it is a seq_cst store.
 #[inline]
-pub fn atomic(kind: OpKind, address: usize, size: usize, pc: usize) {
+pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize) {
     if !state().running {
         return;
     }
     let granule = address & !7;
     let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
-    memory(op(kind, granule, pc).with_other(other as u64), address, pc);
+    memory(op(kind, granule, pc).with_other(other as u64).with_drain(drains), address, pc);
 }
 
 /// Before a plain access. Those that the detector found racy are points (3.5).
@@ -262,17 +265,19 @@ pub fn data(write: bool, address: usize, pc: usize) {
     }
     if s.serve.is_point(pc) || has(flag::ALL_DATA) {
         let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
-        return memory(op(kind, address & !7, pc), address, pc);
-    }
-    if super::heap::is_freed(address) {
+        memory(op(kind, address & !7, pc), address, pc);
+    } else if super::heap::is_freed(address) {
         fatal::use_after_free(address, pc);
+    }
+    if write {
+        c11::written(address, 1);
     }
 }
 
 #[inline]
 fn memory(o: Op, address: usize, pc: usize) {
     match spins(&o) {
-        Spin::No => point(o, Wait::Nothing, pc),
+        Spin::No => point(o.with_fence(c11::has_fenced()), Wait::Nothing, pc),
         Spin::Again => {}
         Spin::Long => {
             if !has_pause(pc) {

@@ -13,7 +13,7 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, os_threads, state, threads, time};
+use super::{Logical, fatal, has, heap, memory, os_threads, state, threads, time};
 use crate::interpose::Real;
 use crate::sys;
 
@@ -331,6 +331,7 @@ fn execute() {
     s.timers = 0;
     s.arrived = s.serve.arrived;
     s.time = s.serve.time;
+    memory::begin();
     s.running = !has(flag::FORK_AT_START);
     // SAFETY: the program's context, with its stack as it was left.
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };

@@ -206,7 +206,7 @@ fn tell(object: usize, n: usize, pc: usize) -> usize {
 }
 
 /// A choice of one of `n`.
-fn choose(n: usize, object: usize, pc: usize) -> usize {
+pub(super) fn choose(n: usize, object: usize, pc: usize) -> usize {
     let s = state();
     if !s.running || n < 2 {
         return 0;

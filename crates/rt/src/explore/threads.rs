@@ -13,7 +13,7 @@ use raddle_wire::explore::status;
 
 use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
-use super::{Wait, op, os_threads, serve, state};
+use super::{Wait, memory, op, os_threads, serve, state};
 use crate::detect::thread::current;
 use crate::interpose::Real;
 use crate::sys;
@@ -56,6 +56,8 @@ pub struct Logical {
     /// The step before the last, and how often the last ones were repeated: see `point::spins`.
     pub recent: Op,
     pub looks: u32,
+    /// It has passed a seq_cst fence since its last step.
+    pub fenced: bool,
     /// Signals that it blocks, and that have come.
     pub mask: u64,
     pub arrived: u64,
@@ -99,6 +101,7 @@ impl Logical {
         kernel_id: 0,
         recent: Op::new(OpKind::Start, 0, 0),
         looks: 0,
+        fenced: false,
         mask: 0,
         arrived: 0,
         handled: false,
@@ -299,10 +302,6 @@ pub fn end_process_if_last() {
     }
 }
 
-fn is_too_many(i: usize) -> bool {
-    i >= MAX_THREADS || (i > donors() && !os_threads::are_used())
-}
-
 /// A new logical thread.
 pub unsafe fn create(
     handle: *mut usize,
@@ -337,15 +336,31 @@ pub unsafe fn create(
     };
     s.pending[i] = op(OpKind::Start, i, function);
     s.count += 1;
+    memory::created(i);
     // SAFETY: the program's variable.
     unsafe { *handle = new };
     0
 }
 
+/// What logical thread `i` runs on: a donor, or a thread of the system's.
+unsafe fn body_of(i: usize, attributes: *const c_void) -> Result<(Context, usize, u32), c_int> {
+    if os_threads::are_used() {
+        // SAFETY: the program's attributes.
+        return unsafe { os_threads::start(i, attributes) }.map(|handle| (Context::NONE, handle, 0));
+    }
+    let d = donor(i - 1);
+    // SAFETY: the program's attributes.
+    let context = match unsafe { own_stack_of(attributes) } {
+        Some(top) => d.context.moved_to(top, live_on_own_stack),
+        None => d.context,
+    };
+    Ok((context, d.handle, d.kernel_id))
+}
+
 /// The number of the next thread.
 pub fn next_id() -> usize {
     let i = state().count;
-    if is_too_many(i) {
+    if i >= MAX_THREADS || (i > donors() && !os_threads::are_used()) {
         serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
     }
     i
@@ -354,9 +369,10 @@ pub fn next_id() -> usize {
 /// A thread for a timer, which blocks all signals. Its first step is `first`.
 pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: usize) -> usize {
     let i = next_id();
-    // SAFETY: no attributes. The system has no more threads: nor has it for the program's own.
-    let Ok((context, handle, kernel_id)) = (unsafe { body_of(i, core::ptr::null()) }) else {
-        sys::die(b"raddle: no thread for a timer of the program\n")
+    // SAFETY: no attributes.
+    let (context, handle, kernel_id) = match unsafe { body_of(i, core::ptr::null()) } {
+        Ok(body) => body,
+        Err(_) => sys::die(b"raddle: no thread for a timer\n"),
     };
     let s = state();
     s.threads[i] = Logical {
@@ -376,21 +392,6 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
     s.pending[i] = first.0;
     s.count += 1;
     i
-}
-
-/// What logical thread `i` runs on: a donor, or a thread of the system's.
-unsafe fn body_of(i: usize, attributes: *const c_void) -> Result<(Context, usize, u32), c_int> {
-    if os_threads::are_used() {
-        // SAFETY: the program's attributes.
-        return unsafe { os_threads::start(i, attributes) }.map(|handle| (Context::NONE, handle, 0));
-    }
-    let d = donor(i - 1);
-    // SAFETY: the program's attributes.
-    let context = match unsafe { own_stack_of(attributes) } {
-        Some(top) => d.context.moved_to(top, live_on_own_stack),
-        None => d.context,
-    };
-    Ok((context, d.handle, d.kernel_id))
 }
 
 /// The top of the stack that the program gives its new thread, if it does.

@@ -106,18 +106,7 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
 macro_rules! export {
     ($($name:ident($($a:ident: $ty:ty),*) $(-> $r:ty)? $body:block)*) => {$(
         const _: () = {
-            #[unsafe(export_name = concat!("__interpose_", stringify!($name)))]
-            #[unsafe(naked)]
-            unsafe extern "C-unwind" fn entry() {
-                core::arch::naked_asm!(
-                    "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
-                    "mov r11, qword ptr [rsp]",
-                    "mov qword ptr fs:[r10 + {caller}], r11",
-                    "jmp {to}",
-                    caller = const core::mem::offset_of!(Thread, caller),
-                    to = sym body,
-                )
-            }
+            $crate::entry::entry!(concat!("__interpose_", stringify!($name)), body);
             #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
             unsafe extern "C-unwind" fn body($($a: $ty),*) $(-> $r)? {
                 // SAFETY: the caller's call, passed on.

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 
 use super::Real;
 use super::alloc::{aligned, export, free, malloc};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::current;
 
 type Pointer = *mut c_void;
 

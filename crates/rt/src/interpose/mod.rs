@@ -87,18 +87,7 @@ impl Real {
 macro_rules! interpose {
     ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$t:ident, $pc:ident, $real:ident| $body:block $(explore $($cancels:ident)? $explore:block)?)*) => {$(
         const _: () = {
-            #[unsafe(export_name = concat!("__interpose_", stringify!($name)))]
-            #[unsafe(naked)]
-            unsafe extern "C-unwind" fn entry() {
-                core::arch::naked_asm!(
-                    "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
-                    "mov r11, qword ptr [rsp]",
-                    "mov qword ptr fs:[r10 + {caller}], r11",
-                    "jmp {to}",
-                    caller = const core::mem::offset_of!($crate::detect::thread::Thread, caller),
-                    to = sym body,
-                )
-            }
+            $crate::entry::entry!(concat!("__interpose_", stringify!($name)), body);
             $(#[$meta])*
             unsafe extern "C-unwind" fn body($($a: $ty),*) $(-> $r)? {
                 type Function = unsafe extern "C-unwind" fn($($ty),*) $(-> $r)?;

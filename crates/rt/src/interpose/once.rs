@@ -75,7 +75,9 @@ interpose! {
     } explore {
         // While the initialiser runs the lowest bit is set.
         sync_explore::initialiser(once as usize, once as usize, 1, pc);
-        real(once, routine)
+        let r = real(once, routine);
+        explore::memory::initialised(once as usize);
+        r
     }
 }
 
@@ -84,6 +86,9 @@ interpose! {
 const FREE: u32 = 0;
 const RUNNING: u32 = 1;
 const AWAITED: u32 = 2;
+
+/// `__ATOMIC_RELEASE`.
+const RELEASE: c_int = 3;
 
 fn words(guard: usize) -> (&'static AtomicU8, &'static AtomicU32) {
     // SAFETY: a guard is eight bytes, aligned, and lives for good.
@@ -127,6 +132,11 @@ fn leave(state: &AtomicU32) {
 extern "C" fn guard_release(guard: usize) {
     let (done, state) = words(guard);
     sync::release(current(), guard);
+    if explore::is_on() {
+        // The compiler's code looks at the byte by itself.
+        explore::memory::initialised(guard);
+        explore::memory::store(guard, 1, RELEASE, 1u8);
+    }
     done.store(1, Release);
     leave(state);
 }

@@ -4,40 +4,19 @@
 //! detector learns. Where the plan says that an operation is part of a library's lock (Rust's `Mutex`), it counts as
 //! that: hybrid mode needs locks, and a reader-writer lock seen as bare atomics orders readers that it does not order.
 
-use core::arch::naked_asm;
 use core::ffi::c_int;
-use core::mem::offset_of;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use crate::detect::atomics::{self, Order};
 use crate::detect::held::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};
+use crate::entry::entry;
 use crate::explore;
 use crate::hub::plan;
 use raddle_explore::OpKind;
 use raddle_wire::plan::{Site, SiteClass, SiteEffect};
 use raddle_wire::record::lock_kind;
-
-/// Exports `$name` as a jump to `$to` that leaves the caller's address with the thread. Keeps all argument registers.
-macro_rules! entry {
-    ($name:expr, $to:path) => {
-        const _: () = {
-            #[unsafe(export_name = $name)]
-            #[unsafe(naked)]
-            unsafe extern "C" fn entry() {
-                naked_asm!(
-                    "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
-                    "mov r11, qword ptr [rsp]",
-                    "mov qword ptr fs:[r10 + {caller}], r11",
-                    "jmp {to}",
-                    caller = const offset_of!(Thread, caller),
-                    to = sym $to,
-                )
-            }
-        };
-    };
-}
 
 /// A read-modify-write, by `op`, which returns the old value and whether it wrote.
 #[inline]
@@ -50,8 +29,10 @@ fn update<T: Copy + Into<u128>>(
     let t = current();
     let pc = t.caller;
     if explore::is_on() {
-        explore::atomic(OpKind::AtomicRmw, address, size, pc);
-        return op().0;
+        explore::atomic(OpKind::AtomicRmw, address, size, false, pc);
+        let (old, wrote) = op();
+        explore::memory::updated(address, size, orders, old, wrote);
+        return old;
     }
     let orders = (Order(orders.0), Order(orders.1));
     match plan::lock_site(t, pc) {
@@ -141,15 +122,18 @@ macro_rules! atomics {
             extern "C" fn load(a: usize, order: c_int) -> $t {
                 let t = current();
                 if explore::is_on() {
-                    explore::atomic(OpKind::AtomicLoad, a, SIZE, t.caller);
-                    return at(a).load(SeqCst);
+                    let pc = t.caller;
+                    explore::atomic(OpKind::AtomicLoad, a, SIZE, false, pc);
+                    let now = at(a).load(SeqCst);
+                    return explore::memory::load(a, SIZE, order, now, pc).map_or(now, |v| v as $t);
                 }
                 atomics::load(t, a, SIZE, Order(order), t.caller, || at(a).load(SeqCst))
             }
             extern "C" fn store(a: usize, v: $t, order: c_int) {
                 let t = current();
                 if explore::is_on() {
-                    explore::atomic(OpKind::AtomicStore, a, SIZE, t.caller);
+                    explore::atomic(OpKind::AtomicStore, a, SIZE, Order(order).is_seq_cst(), t.caller);
+                    explore::memory::store(a, SIZE, order, v);
                     return at(a).store(v, SeqCst);
                 }
                 // A lock may be let go of by a plain release store (parking_lot, hand-written ones).
@@ -204,18 +188,42 @@ macro_rules! atomics {
                     (old == expected) as c_int
                 }
             }
-            entry!(concat!("__tsan_atomic", $bits, "_load"), load);
-            entry!(concat!("__tsan_atomic", $bits, "_store"), store);
-            entry!(concat!("__tsan_atomic", $bits, "_exchange"), exchange);
-            entry!(concat!("__tsan_atomic", $bits, "_fetch_add"), fetch_add);
-            entry!(concat!("__tsan_atomic", $bits, "_fetch_sub"), fetch_sub);
-            entry!(concat!("__tsan_atomic", $bits, "_fetch_and"), fetch_and);
-            entry!(concat!("__tsan_atomic", $bits, "_fetch_or"), fetch_or);
-            entry!(concat!("__tsan_atomic", $bits, "_fetch_xor"), fetch_xor);
-            entry!(concat!("__tsan_atomic", $bits, "_fetch_nand"), fetch_nand);
-            entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_val"), compare_exchange_val);
-            entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_strong"), compare_exchange);
-            entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_weak"), compare_exchange);
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_load"), load);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_store"), store);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_exchange"), exchange);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_fetch_add"), fetch_add);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_fetch_sub"), fetch_sub);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_fetch_and"), fetch_and);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_fetch_or"), fetch_or);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_fetch_xor"), fetch_xor);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_fetch_nand"), fetch_nand);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_val"), compare_exchange_val);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_strong"), compare_exchange);
+            };
+            const _: () = {
+                entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_weak"), compare_exchange);
+            };
         }
     };
 }

@@ -7,6 +7,7 @@ use super::access::with_pc;
 use crate::detect::atomics::{Order, fence};
 use crate::detect::range;
 use crate::detect::thread::{Thread, current};
+use crate::explore;
 
 /// Pushes the return address onto the shadow call stack. Before the thread is known there is none.
 #[unsafe(export_name = "__tsan_func_entry")]
@@ -68,8 +69,16 @@ memory!(
 );
 
 #[unsafe(no_mangle)]
+#[unsafe(naked)]
 pub extern "C" fn __tsan_atomic_thread_fence(order: i32) {
+    naked_asm!("mov rsi, qword ptr [rsp]", "jmp {to}", to = sym thread_fence)
+}
+
+extern "C" fn thread_fence(order: i32, pc: usize) {
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    if explore::is_on() {
+        return explore::memory::fence(order, pc);
+    }
     fence(current(), Order(order));
 }
 

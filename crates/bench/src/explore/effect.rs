@@ -1,0 +1,362 @@
+//! Executions to the first failure: each wrong program of the suite under each strategy.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::options::EffectOptions;
+use super::search::{Explorer, Request, Search};
+use super::subject;
+use crate::error::Error;
+use crate::machine::{Machine, today};
+use crate::runner::progress;
+use crate::stats;
+
+/// Changes when a reader of the older form would go wrong.
+pub const SCHEMA: &str = "raddle.bench.explore-effect/1";
+
+/// In the order of the table; those that draw lots are run with several seeds.
+pub const STRATEGIES: [(&str, Lots); 10] = [
+    ("preemption", Lots::None),
+    ("delay", Lots::None),
+    ("dfs", Lots::None),
+    ("random", Lots::Drawn),
+    ("pct", Lots::Drawn),
+    ("pos", Lots::Drawn),
+    ("surw", Lots::Drawn),
+    ("rff", Lots::Drawn),
+    ("aim", Lots::Drawn),
+    ("portfolio", Lots::Drawn),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lots {
+    None,
+    Drawn,
+}
+
+/// What the default must do: find it in so many seconds with so many jobs.
+pub const DEFAULT_SECONDS: f64 = 60.0;
+pub const DEFAULT_JOBS: u16 = 2;
+
+/// The execution under the race detector, which no search counts.
+const DETECTOR_RUN: u64 = 1;
+
+/// A wrong program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// Its file name.
+    pub name: String,
+    pub path: PathBuf,
+    pub expected: Vec<String>,
+    pub flags: Vec<String>,
+}
+
+impl Program {
+    /// Reads the header; nothing for a program that is right.
+    pub fn parse(path: &Path, text: &str) -> Option<Program> {
+        let header = || text.lines().take_while(|line| line.starts_with("//"));
+        let kinds = header().find_map(|line| line.strip_prefix("// expect: "))?;
+        let expected: Vec<String> = kinds.split('|').map(|kind| kind.trim().to_owned()).collect();
+        if expected == ["nothing"] {
+            return None;
+        }
+        let flags = header().find_map(|line| line.strip_prefix("//@ flags: ")).unwrap_or_default();
+        Some(Program {
+            name: path.file_name()?.to_string_lossy().into_owned(),
+            path: path.to_owned(),
+            expected,
+            flags: flags.split_whitespace().map(str::to_owned).collect(),
+        })
+    }
+
+    /// The wrong programs of a folder whose names contain one of `only`, by name.
+    pub fn all(folder: &Path, only: &[String]) -> Result<Vec<Program>, Error> {
+        let mut programs = Vec::new();
+        for entry in fs::read_dir(folder).map_err(Error::file("read", folder))? {
+            let path = entry.map_err(Error::file("read", folder))?.path();
+            if subject::Language::of(&path).is_none() {
+                continue;
+            }
+            let text = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
+            programs.extend(Program::parse(&path, &text));
+        }
+        programs.retain(|program| only.is_empty() || only.iter().any(|part| program.name.contains(part)));
+        if programs.is_empty() {
+            let what = format!("no wrong program in {} has such a name", folder.display());
+            return Err(Error::Usage(what));
+        }
+        programs.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(programs)
+    }
+}
+
+/// One search.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Run {
+    pub strategy: String,
+    pub seed: u64,
+    pub jobs: u16,
+    /// Executions up to the first failure and with it.
+    pub found: Option<u64>,
+    /// All that were made.
+    pub executions: u64,
+    pub seconds: f64,
+    pub exhausted: bool,
+    pub kinds: Vec<String>,
+}
+
+impl Run {
+    fn new(request: &Request, search: Search) -> Run {
+        let failed = (!search.kinds.is_empty())
+            .then(|| search.first_failure.unwrap_or(search.schedules) + DETECTOR_RUN);
+        Run {
+            strategy: request.strategy.clone(),
+            seed: request.seed,
+            jobs: request.jobs,
+            found: failed,
+            executions: search.schedules + DETECTOR_RUN,
+            seconds: search.seconds,
+            exhausted: search.exhausted,
+            kinds: search.kinds,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Row {
+    pub program: String,
+    pub expected: Vec<String>,
+    pub runs: Vec<Run>,
+    /// Without any option but `--jobs`.
+    pub default: Option<Run>,
+}
+
+impl Row {
+    pub fn of<'a>(&'a self, strategy: &'a str) -> impl Iterator<Item = &'a Run> {
+        self.runs.iter().filter(move |run| run.strategy == strategy)
+    }
+
+    /// The median over the seeds that found it.
+    pub fn median(&self, strategy: &str) -> Option<f64> {
+        stats::median(self.of(strategy).filter_map(|run| run.found).map(|found| found as f64))
+    }
+
+    /// Of all runs, how many found it.
+    pub fn found(&self, strategy: &str) -> (usize, usize) {
+        (self.of(strategy).filter(|run| run.found.is_some()).count(), self.of(strategy).count())
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Failure {
+    pub program: String,
+    pub strategy: String,
+    pub reason: String,
+}
+
+/// The record.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Effect {
+    pub schema: String,
+    pub date: String,
+    pub command: String,
+    pub machine: Machine,
+    pub schedules: u64,
+    pub seeds: u64,
+    pub strategies: Vec<String>,
+    pub rows: Vec<Row>,
+    pub failures: Vec<Failure>,
+}
+
+/// Searches all there is to search.
+pub fn run(options: &EffectOptions, raddle: PathBuf, folder: &Path) -> Result<Effect, Error> {
+    let programs = Program::all(&options.suite, &options.only)?;
+    let mut effect = Effect {
+        schema: SCHEMA.to_owned(),
+        date: today(),
+        command: options.command.clone(),
+        machine: Machine::look([raddle.as_path(), Path::new("gcc"), Path::new("g++"), Path::new("rustc")]),
+        schedules: options.schedules,
+        seeds: options.seeds,
+        strategies: options.strategies.clone(),
+        rows: Vec::new(),
+        failures: Vec::new(),
+    };
+    let folder = fs::canonicalize(folder).map_err(Error::file("find", folder))?;
+    let explorer = Explorer { raddle, folder: folder.clone() };
+    for program in &programs {
+        let binary = folder.join(program.name.replace('.', "-"));
+        let binary = subject::build(&explorer.raddle, &program.path, &program.flags, &binary)?;
+        let row =
+            Searches { options, explorer: &explorer, program, binary: &binary }.row(&mut effect.failures);
+        effect.rows.push(row);
+    }
+    progress("");
+    Ok(effect)
+}
+
+/// All searches of one program.
+struct Searches<'a> {
+    options: &'a EffectOptions,
+    explorer: &'a Explorer,
+    program: &'a Program,
+    binary: &'a Path,
+}
+
+impl Searches<'_> {
+    fn row(&self, failures: &mut Vec<Failure>) -> Row {
+        let mut row = Row {
+            program: self.program.name.clone(),
+            expected: self.program.expected.clone(),
+            runs: Vec::new(),
+            default: None,
+        };
+        for request in requests(self.options) {
+            row.runs.extend(self.run(&request, failures));
+        }
+        if self.options.default {
+            let request = Request { jobs: DEFAULT_JOBS, ..Request::new("portfolio", DEFAULT_SECONDS) };
+            row.default = self.run(&request, failures);
+        }
+        row
+    }
+
+    fn run(&self, request: &Request, failures: &mut Vec<Failure>) -> Option<Run> {
+        progress(&format!("{}: {} with seed {}", self.program.name, request.strategy, request.seed));
+        let mut fail = |reason: String| {
+            let (program, strategy) = (self.program.name.clone(), request.strategy.clone());
+            failures.push(Failure { program, strategy, reason });
+        };
+        match self.explorer.run(self.binary, request) {
+            Ok(search) => {
+                let run = Run::new(request, search);
+                complain(self.program, &run).into_iter().for_each(&mut fail);
+                Some(run)
+            }
+            Err(reason) => {
+                fail(reason);
+                None
+            }
+        }
+    }
+}
+
+/// The searches that end after so many schedules.
+fn requests(options: &EffectOptions) -> Vec<Request> {
+    let mut requests = Vec::new();
+    for (name, lots) in STRATEGIES {
+        if !options.strategies.iter().any(|chosen| chosen == name) {
+            continue;
+        }
+        let seeds = if lots == Lots::Drawn { options.seeds } else { 1 };
+        requests.extend((1..=seeds).map(|seed| Request {
+            schedules: Some(options.schedules),
+            seed,
+            ..Request::new(name, options.seconds)
+        }));
+    }
+    requests
+}
+
+/// What can not be right: another kind of failure, or the claim that there is none.
+fn complain(program: &Program, run: &Run) -> Option<String> {
+    if let Some(kind) = run.kinds.iter().find(|kind| !program.expected.contains(kind)) {
+        return Some(format!("seed {}: it reported `{kind}`", run.seed));
+    }
+    if run.exhausted && run.kinds.is_empty() {
+        return Some(format!("seed {}: it says that no schedule fails, after {}", run.seed, run.executions));
+    }
+    None
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::explore::options::{self, EffectOptions};
+
+    pub fn run_of(strategy: &str, seed: u64, found: Option<u64>) -> Run {
+        let kinds = found.map(|_| "deadlock".to_owned()).into_iter().collect();
+        Run {
+            strategy: strategy.to_owned(),
+            seed,
+            jobs: 1,
+            found,
+            executions: found.unwrap_or(10_001),
+            seconds: 0.5,
+            exhausted: false,
+            kinds,
+        }
+    }
+
+    fn program() -> Program {
+        let text = "// expect: deadlock | crash\n//@ bound: 1\n//@ flags: -O2 -std=c11\n// Why.\nint x; // expect: nothing here\n";
+        Program::parse(Path::new("s/a_bad.c"), text).unwrap()
+    }
+
+    fn options(line: &str) -> EffectOptions {
+        options::effect(&line.split_whitespace().map(Into::into).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn headers_are_read_and_right_programs_left_out() {
+        let program = program();
+        assert_eq!(
+            (program.name.as_str(), program.expected.join(",").as_str()),
+            ("a_bad.c", "deadlock,crash")
+        );
+        assert_eq!(program.flags, ["-O2", "-std=c11"]);
+        assert_eq!(Program::parse(Path::new("a.c"), "// expect: nothing\n"), None);
+        assert_eq!(Program::parse(Path::new("a.c"), "int x;\n// expect: crash\n"), None);
+    }
+
+    #[test]
+    fn the_suite_is_large_enough_and_can_be_narrowed() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/suite");
+        let all = Program::all(&folder, &[]).unwrap();
+        assert!(all.len() >= 25 && all.iter().all(|program| program.name.contains("_bad.")));
+        let some = Program::all(&folder, &["wronglock".to_owned()]).unwrap();
+        assert!(some.len() >= 2 && some.iter().all(|program| program.name.starts_with("wronglock")));
+        assert!(Program::all(&folder, &["no_such".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn only_those_who_draw_lots_are_run_again() {
+        let requests = requests(&options("--strategies dfs,pct,portfolio --seeds 2 --schedules 7"));
+        let shown: Vec<String> = requests.iter().map(|r| format!("{} {}", r.strategy, r.seed)).collect();
+        assert_eq!(shown, ["dfs 1", "pct 1", "pct 2", "portfolio 1", "portfolio 2"]);
+        assert!(requests.iter().all(|request| request.schedules == Some(7) && !request.keep_going));
+    }
+
+    #[test]
+    fn the_run_under_the_detector_counts() {
+        let text = r#"{"stats": {"schedules": 9, "first_failure": 4, "seconds": 1, "exhausted": false, "fork": false,
+            "steps_max": 1}, "findings": [{"kind": "deadlock"}]}"#;
+        let run = Run::new(&Request::new("pos", 1.0), Search::parse(text).unwrap());
+        assert_eq!((run.found, run.executions), (Some(5), 10));
+        let none = text.replace(r#""first_failure": 4,"#, "").replace(r#"{"kind": "deadlock"}"#, "");
+        assert_eq!(Run::new(&Request::new("pos", 1.0), Search::parse(&none).unwrap()).found, None);
+    }
+
+    #[test]
+    fn a_wrong_claim_is_a_failure() {
+        let mut run = run_of("dfs", 1, None);
+        assert_eq!(complain(&program(), &run), None, "not found in time is no claim");
+        run.exhausted = true;
+        assert!(complain(&program(), &run).unwrap().contains("no schedule fails"));
+        run.kinds = vec!["livelock".to_owned()];
+        assert!(complain(&program(), &run).unwrap().contains("`livelock`"));
+        run.kinds = vec!["crash".to_owned()];
+        assert_eq!(complain(&program(), &run), None);
+    }
+
+    #[test]
+    fn medians_are_of_the_seeds_that_found_it() {
+        let runs =
+            [Some(3), None, Some(5)].into_iter().zip(1..).map(|(found, seed)| run_of("pct", seed, found));
+        let row = Row { program: "a".to_owned(), expected: Vec::new(), runs: runs.collect(), default: None };
+        assert_eq!((row.median("pct"), row.found("pct")), (Some(4.0), (2, 3)));
+        assert_eq!((row.median("pos"), row.found("pos")), (None, (0, 0)));
+    }
+}

@@ -1,0 +1,39 @@
+//! Vector clocks in fixed storage: the model lives where there is no allocator, so `raddle-clock` can not be used.
+
+use super::THREADS;
+
+/// What has happened before: so many events of each thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clock {
+    counts: [u32; THREADS],
+    /// The time of the last seq_cst fence that has happened before; 0: none.
+    pub fenced: u32,
+}
+
+impl Clock {
+    pub const EMPTY: Clock = Clock { counts: [0; THREADS], fenced: 0 };
+
+    /// One more event of the thread; its count.
+    pub fn tick(&mut self, thread: usize) -> u32 {
+        self.counts[thread] += 1;
+        self.counts[thread]
+    }
+
+    /// Did that event happen before? Event 0 of every thread happened before everything.
+    #[inline]
+    pub fn covers(&self, thread: usize, count: u32) -> bool {
+        self.counts[thread] >= count
+    }
+
+    /// Did one of these events, one of each thread, happen before? 0 is no event.
+    pub fn covers_any(&self, events: &[u32; THREADS]) -> bool {
+        self.counts.iter().zip(events).any(|(have, event)| *event != 0 && have >= event)
+    }
+
+    pub fn join(&mut self, other: &Clock) {
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine = (*mine).max(*theirs);
+        }
+        self.fenced = self.fenced.max(other.fenced);
+    }
+}

@@ -1,0 +1,396 @@
+//! What else could this load have read? Stale values, as C11 allows them.
+//!
+//! After C11Tester (Luo, Demsky, *C11Tester: A Race Detector for C/C++ Atomics*, ASPLOS 2021) and loom. Threads run one at a
+//! time, and memory holds the newest values; beside it the model keeps, for each atomic object, the last stores. A load may
+//! read each of them that the rules below do not forbid, and which one is a choice like that of the next thread. So an
+//! execution is an interleaving and, at some loads, an older value: enough to show what a missing acquire or release
+//! does.
+//!
+//! The rules, as C++20 has them (C11 with the repairs of P0668), with *clocks* for happens-before:
+//!
+//! - **Coherence.** A load reads no store older than one that happened before it, or than one that was read by something
+//!   that happened before it. Each store has the event that made it and, by thread, the first event that read it; the
+//!   first store from the new end of which one is in the thread's clock is the last that may be read.
+//! - **Release and acquire.** A release store carries its thread's clock; an acquire load that reads it joins that. A
+//!   relaxed store carries the clock of its thread's last release fence; what a relaxed load reads is kept for the
+//!   next acquire fence. A read-modify-write carries on what the store it reads carried: the release sequence.
+//! - **seq_cst.** The order of the execution is the total order S. An operation of S reads nothing older than what an
+//!   earlier one of S has written or read in the same object. A fence of S orders both sides: all that happened
+//!   before a fence is seen after a later fence and by later loads of S, and what S has written or read before a fence
+//!   is seen after it. For the values of atomics this is the same as if fences synchronised with each other, since a clock
+//!   has no other use here than to say which stores can be read.
+//! - **Read-modify-writes** read the newest store: nothing may come between.
+//! - **Other synchronisation** ([`Model::acquire`], [`Model::release`], [`Model::create`], [`Model::join`]) joins clocks as well.
+//!
+//! Every execution of the model is one that C++20 allows (but for the deviations 2 and 3, which only leave some out); that the
+//! stores a load may read are exactly those that the axioms allow, for the modification order and S of the execution, is
+//! tested on random programs.
+//!
+//! Deviations. All of them leave out behaviours; none adds one.
+//! 1. Modification order is the order of the execution, and a load reads from stores that came before it. So load buffering
+//!    and the weak outcome of 2+2W are never seen. C11Tester has more of the second, by a graph of constraints.
+//! 2. A compare-and-exchange that fails reads the newest value too.
+//! 3. Of each object the last [`HISTORY`] stores are kept. A thread reads something older than the newest at most [`PATIENCE`]
+//!    times in a row, so that loops that wait for a value end: the standard asks that stores become visible in a
+//!    reasonable time.
+//! 4. `consume` is `acquire`, as in every compiler.
+//! 5. Objects that are accessed in more than one size, or for which there is no room, are not modelled: they are read as
+//!    they are, and every access synchronises with every other. The same holds for locks and the like
+//!    beyond their room, which count as one. With more than [`THREADS`] threads the newest is all there is.
+//! 6. A plain write begins an object anew: see [`Model::forget`]. So does one that is not seen, by code without probes; since it
+//!    may have been a release, it carries what all threads have done.
+//! 7. Two seq_cst loads count as independent in the search, but the value of a store that is not seq_cst, once read by
+//!    one, binds the other; the opposite order may be left out. Acquire and release fences concern their own thread alone and
+//!    are no steps of their own.
+
+mod clock;
+mod location;
+mod table;
+
+use clock::Clock;
+use location::{Location, Store};
+use table::Table;
+
+/// Threads with a clock.
+pub const THREADS: usize = 64;
+/// Stores of an object that are kept.
+pub const HISTORY: usize = 8;
+/// Stale reads in a row.
+pub const PATIENCE: u8 = 3;
+
+const LOCATIONS: usize = 512;
+const OBJECTS: usize = 512;
+/// Objects that are not modelled synchronise by blocks of 16 bytes: no access spans two.
+const BLOCK: u64 = 1 << 62;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+impl Order {
+    /// By the numbers of the compilers' `__ATOMIC_*`, which may have hints above.
+    pub fn from_number(n: i32) -> Order {
+        match n & 7 {
+            0 => Order::Relaxed,
+            1 | 2 => Order::Acquire,
+            3 => Order::Release,
+            4 => Order::AcqRel,
+            _ => Order::SeqCst,
+        }
+    }
+
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+}
+
+/// An atomic object, and what memory holds there before the operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub address: u64,
+    pub size: u8,
+    pub value: u128,
+}
+
+#[derive(Clone, Copy)]
+struct Thread {
+    /// What has happened before its next event.
+    now: Clock,
+    /// What its relaxed loads have read: joined by an acquire fence.
+    read: Clock,
+    /// Its clock at the last release fence: what relaxed stores carry.
+    released: Clock,
+}
+
+impl Thread {
+    const EMPTY: Thread = Thread { now: Clock::EMPTY, read: Clock::EMPTY, released: Clock::EMPTY };
+}
+
+/// One execution's atomics. Begins, and begins again, with [`Model::reset`]; memory full of zeros is one that was reset.
+pub struct Model {
+    threads: [Thread; THREADS],
+    /// Threads whose state may differ from [`Thread::EMPTY`].
+    count: usize,
+    /// Too many threads: nothing is modelled any more.
+    off: bool,
+    /// The time of S.
+    time: u32,
+    /// What has happened before some fence of S.
+    fences: Clock,
+    table: Table<LOCATIONS>,
+    locations: [Location; LOCATIONS],
+    objects: Table<OBJECTS>,
+    clocks: [Clock; OBJECTS],
+    /// Of all objects for which there was no room.
+    rest: Clock,
+}
+
+impl Model {
+    pub const EMPTY: Model = Model {
+        threads: [Thread::EMPTY; THREADS],
+        count: 0,
+        off: false,
+        time: 0,
+        fences: Clock::EMPTY,
+        table: Table::EMPTY,
+        locations: [Location::EMPTY; LOCATIONS],
+        objects: Table::EMPTY,
+        clocks: [Clock::EMPTY; OBJECTS],
+        rest: Clock::EMPTY,
+    };
+
+    /// Forgets everything. Costs as much as was used.
+    pub fn reset(&mut self) {
+        self.threads[..self.count].fill(Thread::EMPTY);
+        (self.count, self.off, self.time) = (0, false, 0);
+        (self.fences, self.rest) = (Clock::EMPTY, Clock::EMPTY);
+        self.table.clear();
+        self.objects.clear();
+    }
+
+    /// From how many stores may the load read? 1: from the newest only.
+    pub fn candidates(&mut self, thread: usize, place: Place, order: Order) -> usize {
+        if !self.knows(thread) {
+            return 1;
+        }
+        let Some(bucket) = self.locate(place) else { return 1 };
+        let location = &self.locations[bucket];
+        if location.mixed || location.stale[thread] >= PATIENCE {
+            return 1;
+        }
+        location.readable(&self.threads[thread].now, &self.fences, order)
+    }
+
+    /// The thread loads the store that is `back` before the newest, `back` being below [`Model::candidates`].
+    pub fn load(&mut self, thread: usize, place: Place, order: Order, back: usize) -> u128 {
+        if !self.knows(thread) {
+            return place.value;
+        }
+        let Some(bucket) = self.modelled(thread, place) else { return place.value };
+        self.read(thread, bucket, back, order);
+        let location = &mut self.locations[bucket];
+        location.stale[thread] = if back == 0 { 0 } else { location.stale[thread] + 1 };
+        location.store(back).value
+    }
+
+    pub fn store(&mut self, thread: usize, place: Place, order: Order, value: u128) {
+        if !self.knows(thread) {
+            return;
+        }
+        if let Some(bucket) = self.modelled(thread, place) {
+            self.write(thread, bucket, order, value, Clock::EMPTY);
+        }
+    }
+
+    /// The thread reads the newest store and puts `value` in its place.
+    pub fn rmw(&mut self, thread: usize, place: Place, order: Order, value: u128) {
+        if !self.knows(thread) {
+            return;
+        }
+        if let Some(bucket) = self.modelled(thread, place) {
+            self.read(thread, bucket, 0, order);
+            let carried = self.locations[bucket].newest().sync;
+            self.write(thread, bucket, order, value, carried);
+        }
+    }
+
+    pub fn fence(&mut self, thread: usize, order: Order) {
+        if !self.knows(thread) {
+            return;
+        }
+        let time = self.time + 1;
+        let t = &mut self.threads[thread];
+        if order.acquires() {
+            t.now.join(&t.read);
+        }
+        if order == Order::SeqCst {
+            self.time = time;
+            t.now.join(&self.fences);
+            t.now.fenced = time;
+            self.fences.join(&t.now);
+        }
+        if order.releases() {
+            t.released = t.now;
+        }
+    }
+
+    /// What was released at the object happened before whatever the thread does next. 0 is no object.
+    pub fn acquire(&mut self, thread: usize, object: u64) {
+        if object == 0 || !self.knows(thread) {
+            return;
+        }
+        match self.objects.find(object) {
+            Some(bucket) => self.threads[thread].now.join(&self.clocks[bucket]),
+            None => self.threads[thread].now.join(&self.rest),
+        }
+    }
+
+    /// What the thread has done happened before whoever acquires the object after this.
+    pub fn release(&mut self, thread: usize, object: u64) {
+        if object == 0 || !self.knows(thread) {
+            return;
+        }
+        let now = self.threads[thread].now;
+        self.object(object).join(&now);
+    }
+
+    /// The thread `parent` creates `child`.
+    pub fn create(&mut self, parent: usize, child: usize) {
+        if self.knows(parent) && self.knows(child) {
+            self.threads[child] = Thread { now: self.threads[parent].now, ..Thread::EMPTY };
+        }
+    }
+
+    /// The thread waits for the end of another.
+    pub fn join(&mut self, thread: usize, ended: usize) {
+        if self.knows(thread) && self.knows(ended) {
+            let last = self.threads[ended].now;
+            self.threads[thread].now.join(&last);
+        }
+    }
+
+    /// The memory is freed, or written by something else than an atomic operation: what is there next is the initial value.
+    pub fn forget(&mut self, start: u64, end: u64) {
+        if end - start <= 1 {
+            return self.forget_around(start);
+        }
+        for bucket in 0..LOCATIONS {
+            let overlaps = |address: u64, size: u8| address < end && start < address + u64::from(size);
+            let key = self.table.key(bucket);
+            if key.is_some_and(|address| overlaps(address, self.locations[bucket].size)) {
+                self.table.remove(bucket);
+            }
+        }
+    }
+
+    /// The objects that have the byte.
+    fn forget_around(&mut self, at: u64) {
+        if self.table.is_empty() {
+            return;
+        }
+        for start in [at, at & !1, at & !3, at & !7, at & !15] {
+            if let Some(bucket) = self.table.find(start)
+                && at < start + u64::from(self.locations[bucket].size)
+            {
+                self.table.remove(bucket);
+            }
+        }
+    }
+
+    fn knows(&mut self, thread: usize) -> bool {
+        self.off |= thread >= THREADS;
+        if !self.off {
+            self.count = self.count.max(thread + 1);
+        }
+        !self.off
+    }
+
+    /// The location with its history up to what memory holds. None: there is no room.
+    fn locate(&mut self, place: Place) -> Option<usize> {
+        let Place { address, size, value } = place;
+        if let Some(bucket) = self.table.find(address) {
+            let location = &mut self.locations[bucket];
+            if location.size != size {
+                self.mix(bucket, address);
+            } else if !location.mixed && location.newest().value != value {
+                // Somebody wrote it unseen: code that is not instrumented, and that may well have been a release.
+                location.begin(size, value);
+                let all = &mut self.locations[bucket].store(0).sync;
+                self.threads[..self.count].iter().for_each(|t| all.join(&t.now));
+            }
+            return Some(bucket);
+        }
+        let bucket = self.table.insert(address)?;
+        self.locations[bucket].begin(size, value);
+        let (first, end) = (address.saturating_sub(15), address + u64::from(size));
+        for other in (first..end).filter(|o| *o != address) {
+            if let Some(found) = self.table.find(other)
+                && address < other + u64::from(self.locations[found].size)
+            {
+                self.mix(found, other);
+                self.mix(bucket, address);
+            }
+        }
+        Some(bucket)
+    }
+
+    /// The location of a place that is modelled; else the thread synchronises with all that access it.
+    fn modelled(&mut self, thread: usize, place: Place) -> Option<usize> {
+        let bucket = self.locate(place).filter(|b| !self.locations[*b].mixed);
+        if bucket.is_none() {
+            let block = place.address >> 4 | BLOCK;
+            self.acquire(thread, block);
+            self.threads[thread].now.tick(thread);
+            self.release(thread, block);
+        }
+        bucket
+    }
+
+    /// From now on the location is not modelled. What its stores carry is not lost.
+    fn mix(&mut self, bucket: usize, address: u64) {
+        if self.locations[bucket].mixed {
+            return;
+        }
+        self.locations[bucket].mixed = true;
+        let mut all = Clock::EMPTY;
+        self.locations[bucket].stores().for_each(|s| all.join(&s.sync));
+        self.object(address >> 4 | BLOCK).join(&all);
+    }
+
+    fn object(&mut self, object: u64) -> &mut Clock {
+        if let Some(bucket) = self.objects.find(object) {
+            return &mut self.clocks[bucket];
+        }
+        match self.objects.insert(object) {
+            Some(bucket) => {
+                self.clocks[bucket] = Clock::EMPTY;
+                &mut self.clocks[bucket]
+            }
+            None => &mut self.rest,
+        }
+    }
+
+    fn read(&mut self, thread: usize, bucket: usize, back: usize, order: Order) {
+        let t = &mut self.threads[thread];
+        let count = t.now.tick(thread);
+        let store = self.locations[bucket].store(back);
+        if store.first_read[thread] == 0 {
+            store.first_read[thread] = count;
+        }
+        if order.acquires() {
+            t.now.join(&store.sync);
+        } else {
+            t.read.join(&store.sync);
+        }
+        if order == Order::SeqCst {
+            self.time += 1;
+            if store.sc_at == 0 {
+                store.sc_at = self.time;
+            }
+        }
+    }
+
+    fn write(&mut self, thread: usize, bucket: usize, order: Order, value: u128, carried: Clock) {
+        let t = &mut self.threads[thread];
+        let count = t.now.tick(thread);
+        let mut sync = if order.releases() { t.now } else { t.released };
+        sync.join(&carried);
+        let mut sc_at = 0;
+        if order == Order::SeqCst {
+            self.time += 1;
+            sc_at = self.time;
+        }
+        let location = &mut self.locations[bucket];
+        location.push(Store { thread: thread as u16, count, sc_at, sync, ..Store::initial(value) });
+        location.stale[thread] = 0;
+    }
+}

@@ -1,0 +1,183 @@
+//! `--memory c11`: at a load, which of the values that the C11 model allows.
+//!
+//! The model is [`raddle_explore::stale`]; here it is told what happens. Program memory always has the newest values, and
+//! a stale one is given to the loading thread alone, so all that is not an atomic operation of instrumented code (plain
+//! accesses, system calls, the C library) sees the newest. The model lies in memory of its own, which no snapshot has.
+//!
+//! What synchronises besides atomics is told by its scheduling point ([`did`]). Where it is not certain that something
+//! orders two threads (a semaphore's `getvalue`, two readers of one lock, a futex) it counts as if it did: that hides stale
+//! reads and never invents one.
+
+use core::ffi::c_int;
+
+use raddle_explore::stale::{Model, Order, Place};
+use raddle_explore::{Op, OpKind};
+use raddle_wire::explore::flag;
+
+use super::point::point;
+use super::sync::choose;
+use super::{Wait, has, op, state};
+use crate::sys;
+
+/// Sent signals order the sender before the handler.
+const SIGNALS: u64 = 1 << 61;
+
+/// The model, if it is asked for and an execution is under way.
+#[inline(always)]
+fn model() -> Option<&'static mut Model> {
+    let s = state();
+    if s.memory.is_null() || !s.running {
+        return None;
+    }
+    // SAFETY: memory of the model's own; one thread runs at a time, and no reference is kept across a point.
+    Some(unsafe { &mut *s.memory })
+}
+
+/// At the start of the process.
+pub fn prepare() {
+    if has(flag::C11) {
+        // Zeros are an empty model.
+        state().memory = sys::pages(size_of::<Model>()).cast();
+    }
+}
+
+/// An execution begins.
+pub fn begin() {
+    // SAFETY: null, or as above.
+    if let Some(model) = unsafe { state().memory.as_mut() } {
+        model.reset();
+    }
+}
+
+/// What the thread loads at `address`, where memory has `now`. Nothing: that.
+#[inline]
+pub fn load<T: Into<u128>>(address: usize, size: usize, order: c_int, now: T, pc: usize) -> Option<u128> {
+    if state().memory.is_null() {
+        return None;
+    }
+    load_of_several(place(address, size, now.into()), Order::from_number(order), pc)
+}
+
+#[cold]
+fn load_of_several(place: Place, order: Order, pc: usize) -> Option<u128> {
+    let n = model()?.candidates(state().current, place, order);
+    let back = choose(n, place.address as usize, pc);
+    Some(model()?.load(state().current, place, order, back))
+}
+
+/// The thread is about to store `value`.
+#[inline]
+pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T) {
+    if let Some(model) = model() {
+        let before = place(address, size, word(address, size));
+        model.store(state().current, before, Order::from_number(order), value.into());
+    }
+}
+
+/// The thread has read `old` and, if it `wrote`, put there what now is. The second order is for when it did not.
+#[inline]
+pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int), old: T, wrote: bool) {
+    if let Some(model) = model() {
+        let (before, me) = (place(address, size, old.into()), state().current);
+        if wrote {
+            model.rmw(me, before, Order::from_number(orders.0), word(address, size));
+        } else {
+            model.load(me, before, Order::from_number(orders.1), 0);
+        }
+    }
+}
+
+/// A fence. One that is seq_cst takes its place among those of the others.
+pub fn fence(order: c_int, pc: usize) {
+    let order = Order::from_number(order);
+    if order == Order::SeqCst {
+        match model() {
+            Some(_) => point(op(OpKind::Fence, 0, pc), Wait::Nothing, pc),
+            None => state().threads[state().current].fenced = true,
+        }
+    }
+    if let Some(model) = model() {
+        model.fence(state().current, order);
+    }
+}
+
+/// Has the running thread passed a seq_cst fence since its last step? Without the model a fence is no step, but whether loads
+/// could have passed stores depends on it.
+#[inline]
+pub fn has_fenced() -> bool {
+    let s = state();
+    core::mem::take(&mut s.threads[s.current].fenced)
+}
+
+/// The running thread makes this step.
+#[inline]
+pub fn did(o: &Op) {
+    if !state().memory.is_null() {
+        synchronises(o);
+    }
+}
+
+#[cold]
+fn synchronises(o: &Op) {
+    use OpKind::*;
+    let Some(model) = model() else { return };
+    let s = state();
+    let me = s.current;
+    if s.threads[me].arrived != 0 {
+        model.acquire(me, SIGNALS | me as u64);
+    }
+    match o.kind() {
+        Lock | TryLock | TimedLock | ReadLock | WriteLock | SemWait | FutexWait | Once => {
+            model.acquire(me, o.object)
+        }
+        CondWake => model.acquire(me, o.other),
+        CondWait => model.release(me, o.other),
+        Unlock | SemPost | FutexWake => model.release(me, o.object),
+        Barrier => {
+            model.acquire(me, o.object);
+            model.release(me, o.object);
+        }
+        Io => {
+            model.acquire(me, o.keys()[0]);
+            model.release(me, o.keys()[0]);
+        }
+        Signal => model.release(me, SIGNALS | o.object),
+        Join if s.threads[o.object as usize].ended => model.join(me, o.object as usize),
+        Free => model.forget(o.object, o.other),
+        _ => {}
+    }
+}
+
+/// The running thread has created `child`.
+pub fn created(child: usize) {
+    if let Some(model) = model() {
+        model.create(state().current, child);
+    }
+}
+
+/// The running thread has run an initialiser to its end.
+pub fn initialised(at: usize) {
+    if let Some(model) = model() {
+        model.release(state().current, at as u64);
+    }
+}
+
+/// A plain write of so many bytes, at least.
+#[inline]
+pub fn written(address: usize, len: usize) {
+    if let Some(model) = model() {
+        model.forget(address as u64, (address + len) as u64);
+    }
+}
+
+fn place(address: usize, size: usize, value: u128) -> Place {
+    Place { address: address as u64, size: size as u8, value }
+}
+
+/// What memory has. No other thread runs.
+fn word(address: usize, size: usize) -> u128 {
+    let mut bytes = [0u8; 16];
+    // SAFETY: an atomic object of the program's, about to be accessed or just accessed by it.
+    unsafe { core::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size.min(16)) };
+    u128::from_le_bytes(bytes)
+}
