@@ -228,6 +228,8 @@ fn give_up(i: usize, kind: OpKind, reluctant: bool) {
 fn sees_outside() -> bool {
     let s = state();
     let patience = |w: Wait| match w {
+        // Nobody outside writes to a timer.
+        Wait::Descriptor(fd, _) if timers::by_descriptor(fd).is_some() => 0,
         Wait::Descriptor(..) | Wait::Several(_) => serve::PATIENCE_MS,
         Wait::Child(_) => serve::PATIENCE_WITH_CHILDREN_MS,
         _ => 0,
