@@ -125,7 +125,8 @@ fn gdb_opens_at_the_failure() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("SIGTRAP") && said.contains("p.c:22"), "{said}");
     // The program runs again, and stops in the runtime's switch, called by what the program was about to do.
-    let after = said.split("Temporary breakpoint").nth(1).unwrap_or_else(|| panic!("not from the start: {said}"));
+    let after =
+        said.split("Temporary breakpoint").nth(1).unwrap_or_else(|| panic!("not from the start: {said}"));
     assert!(after.contains("#0") && after.contains("explore::switch::switch"), "{said}");
 }
 

@@ -99,7 +99,11 @@ impl Page<'_> {
             let class = if row.preempts { " class=\"preempts\"" } else { "" };
             self.out.push_str(&format!("<tr{class}>{}", "<td></td>".repeat(row.thread)));
             let place = story::row_place(row, self.options).unwrap_or_default();
-            self.out.push_str(&format!("<td>{} <small>{}</small></td>", escape(&story::row(row)), escape(&place)));
+            self.out.push_str(&format!(
+                "<td>{} <small>{}</small></td>",
+                escape(&story::row(row)),
+                escape(&place)
+            ));
             let rest = table.threads.len().saturating_sub(row.thread + 1);
             self.out.push_str(&format!("{}</tr>\n", "<td></td>".repeat(rest)));
         }

@@ -2,8 +2,8 @@
 //! (any bytes; what is not UTF-8 arrives as U+FFFD) or somebody with bad intentions puts there.
 
 use raddle_finding::{
-    Access, Confidence, Finding, Format, Frame, Interleaving, Kind, Location, Lock, Op, RenderOptions, Report,
-    Row, Stat, Taken, Thread, identity, render,
+    Access, Confidence, Finding, Format, Frame, Interleaving, Kind, Location, Lock, Op, RenderOptions,
+    Report, Row, Stat, Taken, Thread, identity, render,
 };
 
 const NASTY: &str =

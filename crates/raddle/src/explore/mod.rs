@@ -120,12 +120,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
 }
 
 /// The first runs and a fresh search, or what an interrupted one has left.
-fn prepare(
-    args: &Args,
-    recipe: &mut Recipe,
-    saved: Option<Saved>,
-    clock: &Clock,
-) -> Result<(Seen, Search)> {
+fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock) -> Result<(Seen, Search)> {
     let options = &args.search;
     if let Some(saved) = saved {
         recipe.points = saved.points;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use raddle_explore::Op;
 use raddle_finding::{Finding, Report, Stat};
 
 use super::args::Args;
@@ -14,6 +15,7 @@ use super::schedule::{self, Expected, Head, Schedule};
 use super::search::Search;
 use super::shrink::{self, Small};
 use super::told;
+use super::words::Words;
 use super::worker::Recipe;
 use crate::places::Places;
 
@@ -85,9 +87,33 @@ impl Results {
             report.findings.push(finding);
         }
         crew.stop();
+        if !self.search.alone {
+            self.notes.say(&self.memory_in_words(&mut places));
+        }
         report.findings.extend(races);
         self.add_stats(&mut report);
         Ok(report)
+    }
+
+    fn is_c11(&self) -> bool {
+        self.recipe.flags & raddle_wire::explore::flag::C11 != 0
+    }
+
+    /// What loads could read, and whether more would have been worth the time (4.5).
+    fn memory_in_words(&self, places: &mut Places) -> String {
+        if self.is_c11() {
+            return "explored with the values that C11 lets atomic loads read".into();
+        }
+        let begin = "explored under sequential consistency";
+        let Some((load, store)) = self.search.overtaking else { return begin.into() };
+        let mut words = Words::new(places, &self.search.modules, &[]);
+        let mut place = |op: &Op| words.place(op).map_or_else(|| "somewhere".into(), |p| format!("at {p}"));
+        let load = place(&load);
+        let store = store.map_or("another".into(), |s| format!("the one {}", place(&s)));
+        format!(
+            "{begin}; on real machines the load {load} may come before an earlier store of its thread, {store}, and then read what \
+             it reads in no interleaving: `--memory c11` explores that"
+        )
     }
 
     /// The file to replay, under a name that is free.
@@ -134,8 +160,10 @@ impl Results {
         add("pruned", Stat::from(progress.pruned));
         add("diverged", Stat::from(progress.lost));
         add("cut_off", Stat::from(self.search.cut_off));
-        let c11 = self.recipe.flags & raddle_wire::explore::flag::C11 != 0;
-        add("memory_model", Stat::from(if c11 { "c11" } else { "sc" }));
+        add("memory_model", Stat::from(if self.is_c11() { "c11" } else { "sc" }));
+        if !self.is_c11() {
+            add("beyond_sc", Stat::Bool(self.search.overtaking.is_some()));
+        }
         add("fork", Stat::Bool(self.recipe.flags & raddle_wire::explore::flag::FORK != 0));
         add("interrupted", Stat::Bool(interrupt::came()));
     }
