@@ -73,7 +73,7 @@ fn trials_of(file: &Path, name: &str, clang: bool) -> Vec<Trial> {
         Ok(program) => program,
         Err(e) => return vec![Trial::test(name, move || Err(Failed::from(e)))],
     };
-    // Only what C11 allows beyond sequential consistency is of interest, and that is not explored.
+    // What C11 allows beyond sequential consistency is `explore_weak`'s.
     if program.expected.is_none() {
         return Vec::new();
     }
