@@ -49,7 +49,8 @@ pub enum OpKind {
     Signal = 31,
     /// The block from `object` to `other` (exclusive) is given back.
     Free = 32,
-    /// A choice of a value, not of a thread: which waiter, which stale write.
+    /// A choice of a value, not of a thread: which waiter of `object`; or, with `other`, which of the last stores to `object` a
+    /// load reads.
     Choose = 33,
     Other = 34,
     /// A timer is set, stopped or asked; its expiry is a `TimeOut` on the same `object`.
@@ -107,7 +108,9 @@ const KINDS: [OpKind; 36] = {
 pub struct Op {
     kind: u8,
     flags: u8,
-    reserved: u16,
+    /// Which bytes of the granule `object` are accessed, a bit each; 0 is not known.
+    bytes: u8,
+    reserved: u8,
     /// Where in the program: a number that is the same in every schedule. 0 is unknown.
     pub site: u32,
     pub object: u64,
@@ -137,7 +140,7 @@ pub enum Class {
 impl Op {
     pub const fn new(kind: OpKind, object: u64, site: u32) -> Op {
         let flags = if matches!(kind, OpKind::Yield | OpKind::Sleep) { YIELDS } else { 0 };
-        Op { kind: kind as u8, flags, reserved: 0, site, object, other: 0 }
+        Op { kind: kind as u8, flags, bytes: 0, reserved: 0, site, object, other: 0 }
     }
 
     /// The same with a second object.
@@ -160,6 +163,24 @@ impl Op {
     /// Whether this store is seq_cst: see `relaxed`.
     pub const fn with_drain(self, drains: bool) -> Op {
         Op { flags: if drains { self.flags | DRAINS } else { self.flags }, ..self }
+    }
+
+    /// The same with the bytes that are accessed: `size` of them, from `address` on.
+    pub const fn with_bytes(self, address: u64, size: usize) -> Op {
+        let low = if size >= 8 { 0xff } else { (1u8 << size) - 1 };
+        Op { bytes: low << (address & 7), ..self }
+    }
+
+    /// The first byte that is accessed, if it is known: two variables may share a granule.
+    #[inline]
+    pub fn first_byte(&self) -> Option<u64> {
+        (self.bytes != 0).then(|| self.object + u64::from(self.bytes.trailing_zeros()))
+    }
+
+    /// The first byte, or else the granule.
+    #[inline]
+    pub fn address(&self) -> u64 {
+        self.first_byte().unwrap_or(self.object)
     }
 
     #[inline]

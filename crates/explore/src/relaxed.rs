@@ -16,7 +16,8 @@
 //! The paper's theorem is that a program none of whose sequentially consistent executions has a finding behaves under
 //! TSO as it does under sequential consistency. The criterion is stated here in our own words; on random small programs
 //! it is held against brute force with store buffers, in both directions (`tests/relaxed.rs`). Weaker models
-//! (`--memory c11`) allow more than this monitor looks for.
+//! (`--memory c11`) allow more than this monitor looks for. Memory is told apart by the first byte of an access; one variable
+//! that is accessed in several sizes may escape.
 
 use raddle_clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::FxHashMap;
@@ -106,11 +107,13 @@ impl Monitor {
         }
         let mut found = None;
         if load {
-            found = self.objects.get(&op.object).and_then(|object| thread.check(i, object));
+            found = self.objects.get(&op.address()).and_then(|object| thread.check(i, object));
         }
         let epoch = thread.full.tick(component(step.thread, load));
         thread.issued.set(epoch.thread, epoch.count);
-        for key in op.keys().into_iter().filter(|k| *k != 0) {
+        let [first, second] = op.keys();
+        let first = if load || op.is_memory_write() { op.address() } else { first };
+        for key in [first, second].into_iter().filter(|k| *k != 0) {
             let object = self.objects.entry(key).or_default();
             if load {
                 thread.load(epoch, object);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use raddle_explore::Op;
 use raddle_finding::{Finding, Report, Stat};
 
 use super::args::Args;
@@ -14,6 +15,7 @@ use super::schedule::{self, Expected, Head, Schedule};
 use super::search::Search;
 use super::shrink::{self, Small};
 use super::told;
+use super::words::Words;
 use super::worker::Recipe;
 use crate::places::Places;
 use crate::report::args::Format;
@@ -90,7 +92,7 @@ impl Results {
         }
         crew.stop();
         if args.report.format == Format::Text {
-            self.say_how_far();
+            self.say_how_far(&mut places);
         }
         report.findings.extend(races);
         self.add_stats(&mut report);
@@ -98,10 +100,11 @@ impl Results {
     }
 
     /// For a person: how much of what there is has been searched.
-    fn say_how_far(&self) {
+    fn say_how_far(&self, places: &mut Places) {
         if !self.search.alone {
             let (name, progress) = (self.search.strategy.name(), self.search.strategy.progress());
-            eprintln!("raddle: {name}: {progress}; interleavings under sequential consistency");
+            eprintln!("raddle: {name}: {progress}");
+            eprintln!("raddle: {}", self.memory_in_words(places));
         }
         if self.search.cut_off > 0 {
             eprintln!(
@@ -109,6 +112,27 @@ impl Results {
                 self.search.cut_off, self.recipe.max_steps
             );
         }
+    }
+
+    fn is_c11(&self) -> bool {
+        self.recipe.flags & raddle_wire::explore::flag::C11 != 0
+    }
+
+    /// What loads could read, and whether more would have been worth the time (4.5).
+    fn memory_in_words(&self, places: &mut Places) -> String {
+        if self.is_c11() {
+            return "explored with the values that C11 lets atomic loads read".into();
+        }
+        let begin = "explored under sequential consistency";
+        let Some((load, store)) = self.search.overtaking else { return begin.into() };
+        let mut words = Words::new(places, &self.search.modules, &[]);
+        let mut place = |op: &Op| words.place(op).map_or_else(|| "somewhere".into(), |p| format!("at {p}"));
+        let load = place(&load);
+        let store = store.map_or("another".into(), |s| format!("the one {}", place(&s)));
+        format!(
+            "{begin}; on real machines the load {load} may come before an earlier store of its thread, {store}, and then read what \
+             it reads in no interleaving: `--memory c11` explores that"
+        )
     }
 
     /// The file to replay, under a name that is free.
@@ -156,8 +180,10 @@ impl Results {
         add("pruned", Stat::from(progress.pruned));
         add("diverged", Stat::from(progress.lost));
         add("cut_off", Stat::from(self.search.cut_off));
-        let c11 = self.recipe.flags & raddle_wire::explore::flag::C11 != 0;
-        add("memory_model", Stat::from(if c11 { "c11" } else { "sc" }));
+        add("memory_model", Stat::from(if self.is_c11() { "c11" } else { "sc" }));
+        if !self.is_c11() {
+            add("beyond_sc", Stat::Bool(self.search.overtaking.is_some()));
+        }
         add("fork", Stat::Bool(self.recipe.flags & raddle_wire::explore::flag::FORK != 0));
         add("interrupted", Stat::Bool(interrupt::came()));
     }

@@ -9,7 +9,10 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_explore::{AnyStrategy, Limits, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView};
+use raddle_explore::relaxed::overtakings;
+use raddle_explore::{
+    AnyStrategy, Limits, Op, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView,
+};
 use raddle_finding::Kind;
 use raddle_wire::explore::outcome;
 use serde::{Deserialize, Serialize};
@@ -90,6 +93,8 @@ pub struct Search {
     pub alone: bool,
     /// Hides choices that are out of scope, if there is a scope.
     pub scoped: Option<Scoped>,
+    /// A load, and a store of its thread that it could have passed with an effect that no interleaving has (4.5).
+    pub overtaking: Option<(Op, Option<Op>)>,
     handed_out: u64,
     most_schedules: u64,
     keep_going: bool,
@@ -113,6 +118,7 @@ impl Search {
             modules: Vec::new(),
             alone: false,
             scoped: None,
+            overtaking: None,
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
             keep_going,
@@ -147,6 +153,7 @@ impl Search {
         }
         let view = e.view(verdict.outcome);
         self.measure(&view);
+        self.look_for_overtaking(&view);
         self.cut_off += u64::from(verdict.outcome == Outcome::StepLimit);
         match &mut self.scoped {
             Some(scoped) => self.strategy.get().observe(order, scoped.view(view, &self.modules)),
@@ -174,6 +181,17 @@ impl Search {
         self.most.threads = self.most.threads.max(view.threads() as u64);
         self.most.steps = self.most.steps.max(view.steps.len() as u64);
         self.most.preemptions = self.most.preemptions.max(view.preemptions() as u64);
+    }
+
+    /// In the first executions, and then in few: it costs more than the rest of an execution's reading.
+    fn look_for_overtaking(&mut self, view: &TraceView<'_>) {
+        const ALL: u64 = 64;
+        const LONG: usize = 5000;
+        let looks = self.schedules <= ALL || self.schedules.is_multiple_of(ALL);
+        if self.overtaking.is_none() && looks && view.steps.len() <= LONG {
+            let op = |i: usize| view.steps[i].op;
+            self.overtaking = overtakings(*view).first().map(|o| (op(o.load), o.store.map(op)));
+        }
     }
 
     fn add(&mut self, failure: Failure) {

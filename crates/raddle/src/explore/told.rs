@@ -40,6 +40,7 @@ pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, module
     teller.accesses(&mut words, &mut finding);
     teller.table(&mut words, &mut finding);
     teller.orderings(&mut words, &mut finding);
+    teller.stale_reads(&mut words, &mut finding);
     teller.introduce(&mut words, &mut finding);
     finding
 }
@@ -240,6 +241,18 @@ impl Teller<'_> {
             };
             let (first, then) = (side(&ordering.first), side(&ordering.then));
             finding.notes.push(format!("this order matters: {first}, before {then}"));
+        }
+    }
+
+    /// With `--memory c11`: the loads that did not read the newest value.
+    fn stale_reads(&self, words: &mut Words<'_>, finding: &mut Finding) {
+        let stale = self.steps.iter().filter(|s| s.is_value() && s.op.other != 0 && s.value != 0);
+        for step in stale.take(ORDERINGS) {
+            let place = words.place(&step.op).map_or(String::new(), |p| format!(" ({p})"));
+            let (who, what) = (words.thread(step.thread), words.step(step));
+            finding
+                .notes
+                .push(format!("{who} {what}{place}: nothing orders the newer store before this load"));
         }
     }
 

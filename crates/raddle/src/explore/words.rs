@@ -109,6 +109,9 @@ impl<'a> Words<'a> {
             return timer;
         }
         if op.is_memory() {
+            if let Some(name) = op.first_byte().and_then(|at| self.name(at)) {
+                return format!("`{name}`");
+            }
             return self.memory(op.object);
         }
         self.name(op.object).map_or_else(|| self.block(op.object), |name| format!("`{name}`"))
@@ -139,6 +142,14 @@ impl<'a> Words<'a> {
 
     /// What a step does.
     pub fn step(&mut self, step: &Step) -> String {
+        if step.is_value() && step.op.other != 0 {
+            let name = self.name(step.op.other).map(|name| format!("`{name}`"));
+            let what = name.unwrap_or_else(|| self.memory(step.op.object));
+            return match step.value {
+                0 => format!("reads the newest value of {what}"),
+                back => format!("reads an old value of {what}, {back} before the newest"),
+            };
+        }
         if step.is_value() {
             return format!("takes choice {} of {}", step.value + 1, step.n_values);
         }

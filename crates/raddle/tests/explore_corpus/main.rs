@@ -107,8 +107,8 @@ fn trials_of(file: &Path, name: &str, clang: bool) -> Vec<Trial> {
         Ok(program) => program,
         Err(e) => return vec![Trial::test(name, move || Err(Failed::from(e)))],
     };
-    // Only what C11 allows beyond sequential consistency is of interest, and that is not explored; or it is about a monitor that
-    // there is not: leaks, output that differs, races on some path.
+    // What C11 allows beyond sequential consistency is `explore_weak`'s. Some are about monitors that there are not: leaks,
+    // output that differs, races on some path.
     if program.expected.is_none() || !program.monitors.is_empty() {
         return Vec::new();
     }

@@ -15,7 +15,7 @@ use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::flag;
 
 use super::point::point;
-use super::sync::choose;
+use super::sync::choose_by;
 use super::{Wait, has, op, state};
 use crate::sys;
 
@@ -61,7 +61,8 @@ pub fn load<T: Into<u128>>(address: usize, size: usize, order: c_int, now: T, pc
 #[cold]
 fn load_of_several(place: Place, order: Order, pc: usize) -> Option<u128> {
     let n = model()?.candidates(state().current, place, order);
-    let back = choose(n, place.address as usize, pc);
+    let granule = place.address & !7;
+    let back = choose_by(n, op(OpKind::Choose, granule as usize, pc).with_other(place.address));
     Some(model()?.load(state().current, place, order, back))
 }
 

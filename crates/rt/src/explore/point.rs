@@ -254,7 +254,8 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     }
     let granule = address & !7;
     let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
-    memory(op(kind, granule, pc).with_other(other as u64).with_drain(drains), address, pc);
+    let o = op(kind, granule, pc).with_other(other as u64).with_bytes(address as u64, size);
+    memory(o.with_drain(drains), address, pc);
 }
 
 /// Before a plain access. Those that the detector found racy are points (3.5).

@@ -205,8 +205,13 @@ fn tell(object: usize, n: usize, pc: usize) -> usize {
     count
 }
 
+/// A choice of one of `n` waiters.
+fn choose(n: usize, object: usize, pc: usize) -> usize {
+    choose_by(n, op(OpKind::Choose, object, pc))
+}
+
 /// A choice of one of `n`.
-pub(super) fn choose(n: usize, object: usize, pc: usize) -> usize {
+pub(super) fn choose_by(n: usize, o: Op) -> usize {
     let s = state();
     if !s.running || n < 2 {
         return 0;
@@ -214,7 +219,7 @@ pub(super) fn choose(n: usize, object: usize, pc: usize) -> usize {
     let value = s.pilot.choose_value(s.serve.prefix(), n as u16);
     let mut trace = s.serve.trace();
     // A full trace is noticed at the next step.
-    let _ = s.pilot.record_value(op(OpKind::Choose, object, pc), n as u16, value, &mut trace);
+    let _ = s.pilot.record_value(o, n as u16, value, &mut trace);
     s.serve.recorded(&trace);
     value as usize
 }
