@@ -44,10 +44,11 @@ const ADDRESS: usize = 0x0fff_ffff_ffff;
 
 pub const SHADOW: Range<usize> = 0x1000_0000_0000..0x3000_0000_0000;
 const SYNC_BITS: Range<usize> = 0x3040_0000_0000..0x3040_0000_0000 + (1 << 38);
+const BLOCK_PAGES: Range<usize> = 0x3080_0000_0000..0x3080_0000_0000 + (1 << 29);
 const BLOCK_INFO: Range<usize> = 0x3100_0000_0000..0x3900_0000_0000;
 
 /// Everything to reserve.
-pub const RESERVED: [Range<usize>; 3] = [SHADOW, SYNC_BITS, BLOCK_INFO];
+pub const RESERVED: [Range<usize>; 4] = [SHADOW, SYNC_BITS, BLOCK_PAGES, BLOCK_INFO];
 
 /// The granule's slots.
 #[inline(always)]
@@ -63,6 +64,12 @@ pub const fn sync_bit(address: usize) -> (*mut u64, u64) {
 
 const fn bit(base: usize, index: usize) -> (*mut u64, u64) {
     ((base + index / 64 * 8) as *mut u64, 1 << (index % 64))
+}
+
+/// A bit for each 4096 bytes: a heap block starts there, or did.
+#[inline(always)]
+pub const fn block_page(address: usize) -> (*mut u64, u64) {
+    bit(BLOCK_PAGES.start, (address & ADDRESS) >> 12)
 }
 
 /// Eight bytes about the heap block that starts at `address`.

@@ -1,12 +1,13 @@
 //! Which heap block an address lies in, and who allocated it.
 //!
 //! Each 16 bytes of memory have eight of their own, which hold the thread and the stack of the allocation where a block
-//! starts and zero elsewhere. The allocator stays the target's own: the size of a block is asked of it when a report
+//! starts and zero elsewhere. A bit for each page tells where to look at all: a global has no block, and the search for one
+//! must not go through a gigabyte of zeros. The allocator stays the target's own: the size of a block is asked of it when a report
 //! needs it.
 
 use core::sync::atomic::{AtomicU64, Ordering::*};
 
-use crate::layout::{block_info, is_watchable};
+use crate::layout::{block_info, block_page, is_watchable};
 
 /// Blocks longer than this are not searched for from their far end.
 const FARTHEST: usize = 1 << 30;
@@ -22,10 +23,20 @@ fn info(address: usize) -> &'static AtomicU64 {
     unsafe { AtomicU64::from_ptr(block_info(address)) }
 }
 
+fn page(address: usize) -> (&'static AtomicU64, u64) {
+    let (word, bit) = block_page(address);
+    // SAFETY: as for the infos.
+    (unsafe { AtomicU64::from_ptr(word) }, bit)
+}
+
 #[inline]
 pub fn allocated(address: usize, thread: u32, stack: u32) {
     if is_watchable(address) {
         info(address).store((thread as u64 + 1) << 32 | stack as u64, Relaxed);
+        let (word, bit) = page(address);
+        if word.load(Relaxed) & bit == 0 {
+            word.fetch_or(bit, Relaxed);
+        }
     }
 }
 
@@ -38,13 +49,54 @@ pub fn freed(address: usize) {
 
 /// The block that starts at or before `address`. Whether it reaches that far is for its size to say.
 pub fn find(address: usize) -> Option<Block> {
-    let mut start = address & !15;
-    while is_watchable(start) && address - start <= FARTHEST {
-        let word = info(start).load(Relaxed);
-        if word != 0 {
-            return Some(Block { start, thread: (word >> 32) as u32 - 1, stack: word as u32 });
+    const PAGE: usize = 4096;
+    let mut last = address & !15;
+    while is_watchable(last) && address - last <= FARTHEST {
+        let (word, bit) = page(last);
+        let bits = word.load(Relaxed);
+        if bits & bit != 0 {
+            let mut start = last;
+            loop {
+                let word = info(start).load(Relaxed);
+                if word != 0 {
+                    return Some(Block { start, thread: (word >> 32) as u32 - 1, stack: word as u32 });
+                }
+                if start % PAGE == 0 {
+                    break;
+                }
+                start -= 16;
+            }
         }
-        start = start.checked_sub(16)?;
+        // The end of the page before, or of the 64 pages before if there is nothing in these.
+        let step = if bits == 0 { 64 * PAGE } else { PAGE };
+        last = (last & !(step - 1)).checked_sub(16)?;
     }
     None
+}
+
+#[cfg(all(test, panic = "unwind"))]
+mod tests {
+    use super::*;
+    use crate::detect::testing::reserve_shadow;
+
+    #[test]
+    fn a_block_is_found_from_anywhere_in_it_and_far_from_it() {
+        reserve_shadow();
+        let base = 0x7abc_0000_0000;
+        assert!(find(base + 123).is_none());
+        allocated(base + 0x2340, 6, 77);
+        for at in [0, 1, 15, 16, 4096, 1 << 20, (1 << 30) - 0x4000] {
+            let block = find(base + 0x2340 + at).unwrap();
+            assert_eq!((block.start, block.thread, block.stack), (base + 0x2340, 6, 77), "{at:x}");
+        }
+        assert!(find(base + 0x2330).is_none(), "before it");
+        assert!(find(base + (1 << 31)).is_none(), "too far");
+        // A nearer one, in the same page and in another.
+        allocated(base + 0x2380, 1, 1);
+        allocated(base + 0x9000, 2, 2);
+        assert_eq!(find(base + 0x2400).map(|b| b.start), Some(base + 0x2380));
+        assert_eq!(find(base + 0x9fff).map(|b| b.start), Some(base + 0x9000));
+        freed(base + 0x9000);
+        assert_eq!(find(base + 0x9fff).map(|b| b.start), Some(base + 0x2380));
+    }
 }
