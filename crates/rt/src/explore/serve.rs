@@ -190,11 +190,23 @@ fn enter_loop() {
 
 /// All that must be there before the first scheduling point.
 fn prepare_threads() {
+    prime_unwinding();
     let s = state();
     threads::make_donors(if os_threads::are_used() { 0 } else { header().donors as usize });
     fatal::catch_signals();
     // SAFETY: the table lies behind the header.
     s.serve.points = (unsafe { s.header.byte_add(header().points_at()).cast() }, header().points as usize);
+}
+
+/// The first `pthread_exit` loads the unwinder, under the loader's lock: a switch in there would leave others waiting for real.
+/// So it is loaded now, by a function that does the same.
+fn prime_unwinding() {
+    unsafe extern "C" {
+        fn backtrace(to: *mut *mut c_void, most: c_int) -> c_int;
+    }
+    let mut frame = core::ptr::null_mut();
+    // SAFETY: room for one.
+    unsafe { backtrace(&mut frame, 1) };
 }
 
 /// Before `main`. With [`flag::FORK_AT_START`] each execution begins here, in a process of its own.

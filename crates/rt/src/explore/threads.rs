@@ -154,7 +154,7 @@ fn donor(i: usize) -> &'static mut Donor {
     unsafe { &mut (*DONORS.get())[i] }
 }
 
-/// Makes `n` donors and waits until all are parked.
+/// Makes `n` donors, each of which is parked before the next is made.
 pub fn make_donors(n: usize) {
     static CREATE: Real = Real::new(c"pthread_create", None);
     type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;
@@ -168,9 +168,10 @@ pub fn make_donors(n: usize) {
             break;
         }
         made += 1;
-    }
-    while READY.load(Acquire) < made {
-        sys::sleep_ms(0);
+        // One after the other: each allocates, and the allocator is made for one running thread at a time.
+        while READY.load(Acquire) < made {
+            sys::yield_now();
+        }
     }
     COUNT.store(made, Relaxed);
     sys::set_blocked_signals(mask);

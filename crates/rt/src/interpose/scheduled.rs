@@ -144,7 +144,11 @@ interpose! {
     }
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void, |t, pc, real| { real(path, flags) } explore {
         explore::retry_with_fork(outside::LIBRARY);
-        real(path, flags)
+        // The loader's lock is a real one.
+        explore::uninterrupted(1);
+        let library = real(path, flags);
+        explore::uninterrupted(-1);
+        library
     }
 
     /// Each thread has its own in the kernel, where there is but the carrier.
