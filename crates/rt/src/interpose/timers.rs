@@ -83,7 +83,7 @@ interpose! {
         0
     }
     fn timerfd_create(clock: c_int, flags: c_int) -> c_int, |t, pc, real| { real(clock, flags) } explore {
-        timers::create_descriptor(clock, flags, pc).unwrap_or_else(|why| fails(why))
+        timers::create_descriptor(clock, flags, pc).unwrap_or_else(fails)
     }
     fn timerfd_settime(fd: c_int, flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec) -> c_int,
     |t, pc, real| { real(fd, flags, new, old) } explore {
