@@ -255,7 +255,7 @@ pub unsafe fn parts<'a>(header: &Header, at: *mut u8) -> Parts<'a> {
     }
 }
 
-const _: () = assert!(size_of::<Slot>() % 8 == 0 && size_of::<End>() == 224);
+const _: () = assert!(size_of::<Slot>().is_multiple_of(8) && size_of::<End>() == 224);
 
 #[cfg(test)]
 mod tests {
