@@ -184,3 +184,23 @@ proptest! {
         prop_assert!(!found || with_buffers(&program) != sc);
     }
 }
+
+/// Each of two threads stores its own and loads the other's, as these say; one after the other.
+fn store_buffering(store: impl Fn(Op) -> Op, load: impl Fn(Op) -> Op) -> bool {
+    let at = |kind, address: u64| Op::new(kind, address & !7, 1).with_bytes(address, 4);
+    let side = |t: u16, own, other| {
+        let ops = [store(at(OpKind::AtomicStore, own)), load(at(OpKind::AtomicLoad, other))];
+        ops.map(|op| Step::bare(ThreadId(t), op))
+    };
+    let steps: Vec<Step> = [side(1, 0x1000, 0x1004), side(2, 0x1004, 0x1000)].concat();
+    let trace = TraceView { steps: &steps, wide: &[], outcome: Outcome::Passed, divergence: None };
+    !overtakings(trace).is_empty()
+}
+
+#[test]
+fn seq_cst_stores_and_fences_between_steps_empty_the_buffer() {
+    let plain = |op: Op| op;
+    assert!(store_buffering(plain, plain), "two variables of one granule");
+    assert!(!store_buffering(|op| op.with_drain(true), plain));
+    assert!(!store_buffering(plain, |op| op.with_fence(true)));
+}

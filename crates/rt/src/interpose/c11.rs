@@ -86,7 +86,6 @@ interpose! {
         real(c);
         sync::destroyed(c as usize);
     } explore {
-        ()
     }
     fn call_once(once: *mut c_void, routine: super::once::Routine), |t, pc, real| {
         super::once::through(once, routine, |once, routine| {
