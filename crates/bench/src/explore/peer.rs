@@ -200,8 +200,10 @@ mod engines {
             for peer in Peer::ALL {
                 assert_eq!(run(peer, "mutex", 0.05).unwrap().failures, 0, "{peer}");
                 for test in ["atomicity", "abba"].into_iter().filter(|test| peer.unfit(test).is_none()) {
-                    let pace = run(peer, test, 0.3).unwrap();
-                    assert!(pace.failures > 0 && pace.schedules >= pace.failures, "{peer} {test} {pace:?}");
+                    // On a busy machine a little time may be none.
+                    let mut paces = (0..50).map(|_| run(peer, test, 0.1).unwrap());
+                    let pace = paces.find(|pace| pace.failures > 0);
+                    assert!(pace.is_some_and(|p| p.schedules >= p.failures), "{peer} {test}");
                 }
             }
             assert!(run(Peer::Loom, "other", 0.1).is_err());
