@@ -71,12 +71,14 @@ fn run(recipe: &Recipe, options: &Options, limit: Duration) -> Result<(Vec<Proce
     let mut child =
         command.spawn().with_context(|| format!("cannot start {}", recipe.program.path.display()))?;
     let begun = Instant::now();
+    let mut idle = Idle::new();
     let mut pause = Duration::from_millis(1);
     let status = loop {
         if let Some(status) = child.try_wait().context("cannot wait for the target")? {
             break status.code();
         }
-        if begun.elapsed() > limit || super::interrupt::came() {
+        idle.look(child.id());
+        if begun.elapsed() > limit || idle.is_long() || super::interrupt::came() {
             end(&mut child);
             break None;
         }
@@ -85,6 +87,44 @@ fn run(recipe: &Recipe, options: &Options, limit: Duration) -> Result<(Vec<Proce
     };
     let served = session.close();
     Ok((collect::read(served.dir())?, status))
+}
+
+/// How long a process has used no processor: one that is deadlocked need not be waited for.
+struct Idle {
+    used: u64,
+    since: Instant,
+}
+
+impl Idle {
+    const LONG: Duration = Duration::from_secs(2);
+
+    fn new() -> Idle {
+        Idle { used: 0, since: Instant::now() }
+    }
+
+    fn look(&mut self, pid: u32) {
+        let used = ticks(pid).unwrap_or(self.used + 1);
+        if used != self.used {
+            *self = Idle { used, since: Instant::now() };
+        }
+    }
+
+    fn is_long(&self) -> bool {
+        self.since.elapsed() > Self::LONG
+    }
+}
+
+/// The processor time of a process and of its children that it has waited for, by the kernel's clock. One that waits for a child
+/// of its own can not be told from one that is stuck, so a process with children counts as busy.
+fn ticks(pid: u32) -> Option<u64> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    if !children.trim().is_empty() {
+        return None;
+    }
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Behind the name, which may hold anything.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    fields.get(11..15)?.iter().map(|f| f.parse::<u64>().ok()).sum()
 }
 
 /// Where a process has raced, as far as that is in scope.

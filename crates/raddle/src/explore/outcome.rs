@@ -171,7 +171,9 @@ impl Results {
         }
         add("strategy", Stat::from(self.search.strategy.name()));
         add("bound", progress.bound.map_or(Stat::from("none"), |b| Stat::Int(i64::from(b))));
-        add("exhausted", Stat::Bool(progress.exhausted || alone));
+        // What aims has an end, but does not cover what there is.
+        let covers = self.search.strategy.name() != "aim";
+        add("exhausted", Stat::Bool((progress.exhausted && covers) || alone));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));
         add("preemptions_max", Stat::from(self.search.most.preemptions));

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::crew::{Crew, CrewError, Notes};
 use super::scope::Scoped;
 use super::verdict::{Failure, Usual, Verdict, ends_as_usual, judge};
-use super::worker::{Execution, Recipe};
+use super::worker::{Ending, Execution, Recipe};
 use crate::places::Mapped;
 
 /// The default, or the one that was asked for.
@@ -145,6 +145,10 @@ impl Search {
 
     fn observe(&mut self, order: &Order, e: &Execution<'_>) {
         self.schedules += 1;
+        if e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT && e.slot.detail == 0 {
+            // The first run, which told what is usual, may have met the failure itself.
+            self.usual.status = 0;
+        }
         let mut verdict = judge(e, &self.usual);
         if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
             // Bad manners, and no reason to stop looking for worse.

@@ -61,7 +61,7 @@ pub fn find(address: usize) -> Option<Block> {
                 if word != 0 {
                     return Some(Block { start, thread: (word >> 32) as u32 - 1, stack: word as u32 });
                 }
-                if start % PAGE == 0 {
+                if start.is_multiple_of(PAGE) {
                     break;
                 }
                 start -= 16;
