@@ -16,7 +16,7 @@ fn words(line: &str) -> Vec<OsString> {
 #[test]
 fn the_speed_bench_gets_a_rate_for_all_it_measures() {
     let folder = tempfile::tempdir().unwrap();
-    let options = options::speed(&words("--quick --seconds 0.2 --only mutex")).unwrap();
+    let options = options::speed(&words("--quick --seconds 1.5 --only mutex")).unwrap();
     let speed = speed::run(&options, raddle(), folder.path()).unwrap();
     assert_eq!(speed.failures, []);
     assert!(speed.series.len() > 16 && speed.series.iter().all(|series| series.best().is_some()));
