@@ -127,7 +127,12 @@ unsafe fn names_fence(base: usize, mut dynamic: *const [usize; 2]) -> bool {
                 return kind == RELATIVE && base.wrapping_add(r.r_addend as usize) == entry();
             }
             let name = c"__tsan_atomic_thread_fence".to_bytes_with_nul();
-            let at = strings.add((*symbols.add(symbol)).st_name as usize);
+            let symbol = &*symbols.add(symbol);
+            // Whoever defines it is a runtime, this one or a second copy that was preloaded.
+            if symbol.st_shndx != 0 {
+                return false;
+            }
+            let at = strings.add(symbol.st_name as usize);
             name.iter().enumerate().all(|(i, b)| *at.add(i) == *b)
         };
         [(RELOCATIONS, of[RELOCATIONS_SIZE]), (JUMPS, of[JUMPS_SIZE])].into_iter().any(|(tag, size)| {
