@@ -32,7 +32,7 @@ pub struct Header {
     pub max_steps: u32,
     /// Threads to have ready beside the first.
     pub donors: u32,
-    /// The worker is to end at this many donors' worth of threads: see [`status::MORE_DONORS`].
+    /// How many program counters the table behind the header has: see [`Header::points_at`].
     pub points: u32,
     pub reserved: u32,
 
@@ -61,7 +61,7 @@ pub mod flag {
     pub const SPURIOUS: u32 = 1 << 2;
     /// Real threads that hand over by futex, one execution a process.
     pub const OS_THREADS: u32 = 1 << 3;
-    /// Stop (SIGSTOP-free: a trap) at the failure, for a debugger.
+    /// A trap at the failure, for a debugger.
     pub const TRAP_AT_FAILURE: u32 = 1 << 4;
     /// With [`FORK`]: the process is copied before `main`, so that what the program opens is each execution's own.
     pub const FORK_AT_START: u32 = 1 << 6;

@@ -61,7 +61,7 @@ use raddle_wire::explore::Header;
 
 pub use fatal::{aborts, assertion};
 pub use point::{Breaks, atomic, data, point, uninterrupted};
-pub use serve::{before_main, begin, exits, exits_at_once, opens, panics, prepare, retry_with_fork};
+pub use serve::{before_main, begin, exits, exits_at_once, panics, prepare, retry_with_fork};
 pub use snapshot::{mapped, mapping, unmapping};
 pub use threads::Logical;
 

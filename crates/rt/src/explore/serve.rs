@@ -429,14 +429,6 @@ pub fn panics() {
     }
 }
 
-/// The descriptors 0 to 2 need no fork.
-pub fn opens(fd: i32) -> i32 {
-    if fd > 2 {
-        retry_with_fork(outside::FILE);
-    }
-    fd
-}
-
 fn leave(code: usize) -> ! {
     loop {
         sys::syscall(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0]);
