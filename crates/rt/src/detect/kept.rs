@@ -312,14 +312,16 @@ mod tests {
         ) {
             HIGHEST.fetch_max(200, Relaxed);
             let (mut k, mut plain) = (Kept::EMPTY, Clock::ZERO);
-            // One releasing thread for each sid, which has learned of one other before its first release.
+            // One thread for each sid; whatever one does is released at once.
             let mut threads: Vec<Clock> = vec![Clock::ZERO; 200];
             for (assign, sid, by, other) in ops {
+                if assign {
+                    // It has acquired what the other has released so far: all of it, as any thread does.
+                    let learned = threads[other];
+                    threads[sid].join(&learned.0);
+                }
                 let c = &mut threads[sid];
                 c.0[sid] += by;
-                if assign {
-                    c.0[other] = c.0[other].max(by);
-                }
                 let snapshot = Snapshot::of(c);
                 if assign {
                     k.assign(stamp(c, snapshot, sid as u16));
