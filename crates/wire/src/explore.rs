@@ -8,11 +8,15 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
+use raddle_explore::races::Access;
 use raddle_explore::{
     Choice, Constraint, MAX_CONSTRAINTS, MAX_THREADS, Op, Step, TailWords, ThreadId, Weight,
 };
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlexp");
+
+/// Of this layout. 2: data races, leaks, output.
+pub const VERSION: u32 = 2;
 
 /// The name of the file in the session's folder.
 pub const FILE: &str = "explore";
@@ -34,7 +38,8 @@ pub struct Header {
     pub donors: u32,
     /// How many program counters the table behind the header has: see [`Header::points_at`].
     pub points: u32,
-    pub reserved: u32,
+    /// With [`flag::TRAP_AT_FAILURE`]: the number of the data race to stop at; 0: none.
+    pub wanted: u32,
 
     pub posted: AtomicU32,
     pub done: AtomicU32,
@@ -69,6 +74,8 @@ pub mod flag {
     pub const C11: u32 = 1 << 7;
     /// Each data access is a scheduling point, not only those of the table.
     pub const ALL_DATA: u32 = 1 << 5;
+    /// Data races of each execution go into its slot.
+    pub const RACES: u32 = 1 << 8;
 }
 
 /// [`Header::status`].
@@ -148,6 +155,21 @@ pub struct End {
     pub frames: [u64; FRAMES],
 }
 
+/// Data races of one execution that there is room for.
+pub const RACES: usize = 4;
+
+/// Two accesses that nothing orders, the later one first.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Race {
+    /// By [`raddle_explore::races::number`].
+    pub number: u32,
+    pub reserved: u32,
+    /// The granule of 8 bytes in which they meet.
+    pub granule: u64,
+    pub access: [Access; 2],
+}
+
 /// The fixed part of a slot.
 #[repr(C)]
 pub struct Slot {
@@ -176,6 +198,9 @@ pub struct Slot {
     pub message_len: u64,
     pub message: [u8; MESSAGE],
     pub end: [End; ENDS],
+    /// How many of `race` there are.
+    pub races: u64,
+    pub race: [Race; RACES],
     pub weight: [Weight; MAX_THREADS],
 }
 
@@ -183,7 +208,7 @@ impl Header {
     pub fn new(slots: u32, steps_room: u32, flags: u32, donors: u32, max_steps: u32) -> Header {
         Header {
             magic: MAGIC,
-            version: crate::VERSION,
+            version: VERSION,
             slots,
             steps_room,
             prefix_room: steps_room,
@@ -192,7 +217,7 @@ impl Header {
             max_steps,
             donors,
             points: 0,
-            reserved: 0,
+            wanted: 0,
             posted: AtomicU32::new(0),
             done: AtomicU32::new(0),
             worker_sleeps: AtomicU32::new(0),

@@ -100,7 +100,7 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Execution")]
     pub os_threads: bool,
 
-    /// Report the data races of the first runs as well
+    /// Look for data races in every schedule
     #[arg(long, help_heading = "Execution")]
     pub races: bool,
 

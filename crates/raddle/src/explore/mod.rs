@@ -11,7 +11,7 @@
 //! search      one strategy, several workers
 //! verdict     what an execution came to
 //! shrink      the same failure, smaller
-//! words, held, told   a failure as a finding: places, names, who holds what, the table
+//! words, held, told, race   a failure as a finding: places, names, who holds what, the table
 //! schedule    the .raddle file
 //! resume      an interrupted search
 //! ```
@@ -25,6 +25,7 @@ mod look;
 mod outcome;
 mod progress;
 mod resume;
+mod race;
 pub mod schedule;
 mod scope;
 mod search;
@@ -118,6 +119,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         (!args.search.no_spurious, flag::SPURIOUS),
         (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
         (args.search.memory == args::Memory::C11, flag::C11),
+        (args.search.races, flag::RACES),
     ];
     Recipe {
         program,

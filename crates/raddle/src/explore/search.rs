@@ -168,6 +168,9 @@ impl Search {
         } else if verdict.outcome == Outcome::Passed && self.passing.len() < PASSING {
             self.passing.push(view.to_trace());
         }
+        for failure in Failure::seen_by_monitors(e) {
+            self.add(failure);
+        }
         if ends_as_usual(e, &self.usual) {
             self.note_panics(e);
         }

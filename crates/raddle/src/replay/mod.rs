@@ -177,11 +177,10 @@ fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Ve
     let mut made = None;
     while made.is_none() && crew.in_flight() > 0 {
         crew.turn(&mut |_, e| {
-            let verdict = judge(&e, &usual);
-            let failure = Failure::of(&e, verdict);
-            let same_kind = failure.as_ref().is_some_and(|f| f.kind.name() == expected.kind);
-            let again = same_kind && matches!(verdict.outcome, Outcome::Failed { .. });
-            made = Some(Made { trace: e.trace(verdict.outcome), failure, again });
+            let failure = Failure::wanted(&e, &usual, expected.number);
+            let again = failure.as_ref().is_some_and(|f| f.kind.name() == expected.kind);
+            let outcome = failure.as_ref().map_or(judge(&e, &usual).outcome, |f| f.trace.outcome);
+            made = Some(Made { trace: e.trace(outcome), failure, again });
         })?;
     }
     let modules = crew.modules().to_vec();

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use raddle_explore::{MAX_THREADS, OpKind};
 
 use super::point::point;
-use super::{Wait, fatal, is_on, op, state};
+use super::{Wait, fatal, is_on, op, races, state};
 use crate::sys;
 
 const LOG2_ARENA: usize = 32;
@@ -125,6 +125,9 @@ pub fn free(p: *mut c_void, pc: usize) {
     if state().running {
         let n = head.size;
         point(op(OpKind::Free, at, pc).with_other((at + n) as u64), Wait::Nothing, pc);
+        if head.state == LIVE {
+            races::freed(at, n, pc);
+        }
     }
     if head.state != LIVE {
         if state().running {

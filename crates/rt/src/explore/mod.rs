@@ -17,7 +17,8 @@
 //! cancel    a thread that asks another to end
 //! timers    timers and their callbacks, which are logical threads too
 //! fork      processes that the program makes, and waiting for them
-//! memory    stale values, as the C11 model allows them
+//! memory    happens-before, and stale values, as the C11 model allows them
+//! races     the data races of the execution under way
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
 //! ```
@@ -45,6 +46,7 @@ pub mod memory;
 mod os_threads;
 mod peek;
 mod point;
+mod races;
 mod serve;
 pub mod signals;
 mod snapshot;
@@ -141,8 +143,10 @@ pub struct State {
     serve: serve::Serve,
     snapshot: snapshot::Snapshot,
     pub time: time::Time,
-    /// Null: loads read the newest values.
+    /// Null: loads read the newest values, and nobody asks what happens before what.
     memory: *mut raddle_explore::stale::Model,
+    /// Null: nobody asks for data races.
+    races: *mut raddle_explore::races::Races,
     /// Spurious wake-ups that this execution may still have.
     pub spurious: u32,
     /// Expiries of timers since the program's own threads last made a step.
@@ -175,6 +179,7 @@ pub fn turn_on(header: *mut Header) {
     heap::prepare();
     time::prepare();
     memory::prepare();
+    races::prepare();
     prepare();
     fork::prepare();
     ON.store(true, Release);

@@ -13,7 +13,7 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, memory, os_threads, state, threads, time};
+use super::{Logical, fatal, has, heap, memory, os_threads, races, state, threads, time};
 use crate::interpose::Real;
 use crate::sys;
 
@@ -310,6 +310,7 @@ fn execute() {
     slot.panics = 0;
     slot.spins_at = 0;
     slot.ends = 0;
+    slot.races = 0;
     slot.detail = 0;
     slot.address = 0;
     slot.message_len = 0;
@@ -344,6 +345,7 @@ fn execute() {
     s.arrived = s.serve.arrived;
     s.time = s.serve.time;
     memory::begin();
+    races::begin();
     s.running = !has(flag::FORK_AT_START);
     // SAFETY: the program's context, with its stack as it was left.
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };

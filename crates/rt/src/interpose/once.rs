@@ -76,7 +76,7 @@ interpose! {
         // While the initialiser runs the lowest bit is set.
         sync_explore::initialiser(once as usize, once as usize, 1, pc);
         let r = real(once, routine);
-        explore::memory::initialised(once as usize);
+        explore::memory::released(once as usize);
         r
     }
 }
@@ -134,7 +134,7 @@ extern "C" fn guard_release(guard: usize) {
     sync::release(current(), guard);
     if explore::is_on() {
         // The compiler's code looks at the byte by itself.
-        explore::memory::initialised(guard);
+        explore::memory::released(guard);
         explore::memory::store(guard, 1, RELEASE, 1u8);
     }
     done.store(1, Release);
