@@ -156,6 +156,10 @@ fn synchronises(o: &Op) {
             model.acquire(me, o.keys()[0]);
             model.release(me, o.keys()[0]);
         }
+        Timer => {
+            model.acquire(me, o.object);
+            model.release(me, o.object);
+        }
         Signal => model.release(me, SIGNALS | o.object),
         Join if s.threads[o.object as usize].ended => model.join(me, o.object as usize),
         Free => model.forget(o.object, o.other),
@@ -170,7 +174,34 @@ pub fn created(child: usize) {
     }
 }
 
-/// The running thread has run an initialiser to its end, or ends and gives up a mutex.
+/// The running thread comes past an initialiser, or is about to run it. One that threw happened before.
+pub fn initialises(at: usize) {
+    let s = state();
+    let me = s.current;
+    let Some(model) = model() else { return };
+    for i in (0..s.count).filter(|i| *i != me && s.threads[*i].initialisers.contains(&at)) {
+        model.join(me, i);
+    }
+    if let Some(free) = s.threads[me].initialisers.iter_mut().find(|i| **i == 0 || **i == at) {
+        *free = at;
+    }
+}
+
+/// What the running thread does comes after whoever has [`released`] this.
+pub fn acquired(at: usize) {
+    if let Some(model) = model() {
+        model.acquire(state().current, at as u64);
+    }
+}
+
+/// The running thread has come past an initialiser.
+pub fn initialised(at: usize) {
+    let s = state();
+    s.threads[s.current].initialisers.iter_mut().filter(|i| **i == at).for_each(|i| *i = 0);
+    released(at);
+}
+
+/// The running thread has run an initialiser to its end, or ends and gives up a mutex, or a FILE.
 pub fn released(at: usize) {
     if let Some(model) = model() {
         model.release(state().current, at as u64);

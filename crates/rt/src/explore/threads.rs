@@ -73,6 +73,8 @@ pub struct Logical {
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
     pub since: u64,
+    /// Initialisers that it has begun to run and not come past: it is in them, or they threw.
+    pub initialisers: [usize; 4],
 }
 
 impl Logical {
@@ -111,6 +113,7 @@ impl Logical {
         cut_short: false,
         uninterrupted: 0,
         since: 0,
+        initialisers: [0; 4],
     };
 
     /// A thread of a timer that has nothing to do: it keeps no process alive, and is in nobody's way.
@@ -392,6 +395,7 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
     };
     s.pending[i] = first.0;
     s.count += 1;
+    memory::created(i);
     i
 }
 

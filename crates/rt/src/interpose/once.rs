@@ -75,8 +75,9 @@ interpose! {
     } explore {
         // While the initialiser runs the lowest bit is set.
         sync_explore::initialiser(once as usize, once as usize, 1, pc);
+        explore::memory::initialises(once as usize);
         let r = real(once, routine);
-        explore::memory::released(once as usize);
+        explore::memory::initialised(once as usize);
         r
     }
 }
@@ -144,5 +145,8 @@ extern "C" fn guard_release(guard: usize) {
 #[unsafe(export_name = "__interpose___cxa_guard_abort")]
 extern "C" fn guard_abort(guard: usize) {
     sync::release(current(), guard);
+    if explore::is_on() {
+        explore::memory::released(guard);
+    }
     leave(words(guard).1);
 }
