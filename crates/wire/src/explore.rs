@@ -8,7 +8,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use raddle_explore::races::Access;
+use raddle_explore::races::{Access, CALLERS};
 use raddle_explore::{
     Choice, Constraint, MAX_CONSTRAINTS, MAX_THREADS, Op, Step, TailWords, ThreadId, Weight,
 };
@@ -76,6 +76,10 @@ pub mod flag {
     pub const ALL_DATA: u32 = 1 << 5;
     /// Data races of each execution go into its slot.
     pub const RACES: u32 = 1 << 8;
+    /// Heap blocks of the execution that nothing points to at its end go into its slot.
+    pub const LEAKS: u32 = 1 << 9;
+    /// What the program prints on descriptor 1, which is a file of the session's, goes into the slot.
+    pub const OUTPUT: u32 = 1 << 10;
 }
 
 /// [`Header::status`].
@@ -170,6 +174,25 @@ pub struct Race {
     pub access: [Access; 2],
 }
 
+/// Places of lost blocks that there is room for, and how much of what was printed.
+pub const LEAKS: usize = 4;
+pub const OUTPUT: usize = 2048;
+
+/// Heap blocks that nothing points to any more, allocated at one place.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Leak {
+    /// The same for the same place.
+    pub number: u32,
+    /// How many blocks, and of how many bytes together.
+    pub blocks: u32,
+    pub bytes: u64,
+    /// The thread that allocated the first.
+    pub thread: u64,
+    /// Where: program counters, innermost first; 0: no further caller.
+    pub frames: [u64; 1 + CALLERS],
+}
+
 /// The fixed part of a slot.
 #[repr(C)]
 pub struct Slot {
@@ -201,6 +224,13 @@ pub struct Slot {
     /// How many of `race` there are.
     pub races: u64,
     pub race: [Race; RACES],
+    /// How many of `leak` there are.
+    pub leaks: u64,
+    pub leak: [Leak; LEAKS],
+    /// A hash of all that was printed; how much that was; and its beginning.
+    pub output_hash: u64,
+    pub output_len: u64,
+    pub output: [u8; OUTPUT],
     pub weight: [Weight; MAX_THREADS],
 }
 

@@ -10,6 +10,7 @@
 //! crew        a worker and its successors
 //! search      one strategy, several workers
 //! verdict     what an execution came to
+//! monitors    what was seen in it besides: data races, leaks, output
 //! shrink      the same failure, smaller
 //! words, held, told, race   a failure as a finding: places, names, who holds what, the table
 //! schedule    the .raddle file
@@ -22,6 +23,7 @@ mod first_runs;
 mod held;
 mod interrupt;
 mod look;
+mod monitors;
 mod outcome;
 mod progress;
 mod resume;
@@ -120,6 +122,8 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
         (args.search.memory == args::Memory::C11, flag::C11),
         (args.search.races, flag::RACES),
+        (args.search.leaks, flag::LEAKS),
+        (args.search.same_output, flag::OUTPUT),
     ];
     Recipe {
         program,

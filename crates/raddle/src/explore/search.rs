@@ -18,6 +18,7 @@ use raddle_wire::explore::outcome;
 use serde::{Deserialize, Serialize};
 
 use super::crew::{Crew, CrewError, Notes};
+use super::monitors;
 use super::scope::Scoped;
 use super::verdict::{Failure, Usual, Verdict, ends_as_usual, judge};
 use super::worker::{Ending, Execution, Recipe};
@@ -168,10 +169,11 @@ impl Search {
         } else if verdict.outcome == Outcome::Passed && self.passing.len() < PASSING {
             self.passing.push(view.to_trace());
         }
-        for failure in Failure::seen_by_monitors(e) {
+        for failure in monitors::seen(e, &self.usual) {
             self.add(failure);
         }
         if ends_as_usual(e, &self.usual) {
+            self.usual.output = self.usual.output.or(monitors::output(e).map(|o| o.hash));
             self.note_panics(e);
         }
     }

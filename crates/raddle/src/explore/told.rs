@@ -13,6 +13,7 @@ use raddle_finding::{
 use raddle_wire::explore::{End, FRAMES};
 
 use super::held::{Held, cycle, held};
+use super::monitors::Seen;
 use super::race;
 use super::verdict::{Failure, circling};
 use super::words::{Words, lock_of};
@@ -32,7 +33,7 @@ pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, module
     let explanation = explain::nearest(failure.trace.view(), candidates.iter().copied())
         .map(|i| explain::explain(failure.trace.view(), candidates[i]))
         .unwrap_or_default();
-    if let Some(found) = &failure.facts.race {
+    if let Some(Seen::Race(found)) = &failure.facts.seen {
         return race::finding(found, steps, &mut words);
     }
     let held = held(steps);
@@ -78,7 +79,15 @@ impl Teller<'_> {
 
     fn accesses(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let mut deeds = Vec::new();
-        if matches!(self.failure.kind, Kind::Deadlock | Kind::Livelock) {
+        if let Some(Seen::Leak(leak)) = &self.failure.facts.seen {
+            let n = leak.frames.iter().position(|f| *f == 0).unwrap_or(leak.frames.len());
+            let stack = words.stack(&leak.frames[..n]);
+            let thread = ThreadId(leak.thread as u16);
+            finding.accesses.push(self.access(words, thread, Deed::Allocate, stack));
+            deeds.push("allocated what is lost".into());
+        } else if matches!(self.failure.kind, Kind::NonDeterminism) {
+            // It is nobody's deed: the execution ran to its end.
+        } else if matches!(self.failure.kind, Kind::Deadlock | Kind::Livelock) {
             self.everybody(words, finding, &mut deeds);
         } else {
             self.who_failed(words, finding, &mut deeds);
@@ -229,6 +238,9 @@ impl Teller<'_> {
             }
             return;
         }
+        if self.failure.facts.seen.is_some() {
+            return;
+        }
         let thread = ThreadId(self.failure.facts.thread);
         let end = self.ends().find(|end| end.thread == thread);
         let stack = end.map(|end| words.stack(&self.frames_of(end))).unwrap_or_default();
@@ -372,7 +384,7 @@ mod tests {
     }
 
     fn failure(kind: Kind, steps: Vec<Step>, ends: Vec<End>) -> Failure {
-        let facts = Facts { sentence: "it fails".into(), thread: 1, address: 0, ends, race: None };
+        let facts = Facts { sentence: "it fails".into(), thread: 1, address: 0, ends, seen: None };
         Failure { kind, what: 1, facts, trace: trace(steps), after: 1 }
     }
 

@@ -5,9 +5,10 @@
 
 use raddle_explore::{OpKind, Outcome, Step, Trace};
 use raddle_finding::Kind;
-use raddle_wire::explore::{End, Race, outcome};
+use raddle_wire::explore::{End, outcome};
 
 use super::crew::{in_words, signal_name};
+use super::monitors::{self, Seen};
 use super::worker::{Ending, Execution};
 
 /// How the program ends when nothing is wrong.
@@ -18,6 +19,8 @@ pub struct Usual {
     pub panics: Option<u32>,
     /// It is a program in Rust: [`PANIC_STATUS`] says that it panicked.
     pub rust: bool,
+    /// A hash of what the first execution that ended well printed, if that counts.
+    pub output: Option<u64>,
 }
 
 /// With this status Rust ends a program whose first thread panics.
@@ -32,8 +35,8 @@ pub struct Facts {
     pub thread: u16,
     pub address: u64,
     pub ends: Vec<End>,
-    /// A data race: its two accesses.
-    pub race: Option<Race>,
+    /// What a monitor saw, if it was one that was asked for.
+    pub seen: Option<Seen>,
 }
 
 /// An execution that failed.
@@ -191,10 +194,6 @@ fn ends<'a>(e: &Execution<'a>) -> &'a [End] {
     &e.slot.end[..(e.slot.ends as usize).min(e.slot.end.len())]
 }
 
-fn races<'a>(e: &Execution<'a>) -> &'a [Race] {
-    &e.slot.race[..(e.slot.races as usize).min(e.slot.race.len())]
-}
-
 fn message(e: &Execution<'_>) -> String {
     let n = (e.slot.message_len as usize).min(e.slot.message.len());
     String::from_utf8_lossy(&e.slot.message[..n]).into_owned()
@@ -210,31 +209,14 @@ impl Failure {
             thread: if finished { e.slot.thread as u16 } else { last },
             address: e.slot.address,
             ends: ends(e).to_vec(),
-            race: None,
+            seen: None,
         };
         Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0 })
     }
 
-    fn of_race(e: &Execution<'_>, race: &Race) -> Failure {
-        let facts = Facts {
-            sentence: "two accesses are not ordered".into(),
-            thread: race.access[0].thread,
-            address: race.granule,
-            ends: Vec::new(),
-            race: Some(*race),
-        };
-        let trace = e.trace(Outcome::Failed { what: race.number });
-        Failure { kind: Kind::DataRace, what: race.number, facts, trace, after: 0 }
-    }
-
-    /// What the monitors saw in an execution, whatever it came to.
-    pub fn seen_by_monitors(e: &Execution<'_>) -> Vec<Failure> {
-        races(e).iter().map(|race| Failure::of_race(e, race)).collect()
-    }
-
     /// For somebody who looks for failure `what`: that one, if it is there, else what the execution came to.
     pub fn wanted(e: &Execution<'_>, usual: &Usual, what: u32) -> Option<Failure> {
-        let seen = Failure::seen_by_monitors(e).into_iter().find(|f| f.what == what);
+        let seen = monitors::seen(e, usual).into_iter().find(|f| f.what == what);
         seen.or_else(|| Failure::of(e, judge(e, usual)))
     }
 }

@@ -155,11 +155,20 @@ impl Recipe {
         command
     }
 
+    /// Where what the program prints goes: nowhere, or where the runtime looks it up.
+    fn output(&self, folder: &std::path::Path) -> Result<Stdio> {
+        if self.flags & explore::flag::OUTPUT == 0 {
+            return Ok(Stdio::null());
+        }
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(folder.join("output"));
+        Ok(file.context("cannot make the file for what the program prints")?.into())
+    }
+
     /// Starts a worker and waits until it takes orders.
     pub fn start(&self, is_over: &(dyn Fn() -> bool + Sync)) -> Result<Result<Worker, Trouble>> {
         let (folder, memory) = self.session()?;
         let mut command = self.command(folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(self.output(folder.path())?).stderr(Stdio::null());
         apart(&mut command);
         let child =
             command.spawn().with_context(|| format!("cannot start {}", self.program.path.display()))?;

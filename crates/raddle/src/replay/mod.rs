@@ -165,7 +165,8 @@ fn passing(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Vec<Trace> {
 fn usual(recipe: &Recipe, schedule: &Schedule) -> Usual {
     let expected = &schedule.head.expected;
     let rust = is_rust(&recipe.program.path);
-    Usual { status: expected.usual_status, panics: expected.usual_panics, rust }
+    let output = expected.usual_output.as_deref().and_then(|hash| u64::from_str_radix(hash, 16).ok());
+    Usual { status: expected.usual_status, panics: expected.usual_panics, rust, output }
 }
 
 fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Vec<Mapped>)> {

@@ -18,6 +18,8 @@
 //! timers    timers and their callbacks, which are logical threads too
 //! fork      processes that the program makes, and waiting for them
 //! memory    happens-before, and stale values, as the C11 model allows them
+//! leaks     blocks that nothing points to at the end
+//! output    what is printed
 //! races     the data races of the execution under way
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
@@ -42,8 +44,10 @@ pub mod cancel;
 mod fatal;
 pub mod fork;
 pub mod heap;
+mod leaks;
 pub mod memory;
 mod os_threads;
+mod output;
 mod peek;
 mod point;
 mod races;
@@ -147,6 +151,10 @@ pub struct State {
     memory: *mut raddle_explore::stale::Model,
     /// Null: nobody asks for data races.
     races: *mut raddle_explore::races::Races,
+    /// Null: nobody asks for leaks.
+    leaks: *mut leaks::Leaks,
+    /// A second name for what was descriptor 1; 0: nobody asks what is printed.
+    output: usize,
     /// Spurious wake-ups that this execution may still have.
     pub spurious: u32,
     /// Expiries of timers since the program's own threads last made a step.
@@ -180,6 +188,8 @@ pub fn turn_on(header: *mut Header) {
     time::prepare();
     memory::prepare();
     races::prepare();
+    leaks::prepare();
+    output::prepare();
     prepare();
     fork::prepare();
     ON.store(true, Release);

@@ -13,7 +13,7 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, memory, os_threads, races, state, threads, time};
+use super::{Logical, fatal, has, heap, leaks, memory, os_threads, output, races, state, threads, time};
 use crate::interpose::Real;
 use crate::sys;
 
@@ -114,6 +114,7 @@ pub fn prepare() {
 
 extern "C" fn last_at_exit() {
     if state().running {
+        output::flush();
         let status = state().serve.exit_status;
         finish_exit(status);
     }
@@ -311,6 +312,9 @@ fn execute() {
     slot.spins_at = 0;
     slot.ends = 0;
     slot.races = 0;
+    slot.leaks = 0;
+    slot.output_len = 0;
+    slot.output_hash = 0;
     slot.detail = 0;
     slot.address = 0;
     slot.message_len = 0;
@@ -346,6 +350,8 @@ fn execute() {
     s.time = s.serve.time;
     memory::begin();
     races::begin();
+    leaks::begin();
+    output::begin();
     s.running = !has(flag::FORK_AT_START);
     // SAFETY: the program's context, with its stack as it was left.
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };
@@ -355,6 +361,7 @@ fn execute() {
 fn start_execution() {
     let s = state();
     s.threads[0].kernel_id = sys::thread_id();
+    heap::keep();
     s.running = true;
 }
 
@@ -364,6 +371,7 @@ pub fn finish(what: u32) -> ! {
     s.running = false;
     let count = s.count;
     let diverged = s.pilot.divergence().map_or(0, |d| d + 1);
+    output::note();
     let slot = s.serve.slot();
     slot.threads = count as u32;
     slot.diverged = diverged;
@@ -403,6 +411,7 @@ pub fn finish_exit(code: i32) -> ! {
     let s = state();
     s.serve.slot().detail = code as u32 as u64;
     s.serve.slot().thread = s.current as u32;
+    leaks::look();
     finish(outcome::EXIT)
 }
 

@@ -193,6 +193,15 @@ pub fn donors() -> usize {
     COUNT.load(Relaxed) as usize
 }
 
+/// The memory of logical thread `i`, which is not the first: its stack from where it is in use, with its thread-local storage and its
+/// descriptor; of one that has ended, the descriptor alone.
+pub fn memory_of(i: usize) -> (usize, usize) {
+    let (t, d) = (&state().threads[i], donor(i - 1));
+    let low = if t.ended { d.context.thread_pointer() } else { t.context.stack() };
+    // A stack that the program gave is the program's memory like any other.
+    if (d.low..d.top).contains(&low) { (low, d.top) } else { (d.context.thread_pointer(), d.top) }
+}
+
 /// The donors' stacks from end to end.
 pub fn whole_stacks() -> impl Iterator<Item = (usize, usize)> {
     (0..donors()).map(|i| (donor(i).low, donor(i).top))
