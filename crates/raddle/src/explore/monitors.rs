@@ -78,14 +78,19 @@ impl Output<'_> {
     /// Characters of the output that are told.
     const TOLD: usize = 200;
 
-    fn sentence(&self) -> String {
+    /// Its beginning, on one line.
+    pub fn text(&self) -> String {
         let text = String::from_utf8_lossy(self.begin);
-        let told: String = text.trim_end().chars().take(Self::TOLD).collect();
-        let more = if told.len() < text.trim_end().len() || self.len as usize > self.begin.len() { " …" } else { "" };
-        let told = told.replace('\n', "\\n");
+        let text = text.trim_end();
+        let told: String = text.chars().take(Self::TOLD).collect();
+        let more = told.len() < text.len() || self.len as usize > self.begin.len();
+        told.replace('\n', "\\n") + if more { " …" } else { "" }
+    }
+
+    fn sentence(&self) -> String {
         match self.len {
-            0 => "the program prints nothing, and something else in another schedule".into(),
-            _ => format!("the program prints `{told}{more}`, and something else in another schedule"),
+            0 => "the program prints nothing, and something in another schedule".into(),
+            _ => format!("the program prints `{}`, and something else in another schedule", self.text()),
         }
     }
 }
