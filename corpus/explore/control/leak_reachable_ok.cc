@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-static std::vector<int> *for_good;
+std::vector<int> *for_good;
 static thread_local char *own;
-static char *middle;
+char *middle;
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static sem_t never;
 

@@ -53,7 +53,9 @@ pub struct Header {
     pub detail: AtomicU64,
     /// Bytes that are put back between two executions.
     pub snapshot_bytes: AtomicU64,
-    pub reserved2: [u64; 4],
+    /// The process that executes orders; 0: none yet. One that it starts may be instrumented too, and runs as it is.
+    pub owner: AtomicU64,
+    pub reserved2: [u64; 3],
 }
 
 /// [`Header::flags`].
@@ -80,6 +82,8 @@ pub mod flag {
     pub const LEAKS: u32 = 1 << 9;
     /// What the program prints on descriptor 1, which is a file of the session's, goes into the slot.
     pub const OUTPUT: u32 = 1 << 10;
+    /// The program is not instrumented: the runtime is preloaded, and sees what is called.
+    pub const PLAIN: u32 = 1 << 11;
 }
 
 /// [`Header::status`].
@@ -256,7 +260,8 @@ impl Header {
             status: AtomicU32::new(status::STARTING),
             detail: AtomicU64::new(0),
             snapshot_bytes: AtomicU64::new(0),
-            reserved2: [0; 4],
+            owner: AtomicU64::new(0),
+            reserved2: [0; 3],
         }
     }
 

@@ -99,9 +99,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         "no schedule came to its end in {} s: give it more time with --seconds",
         args.search.limit()
     );
-    if !recipe.program.has_runtime && !seen.instrumented && !args.search.resume {
+    if recipe.flags & flag::PLAIN != 0 {
         notes.say(&format!(
-            "`{}` is not instrumented: its calls that synchronise were explored, its accesses to memory were not seen",
+            "`{}` is not instrumented: its calls that synchronise, wait, allocate and free were explored; its accesses to memory and its \
+             atomic operations were not seen, so no race and no use after free is found, and a loop that spins on one of them is a hang. \
+             Build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`",
             recipe.program.path.display()
         ));
     }
@@ -155,6 +157,9 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     }
     let limit = Duration::from_secs_f64((options.limit() / 3.0).clamp(2.0, 10.0));
     let seen = first_runs::see(recipe, &scope, options.races, limit)?;
+    if !recipe.program.has_runtime && !seen.instrumented {
+        recipe.flags |= flag::PLAIN;
+    }
     recipe.points.clone_from(&seen.points);
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
     let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };

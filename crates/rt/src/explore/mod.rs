@@ -195,6 +195,12 @@ pub fn turn_on(header: *mut Header) {
     ON.store(true, Release);
 }
 
+/// The process runs as it is from now on: another one is explored, or this is a child of its.
+pub fn turn_off() {
+    ON.store(false, Relaxed);
+    state().running = false;
+}
+
 /// An operation at `pc`. The low half of a program counter is the same in every schedule, and the driver knows the rest.
 pub fn op(kind: OpKind, object: usize, pc: usize) -> Op {
     Op::new(kind, object as u64, pc as u32)

@@ -164,6 +164,9 @@ pub fn begin(_pc: usize) {
         return;
     }
     s.serve.begun = true;
+    if !s.serve.child && !is_owner() {
+        return super::turn_off();
+    }
     if s.serve.has_forked && !has(flag::FORK_AT_START) {
         give_up_worker(status::NEEDS_FORK, outside::PROCESS);
     }
@@ -177,6 +180,13 @@ pub fn begin(_pc: usize) {
         return start_execution();
     }
     enter_loop();
+}
+
+/// One process executes orders: the first that comes here.
+fn is_owner() -> bool {
+    let me = u64::from(sys::pid());
+    let was = header().owner.compare_exchange(0, me, Relaxed, Relaxed);
+    was.is_ok() || was == Err(me)
 }
 
 fn enter_loop() {
@@ -213,6 +223,9 @@ fn prime_unwinding() {
 /// Before `main`. With [`flag::FORK_AT_START`] each execution begins here, in a process of its own.
 pub fn before_main() {
     if has(flag::FORK_AT_START) {
+        if !is_owner() {
+            return super::turn_off();
+        }
         enter_loop();
     }
 }

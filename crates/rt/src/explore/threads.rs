@@ -157,10 +157,11 @@ fn donor(i: usize) -> &'static mut Donor {
     unsafe { &mut (*DONORS.get())[i] }
 }
 
+static CREATE: Real = Real::new(c"pthread_create", None);
+type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;
+
 /// Makes `n` donors, each of which is parked before the next is made.
 pub fn make_donors(n: usize) {
-    static CREATE: Real = Real::new(c"pthread_create", None);
-    type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;
     let mask = sys::block_signals();
     let mut made = 0;
     for i in 0..n.min(MAX_THREADS - 1) {
@@ -325,6 +326,12 @@ pub unsafe fn create(
     pc: usize,
 ) -> c_int {
     super::begin(pc);
+    if !super::is_on() {
+        // SAFETY: the program's call, passed on. C11's start functions give an int, which is in the same register.
+        return unsafe {
+            core::mem::transmute::<usize, Create>(CREATE.get())(handle, attributes, function, argument)
+        };
+    }
     let i = next_id();
     point(op(OpKind::Create, i, pc), Wait::Nothing, pc);
     // Others may have created threads meanwhile.
