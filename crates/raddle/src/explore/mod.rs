@@ -10,8 +10,9 @@
 //! crew        a worker and its successors
 //! search      one strategy, several workers
 //! verdict     what an execution came to
+//! monitors    what was seen in it besides: data races, leaks, output
 //! shrink      the same failure, smaller
-//! words, held, told   a failure as a finding: places, names, who holds what, the table
+//! words, held, told, race   a failure as a finding: places, names, who holds what, the table
 //! schedule    the .raddle file
 //! resume      an interrupted search
 //! ```
@@ -22,9 +23,11 @@ mod first_runs;
 mod held;
 mod interrupt;
 mod look;
+mod monitors;
 mod outcome;
 mod progress;
 mod resume;
+mod race;
 pub mod schedule;
 mod scope;
 mod search;
@@ -96,9 +99,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         "no schedule came to its end in {} s: give it more time with --seconds",
         args.search.limit()
     );
-    if !recipe.program.has_runtime && !seen.instrumented && !args.search.resume {
+    if recipe.flags & flag::PLAIN != 0 {
         notes.say(&format!(
-            "`{}` is not instrumented: its calls that synchronise were explored, its accesses to memory were not seen",
+            "`{}` is not instrumented: its calls that synchronise, wait, allocate and free were explored; its accesses to memory and its \
+             atomic operations were not seen, so no race and no use after free is found, and a loop that spins on one of them is a hang. \
+             Build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`",
             recipe.program.path.display()
         ));
     }
@@ -118,6 +123,9 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         (!args.search.no_spurious, flag::SPURIOUS),
         (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
         (args.search.memory == args::Memory::C11, flag::C11),
+        (args.search.races, flag::RACES),
+        (args.search.leaks, flag::LEAKS),
+        (args.search.same_output, flag::OUTPUT),
     ];
     Recipe {
         program,
@@ -149,6 +157,9 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     }
     let limit = Duration::from_secs_f64((options.limit() / 3.0).clamp(2.0, 10.0));
     let seen = first_runs::see(recipe, &scope, options.races, limit)?;
+    if !recipe.program.has_runtime && !seen.instrumented {
+        recipe.flags |= flag::PLAIN;
+    }
     recipe.points.clone_from(&seen.points);
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
     let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use raddle_explore::Op;
-use raddle_finding::{Finding, Report, Stat};
+use raddle_finding::{Finding, Kind, Report, Stat};
 
 use super::args::Args;
 use super::crew::{Crew, Notes};
@@ -154,6 +154,7 @@ impl Results {
                 message: small.failure.facts.sentence.clone(),
                 usual_status: self.search.usual.status,
                 usual_panics: self.search.usual.panics,
+                usual_output: self.search.usual.output.map(|hash| format!("{hash:x}")),
             },
         };
         let text = Schedule { head, steps: small.failure.trace.steps.clone() }.write();
@@ -199,6 +200,9 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
         search.strategy.name(),
         if small.fewest { ", and with fewer it does not happen" } else { "" }
     )];
+    if small.failure.kind == Kind::NonDeterminism {
+        notes.push(format!("the first schedule printed `{}`", search.printed));
+    }
     if !small.again {
         notes.push("it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into());
     }

@@ -70,6 +70,9 @@ pub struct Expected {
     pub usual_status: i32,
     #[serde(default)]
     pub usual_panics: Option<u32>,
+    /// A hash of what the program usually prints, hexadecimal.
+    #[serde(default)]
+    pub usual_output: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

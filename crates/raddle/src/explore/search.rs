@@ -18,6 +18,7 @@ use raddle_wire::explore::outcome;
 use serde::{Deserialize, Serialize};
 
 use super::crew::{Crew, CrewError, Notes};
+use super::monitors;
 use super::scope::Scoped;
 use super::verdict::{Failure, Usual, Verdict, ends_as_usual, judge};
 use super::worker::{Ending, Execution, Recipe};
@@ -95,6 +96,8 @@ pub struct Search {
     pub scoped: Option<Scoped>,
     /// A load, and a store of its thread that it could have passed with an effect that no interleaving has (4.5).
     pub overtaking: Option<(Op, Option<Op>)>,
+    /// What the first execution that ended well printed, if that is watched.
+    pub printed: String,
     handed_out: u64,
     most_schedules: u64,
     keep_going: bool,
@@ -119,6 +122,7 @@ impl Search {
             alone: false,
             scoped: None,
             overtaking: None,
+            printed: String::new(),
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
             keep_going,
@@ -168,7 +172,14 @@ impl Search {
         } else if verdict.outcome == Outcome::Passed && self.passing.len() < PASSING {
             self.passing.push(view.to_trace());
         }
+        for failure in monitors::seen(e, &self.usual) {
+            self.add(failure);
+        }
         if ends_as_usual(e, &self.usual) {
+            if let (None, Some(output)) = (self.usual.output, monitors::output(e)) {
+                self.usual.output = Some(output.hash);
+                self.printed = output.text();
+            }
             self.note_panics(e);
         }
     }

@@ -8,6 +8,7 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{End, outcome};
 
 use super::crew::{in_words, signal_name};
+use super::monitors::{self, Seen};
 use super::worker::{Ending, Execution};
 
 /// How the program ends when nothing is wrong.
@@ -18,6 +19,8 @@ pub struct Usual {
     pub panics: Option<u32>,
     /// It is a program in Rust: [`PANIC_STATUS`] says that it panicked.
     pub rust: bool,
+    /// A hash of what the first execution that ended well printed, if that counts.
+    pub output: Option<u64>,
 }
 
 /// With this status Rust ends a program whose first thread panics.
@@ -32,6 +35,8 @@ pub struct Facts {
     pub thread: u16,
     pub address: u64,
     pub ends: Vec<End>,
+    /// What a monitor saw, if it was one that was asked for.
+    pub seen: Option<Seen>,
 }
 
 /// An execution that failed.
@@ -204,8 +209,15 @@ impl Failure {
             thread: if finished { e.slot.thread as u16 } else { last },
             address: e.slot.address,
             ends: ends(e).to_vec(),
+            seen: None,
         };
         Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0 })
+    }
+
+    /// For somebody who looks for failure `what`: that one, if it is there, else what the execution came to.
+    pub fn wanted(e: &Execution<'_>, usual: &Usual, what: u32) -> Option<Failure> {
+        let seen = monitors::seen(e, usual).into_iter().find(|f| f.what == what);
+        seen.or_else(|| Failure::of(e, judge(e, usual)))
     }
 }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_explore::{Order, Outcome, Step, Trace, TraceView};
-use raddle_wire::config::{Config, Mode};
+use raddle_wire::config::{self, Config, Mode};
 use raddle_wire::explore::{self, Header, Parts, Slot, status};
 use rustix::thread::futex;
 
@@ -125,7 +125,8 @@ impl Recipe {
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
             .tempdir()
             .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
-        let mut page = Config::new(Mode::Explore, 0, 0).as_bytes().to_vec();
+        let plain = if self.flags & explore::flag::PLAIN != 0 { config::flag::PLAIN } else { 0 };
+        let mut page = Config::new(Mode::Explore, 0, plain).as_bytes().to_vec();
         page.resize(4096, 0);
         std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;
         let header = self.header();
@@ -155,11 +156,20 @@ impl Recipe {
         command
     }
 
+    /// Where what the program prints goes: nowhere, or where the runtime looks it up.
+    fn output(&self, folder: &std::path::Path) -> Result<Stdio> {
+        if self.flags & explore::flag::OUTPUT == 0 {
+            return Ok(Stdio::null());
+        }
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(folder.join("output"));
+        Ok(file.context("cannot make the file for what the program prints")?.into())
+    }
+
     /// Starts a worker and waits until it takes orders.
     pub fn start(&self, is_over: &(dyn Fn() -> bool + Sync)) -> Result<Result<Worker, Trouble>> {
         let (folder, memory) = self.session()?;
         let mut command = self.command(folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(self.output(folder.path())?).stderr(Stdio::null());
         apart(&mut command);
         let child =
             command.spawn().with_context(|| format!("cannot start {}", self.program.path.display()))?;
@@ -220,7 +230,7 @@ impl Worker {
                 return Err(Trouble::Silent);
             }
         }
-        self.modules = modules(self.child.id());
+        self.modules = modules(self.header().owner.load(Acquire));
         Ok(())
     }
 
@@ -361,7 +371,7 @@ pub fn write(parts: Parts<'_>, order: &Order) {
 }
 
 /// The files that a process has mapped.
-fn modules(pid: u32) -> Vec<Mapped> {
+fn modules(pid: u64) -> Vec<Mapped> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     maps.lines().filter_map(mapped).collect()
 }

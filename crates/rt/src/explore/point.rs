@@ -6,7 +6,7 @@ use raddle_wire::explore::{flag, outcome};
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
-use super::{Wait, cancel, fatal, has, memory as c11, op, os_threads, serve, signals, state, timers};
+use super::{Wait, cancel, fatal, has, memory as c11, op, os_threads, races, serve, signals, state, timers};
 
 /// What may end a wait before what is waited for has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -258,10 +258,11 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     memory(o.with_drain(drains), address, pc);
 }
 
-/// Before a plain access. Those that the detector found racy are points (3.5).
+/// Before a plain access of `len` bytes. Those that the detector found racy are points (3.5). `counts`: the program does not
+/// want it to be ignored.
 #[cold]
 #[inline(never)]
-pub fn data(write: bool, address: usize, pc: usize) {
+pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     let s = state();
     if !s.running {
         return;
@@ -274,6 +275,9 @@ pub fn data(write: bool, address: usize, pc: usize) {
     }
     if write {
         c11::written(address, 1);
+    }
+    if counts {
+        races::plain(write, address, len, pc);
     }
 }
 
