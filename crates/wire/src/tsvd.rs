@@ -9,7 +9,7 @@
 //! | `<pid>.<n>.state` | runtime, mapped | driver | the core's tables, so that traps and coverage outlive the process however it ends |
 //!
 //! A plan is a run of little-endian u64: [`MAGIC`], the number of sites, the number of pairs, [`SITE_WORDS`] for each
-//! site, then two for each pair: both sites, and the probability as the bits of an f32.
+//! site, then two for each pair: both sites, and `state << 32 | probability` as the core has them.
 //! Addresses are those of the process that asked.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -174,11 +174,12 @@ impl Site {
 }
 
 /// A pair to begin with.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
     pub a: u32,
     pub b: u32,
-    pub probability: f32,
+    pub probability: u32,
+    pub state: u32,
 }
 
 #[cfg(any(feature = "std", test))]
@@ -186,7 +187,10 @@ pub fn encode(sites: &[Site], pairs: &[Pair]) -> Vec<u8> {
     let mut words = vec![MAGIC, sites.len() as u64, pairs.len() as u64];
     sites.iter().for_each(|s| words.extend(s.encode()));
     for p in pairs {
-        words.extend([u64::from(p.a) << 32 | u64::from(p.b), u64::from(p.probability.to_bits())]);
+        words.extend([
+            u64::from(p.a) << 32 | u64::from(p.b),
+            u64::from(p.state) << 32 | u64::from(p.probability),
+        ]);
     }
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
@@ -214,7 +218,8 @@ impl<'a> Plan<'a> {
         self.pairs.chunks_exact(2).map(|w| Pair {
             a: (w[0] >> 32) as u32,
             b: w[0] as u32,
-            probability: f32::from_bits(w[1] as u32),
+            probability: w[1] as u32,
+            state: (w[1] >> 32) as u32,
         })
     }
 }
@@ -247,8 +252,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec((any::<u32>(), any::<u32>(), 0f32..1.0), 0..20)) {
-            let pairs: Vec<Pair> = pairs.into_iter().map(|(a, b, probability)| Pair { a, b, probability }).collect();
+        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 4]>(), 0..20)) {
+            let pairs: Vec<Pair> = pairs.into_iter().map(|[a, b, probability, state]| Pair { a, b, probability, state }).collect();
             let words = words(&encode(&sites, &pairs));
             let plan = Plan::decode(&words).unwrap();
             prop_assert_eq!(plan.sites().collect::<Option<Vec<_>>>().unwrap(), sites);
