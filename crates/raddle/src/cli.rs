@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{check, doctor, explore, lsp, replay, run};
+use crate::{check, doctor, explore, lsp, replay, run, tsvd};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,6 +25,9 @@ Search, then repeat:
   raddle explore -- ./queue_test
   raddle replay queue_test-deadlock-1.raddle
 
+Catch misuse of libraries in ordinary test runs, with no special build:
+  raddle tsvd -- ctest --output-on-failure
+
   cargo raddle test                            # Rust: builds and watches
 
 Or look at the source alone:
@@ -42,6 +45,8 @@ pub enum Command {
     Replay(Box<replay::Args>),
 
     Check(Box<check::Args>),
+
+    Tsvd(Box<tsvd::Args>),
 
     /// Compile or link C with instrumentation: a stand-in for cc
     ///

@@ -10,7 +10,7 @@
 //!
 //! A plan is a run of little-endian u64: [`MAGIC`], the number of sites, the number of pairs, [`SITE_WORDS`] for each
 //! site, then two for each pair: both sites, and `state << 32 | probability` as the core has them.
-//! Addresses are those of the process that asked.
+//! Sites are sorted by address. Addresses are those of the process that asked.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -184,6 +184,8 @@ pub struct Pair {
 
 #[cfg(any(feature = "std", test))]
 pub fn encode(sites: &[Site], pairs: &[Pair]) -> Vec<u8> {
+    let mut sites = sites.to_vec();
+    sites.sort_by_key(|s| s.address);
     let mut words = vec![MAGIC, sites.len() as u64, pairs.len() as u64];
     sites.iter().for_each(|s| words.extend(s.encode()));
     for p in pairs {
@@ -210,8 +212,20 @@ impl<'a> Plan<'a> {
         Some(Plan { sites, pairs })
     }
 
-    pub fn sites(self) -> impl ExactSizeIterator<Item = Option<Site>> + 'a {
-        self.sites.chunks_exact(SITE_WORDS).map(Site::decode)
+    pub fn has_sites(self) -> bool {
+        !self.sites.is_empty()
+    }
+
+    pub fn sites(self) -> impl Iterator<Item = Site> + Clone + 'a {
+        self.sites.chunks_exact(SITE_WORDS).filter_map(Site::decode)
+    }
+
+    /// The plan with only those sites whose address is in the range.
+    pub fn within(self, range: core::ops::Range<u64>) -> Plan<'a> {
+        let (sites, _) = self.sites.as_chunks::<SITE_WORDS>();
+        let start = sites.partition_point(|s| s[0] < range.start);
+        let end = sites.partition_point(|s| s[0] < range.end).max(start);
+        Plan { sites: &self.sites[start * SITE_WORDS..end * SITE_WORDS], pairs: self.pairs }
     }
 
     pub fn pairs(self) -> impl Iterator<Item = Pair> + 'a {
@@ -255,8 +269,13 @@ mod tests {
         fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 4]>(), 0..20)) {
             let pairs: Vec<Pair> = pairs.into_iter().map(|[a, b, probability, state]| Pair { a, b, probability, state }).collect();
             let words = words(&encode(&sites, &pairs));
+            let mut sites = sites;
+            sites.sort_by_key(|s| s.address);
             let plan = Plan::decode(&words).unwrap();
-            prop_assert_eq!(plan.sites().collect::<Option<Vec<_>>>().unwrap(), sites);
+            prop_assert_eq!(plan.sites().collect::<Vec<_>>(), sites.clone());
+            let (low, high) = (1 << 62, 1 << 63);
+            let inside: Vec<Site> = sites.into_iter().filter(|s| (low..high).contains(&s.address)).collect();
+            prop_assert_eq!(plan.within(low..high).sites().collect::<Vec<_>>(), inside);
             prop_assert_eq!(plan.pairs().collect::<Vec<_>>(), pairs);
             for n in 0..words.len() {
                 prop_assert!(Plan::decode(&words[..n]).is_none());

@@ -88,6 +88,13 @@ fn map_shared() -> Option<*mut Shared> {
     known.then_some(shared)
 }
 
+/// Takes a delay from what the run may still spend in all its processes.
+fn pay(nanos: u64) -> bool {
+    let Some(shared) = shared() else { return false };
+    let budget = shared.budget.load(Relaxed);
+    shared.spent.fetch_update(Relaxed, Relaxed, |s| s.checked_add(nanos).filter(|sum| *sum <= budget)).is_ok()
+}
+
 fn shared() -> Option<&'static Shared> {
     // SAFETY: null or a mapping that stays.
     unsafe { SHARED.load(Relaxed).as_ref() }
@@ -112,7 +119,7 @@ pub fn in_child() {
     }
     redirect::reset_after_fork();
     sys::ARENA.reset_lock();
-    crate::hub::init::new_log_unwatched();
+    crate::hub::init::new_log_of_child();
     if !state::reopen() {
         ON.store(false, Relaxed);
     }

@@ -99,7 +99,8 @@ pub fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the C library's function of that name has this type; it asks the vDSO, and no system call is made.
     unsafe {
-        let clock = core::mem::transmute::<usize, extern "C" fn(i32, *mut libc::timespec) -> i32>(CLOCK.get());
+        let clock =
+            core::mem::transmute::<usize, extern "C" fn(i32, *mut libc::timespec) -> i32>(CLOCK.get());
         clock(libc::CLOCK_MONOTONIC, &mut time);
     }
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -77,7 +77,7 @@ pub fn all() {
     for pair in plan.pairs() {
         super::state::seed(pair);
     }
-    if plan.sites().len() > 0 {
+    if plan.has_sites() {
         log::mark_instrumented();
         modules::refresh();
         patch(plan);
@@ -137,8 +137,9 @@ fn patch(plan: Plan) {
     });
     let alone = is_alone();
     for &(start, end) in &code.ranges[..code.n] {
-        let inside = |s: &Site| s.address >= start as u64 && s.address + 16 <= end as u64;
-        patch_mapping((start, end), plan.sites().flatten().filter(inside), alone);
+        // The last ones could reach over the end.
+        let inside = plan.within(start as u64..end as u64 - 16);
+        patch_mapping((start, end), inside.sites(), alone);
     }
 }
 
@@ -162,7 +163,8 @@ fn patch_mapping((start, end): (usize, usize), sites: impl Iterator<Item = Site>
     }
     area.close();
     COUNT.store(first + count as u32, Release);
-    let (read, write) = (libc::PROT_READ | libc::PROT_EXEC, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC);
+    let (read, write) =
+        (libc::PROT_READ | libc::PROT_EXEC, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC);
     if !sys::protect(start, end - start, write) {
         return;
     }
@@ -195,7 +197,9 @@ fn is_in_one_line(site: &Site) -> bool {
 fn store_operand(at: usize, value: i32) {
     // SAFETY: the operand of an instruction in memory that was made writable; one store, so that it is never half done
     // within a cache line.
-    unsafe { core::arch::asm!("mov dword ptr [{at}], {value:e}", at = in(reg) at, value = in(reg) value, options(nostack)) }
+    unsafe {
+        core::arch::asm!("mov dword ptr [{at}], {value:e}", at = in(reg) at, value = in(reg) value, options(nostack))
+    }
 }
 
 fn new_entry(site: &Site) -> Entry {
