@@ -313,8 +313,7 @@ fn figure_6_a_thread_that_waited_for_a_delay_is_ordered_after_it() {
 fn figure_6_the_gap_must_last_half_a_delay() {
     assert_eq!(figure_6(91, 201), Some(PairState::Ordered));
     assert_eq!(figure_6(151, 201), Some(PairState::Ordered), "50 ms");
-    let mut params = Params::default();
-    params.gap = 8 * ONE / 10;
+    let params = Params { gap: 8 * ONE / 10, ..Params::default() };
     assert_eq!(Figure6 { params, t0: 91, t2: 201 }.play().state(1, 2), Some(PairState::Ordered));
     assert_eq!(Figure6 { params, t0: 99, t2: 178 }.play().state(1, 2), Some(PairState::Dangerous));
 }
