@@ -54,9 +54,11 @@
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 mod budget;
+mod clocks;
 mod inference;
 mod memory;
 mod objects;
+mod order;
 mod params;
 mod phase;
 mod point;

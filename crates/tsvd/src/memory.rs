@@ -36,7 +36,14 @@ impl Tsvd {
 /// All zeroes is a value of `T`.
 #[cfg(any(feature = "std", test))]
 pub(crate) unsafe fn zeroed_box<T>() -> Box<T> {
+    use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+    let layout = Layout::new::<T>();
     // A state is larger than a stack, so it can not be made there and moved.
-    // SAFETY: the caller's promise.
-    unsafe { Box::<T>::new_zeroed().assume_init() }
+    // SAFETY: the states made here are not of size zero.
+    let memory = unsafe { alloc_zeroed(layout) }.cast::<T>();
+    if memory.is_null() {
+        handle_alloc_error(layout);
+    }
+    // SAFETY: from the global allocator with the layout of `T`, and zeroes are a value by the caller's promise.
+    unsafe { Box::from_raw(memory) }
 }

@@ -10,7 +10,6 @@
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::Point;
 use crate::params::MAX_HISTORY;
 
 const SETS: usize = 1 << 12;
@@ -55,19 +54,13 @@ impl Objects {
     /// Shows the last `kept` accesses of the object to `earlier`, and adds this one. `kept` must be the same in every
     /// call.
     #[inline]
-    pub(crate) fn access(
-        &self,
-        point: &Point,
-        mut this: Access,
-        kept: u32,
-        mut earlier: impl FnMut(&Access),
-    ) {
-        let (way, fresh) = self.way(point.object);
+    pub(crate) fn access(&self, object: u64, this: Access, kept: u32, mut earlier: impl FnMut(&Access)) {
+        let (way, fresh) = self.way(object);
         let records = &self.records[way * kept as usize..(way + 1) * kept as usize];
         let way = &self.ways[way];
         if fresh {
             records.iter().for_each(|record| record.what.store(0, Relaxed));
-            way.object.store(point.object, Relaxed);
+            way.object.store(object, Relaxed);
             way.next.store(0, Relaxed);
         } else {
             records.iter().filter_map(Record::get).for_each(|access| earlier(&access));
@@ -75,7 +68,6 @@ impl Objects {
         let next = way.next.load(Relaxed);
         way.next.store(if next + 1 < kept { next + 1 } else { 0 }, Relaxed);
         way.last.store(this.time, Relaxed);
-        (this.thread, this.site, this.write) = (point.thread, point.site, point.write);
         if let Some(record) = records.get(next as usize) {
             record.set(&this);
         }
@@ -133,9 +125,8 @@ mod tests {
 
     fn access(objects: &Objects, object: u64, site: u32, time: u64, kept: u32) -> Vec<u32> {
         let mut seen = Vec::new();
-        let point = Point { thread: 1, site, object, write: true };
-        let this = Access { time, thread: 0, site: 0, write: false, concurrent: true, count: 9 };
-        objects.access(&point, this, kept, |earlier| {
+        let this = Access { time, thread: 1, site, write: true, concurrent: true, count: 9 };
+        objects.access(object, this, kept, |earlier| {
             assert!((earlier.thread, earlier.write, earlier.concurrent, earlier.count) == (1, true, true, 9));
             seen.push(earlier.site);
         });

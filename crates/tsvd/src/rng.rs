@@ -4,11 +4,18 @@
 use crate::params::ONE;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rng(pub(crate) u64);
+pub(crate) struct Rng(u64);
 
 impl Rng {
+    #[inline]
     pub(crate) const fn new(seed: u64) -> Rng {
         Rng(seed)
+    }
+
+    /// To go on with later: `Rng::new(rng.state())` draws what `rng` would.
+    #[inline]
+    pub(crate) const fn state(self) -> u64 {
+        self.0
     }
 
     #[inline]

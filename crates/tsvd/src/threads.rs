@@ -57,9 +57,9 @@ impl Thread {
     /// Draws from the thread's own numbers, so that no thread's timing changes another's.
     #[inline]
     pub(crate) fn draw<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> T {
-        let mut rng = Rng(self.rng.load(Relaxed));
+        let mut rng = Rng::new(self.rng.load(Relaxed));
         let drawn = draw(&mut rng);
-        self.rng.store(rng.0, Relaxed);
+        self.rng.store(rng.state(), Relaxed);
         drawn
     }
 

@@ -6,7 +6,8 @@ use core::sync::atomic::Ordering::Relaxed;
 use crate::budget::Budget;
 use crate::inference::{self, Delays};
 use crate::objects::{Access, Objects};
-use crate::params::technique;
+use crate::order::Order;
+use crate::params::{MAX_HISTORY, technique};
 use crate::phase::Phase;
 use crate::sampler::Sampler;
 use crate::sites::{Coverage, MAX_SITES, Sites};
@@ -30,6 +31,7 @@ pub struct Tsvd {
     pairs: TrapSet,
     objects: Objects,
     sampler: Sampler,
+    order: Order,
 }
 
 /// What happened so far.
@@ -43,6 +45,8 @@ pub struct Stats {
     pub delayed: u64,
     /// Delays that the caps did not allow.
     pub refused: u64,
+    /// Edges of happens-before for which `tsvd-hb` had no room.
+    pub edges_lost: u64,
 }
 
 impl Tsvd {
@@ -63,9 +67,13 @@ impl Tsvd {
         let concurrent = self.phase.enter(point.thread, self.params.buffer);
         thread.count(concurrent);
         let first = self.sites.get(point.site).hit(concurrent);
-        if self.params.policy == Policy::Tsvd {
-            self.infer_order(now, point, thread, host);
-            self.near_misses(now, point, concurrent, host);
+        match self.params.policy {
+            Policy::Tsvd => {
+                self.infer_order(now, point, thread, host);
+                self.near_misses(now, point, concurrent, host);
+            }
+            Policy::TsvdHb => self.unordered(now, point, concurrent, host),
+            Policy::DynamicRandom | Policy::StaticRandom => {}
         }
         // A thread that has just sprung a trap has shown what a delay would.
         if sprung {
@@ -126,6 +134,33 @@ impl Tsvd {
         self.traps.clear_thread(thread, host);
     }
 
+    /// What follows is for `tsvd-hb` alone; other policies do nothing with it. `object` is anything that synchronises:
+    /// what `thread` did before it released the object happens before what comes after its next acquisition.
+    pub fn on_release(&self, thread: u32, object: u64, host: &mut impl Host) {
+        if self.params.policy == Policy::TsvdHb {
+            self.order.with(host, |order| order.release(thread, object));
+        }
+    }
+
+    pub fn on_acquire(&self, thread: u32, object: u64, host: &mut impl Host) {
+        if self.params.policy == Policy::TsvdHb {
+            self.order.with(host, |order| order.acquire(thread, object));
+        }
+    }
+
+    /// Before the child's first point.
+    pub fn on_fork(&self, parent: u32, child: u32, host: &mut impl Host) {
+        if self.params.policy == Policy::TsvdHb {
+            self.order.with(host, |order| order.fork(parent, child));
+        }
+    }
+
+    pub fn on_join(&self, parent: u32, child: u32, host: &mut impl Host) {
+        if self.params.policy == Policy::TsvdHb {
+            self.order.with(host, |order| order.join(parent, child));
+        }
+    }
+
     /// A test begins: the cap of a test counts from here.
     pub fn new_test(&self) {
         self.budget.new_test();
@@ -135,6 +170,7 @@ impl Tsvd {
     pub fn forked(&self) {
         self.traps.forget();
         self.pairs.break_open();
+        self.order.break_open();
         self.phase.forget();
     }
 
@@ -158,6 +194,7 @@ impl Tsvd {
             delays: self.made.load(Relaxed),
             delayed: self.budget.spent(),
             refused: self.budget.refused.load(Relaxed),
+            edges_lost: self.order.lost.load(Relaxed),
             ..Stats::default()
         };
         for thread in self.threads.all() {
@@ -198,16 +235,9 @@ impl Tsvd {
         let params = &self.params;
         let window = if params.has(technique::WINDOW) { params.window } else { u64::MAX };
         let concurrent = concurrent || !params.has(technique::PHASE);
-        let this = Access {
-            time: now,
-            thread: point.thread,
-            site: point.site,
-            write: point.write,
-            concurrent,
-            count: 0,
-        };
+        let this = access(now, point, concurrent);
         let mut last = None;
-        self.objects.access(point, this, params.kept(), |earlier| {
+        self.objects.access(point.object, this, params.kept(), |earlier| {
             let conflict = earlier.thread != point.thread && (earlier.write || point.write);
             let near = now.abs_diff(earlier.time) <= window && (concurrent || earlier.concurrent);
             // In a loop most of the history is one site.
@@ -216,6 +246,26 @@ impl Tsvd {
                 last = Some(earlier.site);
             }
         });
+    }
+
+    /// 3.5: an earlier conflicting access that does not happen before this one makes a dangerous pair, however long ago
+    /// it was made.
+    fn unordered(&self, now: u64, point: &Point, concurrent: bool, host: &mut impl Host) {
+        let mut pairs = [0; MAX_HISTORY as usize];
+        let mut found = 0;
+        self.order.with(host, |order| {
+            let this = Access { count: order.tick(point.thread), ..access(now, point, concurrent) };
+            self.objects.access(point.object, this, self.params.kept(), |earlier| {
+                let conflict = earlier.thread != point.thread && (earlier.write || point.write);
+                if conflict && !order.ordered(earlier.thread, earlier.count, point.thread) {
+                    pairs[found] = earlier.site;
+                    found += 1;
+                }
+            });
+        });
+        for earlier in &pairs[..found] {
+            self.pairs.add(&self.sites, *earlier, point.site, host);
+        }
     }
 
     /// 3.4.6: whenever a site of the trap set is about to be executed, with its probability.
@@ -250,4 +300,10 @@ impl Tsvd {
     fn delay(&self, now: u64, point: &Point, thread: &Thread, nanos: u64) -> Option<Delay> {
         self.budget.pay(&self.params, thread, nanos).then_some(Delay { point: *point, start: now, nanos })
     }
+}
+
+#[inline]
+fn access(now: u64, point: &Point, concurrent: bool) -> Access {
+    let Point { thread, site, write, .. } = *point;
+    Access { time: now, thread, site, write, concurrent, count: 0 }
 }
