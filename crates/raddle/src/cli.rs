@@ -94,6 +94,10 @@ The real compiler is, in this order:
   RADDLE_CXX         for raddle c++
   cc, c++            on the PATH
 
+For `raddle tsvd`:
+  --tsvd             as one of the first words, or RADDLE_TSVD=1: instruments nothing, but
+                     keeps calls of small functions from being inlined
+
 RADDLE_NO_DEBUG_INFO=1 leaves out the -g1.
 Not possible, and refused with exit status 2: -static, other sanitizers, other machines.";
 
