@@ -1,0 +1,59 @@
+//! What a point costs that is not delayed: `cargo bench -p raddle-tsvd`. The runtime adds the save of registers and the
+//! reading of the clock; all together should stay below 150 ns, of which this is to be less than half.
+
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::time::Instant;
+
+use raddle_tsvd::{Host, PairState, Params, Point, Policy, TrapPair, Tsvd, Violation};
+
+struct Silent;
+
+impl Host for Silent {
+    fn violation(&mut self, _: &Violation) {}
+    fn relax(&mut self) {
+        std::thread::yield_now();
+    }
+}
+
+const POINTS: u64 = 5_000_000;
+
+/// Nanoseconds a point, of `threads` threads that make them at once. A point is `point(thread, i)`.
+fn cost(policy: Policy, threads: u32, point: impl Fn(u32, u64) -> Point + Sync) -> f64 {
+    let tsvd = Tsvd::boxed(&Params { chance: 0, ..Params::new(policy) });
+    // Known pairs: the look-up is made and nothing is delayed.
+    for (site_a, site_b) in (0..8).flat_map(|a| (a..8).map(move |b| (a, b))) {
+        let pair = TrapPair { site_a, site_b, probability: 0, state: PairState::Found };
+        assert!(tsvd.seed(&pair, &mut Silent));
+    }
+    let barrier = Barrier::new(threads as usize);
+    let took = |thread: u32| {
+        barrier.wait();
+        let start = Instant::now();
+        for i in 0..POINTS {
+            black_box(tsvd.on_call(1 + i, black_box(&point(thread, i)), &mut Silent).is_none());
+        }
+        start.elapsed().as_nanos() as f64 / POINTS as f64
+    };
+    std::thread::scope(|scope| {
+        let took = &took;
+        let handles: Vec<_> = (0..threads).map(|thread| scope.spawn(move || took(thread))).collect();
+        handles.into_iter().map(|handle| handle.join().expect("it does not fail")).fold(0.0, f64::max)
+    })
+}
+
+fn main() {
+    let own = |thread: u32, i: u64| Point {
+        thread,
+        site: thread * 4 + (i % 4) as u32,
+        object: 1 + u64::from(thread) * 1000 + i % 100,
+        write: i.is_multiple_of(4),
+    };
+    let shared = |thread: u32, i: u64| Point { object: 77, ..own(thread, i) };
+    println!("nanoseconds a point, none delayed");
+    for policy in Policy::ALL {
+        println!("{:16} one thread, 100 objects        {:6.1}", policy.name(), cost(policy, 1, own));
+        println!("{:16} two threads, objects their own {:6.1}", policy.name(), cost(policy, 2, own));
+        println!("{:16} two threads, one object        {:6.1}", policy.name(), cost(policy, 2, shared));
+    }
+}

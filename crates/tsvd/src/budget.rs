@@ -1,0 +1,60 @@
+//! How much delay there may be in all, so that no test times out because of it (section 4).
+//!
+//! A delay is paid for before it begins, and what was not slept is given back. So no cap is ever exceeded, whatever
+//! threads do at the same moment.
+
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+
+use crate::Params;
+use crate::threads::Thread;
+
+#[derive(Default)]
+#[repr(C)]
+pub(crate) struct Budget {
+    test: AtomicU64,
+    run: AtomicU64,
+    /// Delays that were not made for want of it.
+    pub refused: AtomicU64,
+}
+
+impl Budget {
+    /// Pays for a delay; false if one of the three purses is too small.
+    pub(crate) fn pay(&self, params: &Params, thread: &Thread, nanos: u64) -> bool {
+        let purses = [
+            (&thread.delayed, params.thread_cap),
+            (&self.test, params.test_cap),
+            (&self.run, params.run_cap),
+        ];
+        for (paid, (purse, cap)) in purses.iter().enumerate() {
+            if !take(purse, *cap, nanos) {
+                purses[..paid].iter().for_each(|(purse, _)| give(purse, nanos));
+                self.refused.fetch_add(1, Relaxed);
+                return false;
+            }
+        }
+        true
+    }
+
+    pub(crate) fn refund(&self, thread: &Thread, nanos: u64) {
+        [&thread.delayed, &self.test, &self.run].into_iter().for_each(|purse| give(purse, nanos));
+    }
+
+    pub(crate) fn new_test(&self) {
+        self.test.store(0, Relaxed);
+    }
+
+    pub(crate) fn spent(&self) -> u64 {
+        self.run.load(Relaxed)
+    }
+}
+
+fn take(purse: &AtomicU64, cap: u64, nanos: u64) -> bool {
+    let more = |spent: u64| spent.checked_add(nanos).filter(|sum| *sum <= cap);
+    purse.fetch_update(Relaxed, Relaxed, more).is_ok()
+}
+
+fn give(purse: &AtomicU64, nanos: u64) {
+    // A new test or a new thread may have emptied it meanwhile.
+    _ = purse.fetch_update(Relaxed, Relaxed, |spent| Some(spent.saturating_sub(nanos)));
+}

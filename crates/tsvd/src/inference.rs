@@ -1,0 +1,78 @@
+//! Likely happens-before, inferred from what delays do to others (3.4.4, Figure 6).
+//!
+//! If `loc1` happens before `loc2`, a delay before `loc1` delays `loc2` too. So a thread that makes an access at `t2`
+//! after a gap of at least δ delays, in which a delay of another thread ended, is taken to have waited for it: its
+//! access, and the next k, are ordered after the place of that delay. Of several such delays the one that ended last
+//! takes the blame.
+//!
+//! Deviation 3 (see the crate): a delay that is still going on takes no blame, since the thread went on without waiting
+//! for its end; a gap in which the thread itself was delayed starts at the end of that delay; a thread's first access
+//! ends no gap.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use crate::Params;
+use crate::threads::Thread;
+
+/// Delays remembered. To find the last one of another thread this must exceed the delays that one thread can end in a
+/// row without anybody else's; where it does not, an inference is missed.
+const REMEMBERED: usize = 64;
+
+#[derive(Default)]
+#[repr(C)]
+struct Ended {
+    end: AtomicU64,
+    /// `thread << 32 | site`.
+    who: AtomicU64,
+}
+
+/// The delays that ended last.
+#[repr(C)]
+pub(crate) struct Delays {
+    next: AtomicU32,
+    ended: [Ended; REMEMBERED],
+}
+
+impl Delays {
+    pub(crate) fn ended(&self, thread: u32, site: u32, now: u64) {
+        let slot = &self.ended[self.next.fetch_add(1, Relaxed) as usize % REMEMBERED];
+        slot.who.store(u64::from(thread) << 32 | u64::from(site), Relaxed);
+        slot.end.store(now, Release);
+    }
+
+    /// The site of the delay of another thread that ended last, if it ended in the gap from `from` to `to`.
+    fn to_blame(&self, thread: u32, from: u64, to: u64) -> Option<u32> {
+        let ended = self.ended.iter().map(|slot| (slot.end.load(Acquire), slot.who.load(Relaxed)));
+        let others = ended.filter(|(end, who)| (1..=to).contains(end) && (who >> 32) as u32 != thread);
+        let (end, who) = others.max()?;
+        (from <= end).then_some(who as u32)
+    }
+}
+
+/// An access of `thread` is made now; the site it is inferred to be ordered after.
+#[inline]
+pub(crate) fn ordered_after(
+    delays: &Delays,
+    params: &Params,
+    record: &Thread,
+    thread: u32,
+    now: u64,
+) -> Option<u32> {
+    let last = record.last.load(Relaxed);
+    record.last.store(now, Relaxed);
+    if last != 0
+        && now.saturating_sub(last) >= params.blamed_gap()
+        && let Some(site) = delays.to_blame(thread, last, now)
+    {
+        record.blamed.store(site, Relaxed);
+        record.covered.store(params.inferred, Relaxed);
+        return Some(site);
+    }
+    let covered = record.covered.load(Relaxed);
+    if covered == 0 {
+        return None;
+    }
+    record.covered.store(covered - 1, Relaxed);
+    Some(record.blamed.load(Relaxed))
+}

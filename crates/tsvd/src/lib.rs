@@ -1,0 +1,79 @@
+//! Where and when to delay a thread so that a thread-safety violation shows itself, after TSVD (*Efficient and scalable
+//! thread-safety-violation detection: finding thousands of concurrency bugs during testing*, SOSP 2019).
+//!
+//! A *point* is a call of a thread-unsafe API that is about to be made: by a thread, from a call site, on an object,
+//! reading or writing. Each point is told to [`Tsvd::on_call`]. Now and then the answer is to hold the thread: it sets
+//! a *trap* and sleeps. Another thread that comes to a conflicting point on the same object meanwhile has sprung the
+//! trap: two threads are at calls that must not be made at once, and neither is a guess.
+//!
+//! Which points are worth a delay is what the paper is about (section 3.4): pairs of sites that had a *near miss*
+//! (3.4.2) of which at least one was in a *concurrent phase* (3.4.3), unless delays have shown them
+//! to be *ordered* (3.4.4) or have failed too often (3.4.5). Planning and delaying happen in the same run (3.4.6), and
+//! what was learned goes on to the next ([`Tsvd::pairs`], [`Tsvd::seed`]).
+//!
+//! # What is guaranteed
+//! - A violation is told only if the two points were there at the same time: the one thread between
+//!   [`Tsvd::trap_set`] and [`Tsvd::delay_done`], the other inside [`Tsvd::on_call`] or [`Tsvd::trap_set`]. Everything
+//!   else here may be approximate, and some of it is.
+//! - No cap on delays is ever exceeded.
+//! - The crate reads no clock, starts no thread, allocates nothing and calls nobody but the caller's [`Host`]: it runs
+//!   inside the target as it does in a simulation.
+//! - The same points at the same times with the same seed give the same answers.
+//!
+//! # Deviations from the paper
+//! 1. The buffer of recent points is one word; it answers as the buffer would (see `phase`).
+//! 2. The table of objects has a fixed size: of very many objects in use at once, some histories are lost (see
+//!    `objects`). Without windowing, "the entire history" is the last [`MAX_HISTORY`] accesses.
+//! 3. A delay that has not ended takes no blame for a gap (see `inference`).
+//! 4. Probabilities belong to pairs, and that of a location is the greatest of its pairs. The paper gives them to
+//!    locations; then a pair that can not meet takes chances from another that shares a location with it.
+//! 5. A pair that left the trap set does not enter it again in the same run (see `trap_set`).
+//! 6. A thread that has just sprung a trap is not delayed at that point, as in the published implementation.
+//!
+//! # Example
+//! Two threads use a map: a near miss, a delay, a catch.
+//! ```
+//! use raddle_tsvd::{Host, Params, Point, Tsvd, Violation};
+//!
+//! struct Log(Vec<Violation>);
+//! impl Host for Log {
+//!     fn violation(&mut self, violation: &Violation) { self.0.push(*violation) }
+//! }
+//!
+//! const MS: u64 = 1_000_000;
+//! let (tsvd, mut log) = (Tsvd::boxed(&Params::default()), Log(Vec::new()));
+//! let add = Point { thread: 0, site: 0, object: 0x7000, write: true };
+//! let find = Point { thread: 1, site: 1, object: 0x7000, write: false };
+//! assert!(tsvd.on_call(1 * MS, &add, &mut log).is_none());
+//! let delay = tsvd.on_call(3 * MS, &find, &mut log).expect("2 ms later: a near miss");
+//! assert!(tsvd.trap_set(&delay, 0, &mut log));
+//! tsvd.on_call(50 * MS, &add, &mut log);
+//! assert!(tsvd.delay_done(103 * MS, &delay, &mut log), "somebody came while we slept");
+//! assert_eq!((log.0[0].trapped, log.0[0].caller), (find, add));
+//! ```
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+mod budget;
+mod clocks;
+mod inference;
+mod memory;
+mod objects;
+mod order;
+mod params;
+mod phase;
+mod point;
+mod rng;
+mod sampler;
+mod sites;
+mod spin;
+mod threads;
+mod trap;
+mod trap_set;
+mod tsvd;
+
+pub use memory::{ALIGN, SIZE};
+pub use params::{MAX_HISTORY, ONE, Params, Policy, technique};
+pub use point::{Delay, Host, Point, Violation};
+pub use sites::{Coverage, MAX_SITES};
+pub use trap_set::{PairState, TrapPair};
+pub use tsvd::{Stats, Tsvd};

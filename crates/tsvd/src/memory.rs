@@ -1,0 +1,49 @@
+//! Where a state lives. All of it is atomics and plain numbers, for which zero is a value, so fresh pages from the
+//! system are a state already, and pages that are never touched cost nothing.
+
+use core::mem::{align_of, size_of};
+
+use crate::{Params, Tsvd};
+
+/// What a state needs: so many bytes, zero, at a multiple of so many.
+pub const SIZE: usize = size_of::<Tsvd>();
+pub const ALIGN: usize = align_of::<Tsvd>();
+
+impl Tsvd {
+    /// Makes a state in memory that the caller hands over for good.
+    ///
+    /// # Safety
+    /// `memory` is valid for reads and writes of [`SIZE`] bytes for the rest of the program, aligned to [`ALIGN`], all
+    /// zero, and nobody else uses it.
+    pub unsafe fn place<'a>(memory: *mut u8, params: &Params) -> &'a Tsvd {
+        // SAFETY: the caller's promise; a state of zeroes is valid.
+        let state = unsafe { &mut *memory.cast::<Tsvd>() };
+        state.params = *params;
+        state
+    }
+
+    /// A state on the heap, for tests and simulations.
+    #[cfg(any(feature = "std", test))]
+    pub fn boxed(params: &Params) -> Box<Tsvd> {
+        // SAFETY: see the module; a policy of zero is one too.
+        let mut state: Box<Tsvd> = unsafe { zeroed_box() };
+        state.params = *params;
+        state
+    }
+}
+
+/// # Safety
+/// All zeroes is a value of `T`.
+#[cfg(any(feature = "std", test))]
+pub(crate) unsafe fn zeroed_box<T>() -> Box<T> {
+    use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+    let layout = Layout::new::<T>();
+    // A state is larger than a stack, so it can not be made there and moved.
+    // SAFETY: the states made here are not of size zero.
+    let memory = unsafe { alloc_zeroed(layout) }.cast::<T>();
+    if memory.is_null() {
+        handle_alloc_error(layout);
+    }
+    // SAFETY: from the global allocator with the layout of `T`, and zeroes are a value by the caller's promise.
+    unsafe { Box::from_raw(memory) }
+}

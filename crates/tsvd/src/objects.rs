@@ -1,0 +1,167 @@
+//! The last accesses of each object (3.4.2), in a table of fixed size.
+//!
+//! The paper keeps them in a global hash table. Here the table is four-way set-associative: an object that finds its
+//! set full takes the place of the one that was accessed longest ago, which is the one whose accesses are the least
+//! likely to be within the window.
+//!
+//! Nothing is locked. Threads that access one object at the same moment may tear a record or lose one; what comes of it
+//! is a pair too many in the trap set or one seen an access later. Reports do not depend on it: they come from traps.
+
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use crate::params::MAX_HISTORY;
+
+const SETS: usize = 1 << 12;
+const WAYS: usize = 4;
+
+/// An access that was made before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub time: u64,
+    pub thread: u32,
+    pub site: u32,
+    pub write: bool,
+    pub concurrent: bool,
+    /// The thread's own time, for `tsvd-hb`.
+    pub count: u64,
+}
+
+#[repr(C)]
+struct Record {
+    time: AtomicU64,
+    /// `thread << 32 | (site + 1) << 2 | write << 1 | concurrent`; zero: none.
+    what: AtomicU64,
+    count: AtomicU64,
+}
+
+#[repr(C, align(32))]
+struct Way {
+    /// Zero: free.
+    object: AtomicU64,
+    last: AtomicU64,
+    next: AtomicU32,
+}
+
+#[repr(C)]
+pub(crate) struct Objects {
+    ways: [Way; SETS * WAYS],
+    /// Those of a way are together, so that a small history touches little memory.
+    records: [Record; SETS * WAYS * MAX_HISTORY as usize],
+}
+
+impl Objects {
+    /// Shows the last `kept` accesses of the object to `earlier`, and adds this one. `kept` must be the same in every
+    /// call.
+    #[inline]
+    pub(crate) fn access(&self, object: u64, this: Access, kept: u32, mut earlier: impl FnMut(&Access)) {
+        let (way, fresh) = self.way(object);
+        let records = &self.records[way * kept as usize..(way + 1) * kept as usize];
+        let way = &self.ways[way];
+        if fresh {
+            records.iter().for_each(|record| record.what.store(0, Relaxed));
+            way.object.store(object, Relaxed);
+            way.next.store(0, Relaxed);
+        } else {
+            records.iter().filter_map(Record::get).for_each(|access| earlier(&access));
+        }
+        let next = way.next.load(Relaxed);
+        way.next.store(if next + 1 < kept { next + 1 } else { 0 }, Relaxed);
+        way.last.store(this.time, Relaxed);
+        if let Some(record) = records.get(next as usize) {
+            record.set(&this);
+        }
+    }
+
+    /// The object's way, and whether it has just been given to it.
+    #[inline]
+    fn way(&self, object: u64) -> (usize, bool) {
+        let set = (object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SETS.trailing_zeros())) as usize;
+        let ways = &self.ways[set * WAYS..(set + 1) * WAYS];
+        if let Some(way) = ways.iter().position(|way| way.object.load(Relaxed) == object) {
+            return (set * WAYS + way, false);
+        }
+        let age = |way: &Way| match way.object.load(Relaxed) {
+            0 => 0,
+            _ => way.last.load(Relaxed).max(1),
+        };
+        let oldest = (0..WAYS).min_by_key(|way| age(&ways[*way])).unwrap_or(0);
+        (set * WAYS + oldest, true)
+    }
+}
+
+impl Record {
+    #[inline]
+    fn get(&self) -> Option<Access> {
+        let what = self.what.load(Relaxed);
+        (what != 0).then(|| Access {
+            time: self.time.load(Relaxed),
+            thread: (what >> 32) as u32,
+            site: (what as u32 >> 2).wrapping_sub(1),
+            write: what & 2 != 0,
+            concurrent: what & 1 != 0,
+            count: self.count.load(Relaxed),
+        })
+    }
+
+    #[inline]
+    fn set(&self, access: &Access) {
+        let flags = u64::from(access.write) << 1 | u64::from(access.concurrent);
+        self.time.store(access.time, Relaxed);
+        self.count.store(access.count, Relaxed);
+        self.what.store(u64::from(access.thread) << 32 | u64::from(access.site + 1) << 2 | flags, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::zeroed_box;
+
+    fn objects() -> Box<Objects> {
+        // SAFETY: all of it is atomics, for which zero is a value.
+        unsafe { zeroed_box() }
+    }
+
+    fn access(objects: &Objects, object: u64, site: u32, time: u64, kept: u32) -> Vec<u32> {
+        let mut seen = Vec::new();
+        let this = Access { time, thread: 1, site, write: true, concurrent: true, count: 9 };
+        objects.access(object, this, kept, |earlier| {
+            assert!((earlier.thread, earlier.write, earlier.concurrent, earlier.count) == (1, true, true, 9));
+            seen.push(earlier.site);
+        });
+        seen.sort_unstable();
+        seen
+    }
+
+    #[test]
+    fn so_many_accesses_are_kept_and_no_more() {
+        let objects = objects();
+        assert_eq!(access(&objects, 8, 0, 1, 3), []);
+        assert_eq!(access(&objects, 8, 1, 2, 3), [0]);
+        assert_eq!(access(&objects, 8, 2, 3, 3), [0, 1]);
+        assert_eq!(access(&objects, 8, 3, 4, 3), [0, 1, 2]);
+        assert_eq!(access(&objects, 8, 4, 5, 3), [1, 2, 3]);
+    }
+
+    #[test]
+    fn objects_do_not_see_each_other() {
+        let objects = objects();
+        for object in 1..1000 {
+            assert_eq!(access(&objects, object, object as u32, object, 5), []);
+        }
+        assert_eq!(access(&objects, 999, 0, 1000, 5), [999]);
+    }
+
+    #[test]
+    fn a_full_set_loses_the_object_not_seen_for_longest() {
+        let objects = objects();
+        let set_of = |object: u64| objects.way(object).0 / WAYS;
+        let same: Vec<u64> = (1..).filter(|object| set_of(*object) == 0).take(WAYS + 1).collect();
+        for (time, object) in same.iter().enumerate() {
+            access(&objects, *object, 5, 1 + time as u64, 5);
+        }
+        assert_eq!(access(&objects, same[0], 6, 10, 5), [], "the first was pushed out, by the last");
+        assert_eq!(access(&objects, same[2], 6, 11, 5), [5]);
+    }
+}

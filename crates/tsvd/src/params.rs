@@ -1,0 +1,137 @@
+//! What can be set, with the paper's defaults.
+
+/// Which code decides where and when to delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u32)]
+pub enum Policy {
+    /// Section 3.4: near misses, phases, inferred order.
+    #[default]
+    Tsvd = 0,
+    /// Section 3.5: the same with vector clocks instead of near misses, phases and inferred order.
+    TsvdHb = 1,
+    /// Section 3.2: any point, with a small probability, for a random time.
+    DynamicRandom = 2,
+    /// Section 3.3, after DataCollider: locations sampled uniformly, however hot.
+    StaticRandom = 3,
+}
+
+impl Policy {
+    pub const ALL: [Policy; 4] = [Policy::Tsvd, Policy::TsvdHb, Policy::DynamicRandom, Policy::StaticRandom];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Policy::Tsvd => "tsvd",
+            Policy::TsvdHb => "tsvd-hb",
+            Policy::DynamicRandom => "dynamic-random",
+            Policy::StaticRandom => "static-random",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Policy> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+
+    /// For a policy that crosses a process boundary as a number.
+    pub fn from_number(number: u32) -> Option<Policy> {
+        Self::ALL.into_iter().find(|policy| *policy as u32 == number)
+    }
+}
+
+/// Techniques of section 3.4 that can be taken away one at a time (Table 3), as bits of [`Params::techniques`].
+pub mod technique {
+    /// 3.4.4: order is inferred from delays. Without it no pair is pruned for being ordered.
+    pub const HB_INFERENCE: u32 = 1;
+    /// 3.4.2: only accesses within the window are near misses. Without it the whole history of an object counts, as
+    /// far as it is kept: [`super::MAX_HISTORY`] accesses.
+    pub const WINDOW: u32 = 1 << 1;
+    /// 3.4.3: at least one access of a dangerous pair is made in a concurrent phase.
+    pub const PHASE: u32 = 1 << 2;
+    /// 3.4.6: several threads are delayed at a time. Without it a second delay waits for the first to end.
+    pub const PARALLEL: u32 = 1 << 3;
+    pub const ALL: u32 = HB_INFERENCE | WINDOW | PHASE | PARALLEL;
+}
+
+/// Probabilities and factors are in parts of this.
+pub const ONE: u32 = 1_000_000;
+
+/// The most accesses that can be kept for each object.
+pub const MAX_HISTORY: u32 = 32;
+
+const MS: u64 = 1_000_000;
+
+/// Everything that can be set. Times are nanoseconds, probabilities parts of [`ONE`]. Plain data: it crosses the
+/// process boundary as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Params {
+    /// How long a thread is held (100 ms).
+    pub delay: u64,
+    /// T_nm: accesses further apart are no near miss (100 ms).
+    pub window: u64,
+    /// The most delay that one thread, one test, one process may get in all. The paper caps the first two and does not
+    /// say at what.
+    pub thread_cap: u64,
+    pub test_cap: u64,
+    pub run_cap: u64,
+    pub seed: u64,
+    pub policy: Policy,
+    /// Bits of [`technique`].
+    pub techniques: u32,
+    /// N_nm: accesses kept for each object (5).
+    pub history: u32,
+    /// Points looked back at to tell a concurrent phase (16).
+    pub buffer: u32,
+    /// δ_hb: the part of a delay that a gap must last to be blamed on it (0.5).
+    pub gap: u32,
+    /// k_hb: how many accesses after a gap count as ordered too (5).
+    pub inferred: u32,
+    /// What each failed delay takes from the probability of a pair (0.1).
+    pub decay: u32,
+    /// The probability of `dynamic-random` (0.05), and the share of locations that `static-random` samples at a time.
+    pub chance: u32,
+}
+
+impl Params {
+    pub const fn new(policy: Policy) -> Params {
+        Params {
+            delay: 100 * MS,
+            window: 100 * MS,
+            thread_cap: 3_000 * MS,
+            test_cap: 10_000 * MS,
+            run_cap: 120_000 * MS,
+            seed: 0,
+            policy,
+            techniques: technique::ALL,
+            history: 5,
+            buffer: 16,
+            gap: ONE / 2,
+            inferred: 5,
+            decay: ONE / 10,
+            chance: ONE / 20,
+        }
+    }
+
+    #[inline]
+    pub const fn has(&self, technique: u32) -> bool {
+        self.techniques & technique != 0
+    }
+
+    /// The shortest gap that is blamed on a delay.
+    #[inline]
+    pub(crate) const fn blamed_gap(&self) -> u64 {
+        self.delay / ONE as u64 * self.gap as u64 + self.delay % ONE as u64 * self.gap as u64 / ONE as u64
+    }
+
+    /// How many accesses of an object are kept.
+    #[inline]
+    pub(crate) fn kept(&self) -> u32 {
+        if self.has(technique::WINDOW) { self.history.clamp(1, MAX_HISTORY) } else { MAX_HISTORY }
+    }
+}
+
+impl Default for Params {
+    fn default() -> Params {
+        Params::new(Policy::Tsvd)
+    }
+}

@@ -1,0 +1,57 @@
+//! What goes in and what comes out.
+
+/// A call of a thread-unsafe API that is about to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Numbered from zero; no two living threads have one number.
+    pub thread: u32,
+    /// The call site, numbered from zero, below [`crate::MAX_SITES`].
+    pub site: u32,
+    /// What is called on, not zero: its address mixed with its class, since two objects of different classes may have one
+    /// address.
+    pub object: u64,
+    pub write: bool,
+}
+
+impl Point {
+    /// Whether the contract is broken if both calls are under way at once (section 2.2).
+    #[inline]
+    pub fn conflicts_with(&self, other: &Point) -> bool {
+        self.thread != other.thread && self.object == other.object && (self.write || other.write)
+    }
+}
+
+/// What the caller is to do with the thread: set the trap with [`crate::Tsvd::trap_set`], sleep, and come back with
+/// [`crate::Tsvd::delay_done`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Delay {
+    pub point: Point,
+    pub start: u64,
+    pub nanos: u64,
+}
+
+/// Two threads caught at conflicting calls on one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The thread that was held, and what it gave to [`crate::Tsvd::trap_set`].
+    pub trapped: Point,
+    pub cookie: u64,
+    /// The thread that came.
+    pub caller: Point,
+    /// Whether this pair of sites was known already, from this run or by [`crate::Tsvd::seed`].
+    pub repeated: bool,
+}
+
+/// The caller's side of a call.
+pub trait Host {
+    /// A violation. The trapped thread can not go on before this returns, so what its cookie refers to can be read; the
+    /// traps of other threads may wait as well, so it should be brief. It must not call back.
+    fn violation(&mut self, violation: &Violation);
+
+    /// Called while waiting for another thread that is inside this crate. In a target this should give up the
+    /// processor: the other thread may need it.
+    fn relax(&mut self) {
+        core::hint::spin_loop();
+    }
+}

@@ -1,0 +1,74 @@
+//! What is kept of each thread. Only the thread itself writes its record.
+
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use crate::rng::{Rng, mix};
+
+/// Threads whose numbers are equal modulo this share a record, and take it from each other.
+const THREADS: usize = 1 << 12;
+
+#[derive(Default)]
+#[repr(C, align(64))]
+pub(crate) struct Thread {
+    /// `thread + 1`; zero: nobody's.
+    owner: AtomicU32,
+    /// The site of the delay that this thread's last gap was blamed on, and how many accesses that still covers (3.4.4).
+    pub blamed: AtomicU32,
+    pub covered: AtomicU32,
+    /// When its last access was made; zero: it has made none.
+    pub last: AtomicU64,
+    /// How long it was delayed in all.
+    pub delayed: AtomicU64,
+    rng: AtomicU64,
+    /// Points of all threads that have had this record.
+    pub points: AtomicU64,
+    pub concurrent: AtomicU64,
+}
+
+#[repr(C)]
+pub(crate) struct Threads([Thread; THREADS]);
+
+impl Threads {
+    #[inline]
+    pub(crate) fn get(&self, thread: u32, seed: u64) -> &Thread {
+        let record = &self.0[thread as usize % THREADS];
+        if record.owner.load(Relaxed) != thread.wrapping_add(1) {
+            record.take(thread, seed);
+        }
+        record
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Thread> {
+        self.0.iter()
+    }
+}
+
+impl Thread {
+    #[cold]
+    fn take(&self, thread: u32, seed: u64) {
+        self.owner.store(thread.wrapping_add(1), Relaxed);
+        self.covered.store(0, Relaxed);
+        self.last.store(0, Relaxed);
+        self.delayed.store(0, Relaxed);
+        self.rng.store(mix(seed ^ u64::from(thread) << 32), Relaxed);
+    }
+
+    /// Draws from the thread's own numbers, so that no thread's timing changes another's.
+    #[inline]
+    pub(crate) fn draw<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> T {
+        let mut rng = Rng::new(self.rng.load(Relaxed));
+        let drawn = draw(&mut rng);
+        self.rng.store(rng.state(), Relaxed);
+        drawn
+    }
+
+    #[inline]
+    pub(crate) fn count(&self, concurrent: bool) {
+        // Not a read-modify-write: nobody else writes.
+        self.points.store(self.points.load(Relaxed) + 1, Relaxed);
+        if concurrent {
+            self.concurrent.store(self.concurrent.load(Relaxed) + 1, Relaxed);
+        }
+    }
+}

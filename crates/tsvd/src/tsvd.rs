@@ -1,0 +1,309 @@
+//! `OnCall` (3.1, Figure 5), and what the policies make of it.
+
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+
+use crate::budget::Budget;
+use crate::inference::{self, Delays};
+use crate::objects::{Access, Objects};
+use crate::order::Order;
+use crate::params::{MAX_HISTORY, technique};
+use crate::phase::Phase;
+use crate::sampler::Sampler;
+use crate::sites::{Coverage, MAX_SITES, Sites};
+use crate::threads::{Thread, Threads};
+use crate::trap::{Trap, Traps};
+use crate::trap_set::{PairState, TrapPair, TrapSet};
+use crate::{Delay, Host, Params, Point, Policy, Violation};
+
+/// The whole state of one process. Several threads call it at once. See the crate for how it is used, and
+/// [`Tsvd::place`] for where it lives.
+#[repr(C)]
+pub struct Tsvd {
+    pub(crate) params: Params,
+    phase: Phase,
+    budget: Budget,
+    delays: Delays,
+    made: AtomicU64,
+    traps: Traps,
+    threads: Threads,
+    sites: Sites,
+    pairs: TrapSet,
+    objects: Objects,
+    sampler: Sampler,
+    order: Order,
+}
+
+/// What happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Points passed, and those in a concurrent phase.
+    pub points: u64,
+    pub concurrent: u64,
+    pub delays: u64,
+    /// Nanoseconds of delay.
+    pub delayed: u64,
+    /// Delays that the caps did not allow.
+    pub refused: u64,
+    /// Edges of happens-before for which `tsvd-hb` had no room.
+    pub edges_lost: u64,
+}
+
+impl Tsvd {
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// `OnCall`: a thread is about to make a call. If the answer is a delay, the caller sets the trap
+    /// ([`Tsvd::trap_set`]), sleeps holding nothing, and comes back ([`Tsvd::delay_done`]) before the call is made.
+    /// Time must not be zero and should not run backwards.
+    #[inline]
+    pub fn on_call(&self, now: u64, point: &Point, host: &mut impl Host) -> Option<Delay> {
+        if point.site >= MAX_SITES {
+            return None;
+        }
+        let sprung = self.traps.any() && self.check_for_trap(point, host);
+        let thread = self.threads.get(point.thread, self.params.seed);
+        let concurrent = self.phase.enter(point.thread, self.params.buffer);
+        thread.count(concurrent);
+        let first = self.sites.get(point.site).hit(concurrent);
+        match self.params.policy {
+            Policy::Tsvd => {
+                self.infer_order(now, point, thread, host);
+                self.near_misses(now, point, concurrent, host);
+            }
+            Policy::TsvdHb => self.unordered(now, point, concurrent, host),
+            Policy::DynamicRandom | Policy::StaticRandom => {}
+        }
+        // A thread that has just sprung a trap has shown what a delay would.
+        if sprung {
+            return None;
+        }
+        let nanos = match self.params.policy {
+            Policy::Tsvd | Policy::TsvdHb => self.at_dangerous_site(point, thread),
+            Policy::DynamicRandom => self.at_random(thread),
+            Policy::StaticRandom => self.at_sample(point, thread, first),
+        }?;
+        self.delay(now, point, thread, nanos)
+    }
+
+    /// Sets the trap of a delay, in which `cookie` goes to whoever springs it. False: no room for it, and the caller
+    /// does not sleep and does not come back.
+    pub fn trap_set(&self, delay: &Delay, cookie: u64, host: &mut impl Host) -> bool {
+        let point = &delay.point;
+        let set = self.traps.set(point, cookie, host, |trap, host| self.report(trap, point, host));
+        let thread = self.threads.get(point.thread, self.params.seed);
+        if set {
+            self.made.fetch_add(1, Relaxed);
+        } else {
+            self.budget.refund(thread, delay.nanos);
+        }
+        set
+    }
+
+    /// The thread is awake again. Takes its trap away, learns from the delay, and says whether the trap was sprung.
+    pub fn delay_done(&self, now: u64, delay: &Delay, host: &mut impl Host) -> bool {
+        let point = &delay.point;
+        let hits = self.traps.clear(point, host).unwrap_or(0);
+        let thread = self.threads.get(point.thread, self.params.seed);
+        self.budget.refund(thread, delay.nanos.saturating_sub(now.saturating_sub(delay.start)));
+        match self.params.policy {
+            Policy::Tsvd | Policy::TsvdHb => {
+                self.delays.ended(point.thread, point.site, now);
+                // The access itself comes after the delay.
+                thread.last.store(now, Relaxed);
+                self.pairs.decay(&self.sites, point.site, self.params.decay, host);
+            }
+            Policy::StaticRandom => {
+                thread.draw(|rng| self.sampler.next(&self.sites, self.params.chance, rng));
+            }
+            Policy::DynamicRandom => {}
+        }
+        hits > 0
+    }
+
+    /// The caller does not make a delay that [`Tsvd::on_call`] asked for: it counts as one that the caps did not allow.
+    pub fn refuse(&self, delay: &Delay) {
+        let thread = self.threads.get(delay.point.thread, self.params.seed);
+        self.budget.refund(thread, delay.nanos);
+        self.budget.refused.fetch_add(1, Relaxed);
+    }
+
+    /// A thread has ended, whatever it was doing: its traps must not outlive it.
+    pub fn thread_gone(&self, thread: u32, host: &mut impl Host) {
+        self.traps.clear_thread(thread, host);
+    }
+
+    /// What follows is for `tsvd-hb` alone; other policies do nothing with it. `object` is anything that synchronises:
+    /// what `thread` did before it released the object happens before what comes after its next acquisition.
+    pub fn on_release(&self, thread: u32, object: u64, host: &mut impl Host) {
+        if self.params.policy == Policy::TsvdHb {
+            self.order.with(host, |order| order.release(thread, object));
+        }
+    }
+
+    pub fn on_acquire(&self, thread: u32, object: u64, host: &mut impl Host) {
+        if self.params.policy == Policy::TsvdHb {
+            self.order.with(host, |order| order.acquire(thread, object));
+        }
+    }
+
+    /// Before the child's first point.
+    pub fn on_fork(&self, parent: u32, child: u32, host: &mut impl Host) {
+        if self.params.policy == Policy::TsvdHb {
+            self.order.with(host, |order| order.fork(parent, child));
+        }
+    }
+
+    pub fn on_join(&self, parent: u32, child: u32, host: &mut impl Host) {
+        if self.params.policy == Policy::TsvdHb {
+            self.order.with(host, |order| order.join(parent, child));
+        }
+    }
+
+    /// A test begins: the cap of a test counts from here.
+    pub fn new_test(&self) {
+        self.budget.new_test();
+    }
+
+    /// For the child of a fork, before it does anything else: other threads, their traps and their locks are not there.
+    pub fn forked(&self) {
+        self.traps.forget();
+        self.pairs.break_open();
+        self.order.break_open();
+        self.phase.forget();
+    }
+
+    /// Adds what an earlier run learned. Before the first point; false if there is no room, or the pair is there.
+    pub fn seed(&self, pair: &TrapPair, host: &mut impl Host) -> bool {
+        pair.site_a.max(pair.site_b) < MAX_SITES && self.pairs.seed(&self.sites, pair, host)
+    }
+
+    /// All pairs that were ever dangerous, ordered or found. Those still [`PairState::Dangerous`] are what the paper
+    /// keeps in its trap file.
+    pub fn pairs(&self) -> impl Iterator<Item = TrapPair> {
+        self.pairs.pairs()
+    }
+
+    pub fn coverage(&self, site: u32) -> Coverage {
+        self.sites.coverage(site)
+    }
+
+    pub fn stats(&self) -> Stats {
+        let mut stats = Stats {
+            delays: self.made.load(Relaxed),
+            delayed: self.budget.spent(),
+            refused: self.budget.refused.load(Relaxed),
+            edges_lost: self.order.lost.load(Relaxed),
+            ..Stats::default()
+        };
+        for thread in self.threads.all() {
+            stats.points += thread.points.load(Relaxed);
+            stats.concurrent += thread.concurrent.load(Relaxed);
+        }
+        stats
+    }
+
+    #[cold]
+    fn check_for_trap(&self, point: &Point, host: &mut impl Host) -> bool {
+        self.traps.spring(point, host, |trap, host| self.report(trap, point, host)) != 0
+    }
+
+    fn report(&self, trap: &Trap, caller: &Point, host: &mut impl Host) {
+        let sites = (trap.point.site, caller.site);
+        let before = self.pairs.settle(&self.sites, sites, PairState::Found, host);
+        host.violation(&Violation {
+            trapped: trap.point,
+            cookie: trap.cookie,
+            caller: *caller,
+            repeated: before == Some(PairState::Found),
+        });
+    }
+
+    /// 3.4.4.
+    #[inline]
+    fn infer_order(&self, now: u64, point: &Point, thread: &Thread, host: &mut impl Host) {
+        let before = inference::ordered_after(&self.delays, &self.params, thread, point.thread, now);
+        if let Some(before) = before.filter(|_| self.params.has(technique::HB_INFERENCE)) {
+            self.pairs.settle(&self.sites, (before, point.site), PairState::Ordered, host);
+        }
+    }
+
+    /// 3.4.2, with the phase of 3.4.3.
+    #[inline]
+    fn near_misses(&self, now: u64, point: &Point, concurrent: bool, host: &mut impl Host) {
+        let params = &self.params;
+        let window = if params.has(technique::WINDOW) { params.window } else { u64::MAX };
+        let concurrent = concurrent || !params.has(technique::PHASE);
+        let this = access(now, point, concurrent);
+        let mut last = None;
+        self.objects.access(point.object, this, params.kept(), |earlier| {
+            let conflict = earlier.thread != point.thread && (earlier.write || point.write);
+            let near = now.abs_diff(earlier.time) <= window && (concurrent || earlier.concurrent);
+            // In a loop most of the history is one site.
+            if conflict && near && last != Some(earlier.site) {
+                self.pairs.add(&self.sites, earlier.site, point.site, host);
+                last = Some(earlier.site);
+            }
+        });
+    }
+
+    /// 3.5: an earlier conflicting access that does not happen before this one makes a dangerous pair, however long ago
+    /// it was made.
+    fn unordered(&self, now: u64, point: &Point, concurrent: bool, host: &mut impl Host) {
+        let mut pairs = [0; MAX_HISTORY as usize];
+        let mut found = 0;
+        self.order.with(host, |order| {
+            let this = Access { count: order.tick(point.thread), ..access(now, point, concurrent) };
+            self.objects.access(point.object, this, self.params.kept(), |earlier| {
+                let conflict = earlier.thread != point.thread && (earlier.write || point.write);
+                if conflict && !order.ordered(earlier.thread, earlier.count, point.thread) {
+                    pairs[found] = earlier.site;
+                    found += 1;
+                }
+            });
+        });
+        for earlier in &pairs[..found] {
+            self.pairs.add(&self.sites, *earlier, point.site, host);
+        }
+    }
+
+    /// 3.4.6: whenever a site of the trap set is about to be executed, with its probability.
+    #[inline]
+    fn at_dangerous_site(&self, point: &Point, thread: &Thread) -> Option<u64> {
+        let probability = self.sites.get(point.site).probability.load(Relaxed);
+        if probability == 0 || !thread.draw(|rng| rng.chance(probability)) {
+            return None;
+        }
+        let alone = self.params.has(technique::PARALLEL) || !self.traps.any();
+        alone.then_some(self.params.delay)
+    }
+
+    #[inline]
+    fn at_random(&self, thread: &Thread) -> Option<u64> {
+        let longest = u32::try_from(self.params.delay / 1000).unwrap_or(u32::MAX);
+        thread.draw(|rng| rng.chance(self.params.chance).then(|| (u64::from(rng.below(longest)) + 1) * 1000))
+    }
+
+    #[inline]
+    fn at_sample(&self, point: &Point, thread: &Thread, first: bool) -> Option<u64> {
+        thread.draw(|rng| {
+            let chance = self.params.chance;
+            if first {
+                self.sampler.reached(&self.sites, point.site, chance, rng);
+            }
+            self.sampler.sample(&self.sites, point.site, chance, rng).then_some(self.params.delay)
+        })
+    }
+
+    #[cold]
+    fn delay(&self, now: u64, point: &Point, thread: &Thread, nanos: u64) -> Option<Delay> {
+        self.budget.pay(&self.params, thread, nanos).then_some(Delay { point: *point, start: now, nanos })
+    }
+}
+
+#[inline]
+fn access(now: u64, point: &Point, concurrent: bool) -> Access {
+    let Point { thread, site, write, .. } = *point;
+    Access { time: now, thread, site, write, concurrent, count: 0 }
+}
