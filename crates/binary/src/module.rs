@@ -42,6 +42,7 @@ struct Segment {
     address: u64,
     memory_size: u64,
     executable: bool,
+    writable: bool,
 }
 
 /// A place in a module.
@@ -134,6 +135,12 @@ impl Module {
         self.segments.iter().filter(|s| s.executable).map(Segment::addresses).collect()
     }
 
+    /// Whether the program may write there: its own data, or what it does not know of.
+    pub(crate) fn is_writable(&self, address: u64) -> bool {
+        let segment = self.segments.iter().find(|s| s.addresses().contains(&address));
+        segment.is_none_or(|segment| segment.writable)
+    }
+
     pub(crate) fn is_code(&self, address: u64) -> bool {
         self.segments.iter().any(|s| s.executable && s.addresses().contains(&address))
     }
@@ -207,6 +214,7 @@ impl Segment {
             address: header.p_vaddr(endian),
             memory_size: header.p_memsz(endian),
             executable: header.p_flags(endian) & elf::PF_X != 0,
+            writable: header.p_flags(endian) & elf::PF_W != 0,
         })
     }
 

@@ -8,14 +8,18 @@
 //! - [`analyse`]: from a module to its [`Analysis`].
 //! - [`analysis`]: sites, reads, and the conditions between them.
 //! - [`options`]: which sites, and how far back.
+//! - `sites`: the kinds of error sites, one a file. `reads`: the rules of section 6.1.
 //!
-//! Nothing here opens a file, starts a thread or reads a clock.
+//! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
+//! `raddle_binary::flow`.
 
 pub mod analysis;
 pub mod options;
 
+mod analyse;
+mod reads;
 mod sites;
 
+pub use analyse::analyse;
 pub use analysis::{Analysis, Condition, CriticalRead, FunctionName, Note, Relation, Site, SiteKind};
 pub use options::{Callers, CustomNames, Options};
-pub use sites::analyse;

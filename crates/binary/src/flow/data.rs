@@ -9,7 +9,7 @@
 //! A slot whose address is handed to a call may be written by it. A pointer to a slot that is
 //! stored and used later is not followed: what is written through it is not seen.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -19,6 +19,7 @@ use super::effects::{Definition, Effects, Operand};
 use super::form::{Form, Forms};
 use super::function::{Function, is_call};
 use super::places::{ARGUMENTS, Cover, Place};
+use super::probes::Probes;
 use super::program::Program;
 use super::stack::heights;
 use super::transfer;
@@ -46,6 +47,7 @@ pub(crate) struct DataFlow {
     before: Vec<Vec<u32>>,
     reaching: RefCell<HashMap<(u32, Place), Definitions>>,
     pub(super) form_of_definition: RefCell<HashMap<(u32, u8), Form>>,
+    probes: OnceCell<Probes>,
     /// Whether forms are followed through slots: the second pass.
     pub(super) through_slots: bool,
 }
@@ -71,6 +73,7 @@ impl DataFlow {
             before,
             reaching: RefCell::default(),
             form_of_definition: RefCell::default(),
+            probes: OnceCell::new(),
             through_slots: false,
         };
         flow.index_definitions(function);
@@ -180,6 +183,15 @@ impl DataFlow {
                 }
             }
         }
+    }
+
+    /// The probes of the function.
+    pub(crate) fn probes<'m>(&self, program: &Program<'m>, function: &Function<'m>) -> &Probes {
+        self.probes.get_or_init(|| {
+            Probes::new(function, |index, register| {
+                transfer::form_of_number(self, program, function, index, register, 0)
+            })
+        })
     }
 
     /// The slot that a register points to before an instruction.

@@ -1,6 +1,6 @@
 //! All functions of a module, and who calls whom.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -20,6 +20,9 @@ const MAX_INSTRUCTIONS: usize = 200_000;
 const KEPT_INSTRUCTIONS: usize = 400_000;
 /// How many calls `returns` follows into one another.
 const RETURN_DEPTH: u32 = 16;
+
+/// Bytes of a function that is entered though it has no probes.
+const SMALL: u64 = 256;
 
 /// What a call or a tail jump transfers control to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,6 +68,9 @@ pub struct Program<'m> {
     kept: RefCell<Kept<'m>>,
     landing_tables: HashMap<u64, u64>,
     offset_tables: Vec<Range<u64>>,
+    instrumented: bool,
+    callers: OnceCell<HashMap<u64, Vec<(u64, u64)>>>,
+    worth: RefCell<HashMap<u64, bool>>,
 }
 
 #[derive(Default)]
@@ -98,11 +104,52 @@ impl<'m> Program<'m> {
             kept: RefCell::default(),
             landing_tables: module.landing_tables(),
             offset_tables: module.offset_tables(),
+            instrumented: !module.targets(is_access_probe).is_empty(),
+            callers: OnceCell::new(),
+            worth: RefCell::default(),
         }
     }
 
     pub fn module(&self) -> &'m Module {
         self.module
+    }
+
+    /// Whether its accesses are announced by probes.
+    pub fn is_instrumented(&self) -> bool {
+        self.instrumented
+    }
+
+    /// Who calls a function: their entries and the addresses of the calls.
+    pub(crate) fn callers(&self, entry: u64) -> &[(u64, u64)] {
+        let index = self.callers.get_or_init(|| {
+            let mut index: HashMap<u64, Vec<(u64, u64)>> = HashMap::new();
+            for outline in self.outlines.iter().filter(|outline| !outline.cold) {
+                for call in self.calls(outline) {
+                    if let Some(callee) = call.callee.entry.filter(|_| call.callee.probe().is_none()) {
+                        index.entry(callee).or_default().push((outline.range.start, call.address));
+                    }
+                }
+            }
+            index
+        });
+        index.get(&entry).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a slice learns anything inside a function: in a program with probes, one with
+    /// probes, or one so small that it can only pass on what it is given. The runtime's own
+    /// functions and uninstrumented libraries are neither.
+    pub(crate) fn is_worth_entering(&self, entry: u64) -> bool {
+        if let Some(&known) = self.worth.borrow().get(&entry) {
+            return known;
+        }
+        let worth = !self.instrumented
+            || self.outline_at(entry).is_some_and(|outline| {
+                let calls = self.calls(outline);
+                let small = outline.range.end - outline.range.start < SMALL && calls.is_empty();
+                small || calls.iter().any(|call| call.callee.probe().is_some())
+            });
+        self.worth.borrow_mut().insert(entry, worth);
+        worth
     }
 
     /// All functions, sorted by address.
@@ -133,6 +180,12 @@ impl<'m> Program<'m> {
 
     pub(crate) fn is_offset_table(&self, address: u64) -> bool {
         self.offset_tables.iter().any(|table| table.contains(&address))
+    }
+
+    /// The raw name of what lies behind a word that the loader fills in: a slot of the global offset
+    /// table, or a variable that is copied from a library.
+    pub(crate) fn word_name(&self, slot: u64) -> Option<&'m str> {
+        self.targets.slot(slot)
     }
 
     /// What a call or jump goes to; nothing for jumps within a function and unknown targets.
@@ -270,6 +323,10 @@ impl<'m> Program<'m> {
         callee.name.is_some_and(never_returns)
             || callee.entry.is_some_and(|entry| !self.returns(entry, depth - 1))
     }
+}
+
+fn is_access_probe(name: &str) -> bool {
+    name.strip_prefix("__tsan_").is_some_and(|probe| super::probes::announced(probe).is_some())
 }
 
 /// gcc and clang call the rarely used part of `f` `f.cold`, and may number it.

@@ -1,0 +1,109 @@
+//! Critical reads: the slice of each site, by the rules of section 6.1 of the paper.
+//!
+//! | site | the slice begins with |
+//! |---|---|
+//! | assertion, error message | what decides whether the call runs |
+//! | output | the same, and each argument at distance 1 |
+//! | loop | the jump that leaves it; only reads that are repeated in the loop are kept |
+//! | memory | the pointer, along copies and constant offsets only |
+//! | invariant | the read itself |
+//!
+//! A loop's jump counts as a step of control, so that distances compare over kinds.
+
+use raddle_binary::flow::{Deciding, Found, Limits, Query, Start, slice, tested};
+
+use crate::analysis::{Condition, CriticalRead, Relation};
+use crate::options::{Callers, Options};
+use crate::sites::Candidate;
+
+/// Steps of one search. A slice within the paper's distance takes some hundreds.
+const MAX_STEPS: u32 = 20_000;
+
+/// The reads on which a site depends. Their `site` is left 0.
+pub(crate) fn critical_reads(query: &Query, candidate: &Candidate, options: &Options) -> Vec<CriticalRead> {
+    if let Some(pointer) = &candidate.pointer {
+        return vec![CriticalRead {
+            address: pointer.read,
+            instrumented: pointer.instrumented,
+            site: 0,
+            distance: 1,
+            size: 8,
+            atomic: pointer.atomic,
+            variable: pointer.variable,
+            relation: Relation::Pointer { offset: pointer.offset },
+        }];
+    }
+    let limits = Limits {
+        distance: options.max_distance,
+        depth: options.max_depth,
+        steps: MAX_STEPS,
+        callers: goes_to_callers(query, candidate, options.callers),
+    };
+    let found = slice(query.program(), query.function().entry(), &candidate.starts, limits);
+    let kept = found.into_iter().filter(|found| match &candidate.exit {
+        Some(exit) => found.outermost.is_some_and(|index| query.is_inside(&exit.nest, index)),
+        None => true,
+    });
+    kept.map(|found| critical_read(query, candidate, found)).collect()
+}
+
+fn goes_to_callers(query: &Query, candidate: &Candidate, callers: Callers) -> bool {
+    match callers {
+        Callers::Never => false,
+        Callers::Always => true,
+        Callers::WhenUnconditional => candidate.exit.is_none() && query.deciding(candidate.index).is_empty(),
+    }
+}
+
+fn critical_read(query: &Query, candidate: &Candidate, found: Found) -> CriticalRead {
+    let relation = match found.deciding {
+        Some(deciding) => tested_by(query, candidate, deciding, found.address),
+        None => match candidate.starts.get(found.start).map(|start| start.0) {
+            Some(Start::Argument(_, index)) => Relation::Argument { index },
+            Some(Start::FloatArgument(_, index)) => Relation::Argument { index },
+            Some(Start::Slot(..)) => Relation::Argument { index: 0 },
+            Some(Start::Instruction(_)) if found.distance == 0 => Relation::Itself,
+            _ => Relation::Unknown,
+        },
+    };
+    CriticalRead {
+        address: found.address,
+        instrumented: found.instrumented,
+        site: 0,
+        distance: found.distance,
+        size: found.size,
+        atomic: found.atomic,
+        variable: found.variable,
+        relation,
+    }
+}
+
+/// How a branch tests a read.
+fn tested_by(query: &Query, candidate: &Candidate, deciding: Deciding, read: u64) -> Relation {
+    match condition(query, candidate, deciding) {
+        Some(condition) if condition.test.reads().contains(&read) => Relation::Tested(condition),
+        _ => Relation::Unknown,
+    }
+}
+
+fn condition(query: &Query, candidate: &Candidate, deciding: Deciding) -> Option<Condition> {
+    let exit =
+        candidate.exit.as_ref().filter(|exit| exit.branch == deciding.branch && deciding.taken.is_none());
+    let leads_when = exit.map(|exit| exit.stays_when_taken).or(deciding.taken)?;
+    let function = query.program().function(deciding.function)?;
+    let test = tested(query.program(), &function, deciding.branch)?;
+    Some(Condition { branch: function.address_of(deciding.branch), leads_when, test })
+}
+
+/// What leads to a site, where one branch says it all.
+pub(crate) fn site_condition(query: &Query, candidate: &Candidate) -> Option<Condition> {
+    let function = query.function().entry();
+    let deciding = match &candidate.exit {
+        Some(exit) => vec![Deciding { function, branch: exit.branch, taken: None }],
+        None => query.deciding(candidate.index),
+    };
+    match deciding[..] {
+        [only] => condition(query, candidate, only).filter(|condition| !condition.test.reads().is_empty()),
+        _ => None,
+    }
+}
