@@ -38,7 +38,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 Relation::Tested(condition) => format!("{} {:?}", condition.leads_when, condition.test),
                 other => format!("{other:?}"),
             };
-            println!("    {:x} d={} {} {name} {relation}", read.address, read.distance, line(read.address - 1));
+            println!(
+                "    {:x} d={} {} {name} {relation}",
+                read.address,
+                read.distance,
+                line(read.address - 1)
+            );
         }
     }
     println!("{:?}", analysis.notes);

@@ -10,7 +10,7 @@
 //!
 //! A loop's jump counts as a step of control, so that distances compare over kinds.
 
-use raddle_binary::flow::{Deciding, Found, Limits, Query, Start, slice, tested};
+use raddle_binary::flow::{Deciding, Found, Limits, Query, Sliced, Start, slice, tested};
 
 use crate::analysis::{Condition, CriticalRead, Relation};
 use crate::options::{Callers, Options};
@@ -31,36 +31,58 @@ pub(crate) fn critical_reads(query: &Query, candidate: &Candidate, options: &Opt
             atomic: pointer.atomic,
             variable: pointer.variable,
             relation: Relation::Pointer { offset: pointer.offset },
+            also: Vec::new(),
         }];
     }
-    let limits = Limits {
-        distance: options.max_distance,
-        depth: options.max_depth,
-        steps: MAX_STEPS,
-        callers: goes_to_callers(query, candidate, options.callers),
-    };
-    let found = slice(query.program(), query.function().entry(), &candidate.starts, limits);
-    let kept = found.into_iter().filter(|found| match &candidate.exit {
+    let mut sliced = sliced(query, candidate, options, options.callers == Callers::Always);
+    if sliced.reads.is_empty() && options.callers == Callers::WhenNeeded && candidate.exit.is_none() {
+        sliced = self::sliced(query, candidate, options, true);
+    }
+    let branches = tested_branches(query, candidate, &sliced);
+    let reads = sliced.reads.into_iter().filter(|found| match &candidate.exit {
         Some(exit) => found.outermost.is_some_and(|index| query.is_inside(&exit.nest, index)),
         None => true,
     });
-    kept.map(|found| critical_read(query, candidate, found)).collect()
+    reads.map(|found| critical_read(candidate, found, &branches)).collect()
 }
 
-fn goes_to_callers(query: &Query, candidate: &Candidate, callers: Callers) -> bool {
-    match callers {
-        Callers::Never => false,
-        Callers::Always => true,
-        Callers::WhenUnconditional => candidate.exit.is_none() && query.deciding(candidate.index).is_empty(),
-    }
+fn sliced(query: &Query, candidate: &Candidate, options: &Options, callers: bool) -> Sliced {
+    let limits =
+        Limits { distance: options.max_distance, depth: options.max_depth, steps: MAX_STEPS, callers };
+    slice(query.program(), query.function().entry(), &candidate.starts, limits)
 }
 
-fn critical_read(query: &Query, candidate: &Candidate, found: Found) -> CriticalRead {
-    let relation = match found.deciding {
-        Some(deciding) => tested_by(query, candidate, deciding, found.address),
-        None => match candidate.starts.get(found.start).map(|start| start.0) {
-            Some(Start::Argument(_, index)) => Relation::Argument { index },
-            Some(Start::FloatArgument(_, index)) => Relation::Argument { index },
+/// A branch of a slice, with the reads that it tests.
+struct Tested {
+    deciding: Deciding,
+    distance: u32,
+    reads: Vec<u64>,
+    condition: Condition,
+}
+
+/// What the branches of a slice test, nearest first; those of which nothing is known are left out.
+fn tested_branches(query: &Query, candidate: &Candidate, sliced: &Sliced) -> Vec<Tested> {
+    let of = |&(deciding, distance): &(Deciding, u32)| {
+        let condition = condition(query, candidate, deciding)?;
+        Some(Tested { deciding, distance, reads: condition.test.reads(), condition })
+    };
+    sliced.branches.iter().filter_map(of).collect()
+}
+
+fn critical_read(candidate: &Candidate, found: Found, branches: &[Tested]) -> CriticalRead {
+    let tests = |tested: &&Tested| tested.reads.contains(&found.address);
+    // The branch by which the slice got here, or else the nearest one.
+    let own = branches.iter().filter(tests).find(|tested| Some(tested.deciding) == found.deciding);
+    let first = own.or_else(|| branches.iter().find(tests));
+    let also = branches.iter().filter(tests).filter(|other| {
+        first.is_some_and(|first| first.distance == other.distance && first.condition != other.condition)
+    });
+    let also = also.map(|tested| tested.condition.clone()).collect();
+    let relation = match (first, found.deciding) {
+        (Some(first), _) => Relation::Tested(first.condition.clone()),
+        (None, Some(_)) => Relation::Unknown,
+        (None, None) => match candidate.starts.get(found.start).map(|start| start.0) {
+            Some(Start::Argument(_, index) | Start::FloatArgument(_, index)) => Relation::Argument { index },
             Some(Start::Slot(..)) => Relation::Argument { index: 0 },
             Some(Start::Instruction(_)) if found.distance == 0 => Relation::Itself,
             _ => Relation::Unknown,
@@ -75,14 +97,7 @@ fn critical_read(query: &Query, candidate: &Candidate, found: Found) -> Critical
         atomic: found.atomic,
         variable: found.variable,
         relation,
-    }
-}
-
-/// How a branch tests a read.
-fn tested_by(query: &Query, candidate: &Candidate, deciding: Deciding, read: u64) -> Relation {
-    match condition(query, candidate, deciding) {
-        Some(condition) if condition.test.reads().contains(&read) => Relation::Tested(condition),
-        _ => Relation::Unknown,
+        also,
     }
 }
 

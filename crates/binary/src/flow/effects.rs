@@ -59,6 +59,8 @@ impl Effects {
         }
         let mut effects = Self::default();
         let info = factory.info(instruction);
+        let operand_reads =
+            |operand: u32| !matches!(info.op_access(operand), OpAccess::Write | OpAccess::None);
         if !is_nop(instruction) {
             for memory in info.used_memory() {
                 effects.operands.extend(operand(instruction, memory));
@@ -84,7 +86,7 @@ impl Effects {
             };
             if reads && !zero {
                 // A register that is both, as in `mov %rax, (%rax)`, counts as the value.
-                let value = is_value(instruction, used.register());
+                let value = is_value(instruction, used.register(), operand_reads);
                 let role = if addressing(used.register()) && !value { Role::Address } else { Role::Value };
                 uses.push(Use { place, role });
             }
@@ -151,10 +153,12 @@ fn same(a: Register, b: Register) -> bool {
     a != Register::None && a.full_register() == b.full_register()
 }
 
-/// Whether a register is an operand of its own, not only part of an address.
-fn is_value(instruction: &Instruction, register: Register) -> bool {
+/// Whether a register is an operand of its own that is read, not only part of an address.
+fn is_value(instruction: &Instruction, register: Register, read: impl Fn(u32) -> bool) -> bool {
     (0..instruction.op_count()).any(|operand| {
-        instruction.op_kind(operand) == OpKind::Register && same(instruction.op_register(operand), register)
+        read(operand)
+            && instruction.op_kind(operand) == OpKind::Register
+            && same(instruction.op_register(operand), register)
     })
 }
 
@@ -294,5 +298,7 @@ mod tests {
     fn a_store_of_its_own_address_uses_it_as_a_value() {
         let found = effects(&[0x48, 0x89, 0x00]); // mov %rax, (%rax)
         assert_eq!(uses(&found), [(Place::whole(RAX), Role::Value)]);
+        let found = effects(&[0x8b, 0x40, 0x04]); // mov 4(%rax), %eax
+        assert_eq!(uses(&found), [(Place::whole(RAX), Role::Address)], "the old value only says where");
     }
 }

@@ -27,5 +27,5 @@ pub use expression::{Expression, Operator, Predicate};
 pub use function::Function;
 pub use program::{Call, Callee, Outline, Program};
 pub use query::{Dereference, Exit, Loop, Query};
-pub use slice::{Deciding, Found, Limits, Start, slice};
+pub use slice::{Deciding, Found, Limits, Sliced, Start, slice};
 pub use tested::tested;

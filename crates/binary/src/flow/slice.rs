@@ -87,6 +87,15 @@ pub struct Found {
     pub start: usize,
 }
 
+/// A slice: its reads and the branches that it passed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sliced {
+    /// By distance and address.
+    pub reads: Vec<Found>,
+    /// With the distance at which each was met, nearest first.
+    pub branches: Vec<(Deciding, u32)>,
+}
+
 /// What still has to be explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Want {
@@ -133,11 +142,12 @@ struct Slice<'p, 'm> {
     queue: BinaryHeap<Reverse<Step>>,
     seen: HashSet<(u32, Want, u32)>,
     found: BTreeMap<u64, Found>,
+    branches: Vec<(Deciding, u32)>,
 }
 
-/// The reads on which the starts depend, by distance and address. Each start comes with the distance
+/// What the starts depend on. Each start comes with the distance
 /// that it has already.
-pub fn slice(program: &Program, entry: u64, starts: &[(Start, u32)], limits: Limits) -> Vec<Found> {
+pub fn slice(program: &Program, entry: u64, starts: &[(Start, u32)], limits: Limits) -> Sliced {
     let mut slice = Slice {
         program,
         limits,
@@ -148,8 +158,9 @@ pub fn slice(program: &Program, entry: u64, starts: &[(Start, u32)], limits: Lim
         queue: BinaryHeap::new(),
         seen: HashSet::new(),
         found: BTreeMap::new(),
+        branches: Vec::new(),
     };
-    let Some(function) = slice.number(entry) else { return Vec::new() };
+    let Some(function) = slice.number(entry) else { return Sliced::default() };
     for (number, (start, distance)) in starts.iter().enumerate() {
         slice.begin(function, *start, *distance, number);
     }
@@ -163,9 +174,9 @@ pub fn slice(program: &Program, entry: u64, starts: &[(Start, u32)], limits: Lim
             slice.explain(step);
         }
     }
-    let mut found: Vec<Found> = slice.found.into_values().collect();
-    found.sort_by_key(|found| (found.distance, found.address));
-    found
+    let mut reads: Vec<Found> = slice.found.into_values().collect();
+    reads.sort_by_key(|found| (found.distance, found.address));
+    Sliced { reads, branches: slice.branches }
 }
 
 impl<'p, 'm> Slice<'p, 'm> {
@@ -201,7 +212,9 @@ impl<'p, 'm> Slice<'p, 'm> {
             Start::Control(_) => wants.push(Want::Control(index)),
             Start::Instruction(_) => wants.push(Want::Instruction(index)),
             Start::Branch(_) => {
-                deciding = Some(Deciding { function: view.function.entry(), branch: index, taken: None });
+                let own = Deciding { function: view.function.entry(), branch: index, taken: None };
+                deciding = Some(own);
+                self.branches.push((own, distance));
                 wants.extend(self.used(function, index, Role::Value));
             }
             Start::Argument(_, argument) => {
@@ -270,8 +283,11 @@ impl<'p, 'm> Slice<'p, 'm> {
             let branch = self.view(step.function).function.last_of(decision.block);
             let conditional = self.view(step.function).instruction(branch).is_jcc_short_or_near();
             let taken = conditional.then_some(decision.edge == 0);
-            let deciding = Some(Deciding { function: entry, branch, taken });
-            self.go(&Step { deciding, ..*step }, 1, Want::Instruction(branch));
+            let deciding = Deciding { function: entry, branch, taken };
+            if step.distance < self.limits.distance {
+                self.branches.push((deciding, step.distance + 1));
+            }
+            self.go(&Step { deciding: Some(deciding), ..*step }, 1, Want::Instruction(branch));
         }
         if decisions.is_empty() && step.context == TOP && self.limits.callers {
             self.go_to_callers(step, entry, |call| Want::Control(call));

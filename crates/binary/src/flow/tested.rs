@@ -163,7 +163,11 @@ impl Builder<'_, '_, '_> {
         })?;
         let value = self.operand(index, source, depth)?;
         let (from, count) = (u8::try_from(at - written).ok()?, u8::try_from(size).ok()?);
-        Some(Expression::Part { from, count, of: Box::new(value) })
+        Some(if from == 0 {
+            low(value, count)
+        } else {
+            Expression::Part { from, count, of: Box::new(value) }
+        })
     }
 
     /// What a load returns: a slot's value, or a shared read.
@@ -333,6 +337,7 @@ fn low(value: Expression, count: u8) -> Expression {
         Expression::Comparison { .. } => value,
         Expression::Read { size, .. } if *size <= count => value,
         Expression::Part { from: 0, count: own, .. } if *own <= count => value,
+        Expression::Operation { width, .. } if *width <= count => value,
         Expression::Constant(_) if count == 8 => value,
         _ => Expression::Part { from: 0, count, of: Box::new(value) },
     }
