@@ -9,6 +9,7 @@
 //! annotate/    dynamic annotations (section 5 of the paper), and those of helgrind and of TSan's public interface
 //! detect/      the detector
 //! explore/     the scheduler: one thread at a time, by the driver's orders
+//! trace/       what each access of an explored execution read or wrote, for `conseq`
 //! hub/         session, config, plan, log, modules
 //! ```
 //!
@@ -36,6 +37,7 @@ mod layout;
 #[cfg(panic = "abort")]
 mod mem;
 mod sys;
+pub mod trace;
 pub mod tsan_abi;
 
 #[cfg(panic = "abort")]

@@ -175,6 +175,7 @@ pub fn turn_on(header: *mut Header) {
     heap::prepare();
     time::prepare();
     memory::prepare();
+    crate::trace::prepare();
     prepare();
     fork::prepare();
     ON.store(true, Release);
