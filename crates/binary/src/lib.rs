@@ -28,6 +28,7 @@ mod debug_file;
 mod demangle;
 mod dwarf;
 mod error;
+pub mod flow;
 mod functions;
 mod globals;
 mod image;

@@ -1,0 +1,5 @@
+//! How values and control flow through machine code.
+
+mod expression;
+
+pub use expression::{Expression, Operator, Predicate};

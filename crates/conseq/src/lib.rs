@@ -1,0 +1,21 @@
+//! What could go wrong under another interleaving, and why.
+//!
+//! After *ConSeq: Detecting Concurrency Bugs through Sequential Errors* (Zhang, Lim, Olichandran,
+//! Scherpelz, Jin, Lu and Reps, ASPLOS 2011). The static half starts from what a user would see go
+//! wrong, the error sites of section 5, and walks back to the reads of shared memory that can make it
+//! so, the critical reads of section 6.
+//!
+//! - [`analyse`]: from a module to its [`Analysis`].
+//! - [`analysis`]: sites, reads, and the conditions between them.
+//! - [`options`]: which sites, and how far back.
+//!
+//! Nothing here opens a file, starts a thread or reads a clock.
+
+pub mod analysis;
+pub mod options;
+
+mod sites;
+
+pub use analysis::{Analysis, Condition, CriticalRead, FunctionName, Note, Relation, Site, SiteKind};
+pub use options::{Callers, CustomNames, Options};
+pub use sites::analyse;
