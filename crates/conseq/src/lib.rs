@@ -9,10 +9,22 @@
 //! - [`analysis`]: sites, reads, and the conditions between them.
 //! - [`options`]: which sites, and how far back.
 //!
+//! The dynamic half reads a trace of one correct run (sections 7 and 8):
+//!
+//! - [`event`]: what a trace consists of.
+//! - [`order`], [`held`]: what must come before what, and what locks keep apart.
+//! - [`history`]: what was done to each piece of shared memory.
+//! - [`suspects`]: the reads that could get another value, Algorithm 1.
+//!
 //! Nothing here opens a file, starts a thread or reads a clock.
 
 pub mod analysis;
+pub mod event;
+pub mod held;
+pub mod history;
 pub mod options;
+pub mod order;
+pub mod suspects;
 
 mod sites;
 

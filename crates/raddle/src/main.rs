@@ -5,6 +5,7 @@
 
 mod check;
 mod cli;
+mod conseq;
 mod doctor;
 mod embedded;
 mod exit;
@@ -47,6 +48,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Run(args) => run::run(*args),
         Command::Explore(args) => explore::run(*args),
         Command::Replay(args) => replay::run(*args),
+        Command::Conseq(args) => conseq::run(*args),
         Command::Check(args) => check::run(*args),
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.

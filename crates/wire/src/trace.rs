@@ -102,6 +102,7 @@ pub struct Step {
     pub kind: u8,
     pub site: u32,
     pub object: u64,
+    /// The operation's; for a barrier how many it is for, or 0 when one that waited goes on.
     pub other: u64,
 }
 

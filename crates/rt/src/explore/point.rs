@@ -39,7 +39,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
     let me = s.current;
     if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
         c11::did(&op);
-        trace::step(&op);
+        trace::step(&op, wait != Wait::Nothing);
         return;
     }
     loop {
@@ -53,7 +53,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         t.pc = pc;
         schedule();
         c11::did(&op);
-        trace::step(&op);
+        trace::step(&op, wait != Wait::Nothing);
         // A handler may have come first, and taken away what was waited for.
         let spurious = state().threads[me].spurious;
         if signals::run_handlers() == Ran::Nothing || wait.is_over(me) || spurious {
@@ -96,7 +96,7 @@ pub fn wait(op: Op, wait: Wait, timed: bool, breaks: Breaks, pc: usize) -> End {
         }
         if spurious || wait.is_over(me) {
             c11::did(&op);
-            trace::step(&op);
+            trace::step(&op, wait != Wait::Nothing);
             return End::Over;
         }
         if breaks > Breaks::Nothing && cancel::is_due(me) {

@@ -114,6 +114,11 @@ pub fn prepare() {
 
 extern "C" fn last_at_exit() {
     if state().running {
+        if has(flag::FLUSH) {
+            static FLUSH: Real = Real::new(c"fflush", None);
+            // SAFETY: the C library's function; null stands for all files.
+            unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> c_int>(FLUSH.get())(0) };
+        }
         let status = state().serve.exit_status;
         finish_exit(status);
     }

@@ -281,7 +281,8 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
     if size > 8 || !t.wants(address, write, pc) {
         return;
     }
-    let access = Access { atomic: true, updates: old.is_some(), before: old, ..plain(write, address, size, pc) };
+    let access =
+        Access { atomic: true, updates: old.is_some(), before: old, ..plain(write, address, size, pc) };
     t.write(&Event::Access(access));
 }
 
@@ -304,23 +305,33 @@ pub fn settle() {
     }
 }
 
-/// The running thread makes this step.
+/// The running thread makes this step; `waited`: it had to be told that it may go on.
 #[inline]
-pub fn step(op: &Op) {
+pub fn step(op: &Op, waited: bool) {
     if let Some(t) = trace()
         && t.mode != mode::LEARN
         && !op.is_memory_read()
         && !op.is_memory_write()
     {
         t.settle();
-        let step = Step { kind: op.kind() as u8, site: op.site, object: op.object, other: op.other };
+        let other = match op.kind() {
+            OpKind::Barrier => barrier(op.object as usize, waited),
+            _ => op.other,
+        };
+        let step = Step { kind: op.kind() as u8, site: op.site, object: op.object, other };
         t.write(&Event::Step(step));
     }
+}
+
+/// How many threads a barrier is for, when one arrives; 0 when it goes on after it has waited.
+fn barrier(at: usize, waited: bool) -> u64 {
+    // SAFETY: the program's barrier, whose memory begins with its count while it is explored.
+    if waited { 0 } else { u64::from(unsafe { *(at as *const u32) }) }
 }
 
 /// A wait for a condition has been given up: the thread has its mutex again.
 pub fn gave_up(op: &Op) {
     if op.kind() == OpKind::CondWake {
-        step(&Op::new(OpKind::TimeOut, op.object, op.site).with_other(op.other));
+        step(&Op::new(OpKind::TimeOut, op.object, op.site).with_other(op.other), false);
     }
 }
