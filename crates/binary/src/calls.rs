@@ -89,7 +89,7 @@ impl Module {
             if let Some(callee) = targets.of(instruction) {
                 let (address, return_address) = (instruction.ip(), instruction.next_ip());
                 let slot = instruction.op0_kind() == OpKind::Memory;
-                let bytes = self.bytes_at(address, instruction.len());
+                let bytes = self.packed_bytes(address, instruction.len());
                 let callee = callee.to_string();
                 let caller = self.symbols().function_at(address).map(|symbol| symbol.name.to_string());
                 sites.push(CallSite { address, return_address, bytes, callee, caller, slot, tail });
@@ -101,7 +101,7 @@ impl Module {
     }
 
     /// Up to eight bytes of code as a number, the first one lowest.
-    fn bytes_at(&self, address: u64, len: usize) -> u64 {
+    fn packed_bytes(&self, address: u64, len: usize) -> u64 {
         let code = self.code_from(address).unwrap_or_default();
         let mut word = [0; 8];
         let n = len.min(8).min(code.len());

@@ -10,11 +10,23 @@
 //! - [`options`]: which sites, and how far back.
 //! - `sites`: the kinds of error sites, one a file. `reads`: the rules of section 6.1.
 //!
+//! The dynamic half reads a trace of one correct run (sections 7 and 8):
+//!
+//! - [`event`]: what a trace consists of.
+//! - [`order`], [`held`]: what must come before what, and what locks keep apart.
+//! - [`history`]: what was done to each piece of shared memory.
+//! - [`suspects`]: the reads that could get another value, Algorithm 1.
+//!
 //! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
 //! `raddle_binary::flow`.
 
 pub mod analysis;
+pub mod event;
+pub mod held;
+pub mod history;
 pub mod options;
+pub mod order;
+pub mod suspects;
 
 mod analyse;
 mod reads;

@@ -74,6 +74,8 @@ pub mod flag {
     pub const FORK_AT_START: u32 = 1 << 6;
     /// What a load reads is a choice of the values that the C11 model allows.
     pub const C11: u32 = 1 << 7;
+    /// What the program has printed and not yet written is written when an execution ends: the driver reads it.
+    pub const FLUSH: u32 = 1 << 16;
     /// Each data access is a scheduling point, not only those of the table.
     pub const ALL_DATA: u32 = 1 << 5;
     /// Data races of each execution go into its slot.

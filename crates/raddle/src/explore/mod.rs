@@ -24,7 +24,7 @@ mod held;
 mod interrupt;
 mod look;
 mod monitors;
-mod outcome;
+pub mod outcome;
 mod progress;
 mod resume;
 mod race;
@@ -34,11 +34,13 @@ mod search;
 mod shrink;
 pub mod told;
 pub mod verdict;
+pub mod watch;
 pub mod words;
 pub mod worker;
 
 pub use args::Args;
 pub use first_runs::{build_id, is_rust};
+pub use interrupt::{came as interrupted, watch as watch_for_interrupts};
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -139,6 +141,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         max_steps: args.search.max_steps,
         points: Vec::new(),
         patience: Duration::from_secs_f64(args.search.patience),
+        watch: watch::Watch::default(),
     }
 }
 

@@ -210,7 +210,7 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
 }
 
 /// Writes `folder/NAME-1.raddle`, or the next number that is free.
-fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     for n in 1.. {
         let path = match folder == Path::new(".") {
             true => PathBuf::from(format!("{name}-{n}.raddle")),

@@ -293,7 +293,7 @@ pub mod tests {
         // SAFETY: the memory is one slot's, and used here only.
         let slot = unsafe { parts(&header, memory.as_mut_ptr().cast()) }.slot;
         set(slot);
-        then(Execution { slot, steps: &[], wide: &[], ending: Ending::Finished })
+        then(Execution { slot, steps: &[], wide: &[], ending: Ending::Finished, watched: None })
     }
 
     pub fn exits(status: u64, panics: u32) -> impl FnOnce(&mut Slot) {

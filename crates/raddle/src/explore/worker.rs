@@ -22,6 +22,7 @@ use raddle_wire::config::{self, Config, Mode};
 use raddle_wire::explore::{self, Header, Parts, Slot, status};
 use rustix::thread::futex;
 
+use super::watch::{Watch, Watched};
 use crate::install::Runtime;
 use crate::places::Mapped;
 use crate::run::launch;
@@ -48,6 +49,8 @@ pub struct Recipe {
     pub points: Vec<u64>,
     /// How long a worker may take to its first thread, and to its next step.
     pub patience: Duration,
+    /// What is to be known of each execution beside its steps.
+    pub watch: Watch,
 }
 
 /// Why a worker is no more, or of no use.
@@ -84,6 +87,8 @@ pub struct Execution<'a> {
     pub steps: &'a [Step],
     pub wide: &'a [u64],
     pub ending: Ending,
+    /// What else was asked for.
+    pub watched: Option<&'a Watched>,
 }
 
 impl<'a> Execution<'a> {
@@ -107,6 +112,7 @@ pub struct Worker {
     /// What was mapped when it got ready.
     pub modules: Vec<Mapped>,
     patience: Duration,
+    watched: Option<Watched>,
     /// Orders done and steps made when it last moved, and when that was.
     moved: (u32, u32, Instant),
 }
@@ -170,12 +176,14 @@ impl Recipe {
         let (folder, memory) = self.session()?;
         let mut command = self.command(folder.path());
         command.stdin(Stdio::null()).stdout(self.output(folder.path())?).stderr(Stdio::null());
+        let watched = self.watch.open(folder.path(), &mut command)?;
         apart(&mut command);
         let child =
             command.spawn().with_context(|| format!("cannot start {}", self.program.path.display()))?;
         let moved = (0, 0, Instant::now());
         let (orders, modules, patience) = (VecDeque::new(), Vec::new(), self.patience);
-        let mut worker = Worker { folder, memory, child, orders, taken: 0, modules, patience, moved };
+        let mut worker =
+            Worker { folder, memory, child, orders, taken: 0, modules, patience, watched, moved };
         Ok(worker.get_ready(is_over).map(|()| worker))
     }
 }
@@ -256,6 +264,9 @@ impl Worker {
 
     /// Gives the worker an order. There must be room.
     pub fn post(&mut self, order: Order) {
+        if let Some(watched) = &self.watched {
+            watched.begin();
+        }
         write(self.parts(self.orders.len() as u32), &order);
         let (idle, posted) = (self.orders.is_empty(), &self.header().posted);
         posted.fetch_add(1, SeqCst);
@@ -326,7 +337,10 @@ impl Worker {
         let (n, w) = ((slot.steps as usize).min(steps.len()), (slot.wide as usize).min(wide.len()));
         let died = slot.outcome == explore::outcome::NONE && ending == Ending::Finished;
         let ending = if died { Ending::Died(None) } else { ending };
-        Some((self.orders.front()?, Execution { slot, steps: &steps[..n], wide: &wide[..w], ending }))
+        Some((
+            self.orders.front()?,
+            Execution { slot, steps: &steps[..n], wide: &wide[..w], ending, watched: self.watched.as_ref() },
+        ))
     }
 
     /// The oldest order is dealt with; its slot is free.

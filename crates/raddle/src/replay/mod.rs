@@ -27,6 +27,7 @@ use crate::explore::crew::{Crew, Notes};
 use crate::explore::schedule::Schedule;
 use crate::explore::told;
 use crate::explore::verdict::{Failure, Usual, judge};
+use crate::explore::watch::Watch;
 use crate::explore::worker::Recipe;
 use crate::explore::{build_id, is_rust};
 use crate::install::Runtime;
@@ -95,6 +96,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         max_steps: head.max_steps.clamp(1, 10_000_000),
         points: schedule.points(),
         patience: Duration::from_secs(u64::from(args.patience)),
+        watch: Watch::default(),
     })
 }
 

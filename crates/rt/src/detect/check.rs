@@ -342,7 +342,7 @@ fn is_private(address: usize, mine: u32) -> bool {
 #[inline(always)]
 pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
     if t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, SIZE, pc) {
-        return;
+        return crate::trace::access(WRITE, address, SIZE, pc);
     }
     if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);

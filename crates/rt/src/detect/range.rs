@@ -22,7 +22,7 @@ pub fn access<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc:
         explore::memory::written(address, len);
     }
     if len == 0 || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, len, pc)) || !is_watchable(address) {
-        return;
+        return crate::trace::range(WRITE, address, len, pc);
     }
     t.trace.range(t.sp, &t.held, kind, address, len, pc);
     each_granule::<WRITE>(t, address, len, pc);

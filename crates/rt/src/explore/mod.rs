@@ -190,6 +190,7 @@ pub fn turn_on(header: *mut Header) {
     races::prepare();
     leaks::prepare();
     output::prepare();
+    crate::trace::prepare();
     prepare();
     fork::prepare();
     ON.store(true, Release);

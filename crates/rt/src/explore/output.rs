@@ -38,7 +38,7 @@ pub fn begin() {
 /// The program ends by `exit`: the C library would write what it has kept.
 pub fn flush() {
     static FLUSH: Real = Real::new(c"fflush", None);
-    if state().output != 0 {
+    if state().output != 0 || has(flag::FLUSH) {
         // SAFETY: the C library's function, for all files. Nobody is inside it: no thread is switched away from there.
         unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> i32>(FLUSH.get())(0) };
     }

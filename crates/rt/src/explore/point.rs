@@ -7,6 +7,7 @@ use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
 use super::{Wait, cancel, fatal, has, memory as c11, op, os_threads, races, serve, signals, state, timers};
+use crate::trace;
 
 /// What may end a wait before what is waited for has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -38,6 +39,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
     let me = s.current;
     if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
         c11::did(&op);
+        trace::step(&op, wait != Wait::Nothing);
         return;
     }
     loop {
@@ -51,6 +53,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         t.pc = pc;
         schedule();
         c11::did(&op);
+        trace::step(&op, wait != Wait::Nothing);
         // A handler may have come first, and taken away what was waited for.
         let spurious = state().threads[me].spurious;
         if signals::run_handlers() == Ran::Nothing || wait.is_over(me) || spurious {
@@ -88,10 +91,12 @@ pub fn wait(op: Op, wait: Wait, timed: bool, breaks: Breaks, pc: usize) -> End {
         (t.timed, t.gives_up, t.breaks) = (false, false, Breaks::Nothing);
         let ran = signals::run_handlers();
         if gave_up {
+            trace::gave_up(&op);
             return End::GaveUp;
         }
         if spurious || wait.is_over(me) {
             c11::did(&op);
+            trace::step(&op, wait != Wait::Nothing);
             return End::Over;
         }
         if breaks > Breaks::Nothing && cancel::is_due(me) {
@@ -135,6 +140,7 @@ pub fn leave_for_good() -> ! {
 
 /// Who is next. Ends the execution when nobody can be, or it has gone on for too long.
 fn decide() -> usize {
+    trace::settle();
     find_enabled();
     let s = state();
     if s.enabled.is_empty() && !sees_outside() {

@@ -365,6 +365,7 @@ fn execute() {
     races::begin();
     leaks::begin();
     output::begin();
+    crate::trace::begin();
     s.running = !has(flag::FORK_AT_START);
     // SAFETY: the program's context, with its stack as it was left.
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };
@@ -380,6 +381,7 @@ fn start_execution() {
 
 /// The execution is over: what happened goes into the slot.
 pub fn finish(what: u32) -> ! {
+    crate::trace::settle();
     let s = state();
     s.running = false;
     let count = s.count;

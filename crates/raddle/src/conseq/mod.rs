@@ -1,0 +1,127 @@
+//! `raddle conseq`: start from what could go wrong, and work back to the interleaving.
+//!
+//! After ConSeq (Zhang et al., ASPLOS 2011). The analyses are the crate `raddle-conseq`, the tracing the runtime's, the scheduling that of
+//! `explore`; this is what brings them together.
+//!
+//! ```text
+//! traced    a few correct executions, with values
+//! events    their streams as the analyses want them
+//! printed   what they print, and what would be unusual
+//! tester    each suspect forced
+//! told      the report
+//! ```
+
+pub mod args;
+mod events;
+pub mod printed;
+mod tester;
+mod told;
+mod traced;
+
+pub use args::Args;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use raddle_conseq::history::History;
+use raddle_conseq::suspects::{self, Everything, Suspect};
+use raddle_wire::explore::flag;
+
+use crate::explore::crew::Notes;
+use crate::explore::is_rust;
+use crate::explore::watch::Watch;
+use crate::explore::words::pc_of;
+use crate::explore::worker::Recipe;
+use crate::install::Runtime;
+use crate::places::Mapped;
+use crate::report::{Settler, TextTo};
+use crate::run::target;
+use tester::Tester;
+use traced::Runs;
+
+/// Threads for which there is room at first.
+const DONORS: u32 = 8;
+
+pub fn run(args: Args) -> Result<ExitCode> {
+    // Everything that can be wrong with the request is found out before the target runs.
+    let settler = Settler::new(&args.report, TextTo::Stderr)?;
+    let program = target::find(&args.command)?;
+    let runtime = Runtime::open()?;
+    let folder = &args.schedules_to;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let begun = Instant::now();
+    let deadline = begun + Duration::from_secs_f64(args.seconds);
+    crate::explore::watch_for_interrupts();
+    let recipe = recipe(&args, program, runtime);
+    let notes = Notes::default();
+    let rust = is_rust(&recipe.program.path);
+    let runs = traced::make(&recipe, args.runs, rust, &[], &notes)?;
+    let analysed = analyse(&runs);
+    let mut printed = printed::Usual::default();
+    runs.runs.iter().filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
+    let recipe = Recipe { points: analysed.points.clone(), ..runs.recipe.clone() };
+    let suspects = if args.no_test { &[][..] } else { &analysed.suspects };
+    let tested = Tester::new(&recipe, suspects, runs.usual, &printed, &notes, deadline).run()?;
+    let report = told::report(&args, &runs, &analysed, tested, begun)?;
+    settler.settle(report, crate::exit::CLEAN)
+}
+
+fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
+    Recipe {
+        program,
+        words: args.command.clone(),
+        runtime,
+        folder: None,
+        environment: Vec::new(),
+        flags: flag::SPURIOUS,
+        donors: DONORS,
+        slots: 1,
+        max_steps: args.max_steps,
+        points: Vec::new(),
+        patience: Duration::from_secs_f64(args.patience),
+        watch: Watch::default(),
+    }
+}
+
+/// What the traces have shown.
+pub struct Analysed {
+    pub suspects: Vec<Suspect>,
+    /// The program counters of all accesses to the memory that the suspects are about, sorted.
+    pub points: Vec<u64>,
+    pub events: u64,
+}
+
+fn analyse(runs: &Runs) -> Analysed {
+    let mut all: Vec<Suspect> = Vec::new();
+    let mut points = Vec::new();
+    let mut events = 0;
+    for run in runs.runs.iter().filter(|r| r.is_correct()) {
+        let history = History::of(&run.events, &|_| false);
+        events += history.events as u64;
+        for suspect in suspects::find(&history, &Everything).suspects {
+            let same = |s: &Suspect| {
+                (s.read.site, s.write.map(|w| w.site), s.site)
+                    == (suspect.read.site, suspect.write.map(|w| w.site), suspect.site)
+            };
+            if !all.iter().any(same) {
+                points.extend(accesses_to(&history, suspect.read.cell.address, &runs.modules));
+                all.push(suspect);
+            }
+        }
+    }
+    points.sort_unstable();
+    points.dedup();
+    Analysed { suspects: all, points, events }
+}
+
+/// Where the memory at `address` is accessed.
+fn accesses_to(history: &History, address: u64, modules: &[Mapped]) -> Vec<u64> {
+    let granules = history.granules.iter().filter(|g| g.address == address & !7);
+    let sites = granules.flat_map(|g| {
+        let reads = g.reads.iter().map(|r| r.point.site);
+        reads.chain(g.writes.iter().map(|w| w.point.site))
+    });
+    sites.filter_map(|site| pc_of(modules, site)).collect()
+}
