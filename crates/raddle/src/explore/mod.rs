@@ -171,7 +171,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     let strategy = Searcher::by_name(name, options.seed, limits).context("no such strategy")?;
     let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
     if !seen.points.is_empty() || seen.cut_off {
-        search.schedules = look::complete(recipe, &scope, options.seed, &|| clock.is_over());
+        look::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
     }
     search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
     Ok((seen, search))

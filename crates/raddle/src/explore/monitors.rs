@@ -46,7 +46,7 @@ fn failure(e: &Execution<'_>, kind: Kind, what: u32, sentence: String, seen: See
         Seen::Output => 0,
     };
     let facts = Facts { sentence, thread, address: 0, ends: Vec::new(), seen: Some(seen) };
-    Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0 }
+    Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0, flags: 0 }
 }
 
 fn leak_sentence(leak: &Leak) -> String {

@@ -14,7 +14,7 @@ use raddle_explore::{
     AnyStrategy, Limits, Op, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView,
 };
 use raddle_finding::Kind;
-use raddle_wire::explore::outcome;
+use raddle_wire::explore::{flag, outcome};
 use serde::{Deserialize, Serialize};
 
 use super::crew::{Crew, CrewError, Notes};
@@ -147,12 +147,40 @@ impl Search {
         Some(order)
     }
 
-    fn observe(&mut self, order: &Order, e: &Execution<'_>) {
+    /// An execution with a point at every access, before the search. Whether it goes round in circles can not be told: any loop is
+    /// many steps then.
+    pub fn look_at(&mut self, e: &Execution<'_>) {
+        self.count(e);
+        let verdict = judge(e, &self.usual);
+        self.measure(&e.view(verdict.outcome));
+        let argued = matches!(verdict.kind, Some(Kind::Hang | Kind::Livelock | Kind::Starvation));
+        let failed = Failure::of(e, verdict).filter(|_| !argued);
+        for failure in failed.into_iter().chain(monitors::seen(e, &self.usual)) {
+            self.add(Failure { flags: flag::ALL_DATA, ..failure });
+        }
+        self.note_output(e);
+    }
+
+    fn count(&mut self, e: &Execution<'_>) {
         self.schedules += 1;
         if e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT && e.slot.detail == 0 {
             // The first run, which told what is usual, may have met the failure itself.
             self.usual.status = 0;
         }
+    }
+
+    /// What the first execution that ends well prints is usual.
+    fn note_output(&mut self, e: &Execution<'_>) {
+        if let (None, Some(output), true) =
+            (self.usual.output, monitors::output(e), ends_as_usual(e, &self.usual))
+        {
+            self.usual.output = Some(output.hash);
+            self.printed = output.text();
+        }
+    }
+
+    fn observe(&mut self, order: &Order, e: &Execution<'_>) {
+        self.count(e);
         let mut verdict = judge(e, &self.usual);
         if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
             // Bad manners, and no reason to stop looking for worse.
@@ -175,11 +203,8 @@ impl Search {
         for failure in monitors::seen(e, &self.usual) {
             self.add(failure);
         }
+        self.note_output(e);
         if ends_as_usual(e, &self.usual) {
-            if let (None, Some(output)) = (self.usual.output, monitors::output(e)) {
-                self.usual.output = Some(output.hash);
-                self.printed = output.text();
-            }
             self.note_panics(e);
         }
     }

@@ -33,7 +33,7 @@ pub fn shrink(
     limit: Duration,
 ) -> Result<Small> {
     let deadline = Instant::now() + limit;
-    let (what, after) = (failure.what, failure.after);
+    let (what, after, flags) = (failure.what, failure.after, failure.flags);
     let shrunk = if worth_it(&failure) {
         let mut execute = |order: &Order| -> Trace {
             if Instant::now() >= deadline || super::interrupt::came() {
@@ -55,7 +55,7 @@ pub fn shrink(
     let again = last.filter(|f| f.what == what);
     Ok(Small {
         again: again.is_some(),
-        failure: again.map_or(failure, |f| Failure { after, ..f }),
+        failure: again.map_or(failure, |f| Failure { after, flags, ..f }),
         fewest: shrunk.fewest_preemptions && in_time,
     })
 }

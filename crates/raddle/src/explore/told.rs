@@ -385,7 +385,7 @@ mod tests {
 
     fn failure(kind: Kind, steps: Vec<Step>, ends: Vec<End>) -> Failure {
         let facts = Facts { sentence: "it fails".into(), thread: 1, address: 0, ends, seen: None };
-        Failure { kind, what: 1, facts, trace: trace(steps), after: 1 }
+        Failure { kind, what: 1, facts, trace: trace(steps), after: 1, flags: 0 }
     }
 
     fn told(failure: &Failure, passing: &[Trace]) -> Finding {

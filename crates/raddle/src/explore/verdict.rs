@@ -49,6 +49,8 @@ pub struct Failure {
     pub trace: Trace,
     /// How many schedules had been made when it was found, itself included.
     pub after: u64,
+    /// Flags that the execution was made under beside those of all others.
+    pub flags: u32,
 }
 
 /// How an execution ended, for the strategies; and the kind, if it failed.
@@ -211,7 +213,7 @@ impl Failure {
             ends: ends(e).to_vec(),
             seen: None,
         };
-        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0 })
+        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0 })
     }
 
     /// For somebody who looks for failure `what`: that one, if it is there, else what the execution came to.

@@ -161,6 +161,8 @@ pub struct State {
     fruitless: u32,
     /// Logical threads that stand for timers.
     timers: u32,
+    /// Threads that are about to end the process.
+    ending: u32,
     /// Signals to the process that every thread blocks.
     arrived: u64,
 }

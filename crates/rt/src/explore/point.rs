@@ -155,6 +155,9 @@ fn decide() -> usize {
     if full || s.pilot.steps() >= s.serve.max_steps {
         fatal::ends(outcome::STEP_LIMIT, next.index());
     }
+    if s.ending > 0 {
+        s.threads[..s.count].iter_mut().filter(|t| t.ends_process).for_each(|t| t.lets_pass += 1);
+    }
     let t = &mut s.threads[next.index()];
     let kind = s.pending[next.index()].kind();
     if s.fruitless > 0
@@ -202,6 +205,9 @@ fn find_enabled() {
             give_up(i, OpKind::TimeOut, true);
         }
     }
+    if able && s.ending > 0 {
+        hold_back_exit();
+    }
     if s.timers > 0
         && let Some((i, reluctant)) = timers::next(able)
     {
@@ -214,6 +220,22 @@ fn find_enabled() {
             if !t.ended && t.may_wake && !t.timed && !t.wait.is_over(i) {
                 give_up(i, OpKind::Spurious, true);
             }
+        }
+    }
+}
+
+/// Steps for which a thread that ends the process lets others go first.
+const LAST_STEPS: u32 = 300;
+
+/// A program that ends while its threads run is most often meant to do their work first: to end it now is a choice that a thread
+/// is reluctant to make, for a while. Some threads never end.
+fn hold_back_exit() {
+    let s = state();
+    let ends = |i: &usize| s.threads[*i].ends_process && !s.threads[*i].ended;
+    for i in (0..s.count).filter(ends) {
+        let others = (0..s.count).any(|o| o != i && s.enabled.contains(ThreadId(o as u16)));
+        if others && s.threads[i].lets_pass < LAST_STEPS {
+            s.reluctant.insert(ThreadId(i as u16));
         }
     }
 }

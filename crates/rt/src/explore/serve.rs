@@ -130,7 +130,11 @@ pub fn exits(code: i32, pc: usize) {
     s.serve.exit_status = code;
     if s.running {
         let me = s.current;
+        s.threads[me].ends_process = true;
+        s.ending += 1;
         super::point(super::op(raddle_explore::OpKind::Exit, me, pc), super::Wait::Nothing, pc);
+        state().threads[me].ends_process = false;
+        state().ending -= 1;
     }
 }
 
@@ -359,6 +363,7 @@ fn execute() {
     s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
     s.fruitless = 0;
     s.timers = 0;
+    s.ending = 0;
     s.arrived = s.serve.arrived;
     s.time = s.serve.time;
     memory::begin();

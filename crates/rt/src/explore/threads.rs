@@ -73,6 +73,9 @@ pub struct Logical {
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
     pub since: u64,
+    /// It is about to end the process, and how many steps it has let others make first.
+    pub ends_process: bool,
+    pub lets_pass: u32,
     /// Initialisers that it has begun to run and not come past: it is in them, or they threw.
     pub initialisers: [usize; 4],
 }
@@ -113,6 +116,8 @@ impl Logical {
         cut_short: false,
         uninterrupted: 0,
         since: 0,
+        ends_process: false,
+        lets_pass: 0,
         initialisers: [0; 4],
     };
 
