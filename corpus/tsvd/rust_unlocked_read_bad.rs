@@ -12,8 +12,10 @@ unsafe impl Send for Peek {}
 fn main() {
     let map: BTreeMap<u32, u32> = (0..32).map(|key| (key, 0)).collect();
     let shared = &Mutex::new(map);
-    let address: *const _ = &raw const *shared.lock().unwrap();
-    let peek = Peek(address);
+    let peek = {
+        let map = shared.lock().unwrap();
+        Peek(&*map)
+    };
     std::thread::scope(|scope| {
         scope.spawn(move || {
             for i in 0..60 {
