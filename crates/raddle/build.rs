@@ -25,13 +25,16 @@ const OWN: [(&str, &str); 6] = [
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
     let workspace = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..");
-    for part in ["crates/rt", "crates/wire", "crates/explore", "Cargo.toml", "crates/raddle/include"] {
+    for part in
+        ["crates/rt", "crates/wire", "crates/explore", "crates/tsvd", "Cargo.toml", "crates/raddle/include"]
+    {
         println!("cargo::rerun-if-changed={}", workspace.join(part).display());
     }
     let archive = build_runtime(&workspace, &out);
     let object = out.join("raddle_rt.o");
     let exports = make_object(&archive, &object, &out);
     make_shared(&object, &out);
+    make_tsvd(&exports, &out);
     let list: String = exports.iter().map(|e| format!("  {e};\n")).collect();
     fs::write(out.join("dynamic.list"), format!("{{\n{list}}};\n")).unwrap();
 }
@@ -122,6 +125,37 @@ fn make_shared(object: &Path, out: &Path) {
         .arg(&without)
         .args(["-lc", "-o"])
         .arg(out.join("libraddle_rt.so")));
+}
+
+/// What `raddle tsvd` must stand in for; everything else of the program goes where it always went.
+const TSVD: &[&str] = &[
+    "__raddle_runtime",
+    "_Fork",
+    "dlopen",
+    "execv",
+    "execve",
+    "execvp",
+    "execvpe",
+    "fexecve",
+    "fork",
+    "posix_spawn",
+    "posix_spawnp",
+    "vfork",
+];
+
+/// The same object as [`make_shared`] uses, with few names to be seen from outside.
+fn make_tsvd(exports: &BTreeSet<String>, out: &Path) {
+    let missing: Vec<_> = TSVD.iter().filter(|name| !exports.contains(**name)).collect();
+    assert!(missing.is_empty(), "the runtime does not define {missing:?}");
+    let list: String = TSVD.iter().map(|name| format!("    {name};\n")).collect();
+    let script = out.join("tsvd.map");
+    fs::write(&script, format!("{{\n  global:\n{list}  local: *;\n}};\n")).unwrap();
+    run(Command::new("cc")
+        .args(["-shared", "-nostdlib", "-Wl,-soname,libraddle_tsvd.so", "-Wl,-z,now", "-Wl,--gc-sections"])
+        .arg(flag("-Wl,--version-script=", &script))
+        .arg(out.join("shared.o"))
+        .args(["-lc", "-o"])
+        .arg(out.join("libraddle_tsvd.so")));
 }
 
 fn defined_symbols(object: &Path) -> Vec<String> {

@@ -21,8 +21,14 @@ pub struct CallSite {
     pub address: u64,
     /// The instruction after it: what the callee sees as its return address if this is a call.
     pub return_address: u64,
+    /// The instruction's bytes, the first one lowest; its last four are the operand.
+    pub bytes: u64,
     /// The raw name of the function called.
     pub callee: String,
+    /// The raw name of the function that calls, if a symbol has it.
+    pub caller: Option<String>,
+    /// Whether the operand is the place of the target's address and not the target.
+    pub slot: bool,
     /// Whether it is a jump that leaves the caller's own return address to the callee.
     pub tail: bool,
 }
@@ -77,12 +83,34 @@ impl Module {
             };
             if let Some(callee) = targets.of(instruction) {
                 let (address, return_address) = (instruction.ip(), instruction.next_ip());
-                sites.push(CallSite { address, return_address, callee: callee.to_string(), tail });
+                let slot = instruction.op0_kind() == OpKind::Memory;
+                let bytes = self.bytes_at(address, instruction.len());
+                let callee = callee.to_string();
+                let caller = self.symbols().function_at(address).map(|symbol| symbol.name.to_string());
+                sites.push(CallSite { address, return_address, bytes, callee, caller, slot, tail });
             }
         });
         sites.sort_by_key(|site| site.address);
         sites.dedup_by_key(|site| site.address);
         sites
+    }
+
+    /// Up to eight bytes of code as a number, the first one lowest.
+    fn bytes_at(&self, address: u64, len: usize) -> u64 {
+        let code = self.code_from(address).unwrap_or_default();
+        let mut word = [0; 8];
+        let n = len.min(8).min(code.len());
+        word[..n].copy_from_slice(&code[..n]);
+        u64::from_le_bytes(word)
+    }
+
+    /// Where the function with this raw name is, by whichever table has it.
+    pub fn function_address(&self, name: &str) -> Option<u64> {
+        let symbols = self.elf.dynamic_symbols().chain(self.elf.symbols());
+        symbols
+            .filter(|s| !s.is_undefined() && s.name() == Ok(name))
+            .map(|s| s.address())
+            .find(|a| self.is_code(*a))
     }
 
     /// Finds what stands for the wanted functions: their own code, slots, and stubs.

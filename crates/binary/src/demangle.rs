@@ -33,6 +33,60 @@ pub(crate) fn demangle_without_parameters(raw: &str) -> String {
     cpp(name, DemangleOptions::new().no_return_type().no_params()).unwrap_or_else(|| name.to_string())
 }
 
+/// The path of a function without parameters, generic arguments and inline namespaces, in one spelling for C, C++ and
+/// both manglings of Rust: what lists of functions are matched against.
+///
+/// ```
+/// use raddle_binary::plain_path;
+/// assert_eq!(plain_path("_ZNSt6vectorIiSaIiEE9push_backEOi"), "std::vector::push_back");
+/// assert_eq!(plain_path("_ZNSolsEi"), "std::ostream::operator<<");
+/// assert_eq!(plain_path("_ZN5alloc3vec16Vec$LT$T$C$A$GT$4push17h0123456789abcdefE"), "alloc::vec::Vec::push");
+/// assert_eq!(plain_path("strtok"), "strtok");
+/// ```
+pub fn plain_path(raw: &str) -> String {
+    let name = raw.split('@').next().unwrap_or(raw);
+    let full = demangle_without_parameters(name);
+    if rustc_demangle::try_demangle(without_clone_suffix(name)).is_ok() {
+        return rust_path(&full);
+    }
+    if !name.starts_with("_Z") {
+        return full;
+    }
+    cpp_path(&full)
+}
+
+/// Operators with a `<`, a `>` or a parenthesis in them, the longer ones first.
+const OPERATORS: [&str; 12] = ["<<=", ">>=", "<=>", "->*", "<<", ">>", "<=", ">=", "->", "()", "<", ">"];
+
+fn cpp_path(full: &str) -> String {
+    let mut path = String::new();
+    let (mut depth, mut rest) = (0usize, full);
+    while let Some(c) = rest.chars().next() {
+        if depth == 0
+            && let Some(operator) = rest.strip_prefix("operator")
+            && let Some(symbol) = OPERATORS.iter().find(|o| operator.starts_with(**o))
+        {
+            path.push_str("operator");
+            path.push_str(symbol);
+            // Whatever follows are its generic arguments.
+            break;
+        }
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => path.push(c),
+            _ => {}
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    while let Some(start) = path.find("[abi:") {
+        let end = path[start..].find(']').map_or(path.len(), |n| start + n + 1);
+        path.replace_range(start..end, "");
+    }
+    let path = path.replace("std::__cxx1998::", "std::").replace("std::__debug::", "std::");
+    path.trim().to_string()
+}
+
 /// Whether a name carries its whole path in it, and not only the last word.
 pub(crate) fn is_mangled(name: &str) -> bool {
     name.starts_with("_Z") || name.starts_with("_R")

@@ -12,6 +12,7 @@
 //! | which code is to be ignored? | [`Module::match_ranges`] |
 //! | who calls this function? | [`Module::call_sites`] |
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
+//! | who called the function that a thread was caught in? | [`Module::caller`] |
 //!
 //! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file
 //! offsets; a run-time address less the module's load bias is a virtual address.
@@ -37,9 +38,10 @@ mod module;
 mod patterns;
 mod symbolize;
 mod symbols;
+mod unwind;
 
 pub use calls::CallSite;
-pub use demangle::demangle;
+pub use demangle::{demangle, plain_path};
 pub use error::{Error, Result};
 pub use functions::FunctionRange;
 pub use globals::DataSymbol;
@@ -50,3 +52,4 @@ pub use lock_sites::{Effect, LockClass, LockSite, LockSites};
 pub use module::{Address, Module};
 pub use patterns::{Patterns, matches_glob};
 pub use symbolize::{Lookup, SourceFrame, Symbolizer};
+pub use unwind::{ReadWord, Registers};

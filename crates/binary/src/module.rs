@@ -101,6 +101,11 @@ impl Module {
         self.debug().is_some()
     }
 
+    /// Whether functions that it does not export have names.
+    pub fn has_symbols(&self) -> bool {
+        self.elf.section_by_name(".symtab").is_some() || self.has_debug_info()
+    }
+
     /// The address of a place, if anything is loaded there.
     pub fn virtual_address(&self, at: Address) -> Option<u64> {
         match at {

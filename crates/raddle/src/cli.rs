@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{check, doctor, explore, lsp, replay, run};
+use crate::{check, doctor, explore, lsp, replay, run, tsvd};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,6 +25,9 @@ Search, then repeat:
   raddle explore -- ./queue_test
   raddle replay queue_test-deadlock-1.raddle
 
+Catch misuse of libraries in ordinary test runs, with no special build:
+  raddle tsvd -- ctest --output-on-failure
+
   cargo raddle test                            # Rust: builds and watches
 
 Or look at the source alone:
@@ -42,6 +45,8 @@ pub enum Command {
     Replay(Box<replay::Args>),
 
     Check(Box<check::Args>),
+
+    Tsvd(Box<tsvd::Args>),
 
     /// Compile or link C with instrumentation: a stand-in for cc
     ///
@@ -88,6 +93,10 @@ The real compiler is, in this order:
   RADDLE_CC          for raddle cc; may have several words: \"ccache gcc\"
   RADDLE_CXX         for raddle c++
   cc, c++            on the PATH
+
+For `raddle tsvd`:
+  --tsvd             as one of the first words, or RADDLE_TSVD=1: instruments nothing, but
+                     keeps calls of small functions from being inlined
 
 RADDLE_NO_DEBUG_INFO=1 leaves out the -g1.
 Not possible, and refused with exit status 2: -static, other sanitizers, other machines.";

@@ -18,6 +18,7 @@ mod report;
 mod run;
 mod shims;
 mod sysroot;
+mod tsvd;
 mod wrap;
 
 use clap::Parser;
@@ -48,6 +49,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Explore(args) => explore::run(*args),
         Command::Replay(args) => replay::run(*args),
         Command::Check(args) => check::run(*args),
+        Command::Tsvd(args) => tsvd::run(*args),
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.
             let options = &args[2..args.len() - cargo.cargo.len()];

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use raddle_binary::{Address, Lookup, Symbolizer};
+use raddle_binary::{Address, Lookup, Registers, Symbolizer};
 use raddle_finding::Frame;
 
 /// A part of a file, mapped.
@@ -60,16 +60,29 @@ impl Places {
         if found.is_empty() {
             return vec![Frame { module, offset: Some(offset), ..Frame::default() }];
         }
-        let frame = |f: raddle_binary::SourceFrame| Frame {
-            function: f.function,
-            file: f.file.map(|file| self.relative(file)),
-            line: f.line,
-            column: f.column,
-            module: module.clone(),
+        found.into_iter().map(|f| self.frame(f, module.clone())).collect()
+    }
+
+    /// The functions at a return address of a file, in the file's own numbering.
+    pub fn file_frames(&mut self, path: &Path, address: u64) -> Vec<Frame> {
+        let module = path.file_name().map(|n| n.to_string_lossy().into_owned());
+        let found = self.symbols.frames(path, Address::Virtual(address), Lookup::Return);
+        if found.is_empty() {
+            return vec![Frame { module, offset: Some(address), ..Frame::default() }];
+        }
+        found.into_iter().map(|f| self.frame(f, module.clone())).collect()
+    }
+
+    fn frame(&self, found: raddle_binary::SourceFrame, module: Option<String>) -> Frame {
+        Frame {
+            function: found.function,
+            file: found.file.map(|file| self.relative(file)),
+            line: found.line,
+            column: found.column,
+            module,
             offset: None,
-            function_line: f.function_line,
-        };
-        found.into_iter().map(frame).collect()
+            function_line: found.function_line,
+        }
     }
 
     /// A whole stack, without the frames that only the runtime and Rust's start of a thread have.
@@ -79,6 +92,29 @@ impl Places {
         let is = |f: &Frame, part: &str| f.function.as_deref().is_some_and(|n| n.contains(part));
         let own = frames.into_iter().take_while(|f| !is(f, "__rust_begin_short_backtrace"));
         own.filter(|f| !is(f, "raddle_rt::")).collect()
+    }
+
+    /// The return addresses of a stack that was copied, from the registers in its innermost function. `stack` begins at
+    /// `registers.rsp`.
+    pub fn unwind(&mut self, modules: &[Mapped], registers: &Registers, stack: &[u8]) -> Vec<u64> {
+        const MOST: usize = 128;
+        let base = registers.rsp;
+        let read = |at: u64| {
+            let from = usize::try_from(at.checked_sub(base)?).ok()?;
+            Some(u64::from_le_bytes(stack.get(from..from.checked_add(8)?)?.try_into().ok()?))
+        };
+        let mut pcs = vec![registers.rip];
+        let mut at = *registers;
+        while pcs.len() < MOST
+            && let Some(mapped) = module_at(modules, at.rip)
+            && let Some(bias) = self.bias(modules, mapped)
+            && let Some(caller) =
+                self.symbols.module(&mapped.path).ok().and_then(|module| module.caller(&at, bias, &read))
+        {
+            pcs.push(caller.rip);
+            at = caller;
+        }
+        pcs
     }
 
     /// The global variable at `address`.

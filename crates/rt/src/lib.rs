@@ -9,6 +9,7 @@
 //! annotate/    dynamic annotations (section 5 of the paper), and those of helgrind and of TSan's public interface
 //! detect/      the detector
 //! explore/     the scheduler: one thread at a time, by the driver's orders
+//! tsvd/        calls of thread-unsafe functions, redirected and delayed
 //! hub/         session, config, plan, log, modules
 //! ```
 //!
@@ -37,6 +38,7 @@ mod layout;
 mod mem;
 mod sys;
 pub mod tsan_abi;
+pub mod tsvd;
 
 #[cfg(panic = "abort")]
 #[panic_handler]

@@ -61,6 +61,21 @@ pub fn unmap(at: usize, len: usize) {
     syscall(libc::SYS_munmap, [at, len, 0, 0, 0, 0]);
 }
 
+/// Maps memory at `at`, where nothing may be yet.
+pub fn map_at(at: usize, len: usize) -> bool {
+    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as usize;
+    let got = syscall(libc::SYS_mmap, [at, len, READ_WRITE, flags, usize::MAX, 0]);
+    if got != at as isize && (got > 0 || got < -4095) {
+        // A kernel that takes the address for a hint.
+        unmap(got as usize, len);
+    }
+    got == at as isize
+}
+
+pub fn protect(at: usize, len: usize, access: c_int) -> bool {
+    syscall(libc::SYS_mprotect, [at, len, access as usize, 0, 0, 0]) == 0
+}
+
 pub fn madvise(at: usize, len: usize, advice: c_int) {
     syscall(libc::SYS_madvise, [at, len, advice as usize, 0, 0, 0]);
 }

@@ -122,6 +122,13 @@ impl Tsvd {
         hits > 0
     }
 
+    /// The caller does not make a delay that [`Tsvd::on_call`] asked for: it counts as one that the caps did not allow.
+    pub fn refuse(&self, delay: &Delay) {
+        let thread = self.threads.get(delay.point.thread, self.params.seed);
+        self.budget.refund(thread, delay.nanos);
+        self.budget.refused.fetch_add(1, Relaxed);
+    }
+
     /// A thread has ended, whatever it was doing: its traps must not outlive it.
     pub fn thread_gone(&self, thread: u32, host: &mut impl Host) {
         self.traps.clear_thread(thread, host);

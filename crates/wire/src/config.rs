@@ -32,11 +32,15 @@ pub enum Mode {
     Fast = 2,
     /// No detector: the runtime decides which thread runs, by the orders in the file [`crate::explore`].
     Explore = 3,
+    /// No detector: calls of thread-unsafe functions are redirected and delayed ([`crate::tsvd`]).
+    Tsvd = 4,
 }
 
 impl Mode {
     pub fn from_number(n: u32) -> Option<Mode> {
-        [Mode::HappensBefore, Mode::Hybrid, Mode::Fast, Mode::Explore].into_iter().find(|m| *m as u32 == n)
+        [Mode::HappensBefore, Mode::Hybrid, Mode::Fast, Mode::Explore, Mode::Tsvd]
+            .into_iter()
+            .find(|m| *m as u32 == n)
     }
 }
 

@@ -22,6 +22,7 @@ pub mod explore;
 pub mod log;
 pub mod plan;
 pub mod record;
+pub mod tsvd;
 
 /// The version of every layout in this crate.
 pub const VERSION: u32 = 1;

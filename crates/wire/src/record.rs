@@ -165,7 +165,29 @@ pub enum Record<'a> {
         code: u64,
         detail: &'a [u8],
     },
+    /// Two threads in calls that must not overlap. `now` sprang the trap in which `before` was.
+    Violation {
+        object: u64,
+        now: Caught<'a>,
+        before: Caught<'a>,
+    },
 }
+
+/// A thread in a call, red-handed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caught<'a> {
+    pub thread: u64,
+    /// The number of its call site in this run.
+    pub site: u64,
+    pub name: &'a [u8],
+    /// [`REGISTERS`], as the callee would find them when it returned at once.
+    pub registers: [u64; REGISTERS],
+    /// The stack from the stack pointer upwards, for the driver to unwind.
+    pub stack: &'a [u8],
+}
+
+/// rip, rsp, rbp, rbx, r12, r13, r14, r15: what unwinding begins with.
+pub const REGISTERS: usize = 8;
 
 pub mod lock_kind {
     pub const MUTEX: u64 = 1;
@@ -190,6 +212,7 @@ mod kind {
     pub const EXPECT_RACE: u64 = 11;
     pub const EXPECTED_SEEN: u64 = 12;
     pub const FATAL: u64 = 13;
+    pub const VIOLATION: u64 = 14;
 }
 
 impl Record<'_> {
@@ -209,6 +232,7 @@ impl Record<'_> {
             Record::ExpectRace { .. } => kind::EXPECT_RACE,
             Record::ExpectedSeen { .. } => kind::EXPECTED_SEEN,
             Record::Fatal { .. } => kind::FATAL,
+            Record::Violation { .. } => kind::VIOLATION,
         };
         kind << 32 | words as u64
     }
@@ -268,8 +292,20 @@ impl Record<'_> {
                 to.word(code);
                 to.bytes(detail);
             }
+            Record::Violation { object, now, before } => {
+                to.word(object);
+                caught(to, &now);
+                caught(to, &before);
+            }
         }
     }
+}
+
+fn caught(to: &mut impl Sink, c: &Caught) {
+    to.words(&[c.thread, c.site]);
+    to.bytes(c.name);
+    to.words(&c.registers);
+    to.bytes(c.stack);
 }
 
 fn end(to: &mut impl Sink, e: &AccessEnd) {
@@ -285,7 +321,7 @@ fn locks(to: &mut impl Sink, held: &[HeldLock]) {
 }
 
 #[cfg(any(feature = "std", test))]
-pub use decode::{Decoded, DecodedEnd, decode_all};
+pub use decode::{Decoded, DecodedCaught, DecodedEnd, decode_all};
 
 #[cfg(any(feature = "std", test))]
 mod decode;

@@ -45,6 +45,10 @@ pub(super) fn deed(finding: &Finding, end: &End<'_>) -> String {
     let access = end.access;
     let told = finding.interleaving.as_ref().and_then(|i| i.deeds.get(end.index));
     if let Some(deed) = told.filter(|deed| !deed.is_empty()) {
+        // Such a finding needs no knowledge of locks, and has none.
+        if finding.kind == Kind::ThreadSafetyViolation {
+            return format!("{} {deed}", access.thread);
+        }
         let held: Vec<_> = access.locks.iter().map(|label| named(finding, label)).collect();
         let held = if held.is_empty() { "no lock".to_owned() } else { held.join(", ") };
         return format!("{} {deed}, holding {held}", access.thread);

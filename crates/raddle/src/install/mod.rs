@@ -8,6 +8,7 @@
 //!   exe/libtsan.so           linker script for a link by hand: INPUT(raddle_rt.o)
 //!   shared/libtsan.so, .a    empty linker scripts: what gcc's own -ltsan finds
 //!   lib/libraddle_rt.so      for targets that cannot be relinked
+//!   tsvd/libraddle_tsvd.so   for the targets of `raddle tsvd`
 //!   lib/libtsan.so.2         the same, for a binary built with plain gcc -fsanitize=thread
 //! ```
 //!
@@ -54,6 +55,7 @@ const ITEMS: &[Item] = &[
     Item { path: "shared/libtsan.so", content: Content::Bytes(NOTHING) },
     Item { path: "shared/libtsan.a", content: Content::Bytes(NOTHING) },
     Item { path: "lib/libraddle_rt.so", content: Content::Bytes(embedded::RUNTIME_SHARED) },
+    Item { path: "tsvd/libraddle_tsvd.so", content: Content::Bytes(embedded::TSVD_SHARED) },
     Item { path: "lib/libtsan.so.2", content: Content::Bytes(embedded::RUNTIME_SHARED) },
 ];
 
@@ -111,6 +113,16 @@ impl Runtime {
     /// The runtime as a shared library.
     pub fn shared_library(&self) -> PathBuf {
         self.dir.join("lib/libraddle_rt.so")
+    }
+
+    /// The runtime as `raddle tsvd` wants it.
+    pub fn tsvd_library(&self) -> PathBuf {
+        self.dir.join("tsvd/libraddle_tsvd.so")
+    }
+
+    /// Where all of it is.
+    pub fn folder(&self) -> &Path {
+        &self.dir
     }
 
     /// The folder that stands in for gcc's libtsan in the library path.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::{Context, Result};
 use raddle_wire::log::{Header, MAGIC};
-use raddle_wire::record::{Decoded, DecodedEnd, HeldLock, Place, decode_all};
+use raddle_wire::record::{Decoded, DecodedCaught, DecodedEnd, HeldLock, Place, decode_all};
 
 use crate::places::Mapped;
 
@@ -28,6 +28,7 @@ pub struct Process {
     pub threads: HashMap<u64, Thread>,
     pub locks: HashMap<u64, Lock>,
     pub races: Vec<Race>,
+    pub violations: Vec<Violation>,
     pub edges: Vec<Edge>,
     pub expected: Vec<Expected>,
     pub expected_seen: Vec<u64>,
@@ -58,6 +59,14 @@ pub struct Race {
     pub now: DecodedEnd,
     pub before: DecodedEnd,
     pub place: Place,
+    pub modules: usize,
+}
+
+/// What `raddle tsvd` catches.
+pub struct Violation {
+    pub object: u64,
+    pub now: DecodedCaught,
+    pub before: DecodedCaught,
     pub modules: usize,
 }
 
@@ -149,6 +158,9 @@ impl Process {
             }
             Decoded::ExpectedSeen { address } => self.expected_seen.push(address),
             Decoded::Fatal { code, .. } => self.fatal = Some(code),
+            Decoded::Violation { object, now, before } => {
+                self.violations.push(Violation { object, now, before, modules });
+            }
         }
     }
 

@@ -57,8 +57,37 @@ pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &P
     command
 }
 
+/// The same for `raddle tsvd`: no shadow memory, so the layout of the process stays as it is, and a library that stands in
+/// for much less.
+fn tsvd_command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &Path) -> Command {
+    let mut command = Command::new(&program.path);
+    command.arg0(&words[0]).args(&words[1..]);
+    command.env(OsStr::from_bytes(raddle_wire::SESSION_ENV.to_bytes()), dir);
+    if program.has_runtime {
+        command.env("LD_LIBRARY_PATH", in_front(&runtime.library_folder(), "LD_LIBRARY_PATH"));
+    } else {
+        command.env("LD_PRELOAD", in_front(&runtime.tsvd_library(), "LD_PRELOAD"));
+    }
+    // SAFETY: only async-signal-safe calls between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            libc::signal(libc::SIGQUIT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    command
+}
+
 pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &Session) -> Result<Status> {
-    let mut command = command(program, words, runtime, session.dir());
+    start(program, command(program, words, runtime, session.dir()))
+}
+
+pub fn run_tsvd(program: &Program, words: &[OsString], runtime: &Runtime, dir: &Path) -> Result<Status> {
+    start(program, tsvd_command(program, words, runtime, dir))
+}
+
+fn start(program: &Program, mut command: Command) -> Result<Status> {
     // SAFETY: the terminal sends these to the target as well; raddle stays to tell what was found.
     unsafe {
         libc::signal(libc::SIGINT, libc::SIG_IGN);

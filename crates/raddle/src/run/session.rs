@@ -95,7 +95,7 @@ impl Session {
 }
 
 /// The runtime can not complain before it has a log.
-fn check_limits(dir: &Path) -> Result<()> {
+pub fn check_limits(dir: &Path) -> Result<()> {
     use std::os::unix::ffi::OsStrExt;
     const LONGEST: usize = 380;
     let log = raddle_wire::log::FILE_SIZE as u64;
@@ -131,7 +131,7 @@ fn config_of(options: &Options) -> Config {
     Config::new(mode, options.history as u32, flags)
 }
 
-fn make_fifo(path: &Path) -> Result<()> {
+pub fn make_fifo(path: &Path) -> Result<()> {
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
         .with_context(|| format!("cannot make {}", path.display()))
 }
@@ -152,7 +152,7 @@ pub fn patterns(ignore: &[String]) -> Patterns {
 }
 
 /// For writing too, so that it never reads as ended.
-fn open_fifo(path: &Path) -> Result<File> {
+pub fn open_fifo(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
     options.open(path).with_context(|| format!("cannot open {}", path.display()))
@@ -222,7 +222,7 @@ fn site(s: &LockSite) -> (u64, Site) {
     (s.return_address, Site { class, effect, depth: s.depth })
 }
 
-fn wait_readable(file: &File) {
+pub fn wait_readable(file: &File) {
     let mut fds = [rustix::event::PollFd::new(file, rustix::event::PollFlags::IN)];
     let timeout = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
     let _ = rustix::event::poll(&mut fds, Some(&timeout));

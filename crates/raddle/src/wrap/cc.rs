@@ -15,6 +15,9 @@ use std::process::{Command, ExitCode};
 /// Turns off the debug information that raddle adds where the user asked for none.
 pub const NO_DEBUG_INFO: &str = "RADDLE_NO_DEBUG_INFO";
 
+/// The same as `--tsvd`, for build systems that want one word.
+pub const TSVD: &str = "RADDLE_TSVD";
+
 /// Set by `cargo raddle` to the target it builds for.
 pub const CARGO_TARGET: &str = "RADDLE_CARGO_TARGET";
 
@@ -52,7 +55,8 @@ pub fn run(dialect: Dialect, args: Vec<OsString>) -> anyhow::Result<ExitCode> {
 }
 
 fn prepare(dialect: Dialect, args: Vec<OsString>) -> anyhow::Result<Command> {
-    let (chosen, args) = leading_use(args)?;
+    let (chosen, tsvd, args) = leading(args)?;
+    let tsvd = tsvd || super::env_flag(TSVD);
     let compiler = Compiler::find(dialect, chosen)?;
     let read = |path: &Path| std::fs::read(path).ok();
     let invocation = Invocation::parse(&response::expand(&args, &read));
@@ -61,7 +65,11 @@ fn prepare(dialect: Dialect, args: Vec<OsString>) -> anyhow::Result<Command> {
         _ if is_for_host(|name| std::env::var_os(name)) => Additions::default(),
         _ => {
             let debug_info = !super::env_flag(NO_DEBUG_INFO);
-            additions(&invocation, compiler.family()?, &Runtime::open()?, debug_info)?
+            if tsvd {
+                for_tsvd(&invocation, compiler.family()?, debug_info)
+            } else {
+                additions(&invocation, compiler.family()?, &Runtime::open()?, debug_info)?
+            }
         }
     };
     let mut command = compiler.command();
@@ -78,6 +86,42 @@ fn is_for_host(env: impl Fn(&str) -> Option<OsString>) -> bool {
         (Some(target), Some(out)) => !Path::new(&out).components().any(|c| c.as_os_str() == target),
         _ => false,
     }
+}
+
+/// Takes `--use COMPILER` and `--tsvd` off the front of the command line.
+fn leading(mut args: Vec<OsString>) -> anyhow::Result<(Option<OsString>, bool, Vec<OsString>)> {
+    let (mut chosen, mut tsvd) = (None, false);
+    loop {
+        if args.first().is_some_and(|word| word == "--tsvd") {
+            tsvd = true;
+            args.remove(0);
+            continue;
+        }
+        let (use_compiler, rest) = leading_use(args)?;
+        args = rest;
+        if use_compiler.is_none() {
+            return Ok((chosen, tsvd, args));
+        }
+        chosen = use_compiler;
+    }
+}
+
+/// `--tsvd`: nothing is instrumented, but calls of small functions stay calls, of the functions they name and with the
+/// arguments they were written with, so that `raddle tsvd` finds them.
+fn for_tsvd(invocation: &Invocation, family: Family, debug_info: bool) -> Additions {
+    let mut front: Vec<OsString> = Vec::new();
+    // Also where only the linker runs: with link-time optimisation it is the one that inlines.
+    if invocation.compiles() || matches!(invocation.stage, Stage::Link(_)) {
+        front.push("-fno-inline".into());
+        if family == Family::Gcc {
+            front.extend(["-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf"].map(OsString::from));
+        }
+    }
+    let source = |l: &Language| matches!(l, Language::CFamily | Language::Header | Language::Other);
+    if debug_info && !invocation.debug_info && invocation.languages.iter().any(source) {
+        front.push("-g1".into());
+    }
+    Additions { front, back: Vec::new() }
 }
 
 /// Takes a leading `--use COMPILER` (or `--use=COMPILER`) off the command line.
@@ -223,6 +267,32 @@ mod tests {
         let added = additions(&Invocation::parse(&words), family, &runtime, true)?;
         let text = |w: Vec<OsString>| w.join(OsStr::new(" ")).into_string().unwrap();
         Ok((text(added.front), text(added.back)))
+    }
+
+    #[test]
+    fn for_tsvd_calls_stay_calls_and_nothing_is_instrumented() {
+        let front = |family, line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let added = for_tsvd(&Invocation::parse(&words), family, true);
+            assert!(added.back.is_empty());
+            added.front.join(OsStr::new(" ")).into_string().unwrap()
+        };
+        let gcc = "-fno-inline -fno-ipa-sra -fno-ipa-cp -fno-ipa-icf";
+        assert_eq!(front(Family::Gcc, "-O2 -c a.cc"), format!("{gcc} -g1"));
+        assert_eq!(front(Family::Gcc, "-g3 a.cc -o a"), gcc);
+        assert_eq!(front(Family::Gcc, "a.o -o a"), gcc);
+        assert_eq!(front(Family::Clang, "-c a.cc"), "-fno-inline -g1");
+        assert_eq!(front(Family::Clang, "-c a.s"), "");
+    }
+
+    #[test]
+    fn the_leading_words_are_taken_in_any_order() {
+        let words = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        let (chosen, tsvd, rest) = leading(words("--tsvd --use clang++ -c --tsvd")).unwrap();
+        assert_eq!((chosen, tsvd, rest), (Some("clang++".into()), true, words("-c --tsvd")));
+        let (chosen, tsvd, rest) = leading(words("--use=g++ --tsvd a.cc")).unwrap();
+        assert_eq!((chosen, tsvd, rest), (Some("g++".into()), true, words("a.cc")));
+        assert!(!leading(words("-c a.cc")).unwrap().1);
     }
 
     const INCLUDE: &str = "-isystem /rt/include -D__RADDLE__=1";

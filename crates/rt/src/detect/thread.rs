@@ -61,6 +61,7 @@ pub struct Thread {
     /// The clock as it is, but for the own lane, to be shared with objects. Null until it is wanted.
     snapshot: *mut Snapshot,
     pub clock: Clock,
+    pub tsvd: crate::tsvd::Own,
 }
 
 /// What outlives the thread: everything a report may want to say about it.

@@ -49,6 +49,26 @@ extern "C" fn init() {
     if session::remembered()[0].is_null() {
         session::remember(environment());
     }
+    if !is_second_copy() {
+        start_tsvd(environment());
+    }
+}
+
+/// Under `raddle tsvd` a process is watched whether or not anything in it is instrumented. True: that is so here.
+fn start_tsvd(environment: *const *const c_char) -> bool {
+    static BEGUN: AtomicU32 = AtomicU32::new(NOT_YET);
+    if !session::find(environment) {
+        return false;
+    }
+    let Some(config) = session::config() else { return false };
+    if Mode::from_number(config.mode) != Some(Mode::Tsvd) {
+        return false;
+    }
+    if BEGUN.compare_exchange(NOT_YET, STARTED, Relaxed, Relaxed).is_ok() && log::open(session::dir()) {
+        log_process();
+        crate::tsvd::turn_on();
+    }
+    true
 }
 
 /// The C library may not have been started yet, so that `environ` is not set: gcc's start-up object calls in as early as
@@ -75,6 +95,11 @@ fn start(environment: *const *const c_char) {
         return;
     }
     session::remember(environment);
+    if !is_second_copy() && start_tsvd(environment) {
+        reserve(false);
+        STATE.store(STARTED, Relaxed);
+        return;
+    }
     let config = if is_second_copy() || !session::find(environment) { None } else { session::config() };
     let watched = config.is_some() && log::open(session::dir());
     if watched {
@@ -198,6 +223,15 @@ pub fn new_log(t: &mut Thread) {
     let id = t.id() as u64;
     log::write(&Record::Thread { thread: id, parent: u64::MAX, stack: 0 });
     log::count_thread();
+}
+
+/// The same where no detector runs.
+pub fn new_log_of_child() {
+    if log::open(session::dir()) {
+        log_process();
+        modules::reset_after_fork();
+        log::mark_instrumented();
+    }
 }
 
 /// An instrumented module's constructor, which is at `pc`.

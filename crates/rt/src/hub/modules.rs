@@ -142,6 +142,13 @@ fn parse(line: &[u8]) -> Option<(Map, &[u8])> {
     Some((Map { start, end, offset, executable: perms.get(2) == Some(&b'x') }, path))
 }
 
+/// The range of a line and its permissions.
+pub fn parse_line(line: &[u8]) -> Option<((usize, usize), &[u8])> {
+    let mut fields = line.split(|b| *b == b' ');
+    let mut range = fields.next()?.split(|b| *b == b'-');
+    Some(((hex(range.next()?), hex(range.next()?)), fields.next()?))
+}
+
 pub fn hex(digits: &[u8]) -> usize {
     digits.iter().fold(0, |n, d| n << 4 | (*d as char).to_digit(16).unwrap_or(0) as usize)
 }

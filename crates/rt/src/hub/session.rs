@@ -150,6 +150,18 @@ pub fn explore_file() -> Option<*mut Header> {
     known.then_some(header)
 }
 
+/// Maps the first `len` bytes of a file shared, to write as well.
+pub fn map_shared(path: &Path, len: usize) -> Option<usize> {
+    let fd = sys::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC, 0);
+    if fd < 0 {
+        return None;
+    }
+    let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let at = sys::syscall(libc::SYS_mmap, [0, len, access, libc::MAP_SHARED as usize, fd as usize, 0]);
+    sys::close(fd);
+    (at > 0).then_some(at as usize)
+}
+
 /// Maps a file shared and read-only: its first `at_least` bytes, or all of it.
 pub fn map_file(path: &Path, at_least: usize) -> Option<(usize, usize)> {
     let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);

@@ -81,11 +81,11 @@ impl Real {
     }
 }
 
-/// `fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … } explore { … }`: stands in the place of NAME. The first body runs
-/// while a driver watches, the second, if there is one, while the program is explored (`explore cancels`: it is a cancellation point); `t` is the thread (in the first), `pc` the
+/// `fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … } tsvd { … } explore { … }`: stands in the place of NAME. The first body
+/// runs while a driver watches, the one behind `tsvd`, if there is one, under `raddle tsvd`, the last, if there is one, while the program is explored (`explore cancels`: it is a cancellation point); `t` is the thread (in the first), `pc` the
 /// place of the call, `real` the function itself.
 macro_rules! interpose {
-    ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$t:ident, $pc:ident, $real:ident| $body:block $(explore $($cancels:ident)? $explore:block)?)*) => {$(
+    ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$t:ident, $pc:ident, $real:ident| $body:block $(tsvd $tsvd:block)? $(explore $($cancels:ident)? $explore:block)?)*) => {$(
         const _: () = {
             $crate::entry::entry!(concat!("__interpose_", stringify!($name)), body);
             $(#[$meta])*
@@ -109,6 +109,11 @@ macro_rules! interpose {
                     #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
                     // SAFETY: as for the body below; nothing that may block is called.
                     return unsafe { $crate::interpose::explored!($($cancels)? $explore) };
+                })?
+                $(if $crate::tsvd::is_on() {
+                    #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
+                    // SAFETY: as for the body below.
+                    return unsafe { $tsvd };
                 })?
                 if !$crate::hub::is_active() {
                     // SAFETY: the caller's call, passed on.

@@ -7,7 +7,7 @@ use crate::detect::thread::{Thread, cards, current};
 use crate::detect::{depot, flush, held, kept, objects, report, sids, sync, trace};
 use crate::explore;
 use crate::hub::{annotations, init, is_active, modules, session};
-use crate::sys;
+use crate::{sys, tsvd};
 
 /// Orders that come through other processes are one object: what goes out to any may come back from any.
 const WORLD: usize = 0x4900_0000_0000;
@@ -93,6 +93,12 @@ interpose! {
             in_child(t);
         }
         r
+    } tsvd {
+        let r = real();
+        if r == 0 {
+            tsvd::in_child();
+        }
+        r
     } explore {
         explore::fork::forks(pc);
         real()
@@ -137,6 +143,12 @@ interpose! {
         let r = real();
         if r == 0 {
             in_child(t);
+        }
+        r
+    } tsvd {
+        let r = real();
+        if r == 0 {
+            tsvd::in_child();
         }
         r
     }
@@ -252,9 +264,13 @@ extern "C" fn vfork() -> c_int {
     if explore::is_on() {
         explore::fork::forks(0);
     }
-    // SAFETY: a plain call.
     if !is_active() {
-        return unsafe { __fork() };
+        // SAFETY: a plain call.
+        let r = unsafe { __fork() };
+        if r == 0 {
+            tsvd::in_child();
+        }
+        return r;
     }
     let _inside = t.enter();
     // SAFETY: a plain call.

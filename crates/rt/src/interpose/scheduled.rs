@@ -142,7 +142,13 @@ interpose! {
         explore::retry_with_fork(outside::FILE);
         real(path, mode)
     }
-    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void, |t, pc, real| { real(path, flags) } explore {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void, |t, pc, real| { real(path, flags) } tsvd {
+        let library = real(path, flags);
+        if !library.is_null() {
+            crate::tsvd::loaded();
+        }
+        library
+    } explore {
         explore::retry_with_fork(outside::LIBRARY);
         // The loader's lock is a real one.
         explore::uninterrupted(1);

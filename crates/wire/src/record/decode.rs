@@ -1,6 +1,6 @@
 //! The driver's half: records out of the bytes of a log.
 
-use super::{AccessKind, HeldLock, Place, kind};
+use super::{AccessKind, HeldLock, Place, REGISTERS, kind};
 
 /// A [`super::Record`] that owns what it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,17 @@ pub enum Decoded {
     ExpectRace { address: u64, size: u64, stack: u64, description: Vec<u8> },
     ExpectedSeen { address: u64 },
     Fatal { code: u64, detail: Vec<u8> },
+    Violation { object: u64, now: DecodedCaught, before: DecodedCaught },
+}
+
+/// [`super::Caught`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecodedCaught {
+    pub thread: u64,
+    pub site: u64,
+    pub name: Vec<u8>,
+    pub registers: [u64; REGISTERS],
+    pub stack: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +91,15 @@ impl Words<'_> {
             .collect()
     }
 
+    fn caught(&mut self) -> Option<DecodedCaught> {
+        let (thread, site, name) = (self.word()?, self.word()?, self.bytes()?);
+        let mut registers = [0; REGISTERS];
+        for register in &mut registers {
+            *register = self.word()?;
+        }
+        Some(DecodedCaught { thread, site, name, registers, stack: self.bytes()? })
+    }
+
     fn end(&mut self) -> Option<DecodedEnd> {
         Some(DecodedEnd {
             thread: self.word()?,
@@ -119,6 +139,7 @@ fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
         },
         kind::EXPECTED_SEEN => Decoded::ExpectedSeen { address: w.word()? },
         kind::FATAL => Decoded::Fatal { code: w.word()?, detail: w.bytes()? },
+        kind::VIOLATION => Decoded::Violation { object: w.word()?, now: w.caught()?, before: w.caught()? },
         _ => return None,
     })
 }
@@ -137,7 +158,7 @@ fn place(w: &mut Words) -> Option<Place> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{AccessEnd, Record};
+    use super::super::{AccessEnd, Caught, Record};
     use super::*;
     use proptest::prelude::*;
 
@@ -180,6 +201,23 @@ mod tests {
                 },
             ]
         );
+    }
+
+    #[test]
+    fn a_violation_comes_back_whole() {
+        let registers = [1, 2, 3, 4, 5, 6, 7, 8];
+        let now = Caught { thread: 2, site: 9, name: b"worker", registers, stack: b"the stack" };
+        let before = Caught { thread: 1, site: 8, name: b"", registers: [0; REGISTERS], stack: b"" };
+        let owned = |c: Caught| DecodedCaught {
+            thread: c.thread,
+            site: c.site,
+            name: c.name.to_vec(),
+            registers: c.registers,
+            stack: c.stack.to_vec(),
+        };
+        let bytes = log(&[Record::Violation { object: 0x40, now, before }]);
+        let expected = Decoded::Violation { object: 0x40, now: owned(now), before: owned(before) };
+        assert_eq!(decode_all(&bytes), [expected]);
     }
 
     #[test]

@@ -1,0 +1,295 @@
+//! Which functions are thread-unsafe, on what, and how: lists in TOML.
+//!
+//! The lists in `apis/` are part of the binary, one file a library; a project adds its own in `raddle.toml`. A list
+//! says nothing but what the documentation of the library says, which it names. Its grammar:
+//!
+//! ```toml
+//! library = "zlib"
+//! documentation = "where the contract is written"
+//! own = ["gz_*"]                     # functions of the library itself: what they call is no point
+//!
+//! [[class]]
+//! name = "z_stream"                  # calls conflict only within a class
+//! rule = "what the documentation says"
+//! object = 0                         # the argument that is the object, or "library": hidden static state
+//! field = 64                         # … or the word at this offset in it
+//! via = "sqlite3_db_handle"          # … or what this function of the library makes of it
+//! safe_if = "sqlite3_db_mutex"       # not zero: the object may be shared, and the call is no point
+//! often_local = true                 # an object in the frames of the caller is nobody else's
+//! prefix = "std::map::"              # stands before each of the names
+//! read = ["size", "find"]            # paths as `plain_path` spells them; `*` stands for anything
+//! write = ["insert", "erase"]
+//! [[class.also]]                     # functions of the class whose object is elsewhere
+//! object = 1
+//! read = ["get_allocator"]
+//! ```
+//!
+//! A function that both kinds of names match is a write. A function that two classes have is in both: each of its
+//! calls is a point of the first.
+
+mod lists;
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use raddle_binary::{matches_glob, plain_path};
+use raddle_wire::tsvd::Object;
+use serde::Deserialize;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum ApiError {
+    #[error("{file}: {why}")]
+    Syntax { file: String, why: String },
+    #[error("{file}: class `{class}`: {why}")]
+    Class { file: String, class: String, why: &'static str },
+}
+
+/// A list as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    library: String,
+    #[serde(default)]
+    documentation: String,
+    #[serde(default)]
+    own: Vec<String>,
+    #[serde(default, rename = "class")]
+    classes: Vec<WrittenClass>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenClass {
+    name: String,
+    #[serde(default)]
+    rule: String,
+    object: Option<WrittenObject>,
+    field: Option<u16>,
+    via: Option<String>,
+    safe_if: Option<String>,
+    #[serde(default)]
+    often_local: bool,
+    #[serde(default)]
+    prefix: String,
+    #[serde(default)]
+    read: Vec<String>,
+    #[serde(default)]
+    write: Vec<String>,
+    #[serde(default)]
+    also: Vec<WrittenAlso>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAlso {
+    object: Option<WrittenObject>,
+    field: Option<u16>,
+    via: Option<String>,
+    prefix: Option<String>,
+    #[serde(default)]
+    read: Vec<String>,
+    #[serde(default)]
+    write: Vec<String>,
+}
+
+/// A number or a word; serde's own way to have both would lose the place of an error.
+#[derive(Clone, Copy, Debug)]
+struct WrittenObject(Object);
+
+impl<'de> Deserialize<'de> for WrittenObject {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let wrong =
+            || serde::de::Error::custom("`object` is the number of an argument, 0 to 5, or \"library\"");
+        match toml::Value::deserialize(from)? {
+            toml::Value::Integer(n @ 0..=5) => Ok(WrittenObject(Object::Argument(n as u8))),
+            toml::Value::String(word) if word == "library" => Ok(WrittenObject(Object::Library)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// `raddle.toml`, of which only `[[tsvd.list]]` is read here.
+#[derive(Debug, Default, Deserialize)]
+struct Project {
+    #[serde(default)]
+    tsvd: ProjectTsvd,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProjectTsvd {
+    #[serde(default)]
+    list: Vec<List>,
+    /// Libraries of the shipped lists to leave out.
+    #[serde(default)]
+    without: Vec<String>,
+}
+
+/// What calls are under the same rules, and conflict if they are on the same object.
+#[derive(Debug)]
+pub struct Class {
+    pub name: String,
+    pub library: String,
+    pub documentation: String,
+    pub rule: String,
+    pub often_local: bool,
+    pub safe_if: Option<String>,
+    /// From a list of the project: a pattern that matches nothing is worth a word.
+    pub of_project: bool,
+}
+
+/// A function, or those that a pattern matches.
+#[derive(Debug)]
+pub struct Operation {
+    pub pattern: String,
+    pub class: usize,
+    pub write: bool,
+    pub object: Object,
+    pub field: Option<u16>,
+    pub via: Option<String>,
+}
+
+/// All lists of a run.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    pub classes: Vec<Class>,
+    pub operations: Vec<Operation>,
+    exact: HashMap<String, usize>,
+    globs: Vec<usize>,
+    own: Vec<String>,
+    /// The first parts of all paths: a name that begins with none of them need not be demangled.
+    roots: HashSet<String>,
+}
+
+impl Catalogue {
+    /// The shipped lists and those of a project: files like `raddle.toml` and what is in them.
+    pub fn load(project: &[(PathBuf, String)]) -> Result<Catalogue, ApiError> {
+        let mut catalogue = Catalogue::default();
+        let mut parsed = Vec::new();
+        for (path, text) in project {
+            let file = path.display().to_string();
+            let project: Project = toml::from_str(text).map_err(|e| syntax(&file, &e))?;
+            parsed.push((file, project.tsvd));
+        }
+        let without: Vec<&String> = parsed.iter().flat_map(|(_, tsvd)| &tsvd.without).collect();
+        for (file, text) in lists::SHIPPED {
+            let list: List = toml::from_str(text).map_err(|e| syntax(file, &e))?;
+            if !without.contains(&&list.library) {
+                catalogue.add(file, list, false)?;
+            }
+        }
+        for (file, tsvd) in parsed {
+            for list in tsvd.list {
+                catalogue.add(&file, list, true)?;
+            }
+        }
+        Ok(catalogue)
+    }
+
+    fn add(&mut self, file: &str, list: List, of_project: bool) -> Result<(), ApiError> {
+        self.own.extend(list.own);
+        for class in list.classes {
+            let wrong = |why| ApiError::Class { file: file.into(), class: class.name.clone(), why };
+            let empty = |read: &[String], write: &[String]| read.is_empty() && write.is_empty();
+            if empty(&class.read, &class.write) && class.also.iter().all(|a| empty(&a.read, &a.write)) {
+                return Err(wrong("it names no function"));
+            }
+            let number = self.classes.len();
+            let object = class.object.map_or(Object::Argument(0), |o| o.0);
+            if object == Object::Library && (class.field.is_some() || class.via.is_some()) {
+                return Err(wrong("state of the library has neither `field` nor `via`"));
+            }
+            let first = WrittenAlso {
+                object: class.object,
+                field: class.field,
+                via: class.via,
+                prefix: None,
+                read: class.read,
+                write: class.write,
+            };
+            for group in std::iter::once(first).chain(class.also) {
+                let prefix = group.prefix.unwrap_or_else(|| class.prefix.clone());
+                let reads = group.read.iter().map(|name| (name, false));
+                for (name, write) in group.write.iter().map(|name| (name, true)).chain(reads) {
+                    self.add_operation(Operation {
+                        pattern: format!("{prefix}{name}"),
+                        class: number,
+                        write,
+                        object: group.object.map_or(object, |o| o.0),
+                        field: group.field,
+                        via: group.via.clone(),
+                    });
+                }
+            }
+            self.classes.push(Class {
+                name: class.name,
+                library: list.library.clone(),
+                documentation: list.documentation.clone(),
+                rule: class.rule,
+                often_local: class.often_local,
+                safe_if: class.safe_if,
+                of_project,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_operation(&mut self, operation: Operation) {
+        let number = self.operations.len();
+        let root = operation.pattern.split("::").next().unwrap_or_default();
+        self.roots.insert(root.to_string());
+        if operation.pattern.contains('*') {
+            self.globs.push(number);
+        } else {
+            self.exact.entry(operation.pattern.clone()).or_insert(number);
+        }
+        self.operations.push(operation);
+    }
+
+    /// The operation that a function is, by its raw name.
+    pub fn find(&self, raw: &str) -> Option<usize> {
+        if !self.may_be(raw) {
+            return None;
+        }
+        if !raw.starts_with("_Z") && !raw.starts_with("_R") && self.globs.is_empty() {
+            return self.exact.get(raw).copied();
+        }
+        let path = plain_path(raw);
+        let glob = || self.globs.iter().copied().find(|i| matches_glob(&self.operations[*i].pattern, &path));
+        self.exact.get(&path).copied().or_else(glob)
+    }
+
+    /// Whether a call from this function is the library's own business.
+    pub fn is_own(&self, raw_caller: &str, operation: usize) -> bool {
+        if !self.may_be(raw_caller) {
+            return false;
+        }
+        let path = plain_path(raw_caller);
+        let class = |i: usize| self.operations[i].class;
+        let library = |i: usize| &self.classes[class(i)].library;
+        let same = self.exact.get(&path).is_some_and(|i| library(*i) == library(operation));
+        same || self.own.iter().any(|p| matches_glob(p, &path))
+    }
+
+    /// Demangling is slow, and a large program has a hundred thousand names.
+    fn may_be(&self, raw: &str) -> bool {
+        let Some(rest) = raw.strip_prefix("_Z") else {
+            return if raw.starts_with("_R") { true } else { !raw.is_empty() };
+        };
+        let rest = rest.trim_start_matches(['N', 'K', 'V', 'L']);
+        if rest.starts_with('S') {
+            return self.roots.contains("std");
+        }
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (len, name) = rest.split_at(digits);
+        let len: usize = len.parse().unwrap_or(0);
+        // Rust's legacy mangling hides `<T as Trait>` behind an underscore.
+        name.get(..len).is_some_and(|first| self.roots.contains(first) || first.starts_with('_'))
+    }
+}
+
+fn syntax(file: &str, error: &toml::de::Error) -> ApiError {
+    let why = error.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    ApiError::Syntax { file: file.into(), why }
+}

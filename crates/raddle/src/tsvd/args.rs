@@ -1,0 +1,249 @@
+//! The command line of `raddle tsvd`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use raddle_tsvd::{ONE, Params, technique};
+
+use crate::report;
+
+/// Catch threads that break a library's thread-safety contract, in ordinary test runs
+///
+/// Calls of thread-unsafe functions (containers, strings, streams, handles of libraries) are delayed now and then, so that
+/// a second thread that calls in meanwhile is caught red-handed. Nothing is reported that did not happen. The program
+/// need not be built in any special way; optimised C++ hides the methods of containers, for which there is
+/// `raddle c++ --tsvd`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  raddle tsvd -- ctest --output-on-failure
+  raddle tsvd --runs 2 -- ./unit_tests
+  raddle tsvd --trap-file traps.json --coverage=coverage.json -- make check
+
+Exit status: 0 or the program's own when nothing is found, 66 when something is, 2 when raddle
+could not do its job.")]
+pub struct Args {
+    #[command(flatten)]
+    pub options: Options,
+
+    /// The program and its arguments; put `--` before it if its name could be an option
+    #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// How often to run the program; what one run learns, the next one uses
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Detection",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+
+    /// How to choose what to delay
+    #[arg(long, value_enum, default_value_t = Policy::Tsvd, help_heading = "Detection")]
+    pub policy: Policy,
+
+    /// How long a delay lasts
+    #[arg(long, value_name = "MS", default_value_t = 100.0, value_parser = milliseconds, help_heading = "Parameters")]
+    pub delay: f64,
+
+    /// Calls on one object further apart than this are no near miss
+    #[arg(long, value_name = "MS", default_value_t = 100.0, value_parser = milliseconds, help_heading = "Parameters")]
+    pub window: f64,
+
+    /// How many calls are remembered for each object
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Parameters",
+          value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub history: u32,
+
+    /// How many recent calls tell whether the program is in a concurrent phase
+    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Parameters",
+          value_parser = clap::value_parser!(u32).range(2..=4096))]
+    pub phase: u32,
+
+    /// The part of a delay that a gap in another thread must last to be blamed on it
+    #[arg(long, value_name = "PART", default_value_t = 0.5, value_parser = part, help_heading = "Parameters")]
+    pub gap: f64,
+
+    /// How many calls after such a gap count as ordered too
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Parameters")]
+    pub inferred: u32,
+
+    /// What a delay that fails takes from the probability of the next one
+    #[arg(long, value_name = "PART", default_value_t = 0.1, value_parser = part, help_heading = "Parameters")]
+    pub decay: f64,
+
+    /// The probability of a delay (dynamic-random), or the share of places sampled (static-random)
+    #[arg(long, value_name = "PART", default_value_t = 0.05, value_parser = part, help_heading = "Parameters")]
+    pub chance: f64,
+
+    /// The most delay for one thread
+    #[arg(long, value_name = "MS", default_value_t = 3000.0, value_parser = milliseconds, help_heading = "Parameters")]
+    pub thread_cap: f64,
+
+    /// The most delay for one process: with most test runners that is one test
+    #[arg(long, value_name = "MS", default_value_t = 10_000.0, value_parser = milliseconds, help_heading = "Parameters")]
+    pub test_cap: f64,
+
+    /// The most delay for one run, all its processes together
+    #[arg(long, value_name = "MS", default_value_t = 120_000.0, value_parser = milliseconds, help_heading = "Parameters")]
+    pub run_cap: f64,
+
+    /// For what is left to chance
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Parameters")]
+    pub seed: u64,
+
+    /// Do without one of the techniques of the paper (may be repeated)
+    #[arg(long, value_enum, value_name = "TECHNIQUE", help_heading = "Parameters")]
+    pub without: Vec<Technique>,
+
+    /// Begin with the pairs in this file, if it exists, and write those of this run to it
+    #[arg(long, value_name = "FILE", help_heading = "Traps")]
+    pub trap_file: Option<PathBuf>,
+
+    /// Begin with no pairs from earlier runs
+    #[arg(long, help_heading = "Traps")]
+    pub fresh: bool,
+
+    /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
+    pub api: Vec<PathBuf>,
+
+    /// Look into system programs and libraries whose path matches as well, with * (may be repeated)
+    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
+    pub module: Vec<String>,
+
+    /// Make `std::async` start a thread whatever its policy, and show at least four processors
+    #[arg(long, help_heading = "Detection")]
+    pub force_async: bool,
+
+    /// Which points were hit, and which in a concurrent phase: a table on stderr, or JSON in a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Report")]
+    pub coverage: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub report: report::Options,
+}
+
+/// The variants of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Policy {
+    /// Near misses, concurrent phases, inferred order (3.4)
+    Tsvd,
+    /// The same with vector clocks in place of inference (3.5)
+    TsvdHb,
+    /// Any call, with a small probability, for a random time (3.2)
+    DynamicRandom,
+    /// Places sampled uniformly, however hot (3.3)
+    StaticRandom,
+}
+
+impl From<Policy> for raddle_tsvd::Policy {
+    fn from(policy: Policy) -> Self {
+        match policy {
+            Policy::Tsvd => raddle_tsvd::Policy::Tsvd,
+            Policy::TsvdHb => raddle_tsvd::Policy::TsvdHb,
+            Policy::DynamicRandom => raddle_tsvd::Policy::DynamicRandom,
+            Policy::StaticRandom => raddle_tsvd::Policy::StaticRandom,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Technique {
+    /// Order inferred from delays (3.4.4)
+    HbInference,
+    /// Only calls within the window are near misses (3.4.2)
+    Window,
+    /// Concurrent phases (3.4.3)
+    Phase,
+    /// Several threads delayed at a time (3.4.6)
+    Parallel,
+}
+
+impl Technique {
+    fn bit(self) -> u32 {
+        match self {
+            Technique::HbInference => technique::HB_INFERENCE,
+            Technique::Window => technique::WINDOW,
+            Technique::Phase => technique::PHASE,
+            Technique::Parallel => technique::PARALLEL,
+        }
+    }
+}
+
+impl Options {
+    /// For the core. `run` makes what is left to chance differ from run to run.
+    pub fn params(&self, run: u32) -> Params {
+        let nanos = |ms: f64| (ms * 1e6) as u64;
+        let parts = |part: f64| (part * f64::from(ONE)) as u32;
+        Params {
+            delay: nanos(self.delay),
+            window: nanos(self.window),
+            thread_cap: nanos(self.thread_cap),
+            test_cap: nanos(self.test_cap),
+            run_cap: nanos(self.run_cap),
+            seed: self.seed.wrapping_add(u64::from(run)),
+            techniques: self.without.iter().fold(technique::ALL, |bits, t| bits & !t.bit()),
+            history: self.history,
+            buffer: self.phase,
+            gap: parts(self.gap),
+            inferred: self.inferred,
+            decay: parts(self.decay),
+            chance: parts(self.chance),
+            ..Params::new(self.policy.into())
+        }
+    }
+}
+
+fn milliseconds(text: &str) -> Result<f64, String> {
+    const MOST: f64 = 86_400_000.0;
+    let number = text.strip_suffix("ms").unwrap_or(text).parse::<f64>();
+    number.ok().filter(|n| (0.0..=MOST).contains(n)).ok_or_else(|| "milliseconds, up to a day".to_owned())
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|n| (0.0..=1.0).contains(n))
+        .ok_or_else(|| "a number from 0 to 1".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Args as _, FromArgMatches};
+
+    fn parse(line: &str) -> Result<Options, clap::Error> {
+        let command = Options::augment_args(clap::Command::new("tsvd")).no_binary_name(true);
+        Options::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_paper() {
+        assert_eq!(parse("").unwrap().params(0), Params::default());
+    }
+
+    #[test]
+    fn each_parameter_is_an_option() {
+        let line = "--policy static-random --delay 10 --window 20ms --history 7 --phase 8 --gap 0.25 --inferred 3 \
+                    --decay 0.5 --chance 0.125 --thread-cap 1 --test-cap 2 --run-cap 3 --seed 4 --without phase --without window";
+        let params = parse(line).unwrap().params(1);
+        assert_eq!(params.policy, raddle_tsvd::Policy::StaticRandom);
+        assert_eq!((params.delay, params.window), (10_000_000, 20_000_000));
+        assert_eq!((params.history, params.buffer, params.inferred), (7, 8, 3));
+        assert_eq!((params.gap, params.decay, params.chance), (ONE / 4, ONE / 2, ONE / 8));
+        assert_eq!((params.thread_cap, params.test_cap, params.run_cap), (1_000_000, 2_000_000, 3_000_000));
+        assert_eq!(params.seed, 5);
+        assert_eq!(params.techniques, technique::HB_INFERENCE | technique::PARALLEL);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for line in
+            ["--runs 0", "--delay -1", "--gap 2", "--decay x", "--policy best", "--history 0", "--phase 1"]
+        {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `raddle tsvd`: thread-safety violations in ordinary test runs.
+//!
+//! ```text
+//! api        which functions are thread-unsafe: lists in TOML
+//! sites      their call sites in a file, and their numbers
+//! session    the folder of a run; answers processes that ask for their sites
+//! traps      pairs that are worth a delay, from run to run
+//! harvest    what processes have left in the core's tables
+//! told       what was caught, as findings
+//! coverage   which points were hit, as a table and in JSON
+//! ```
+//!
+//! The algorithm is in `raddle_tsvd`, its events come from `raddle_rt::tsvd`.
+
+pub mod api;
+pub mod args;
+mod coverage;
+mod harvest;
+mod session;
+mod sites;
+mod told;
+mod traps;
+mod words;
+
+pub use args::{Args, Options};
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use raddle_finding::{Finding, Report, Stat};
+use raddle_tsvd::Stats;
+
+use crate::places::Places;
+use crate::report::output::OutputFile;
+use crate::report::{Settler, TextTo};
+use crate::run::{collect, launch, target};
+use coverage::{Coverage, Covered};
+use harvest::Harvest;
+use session::{Common, Files, Session};
+
+/// Runs the target, once or more often, and reports what was caught.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let begun = Instant::now();
+    let options = &args.options;
+    // Everything that can be wrong with the request is found out before the target runs.
+    let settler = Settler::new(&options.report, TextTo::Stderr)?;
+    let outputs = Outputs::new(options)?;
+    let program = target::find(&args.command)?;
+    let runtime = crate::install::Runtime::open()?;
+    let keeper = traps::Keeper::new(options, &args.command)?;
+    let common = Arc::new(Common {
+        catalogue: words::catalogue(options)?,
+        registry: Mutex::default(),
+        traps: Mutex::new(keeper.read()?),
+        modules: options.module.clone(),
+        own: runtime.folder().into(),
+        force_async: options.force_async,
+    });
+
+    let mut all = Runs::new(&common);
+    let mut status = None;
+    for run in 0..options.runs {
+        let session = Session::open(&common, &options.params(run), std::mem::take(&mut all.files))?;
+        let ended = launch::run_tsvd(&program, &args.command, &runtime, session.dir())?;
+        // A test that fails in one run has failed.
+        status = Some(status.filter(|s: &launch::Status| s.code() != 0).unwrap_or(ended));
+        all.end(session, (options.runs > 1).then_some(run + 1))?;
+    }
+    let status = status.expect("there is at least one run");
+    words::complain(&program, &common, all.processes)?;
+    words::warn(&common, options, &all.files, &all.stats);
+    keeper.write(&common)?;
+    outputs.write(&common, &all.covered, &mut all.places)?;
+
+    let mut report =
+        Report::new("tsvd", args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect());
+    all.add_stats(&mut report, options);
+    report.findings = all.findings;
+    report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
+    report.stats.insert("target_status".into(), Stat::Int(i64::from(status.code())));
+    settler.settle(report, status.code() as u8)
+}
+
+/// Files that are written beside the report.
+struct Outputs {
+    coverage: Option<OutputFile>,
+    table: bool,
+}
+
+impl Outputs {
+    fn new(options: &Options) -> Result<Outputs> {
+        let path = options.coverage.as_ref();
+        let file = path.filter(|p| !p.as_os_str().is_empty());
+        let coverage = file.map(|p| OutputFile::new("the coverage", p)).transpose()?;
+        Ok(Outputs { coverage, table: path.is_some_and(|p| p.as_os_str().is_empty()) })
+    }
+
+    fn write(&self, common: &Common, covered: &[Covered], places: &mut Places) -> Result<()> {
+        if self.coverage.is_none() && !self.table {
+            return Ok(());
+        }
+        let registry = common.registry.lock().expect("nobody panics with the registry");
+        let coverage = Coverage::new(&registry, covered, places);
+        if self.table {
+            eprint!("{}", coverage.table());
+        }
+        if let Some(file) = &self.coverage {
+            file.write(&coverage.json())?;
+        }
+        Ok(())
+    }
+}
+
+/// The sum of all runs so far.
+struct Runs<'a> {
+    common: &'a Arc<Common>,
+    files: Files,
+    findings: Vec<Finding>,
+    covered: Vec<Covered>,
+    stats: Stats,
+    processes: usize,
+    places: Places,
+}
+
+impl<'a> Runs<'a> {
+    fn new(common: &'a Arc<Common>) -> Runs<'a> {
+        Runs {
+            common,
+            files: Files::default(),
+            findings: Vec::new(),
+            covered: Vec::new(),
+            stats: Stats::default(),
+            processes: 0,
+            places: Places::new(),
+        }
+    }
+
+    /// A run is over. `number`: which, if there are several.
+    fn end(&mut self, session: Session, number: Option<u32>) -> Result<()> {
+        let (dir, files) = session.close();
+        self.files = files;
+        let registry = self.common.registry.lock().expect("nobody panics with the registry");
+        self.covered.resize(registry.sites.len(), Covered::default());
+        let harvest = Harvest::read(dir.path(), &mut self.covered);
+        let processes = collect::read(dir.path()).context("cannot read what the target left")?;
+        let mut teller = told::Teller {
+            catalogue: &self.common.catalogue,
+            registry: &registry,
+            places: &mut self.places,
+            run: number,
+        };
+        for process in &processes {
+            self.findings.extend(teller.findings(process));
+        }
+        self.processes += processes.iter().filter(|p| p.instrumented).count();
+        self.stats.points += harvest.stats.points;
+        self.stats.concurrent += harvest.stats.concurrent;
+        self.stats.delays += harvest.stats.delays;
+        self.stats.delayed += harvest.stats.delayed;
+        self.stats.refused += harvest.stats.refused;
+        self.common.traps.lock().expect("nobody panics with the traps").learn(harvest.pairs.into_iter());
+        Ok(())
+    }
+
+    fn add_stats(&self, report: &mut Report, options: &Options) {
+        let count = |f: fn(&Covered) -> bool| self.covered.iter().filter(|c| f(c)).count() as u64;
+        let mut put = |key: &str, value: u64| drop(report.stats.insert(key.into(), Stat::from(value)));
+        put("runs", u64::from(options.runs));
+        put("sites", self.covered.len() as u64);
+        put("points", count(|c| c.hit));
+        put("points_concurrent", count(|c| c.concurrent));
+        put("calls", self.stats.points);
+        put("calls_concurrent", self.stats.concurrent);
+        put("delays", self.stats.delays);
+        put("delays_refused", self.stats.refused);
+        put("delay_ms", self.stats.delayed / 1_000_000);
+        put("processes", self.processes as u64);
+        let policy = raddle_tsvd::Policy::from(options.policy).name();
+        report.stats.insert("policy".into(), Stat::from(policy));
+    }
+}

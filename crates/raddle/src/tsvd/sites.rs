@@ -1,0 +1,138 @@
+//! The call sites of files, found once a file, and their numbers, which hold for all processes and runs.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use raddle_binary::{CallSite, Module};
+use raddle_tsvd::MAX_SITES;
+
+use super::api::Catalogue;
+
+/// A file by its content, as far as the system tells.
+pub type Version = (PathBuf, u64, i64);
+
+/// A call of a listed function in a file.
+#[derive(Debug)]
+pub struct FileSite {
+    pub address: u64,
+    pub len: u8,
+    pub bytes: u64,
+    pub tail: bool,
+    pub slot: bool,
+    /// The function called, by its raw name.
+    pub callee: String,
+    /// Holds from build to build: the function it is in, the one it calls, which of those calls.
+    pub name: String,
+    pub what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// An operation of the catalogue.
+    Point(usize),
+    /// `std::async` with a policy as its second argument.
+    Async,
+}
+
+/// What is known of a file.
+pub struct File {
+    pub module: Option<Module>,
+    pub sites: Vec<FileSite>,
+    /// It has names of its own functions; without them only calls into other libraries are found.
+    pub has_symbols: bool,
+}
+
+/// A site with its number.
+#[derive(Debug, Clone)]
+pub struct Numbered {
+    pub path: PathBuf,
+    pub address: u64,
+    pub len: u8,
+    pub operation: usize,
+    pub tail: bool,
+    /// The function called, by its raw name.
+    pub callee: String,
+    /// [`FileSite::name`] with the name of the file.
+    pub name: String,
+}
+
+/// All sites of a run that processes have had.
+#[derive(Default)]
+pub struct Registry {
+    numbers: HashMap<(PathBuf, u64), u32>,
+    pub sites: Vec<Numbered>,
+    /// Sites beyond the number that the core can tell apart.
+    pub left_out: usize,
+    /// Files that were looked at, with how many sites each has, and whether it has symbols.
+    pub files: HashMap<PathBuf, (usize, bool)>,
+}
+
+impl Registry {
+    pub fn numbers_by_name(&self) -> HashMap<&str, u32> {
+        self.sites.iter().zip(0..).map(|(site, number)| (site.name.as_str(), number)).collect()
+    }
+
+    pub fn number(&mut self, path: &Path, address: u64, new: impl FnOnce() -> Numbered) -> Option<u32> {
+        if let Some(number) = self.numbers.get(&(path.to_path_buf(), address)) {
+            return Some(*number);
+        }
+        let number = self.sites.len() as u32;
+        if number >= MAX_SITES {
+            self.left_out += 1;
+            return None;
+        }
+        self.numbers.insert((path.to_path_buf(), address), number);
+        self.sites.push(new());
+        Some(number)
+    }
+}
+
+/// Finds the sites of a file. What cannot be read has none.
+pub fn look(path: &Path, catalogue: &Catalogue) -> File {
+    let Ok(module) = Module::open(path) else {
+        return File { module: None, sites: Vec::new(), has_symbols: true };
+    };
+    let mut known: HashMap<String, Option<What>> = HashMap::new();
+    let wanted = |name: &str| what(name, catalogue).is_some();
+    let found = module.call_sites(wanted);
+    let mut sites = Vec::new();
+    let mut times = HashMap::new();
+    for site in found {
+        let what = *known.entry(site.callee.clone()).or_insert_with(|| what(&site.callee, catalogue));
+        let Some(what) = what else { continue };
+        let own = |operation| site.caller.as_deref().is_some_and(|c| catalogue.is_own(c, operation));
+        if matches!(what, What::Point(operation) if own(operation)) {
+            continue;
+        }
+        let name = name(&site, &mut times);
+        sites.push(FileSite {
+            address: site.address,
+            len: (site.return_address - site.address) as u8,
+            bytes: site.bytes,
+            tail: site.tail,
+            slot: site.slot,
+            callee: site.callee,
+            name,
+            what,
+        });
+    }
+    let has_symbols = module.has_symbols();
+    File { module: Some(module), sites, has_symbols }
+}
+
+/// `caller > callee #2`; the place in the file where the caller has no name.
+fn name(site: &CallSite, times: &mut HashMap<(String, String), u32>) -> String {
+    let Some(caller) = &site.caller else { return format!("{:#x} > {}", site.address, site.callee) };
+    let nth = times.entry((caller.clone(), site.callee.clone())).or_insert(0);
+    *nth += 1;
+    format!("{caller} > {} #{nth}", site.callee)
+}
+
+fn what(raw: &str, catalogue: &Catalogue) -> Option<What> {
+    if let Some(operation) = catalogue.find(raw) {
+        return Some(What::Point(operation));
+    }
+    // std::async<F, A...>(std::launch, F&&, A&&...): the overload without a policy calls this one.
+    let is_async = raw.starts_with("_ZSt5asyncI") && raw.contains("St6launch");
+    is_async.then_some(What::Async)
+}

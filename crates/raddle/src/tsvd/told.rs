@@ -1,0 +1,157 @@
+//! From what runtimes caught to findings: both stacks, the object, the operations.
+
+use raddle_binary::{Registers, demangle, plain_path};
+use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Location, Op, Thread};
+use raddle_wire::record::DecodedCaught;
+use raddle_wire::tsvd::Object;
+
+use super::api::{Catalogue, Operation};
+use super::sites::{Numbered, Registry};
+use crate::places::Places;
+use crate::run::collect::{Process, Violation};
+
+pub struct Teller<'a> {
+    pub catalogue: &'a Catalogue,
+    pub registry: &'a Registry,
+    pub places: &'a mut Places,
+    /// Which run, if there are several.
+    pub run: Option<u32>,
+}
+
+impl<'a> Teller<'a> {
+    pub fn findings(&mut self, process: &Process) -> Vec<Finding> {
+        process.violations.iter().filter_map(|v| self.finding(process, v)).collect()
+    }
+
+    fn finding(&mut self, process: &Process, violation: &Violation) -> Option<Finding> {
+        let now = self.end(process, violation, &violation.now)?;
+        let before = self.end(process, violation, &violation.before)?;
+        let class = &self.catalogue.classes[now.operation.class];
+        let location = self.location(process, violation, now.operation);
+        let on = match &location {
+            Some(Location::Global { name, .. }) => format!(" `{name}`"),
+            _ => String::new(),
+        };
+        let message = format!(
+            "two threads use one {}{on} at once: {} calls {} while {} is about to call {}",
+            class.name, now.access.thread, now.called, before.access.thread, before.called
+        );
+        let mut finding = Finding::new(Kind::ThreadSafetyViolation, Confidence::Confirmed, message);
+        finding.interleaving = Some(Interleaving {
+            deeds: vec![
+                format!("calls {} ({})", now.called, now.access.op),
+                format!("is about to call {} ({})", before.called, before.access.op),
+            ],
+            ..Interleaving::default()
+        });
+        if !class.rule.is_empty() {
+            finding
+                .notes
+                .push(format!("the contract of {}: {} ({})", class.name, class.rule, class.documentation));
+        }
+        if let Some(run) = self.run {
+            finding.notes.push(format!("caught in run {run}"));
+        }
+        finding.threads = [&now, &before].map(|end| end.thread()).into();
+        finding.accesses = vec![now.access, before.access];
+        finding.location = location;
+        Some(finding)
+    }
+
+    fn end(&mut self, process: &Process, violation: &Violation, caught: &DecodedCaught) -> Option<End<'a>> {
+        let (registry, catalogue) = (self.registry, self.catalogue);
+        let site = registry.sites.get(caught.site as usize)?;
+        let operation = &catalogue.operations[site.operation];
+        let modules = process.modules(violation.modules);
+        let [rip, rsp, rbp, rbx, r12, r13, r14, r15] = caught.registers;
+        let registers = Registers { rip, rsp, rbp, rbx, r12, r13, r14, r15 };
+        let pcs = self.places.unwind(modules, &registers, &caught.stack);
+        let mut stack = self.places.stack(modules, &pcs);
+        if site.tail {
+            // The function that jumped has left no frame.
+            stack.splice(0..0, site_frames(self.places, site));
+        }
+        let name = String::from_utf8_lossy(&caught.name).into_owned();
+        let label = if name.is_empty() {
+            format!("T{}", caught.thread)
+        } else {
+            format!("T{} ({name})", caught.thread)
+        };
+        let op = if operation.write { Op::Write } else { Op::Read };
+        let called = short_name(&site.callee);
+        let access = Access { op, size: 0, thread: label, locks: vec![], lock: None, stack };
+        Some(End { access, operation, called, name })
+    }
+
+    fn location(
+        &mut self,
+        process: &Process,
+        violation: &Violation,
+        operation: &Operation,
+    ) -> Option<Location> {
+        if operation.object == Object::Library {
+            return None;
+        }
+        let global = self.places.global(process.modules(violation.modules), violation.object)?;
+        Some(Location::Global {
+            name: global.name,
+            offset: global.offset,
+            size: global.size,
+            module: global.module,
+            file: global.file,
+            line: global.line,
+        })
+    }
+}
+
+struct End<'a> {
+    access: Access,
+    operation: &'a Operation,
+    called: String,
+    name: String,
+}
+
+impl End<'_> {
+    fn thread(&self) -> Thread {
+        let name = (!self.name.is_empty()).then(|| self.name.clone());
+        Thread { label: self.access.thread.clone(), name, created_by: None, stack: vec![], running: true }
+    }
+}
+
+/// The functions at a site, inlined ones first.
+pub fn site_frames(places: &mut Places, site: &Numbered) -> Vec<Frame> {
+    places.file_frames(&site.path, site.address + u64::from(site.len))
+}
+
+/// `std::map<int, int>::operator[](int&&)`: default arguments of templates say nothing to a reader.
+pub fn short_name(raw: &str) -> String {
+    const MOST: usize = 120;
+    let mut name = demangle(raw);
+    for part in
+        [", std::allocator<", ", std::less<", ", std::hash<", ", std::equal_to<", ", std::char_traits<"]
+    {
+        while let Some(start) = name.find(part) {
+            let open = start + part.len();
+            let Some(len) = closing(&name[open..]) else { break };
+            name.replace_range(start..open + len + 1, "");
+        }
+    }
+    let name = name.replace(" >", ">");
+    if name.chars().count() <= MOST { name } else { plain_path(raw) }
+}
+
+/// Where the bracket closes that was opened before `text`.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 1;
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}

@@ -1,0 +1,107 @@
+//! What is said to the user beside the report, and what can not work.
+
+use std::collections::HashSet;
+
+use anyhow::{Context, Result};
+use thiserror::Error;
+
+use super::api::Catalogue;
+use super::args::Options;
+use super::session::{Common, Files};
+use super::sites::What;
+use crate::run::target::Program;
+use raddle_tsvd::Stats;
+
+/// Why nothing could be watched. Each is one sentence with its remedy.
+#[derive(Debug, Error)]
+pub enum TsvdError {
+    #[error(
+        "nothing in `{0}` or in the processes it started calls a function of the lists from code that raddle looks into: for a system program give --module, for functions of your own a list in raddle.toml, for C++ that was optimised build with `raddle c++ --tsvd`"
+    )]
+    NoSites(String),
+    #[error(
+        "no process that `{0}` started took raddle's runtime in: statically linked and set-user-id programs do not"
+    )]
+    NoProcess(String),
+}
+
+/// The shipped lists, those of the project, and those of the command line.
+pub fn catalogue(options: &Options) -> Result<Catalogue> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let project = raddle_store::home::project_root(&folder).join("raddle.toml");
+    let mut texts = Vec::new();
+    if project.is_file() {
+        texts.push(project);
+    }
+    texts.extend(options.api.iter().cloned());
+    let mut read = Vec::new();
+    for path in texts {
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read the list of functions {}", path.display()))?;
+        read.push((path, text));
+    }
+    Ok(Catalogue::load(&read)?)
+}
+
+/// After the runs: was there anything to watch?
+pub fn complain(program: &Program, common: &Common, processes: usize) -> Result<(), TsvdError> {
+    let registry = common.registry.lock().expect("nobody panics with the registry");
+    let name = program.path.display().to_string();
+    if registry.sites.is_empty() {
+        return Err(TsvdError::NoSites(name));
+    }
+    if processes == 0 {
+        return Err(TsvdError::NoProcess(name));
+    }
+    Ok(())
+}
+
+/// What may be worth knowing, one line each.
+pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
+    let registry = common.registry.lock().expect("nobody panics with the registry");
+    let catalogue = &common.catalogue;
+    for (path, (_, has_symbols)) in &registry.files {
+        if !has_symbols {
+            eprintln!(
+                "raddle: {} is stripped: calls between its own functions are not seen, only those into other libraries",
+                path.display()
+            );
+        }
+    }
+    let seen: HashSet<usize> = files
+        .values()
+        .flat_map(|f| &f.sites)
+        .filter_map(|s| match s.what {
+            What::Point(operation) => Some(operation),
+            What::Async => None,
+        })
+        .collect();
+    for (number, operation) in catalogue.operations.iter().enumerate() {
+        if catalogue.classes[operation.class].of_project && !seen.contains(&number) {
+            eprintln!(
+                "raddle: the pattern `{}` of your list matches no call in the program",
+                operation.pattern
+            );
+        }
+    }
+    if registry.left_out > 0 {
+        eprintln!(
+            "raddle: {} call sites are beyond what can be told apart, and are left alone",
+            registry.left_out
+        );
+    }
+    let traps = common.traps.lock().expect("nobody panics with the traps");
+    let strangers = traps.strangers(&registry);
+    if strangers > 0 && options.trap_file.is_some() {
+        eprintln!(
+            "raddle: {strangers} of {} pairs in the trap file name places that this build does not have: they are left out",
+            traps.named()
+        );
+    }
+    if stats.refused > 0 {
+        eprintln!(
+            "raddle: {} delays were not made, so that no test times out; --thread-cap, --test-cap and --run-cap say how much there may be",
+            stats.refused
+        );
+    }
+}

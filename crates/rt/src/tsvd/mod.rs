@@ -1,0 +1,126 @@
+//! `raddle tsvd` in the target: calls of thread-unsafe functions go through a stub that may delay them.
+//!
+//! After "Efficient Scalable Thread-Safety-Violation Detection" (Li, Lu, Musuvathi, Nath, Padhye, SOSP 2019). The paper
+//! rewrites .NET binaries before they run; here the code in memory is changed when it has been loaded, and no file is.
+//! What to do at a call is decided by the pure core, `raddle_tsvd`; this module brings it its events and sleeps.
+//!
+//! ```text
+//! redirect   asks the driver for the call sites of what is mapped, and points each at a stub of its own
+//! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
+//! point      one call: which object, what the core says, sleeping, catching red-handed
+//! state      the core's tables in a file that outlives the process
+//! sync       what synchronises, for the policy that wants to know
+//! ```
+//!
+//! Guaranteed:
+//! - The target file and the bytes of its mapping on disk stay as they are: pages are private copies.
+//! - Only the four-byte operand of an instruction changes that the driver decoded as a call or jump to a known function,
+//!   and only if the instruction is still, byte for byte, what the driver read. Instruction boundaries stay.
+//! - The callee finds every register, the stack pointer and the return address as if it had been called straight, so
+//!   unwinding, exceptions and `__builtin_return_address` see nothing of the stub.
+//! - A thread that is delayed holds no lock of the runtime.
+//!
+//! Deviations from the paper:
+//! 1. A delayed thread that was caught sleeps on to the end of its delay. Woken at once, it would run into the other
+//!    one's call, and a test that passed could crash.
+//! 2. Calls through registers (virtual functions, function pointers) are no points.
+//! 3. Objects that are found to be shareable (a connection in SQLite's serialized mode) are asked about at each call.
+
+pub mod point;
+pub mod redirect;
+mod state;
+pub mod stub;
+
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
+
+use crate::hub::session;
+use crate::sys;
+use raddle_wire::tsvd::{MAGIC, SHARED_FILE, Shared, flag};
+
+static ON: AtomicBool = AtomicBool::new(false);
+static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
+
+/// A thread's own, in its thread-local storage.
+#[repr(C)]
+pub struct Own {
+    /// Counted from one; zero: not numbered yet.
+    number: u32,
+    /// In here already: a signal handler, or a function of the library that is asked about an object.
+    inside: bool,
+}
+
+/// The next thread's number.
+static THREADS: AtomicU32 = AtomicU32::new(0);
+
+impl Own {
+    #[inline(always)]
+    fn number(&mut self) -> u32 {
+        if self.number == 0 {
+            self.number = THREADS.fetch_add(1, Relaxed) + 1;
+            crate::hub::log::count_thread();
+        }
+        self.number - 1
+    }
+}
+
+#[inline(always)]
+pub fn is_on() -> bool {
+    ON.load(Relaxed)
+}
+
+/// Before the program's own code runs: redirects what is loaded.
+pub fn turn_on() {
+    let Some(shared) = map_shared() else { return };
+    SHARED.store(shared, Release);
+    if !state::open() {
+        return;
+    }
+    ON.store(true, Release);
+    redirect::all();
+}
+
+fn map_shared() -> Option<*mut Shared> {
+    let mut path = session::Path::new(session::dir());
+    path.push(SHARED_FILE.as_bytes());
+    let shared = session::map_shared(&path, 4096)? as *mut Shared;
+    // SAFETY: a mapping of a page, at least as long as a Shared.
+    let known = unsafe { (*shared).magic == MAGIC && (*shared).version == raddle_wire::VERSION };
+    known.then_some(shared)
+}
+
+/// Takes a delay from what the run may still spend in all its processes.
+fn pay(nanos: u64) -> bool {
+    let Some(shared) = shared() else { return false };
+    let budget = shared.budget.load(Relaxed);
+    shared.spent.fetch_update(Relaxed, Relaxed, |s| s.checked_add(nanos).filter(|sum| *sum <= budget)).is_ok()
+}
+
+fn shared() -> Option<&'static Shared> {
+    // SAFETY: null or a mapping that stays.
+    unsafe { SHARED.load(Relaxed).as_ref() }
+}
+
+/// `--force-async`.
+pub fn forces_async() -> bool {
+    shared().is_some_and(|s| s.flags & flag::FORCE_ASYNC != 0)
+}
+
+/// A library has been loaded.
+pub fn loaded() {
+    if is_on() {
+        redirect::all();
+    }
+}
+
+/// In the child of a fork: tables and log are its own, and empty. The code is redirected already.
+pub fn in_child() {
+    if !is_on() {
+        return;
+    }
+    redirect::reset_after_fork();
+    sys::ARENA.reset_lock();
+    crate::hub::init::new_log_of_child();
+    if !state::reopen() {
+        ON.store(false, Relaxed);
+    }
+}

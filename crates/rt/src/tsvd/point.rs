@@ -1,0 +1,230 @@
+//! One call of a thread-unsafe function that is about to be made.
+
+use core::sync::atomic::{AtomicU32, Ordering::*};
+
+use super::redirect::{self, Entry, LIBRARY};
+use super::state::tsvd;
+use super::stub::Frame;
+use crate::detect::thread::current;
+use crate::hub::{log, modules};
+use crate::interpose::Real;
+use crate::sys;
+use raddle_tsvd::{Delay, Host, Point, Tsvd, Violation};
+use raddle_wire::record::{Caught, REGISTERS, Record};
+use raddle_wire::tsvd::site_flag;
+
+/// The policy number of `std::launch::async`.
+const LAUNCH_ASYNC: u64 = 1;
+
+/// Called by every stub. Leaves the address of the function that was meant in `frame.word`.
+pub extern "C" fn arrive(frame: &mut Frame) {
+    let entry = redirect::entry(frame.word);
+    let slot = entry.flags & site_flag::SLOT != 0;
+    // SAFETY: a slot of the global offset table, which the loader has filled.
+    frame.word = if slot { unsafe { *(entry.target as *const u64) } } else { entry.target as u64 };
+    let own = &mut current().tsvd;
+    if own.inside {
+        return;
+    }
+    own.inside = true;
+    if redirect::is_pending() {
+        redirect::all();
+    }
+    if entry.flags & site_flag::ASYNC != 0 {
+        frame.arguments[1] = LAUNCH_ASYNC;
+    } else if let (Some(object), Some(tsvd)) = (object(frame, entry), tsvd()) {
+        let write = entry.flags & site_flag::WRITE != 0;
+        let point = Point { thread: own.number(), site: entry.id, object: key(object, entry.class), write };
+        let mut here = Here { frame, entry, object };
+        if let Some(delay) = tsvd.on_call(now(), &point, &mut here) {
+            hold(tsvd, &delay, &mut here);
+        }
+    }
+    current().tsvd.inside = false;
+}
+
+/// What the call is about. None: nothing that others could have, or that the library lets them share.
+#[inline(always)]
+fn object(frame: &Frame, entry: &Entry) -> Option<u64> {
+    if entry.object == LIBRARY {
+        return Some(1);
+    }
+    let mut object = frame.arguments[entry.object as usize];
+    if object == 0 {
+        return None;
+    }
+    let stack = &raw const frame.return_address as u64;
+    if entry.flags & site_flag::OFTEN_LOCAL != 0 && object.wrapping_sub(stack) < NEAR_FRAMES {
+        return None;
+    }
+    if entry.field >= 0 {
+        // SAFETY: the list says that the object is at least this long; the callee would read it as well.
+        object = unsafe { *((object + entry.field as u64) as *const u64) };
+    }
+    if entry.via | entry.safe_if == 0 {
+        return (object != 0).then_some(object);
+    }
+    ask_library(object, entry)
+}
+
+/// How far up the stack an object is taken to be the caller's own.
+const NEAR_FRAMES: u64 = 64 << 10;
+
+/// Functions of the library itself say what the object belongs to and whether it may be shared.
+#[cold]
+fn ask_library(mut object: u64, entry: &Entry) -> Option<u64> {
+    // SAFETY: the list names functions of the library with this type, which the driver has found in it.
+    let call = |function: usize, object: u64| unsafe {
+        core::mem::transmute::<usize, extern "C" fn(u64) -> u64>(function)(object)
+    };
+    if entry.via != 0 && object != 0 {
+        object = call(entry.via, object);
+    }
+    if object == 0 || entry.safe_if != 0 && call(entry.safe_if, object) != 0 {
+        return None;
+    }
+    Some(object)
+}
+
+/// Objects of different classes may have one address.
+#[inline(always)]
+fn key(object: u64, class: u32) -> u64 {
+    let key = object ^ u64::from(class + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) << 1;
+    if key == 0 { 1 } else { key }
+}
+
+#[inline(always)]
+pub fn now() -> u64 {
+    static CLOCK: Real = Real::new(c"clock_gettime", None);
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the C library's function of that name has this type; it asks the vDSO, and no system call is made.
+    unsafe {
+        let clock =
+            core::mem::transmute::<usize, extern "C" fn(i32, *mut libc::timespec) -> i32>(CLOCK.get());
+        clock(libc::CLOCK_MONOTONIC, &mut time);
+    }
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The core waits for another thread.
+pub struct Waiting;
+
+impl Host for Waiting {
+    fn violation(&mut self, _: &Violation) {}
+
+    fn relax(&mut self) {
+        sys::yield_now();
+    }
+}
+
+/// A thread at its call, for the core and for whoever springs its trap.
+struct Here<'a> {
+    frame: &'a Frame,
+    entry: &'static Entry,
+    object: u64,
+}
+
+/// What a held thread leaves for whoever springs its trap.
+struct Held<'a> {
+    here: &'a Here<'a>,
+    name: [u8; 16],
+}
+
+impl Host for Here<'_> {
+    fn violation(&mut self, violation: &Violation) {
+        caught(self, violation);
+    }
+
+    fn relax(&mut self) {
+        sys::yield_now();
+    }
+}
+
+/// Sets the trap and sleeps to the end of the delay, caught or not: see deviation 1 of the module.
+#[cold]
+#[inline(never)]
+fn hold(tsvd: &Tsvd, delay: &Delay, here: &mut Here) {
+    if !super::pay(delay.nanos) {
+        tsvd.refuse(delay);
+        return;
+    }
+    // No handler may leave by a jump, and nobody may cancel the thread, while its trap is set.
+    let mask = sys::block_signals();
+    let held = Held { here: &*here, name: thread_name() };
+    let cookie = &raw const held as u64;
+    let mut waiting = Here { ..*here };
+    if tsvd.trap_set(delay, cookie, &mut waiting) {
+        sleep_until(delay.start + delay.nanos);
+        tsvd.delay_done(now(), delay, &mut waiting);
+    }
+    sys::set_blocked_signals(mask);
+}
+
+fn sleep_until(end: u64) {
+    let time = libc::timespec { tv_sec: (end / 1_000_000_000) as i64, tv_nsec: (end % 1_000_000_000) as i64 };
+    let (clock, absolute) = (libc::CLOCK_MONOTONIC as usize, libc::TIMER_ABSTIME as usize);
+    while sys::syscall(libc::SYS_clock_nanosleep, [clock, absolute, &raw const time as usize, 0, 0, 0])
+        == -(libc::EINTR as isize)
+    {}
+}
+
+fn thread_name() -> [u8; 16] {
+    let mut name = [0u8; 16];
+    let get = libc::PR_GET_NAME as usize;
+    sys::syscall(libc::SYS_prctl, [get, name.as_mut_ptr() as usize, 0, 0, 0, 0]);
+    name
+}
+
+/// Pairs that were caught before are told again a few times, with other stacks perhaps.
+const MOST_AGAIN: u32 = 32;
+static AGAIN: AtomicU32 = AtomicU32::new(0);
+
+#[cold]
+fn caught(here: &Here, violation: &Violation) {
+    if violation.repeated && AGAIN.fetch_add(1, Relaxed) >= MOST_AGAIN {
+        return;
+    }
+    // SAFETY: what the held thread gave to `trap_set`; it can not go on before this returns.
+    let held = unsafe { &*(violation.cookie as *const Held) };
+    modules::refresh();
+    let name = thread_name();
+    log::write(&Record::Violation {
+        object: here.object,
+        now: describe(here, &name, violation.caller.thread),
+        before: describe(held.here, &held.name, violation.trapped.thread),
+    });
+}
+
+/// As much of a stack as the driver gets.
+const MOST_STACK: usize = 48 << 10;
+
+fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> Caught<'a> {
+    let f = here.frame;
+    // The callee's return would leave the stack pointer here.
+    let stack = &raw const f.return_address as usize + 8;
+    let registers: [u64; REGISTERS] =
+        [f.return_address, stack as u64, f.rbp, f.rbx, f.r12, f.r13, f.r14, f.r15];
+    let end = mapping_end(stack).min(stack + MOST_STACK);
+    let name_len = name.iter().position(|b| *b == 0).unwrap_or(name.len());
+    Caught {
+        thread: u64::from(thread),
+        site: u64::from(here.entry.id),
+        name: &name[..name_len],
+        registers,
+        // SAFETY: mapped up to there; the thread is here or held.
+        stack: unsafe { core::slice::from_raw_parts(stack as *const u8, end - stack) },
+    }
+}
+
+/// Where the mapping ends that `address` is in.
+fn mapping_end(address: usize) -> usize {
+    let mut found = address;
+    modules::each_line(|line| {
+        if let Some(((start, end), _)) = modules::parse_line(line)
+            && (start..end).contains(&address)
+        {
+            found = end;
+        }
+    });
+    found
+}

@@ -1,0 +1,231 @@
+//! Points call sites at stubs.
+//!
+//! The driver reads the files; the runtime asks it when the process starts and whenever a library has been loaded, and
+//! gets the sites of everything that is mapped. A site that was redirected before no longer has the bytes that the driver
+//! read from the file, and is left alone.
+
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
+
+use super::stub::Area;
+use crate::hub::session::{Path, dir, map_file};
+use crate::hub::{log, modules};
+use crate::sys::{self, Shared, Spin};
+use raddle_wire::tsvd::{Object, Plan, Question, Site, site_flag};
+
+/// How long the driver may take: it disassembles what is mapped, the first time.
+const PATIENCE_MS: i64 = 120_000;
+
+/// A redirected site, as its calls want it.
+#[repr(C)]
+pub struct Entry {
+    /// The function, or the slot that holds its address.
+    pub target: usize,
+    /// The instruction behind.
+    pub behind: usize,
+    pub via: usize,
+    pub safe_if: usize,
+    pub class: u32,
+    pub id: u32,
+    pub field: i32,
+    /// The number of the argument, or [`LIBRARY`].
+    pub object: u8,
+    pub flags: u8,
+}
+
+/// [`Entry::object`] of a class whose state is the library's own.
+pub const LIBRARY: u8 = 0xff;
+
+const MOST: usize = 1 << 20;
+static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(core::ptr::null_mut());
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// The entry that a stub names.
+#[inline(always)]
+pub fn entry(number: u64) -> &'static Entry {
+    // SAFETY: stubs carry numbers of entries that were written before the stub was; entries stay.
+    unsafe { &*ENTRIES.load(Relaxed).add(number as usize) }
+}
+
+static LOCK: Spin = Spin::new();
+static QUESTIONS: AtomicU32 = AtomicU32::new(0);
+/// A library came by a way on which the runtime does not get control when it is there.
+static PENDING: AtomicBool = AtomicBool::new(false);
+
+pub fn look_later() {
+    PENDING.store(true, Release);
+}
+
+#[inline(always)]
+pub fn is_pending() -> bool {
+    PENDING.load(Relaxed)
+}
+
+/// In the child of a fork: questions are counted anew, by its own number.
+pub fn reset_after_fork() {
+    LOCK.reset();
+}
+
+/// Redirects all sites of what is mapped now.
+pub fn all() {
+    let _guard = LOCK.lock();
+    PENDING.store(false, Relaxed);
+    let Some(words) = ask() else { return };
+    let Some(plan) = Plan::decode(words) else { return };
+    if ENTRIES.load(Relaxed).is_null() {
+        ENTRIES.store(sys::pages(MOST * size_of::<Entry>()).cast(), Release);
+    }
+    for pair in plan.pairs() {
+        super::state::seed(pair);
+    }
+    if plan.has_sites() {
+        log::mark_instrumented();
+        modules::refresh();
+        patch(plan);
+    }
+}
+
+/// Asks the driver and waits for its answer, which stays mapped.
+fn ask() -> Option<&'static [u64]> {
+    let mut fifo = Path::new(dir());
+    fifo.push(b"ask");
+    let fd = sys::open(fifo.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
+    if fd < 0 {
+        return None;
+    }
+    let number = QUESTIONS.fetch_add(1, Relaxed);
+    sys::write(fd, &Question { pid: sys::pid(), number }.encode());
+    sys::close(fd);
+    let mut path = Path::new(dir());
+    path.push(b"plan.");
+    path.number(u64::from(sys::pid()));
+    path.push(b".");
+    path.number(u64::from(number));
+    let mut waited = 0;
+    while waited < PATIENCE_MS {
+        if let Some((at, len)) = map_file(&path, 0) {
+            // SAFETY: a mapping of that many bytes, page-aligned, which stays.
+            return Some(unsafe { core::slice::from_raw_parts(at as *const u64, len / 8) });
+        }
+        let nap = if waited < 100 { 1 } else { 10 };
+        sys::sleep_ms(nap);
+        waited += nap;
+    }
+    None
+}
+
+const MOST_MAPPINGS: usize = 1024;
+
+/// The mappings of code that may be patched: private, readable, executable, of a file.
+struct Code {
+    ranges: [(usize, usize); MOST_MAPPINGS],
+    n: usize,
+}
+
+static CODE: Shared<Code> = Shared::new(Code { ranges: [(0, 0); MOST_MAPPINGS], n: 0 });
+
+fn patch(plan: Plan) {
+    // SAFETY: used under LOCK only.
+    let code = unsafe { &mut *CODE.get() };
+    code.n = 0;
+    modules::each_line(|line| {
+        if let Some((range, b"r-xp")) = modules::parse_line(line)
+            && code.n < MOST_MAPPINGS
+        {
+            code.ranges[code.n] = range;
+            code.n += 1;
+        }
+    });
+    let alone = is_alone();
+    for &(start, end) in &code.ranges[..code.n] {
+        // The last ones could reach over the end.
+        let inside = plan.within(start as u64..end as u64 - 16);
+        patch_mapping((start, end), inside.sites(), alone);
+    }
+}
+
+/// First all stubs, then the code: a thread may run through it at any moment.
+fn patch_mapping((start, end): (usize, usize), sites: impl Iterator<Item = Site> + Clone, alone: bool) {
+    let fits = |s: &Site| is_as_read(s) && (alone || is_in_one_line(s));
+    let count = sites.clone().filter(fits).count();
+    let first = COUNT.load(Relaxed);
+    if count == 0 || first as usize + count > MOST {
+        return;
+    }
+    let Some(mut area) = Area::near(start, count) else { return };
+    if !area.reaches(end) {
+        return;
+    }
+    for (i, site) in sites.clone().filter(fits).enumerate() {
+        let number = first + i as u32;
+        // SAFETY: below MOST, and no stub carries this number yet.
+        unsafe { ENTRIES.load(Relaxed).add(number as usize).write(new_entry(&site)) };
+        area.add(number);
+    }
+    area.close();
+    COUNT.store(first + count as u32, Release);
+    let (read, write) =
+        (libc::PROT_READ | libc::PROT_EXEC, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC);
+    if !sys::protect(start, end - start, write) {
+        return;
+    }
+    for (i, site) in sites.filter(fits).enumerate() {
+        let behind = site.address as usize + site.len as usize;
+        let stub = area.stub(i);
+        let to = if site.is(site_flag::SLOT) { Area::slot(stub) } else { stub };
+        store_operand(behind - 4, (to as i64 - behind as i64) as i32);
+    }
+    sys::protect(start, end - start, read);
+}
+
+/// The instruction in memory is the one in the file, and it has an operand of four bytes.
+fn is_as_read(site: &Site) -> bool {
+    let len = site.len as usize;
+    if !(5..=8).contains(&len) {
+        return false;
+    }
+    // SAFETY: `patch` has seen that these bytes are mapped and readable.
+    let found = unsafe { core::slice::from_raw_parts(site.address as *const u8, len) };
+    found == &site.bytes.to_le_bytes()[..len]
+}
+
+/// A store to the operand is seen at once by a thread that runs there.
+fn is_in_one_line(site: &Site) -> bool {
+    let behind = site.address as usize + site.len as usize;
+    (behind - 4) / 64 == (behind - 1) / 64
+}
+
+fn store_operand(at: usize, value: i32) {
+    // SAFETY: the operand of an instruction in memory that was made writable; one store, so that it is never half done
+    // within a cache line.
+    unsafe {
+        core::arch::asm!("mov dword ptr [{at}], {value:e}", at = in(reg) at, value = in(reg) value, options(nostack))
+    }
+}
+
+fn new_entry(site: &Site) -> Entry {
+    let behind = site.address as usize + site.len as usize;
+    // SAFETY: the operand is mapped, as above; it need not be aligned.
+    let operand = unsafe { core::ptr::read_unaligned((behind - 4) as *const i32) };
+    Entry {
+        target: behind.wrapping_add_signed(operand as isize),
+        behind,
+        via: site.via as usize,
+        safe_if: site.safe_if as usize,
+        class: site.class,
+        id: site.id,
+        field: site.field.map_or(-1, i32::from),
+        object: match site.object {
+            Object::Argument(n) => n,
+            Object::Library => LIBRARY,
+        },
+        flags: site.flags,
+    }
+}
+
+/// No other thread can be running: the directory of threads has one entry.
+fn is_alone() -> bool {
+    let mut stat = [0u64; 18];
+    let path = c"/proc/self/task".as_ptr() as usize;
+    let done = sys::syscall(libc::SYS_stat, [path, stat.as_mut_ptr() as usize, 0, 0, 0, 0]) == 0;
+    done && stat[2] == 3
+}

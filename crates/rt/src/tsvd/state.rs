@@ -1,0 +1,82 @@
+//! The core's tables, in a file of the session: what was learned and covered is there for the driver however the
+//! process ends.
+
+use core::sync::atomic::{AtomicPtr, Ordering::*};
+
+use super::point::Waiting;
+use crate::hub::session::{Path, dir, map_file};
+use crate::sys;
+use raddle_tsvd::{PairState, Params, SIZE, TrapPair, Tsvd};
+use raddle_wire::tsvd::{PARAMS_FILE, Pair, STATE_SUFFIX};
+
+static STATE: AtomicPtr<Tsvd> = AtomicPtr::new(core::ptr::null_mut());
+
+#[inline(always)]
+pub fn tsvd() -> Option<&'static Tsvd> {
+    // SAFETY: null or a mapping that stays.
+    unsafe { STATE.load(Relaxed).as_ref() }
+}
+
+/// The parameters of the run. None: there are none, or of another layout.
+fn params() -> Option<Params> {
+    let mut path = Path::new(dir());
+    path.push(PARAMS_FILE.as_bytes());
+    let (at, len) = map_file(&path, 4096)?;
+    // SAFETY: a mapping of at least that size; the driver wrote a valid value, as the equal length vouches for.
+    (len == size_of::<Params>()).then(|| unsafe { *(at as *const Params) })
+}
+
+/// Makes the tables of this process. False if that can not be done.
+pub fn open() -> bool {
+    let Some(params) = params() else { return false };
+    let Some(memory) = new_file() else { return false };
+    // SAFETY: fresh pages of that size, zero, and nobody else's.
+    let state = unsafe { Tsvd::place(memory, &params) };
+    STATE.store((&raw const *state).cast_mut(), Release);
+    true
+}
+
+/// In the child of a fork: tables of its own, which begin with what its parent has learned.
+pub fn reopen() -> bool {
+    let parent = tsvd();
+    if !open() {
+        return false;
+    }
+    if let (Some(parent), Some(state)) = (parent, tsvd()) {
+        parent.pairs().for_each(|pair| drop(state.seed(&pair, &mut Waiting)));
+    }
+    true
+}
+
+fn new_file() -> Option<*mut u8> {
+    for n in 0..1000 {
+        let mut path = Path::new(dir());
+        path.number(u64::from(sys::pid()));
+        path.push(b".");
+        path.number(n);
+        path.push(b".");
+        path.push(STATE_SUFFIX.as_bytes());
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+        let fd = sys::open(path.as_ptr(), flags, 0o600);
+        if fd == -(libc::EEXIST as isize) {
+            continue;
+        }
+        return if fd < 0 { None } else { map_new(fd) };
+    }
+    None
+}
+
+fn map_new(fd: isize) -> Option<*mut u8> {
+    let sized = sys::syscall(libc::SYS_ftruncate, [fd as usize, SIZE, 0, 0, 0, 0]) == 0;
+    let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let at = sys::syscall(libc::SYS_mmap, [0, SIZE, access, libc::MAP_SHARED as usize, fd as usize, 0]);
+    sys::close(fd);
+    (sized && !(-4095..=0).contains(&at)).then_some(at as *mut u8)
+}
+
+/// A pair to begin with.
+pub fn seed(pair: Pair) {
+    let (Some(state), Some(of)) = (PairState::from_number(pair.state), tsvd()) else { return };
+    let pair = TrapPair { site_a: pair.a, site_b: pair.b, probability: pair.probability, state };
+    of.seed(&pair, &mut Waiting);
+}

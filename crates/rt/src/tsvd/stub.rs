@@ -1,0 +1,214 @@
+//! The way from a redirected call to its point and on to the function it meant.
+//!
+//! A stub is 32 bytes: `push SITE; jmp *WAY(%rip)`, and behind it its own address, for instructions whose operand is a slot.
+//! [`way`] saves all registers that code may have in use (compilers that see a callee's code know which registers it leaves
+//! alone, so this is more than the calling convention says), asks [`super::point::arrive`], and jumps to the target
+//! with everything as it was. The halves of vector registers above 128 bits are not touched: the runtime is compiled for
+//! SSE2, whose instructions leave them alone.
+
+use crate::sys;
+
+/// The registers of a call, as [`way`] leaves them on the stack.
+#[repr(C)]
+pub struct Frame {
+    pub vectors: [u128; 16],
+    /// rdi, rsi, rdx, rcx, r8, r9.
+    pub arguments: [u64; 6],
+    pub r11: u64,
+    pub r10: u64,
+    pub rax: u64,
+    pub rbx: u64,
+    pub rbp: u64,
+    pub r12: u64,
+    pub r13: u64,
+    pub r14: u64,
+    pub r15: u64,
+    /// The number of the site on the way in, the target's address on the way out.
+    pub word: u64,
+    /// Where the callee returns to; the stack pointer of the call is here.
+    pub return_address: u64,
+}
+
+const VECTORS: usize = core::mem::offset_of!(Frame, arguments);
+const _: () = assert!(VECTORS == 256 && core::mem::offset_of!(Frame, word) == VECTORS + 15 * 8);
+
+core::arch::global_asm!(
+    ".globl raddle_tsvd_way",
+    ".hidden raddle_tsvd_way",
+    ".type raddle_tsvd_way, @function",
+    "raddle_tsvd_way:",
+    ".cfi_startproc",
+    ".cfi_def_cfa_offset 16", // The site's number is above the return address.
+    "push r15",
+    "push r14",
+    "push r13",
+    "push r12",
+    "push rbp",
+    "push rbx",
+    "push rax",
+    "push r10",
+    "push r11",
+    "push r9",
+    "push r8",
+    "push rcx",
+    "push rdx",
+    "push rsi",
+    "push rdi",
+    ".cfi_def_cfa_offset 136",
+    ".cfi_offset r15, -24",
+    ".cfi_offset r14, -32",
+    ".cfi_offset r13, -40",
+    ".cfi_offset r12, -48",
+    ".cfi_offset rbp, -56",
+    ".cfi_offset rbx, -64",
+    "sub rsp, 256",
+    ".cfi_adjust_cfa_offset 256",
+    "movups [rsp], xmm0",
+    "movups [rsp + 16], xmm1",
+    "movups [rsp + 32], xmm2",
+    "movups [rsp + 48], xmm3",
+    "movups [rsp + 64], xmm4",
+    "movups [rsp + 80], xmm5",
+    "movups [rsp + 96], xmm6",
+    "movups [rsp + 112], xmm7",
+    "movups [rsp + 128], xmm8",
+    "movups [rsp + 144], xmm9",
+    "movups [rsp + 160], xmm10",
+    "movups [rsp + 176], xmm11",
+    "movups [rsp + 192], xmm12",
+    "movups [rsp + 208], xmm13",
+    "movups [rsp + 224], xmm14",
+    "movups [rsp + 240], xmm15",
+    "mov rdi, rsp",
+    "mov rbx, rsp",
+    ".cfi_def_cfa_register rbx",
+    "and rsp, -16",
+    "cld",
+    "call {arrive}",
+    "mov rsp, rbx",
+    ".cfi_def_cfa_register rsp",
+    "movups xmm0, [rsp]",
+    "movups xmm1, [rsp + 16]",
+    "movups xmm2, [rsp + 32]",
+    "movups xmm3, [rsp + 48]",
+    "movups xmm4, [rsp + 64]",
+    "movups xmm5, [rsp + 80]",
+    "movups xmm6, [rsp + 96]",
+    "movups xmm7, [rsp + 112]",
+    "movups xmm8, [rsp + 128]",
+    "movups xmm9, [rsp + 144]",
+    "movups xmm10, [rsp + 160]",
+    "movups xmm11, [rsp + 176]",
+    "movups xmm12, [rsp + 192]",
+    "movups xmm13, [rsp + 208]",
+    "movups xmm14, [rsp + 224]",
+    "movups xmm15, [rsp + 240]",
+    "add rsp, 256",
+    ".cfi_adjust_cfa_offset -256",
+    "pop rdi",
+    "pop rsi",
+    "pop rdx",
+    "pop rcx",
+    "pop r8",
+    "pop r9",
+    "pop r11",
+    "pop r10",
+    "pop rax",
+    "pop rbx",
+    "pop rbp",
+    "pop r12",
+    "pop r13",
+    "pop r14",
+    "pop r15",
+    ".cfi_def_cfa_offset 16",
+    // No register is free to jump through. What lies just below the stack pointer is safe from signal handlers.
+    "lea rsp, [rsp + 8]",
+    ".cfi_def_cfa_offset 8",
+    "jmp qword ptr [rsp - 8]",
+    ".cfi_endproc",
+    ".size raddle_tsvd_way, . - raddle_tsvd_way",
+    arrive = sym super::point::arrive,
+);
+
+unsafe extern "C" {
+    fn raddle_tsvd_way();
+}
+
+pub const SIZE: usize = 32;
+/// The head of an area holds the address of [`way`].
+const HEAD: usize = SIZE;
+
+/// Stubs that were mapped together.
+pub struct Area {
+    at: usize,
+    room: usize,
+    used: usize,
+}
+
+/// Where in a stub its own address is.
+const OWN_ADDRESS: usize = 16;
+
+impl Area {
+    /// Room for `count` stubs that code around `near` reaches. None: there is no free memory within two gigabytes.
+    pub fn near(near: usize, count: usize) -> Option<Area> {
+        let len = (HEAD + count * SIZE).next_multiple_of(4096);
+        let at = map_near(near, len)?;
+        // SAFETY: the beginning of fresh memory.
+        unsafe { *(at as *mut usize) = raddle_tsvd_way as *const () as usize };
+        Some(Area { at, room: count, used: 0 })
+    }
+
+    /// Whether code at `site` reaches all of it.
+    pub fn reaches(&self, site: usize) -> bool {
+        reach(self.at, site) && reach(self.stub(self.room), site)
+    }
+
+    /// The address of the stub that was added as number `i`.
+    pub fn stub(&self, i: usize) -> usize {
+        self.at + HEAD + i * SIZE
+    }
+
+    /// Writes the next stub, that of site number `site`.
+    pub fn add(&mut self, site: u32) {
+        let at = self.stub(self.used);
+        self.used += 1;
+        let mut code = [0xcc_u8; SIZE];
+        code[0] = 0x68;
+        code[1..5].copy_from_slice(&site.to_le_bytes());
+        code[5..7].copy_from_slice(&[0xff, 0x25]);
+        let to_head = (self.at as i64 - (at as i64 + 11)) as i32;
+        code[7..11].copy_from_slice(&to_head.to_le_bytes());
+        code[OWN_ADDRESS..OWN_ADDRESS + 8].copy_from_slice(&(at as u64).to_le_bytes());
+        // SAFETY: inside the area, which is writable until `close`.
+        unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, SIZE) };
+    }
+
+    /// The slot of the stub at `stub`.
+    pub fn slot(stub: usize) -> usize {
+        stub + OWN_ADDRESS
+    }
+
+    /// From now on the stubs can be run and no longer be written.
+    pub fn close(&self) {
+        let len = (HEAD + self.room * SIZE).next_multiple_of(4096);
+        sys::protect(self.at, len, libc::PROT_READ | libc::PROT_EXEC);
+    }
+}
+
+/// An operand is a signed distance of 32 bits; some is left for the length of the instruction.
+fn reach(a: usize, b: usize) -> bool {
+    a.abs_diff(b) < (1 << 31) - 4096
+}
+
+/// Below first: above an executable its heap grows.
+fn map_near(near: usize, len: usize) -> Option<usize> {
+    const STEP: usize = 16 << 20;
+    const FARTHEST: usize = (1 << 31) - (64 << 20);
+    let base = near & !4095;
+    let below = (1..FARTHEST / STEP).filter_map(|n| base.checked_sub(n * STEP + len));
+    // An executable at a fixed address has less than a step below it.
+    let lowest = [0x10000_usize, 0x100000, 0x200000].into_iter().filter(|at| *at + len < base);
+    let above = (1..FARTHEST / STEP).rev().map(|n| base + n * STEP);
+    let fits = |at: &usize| reach(*at, near) && reach(*at + len, near);
+    below.chain(lowest).chain(above).filter(fits).find(|at| sys::map_at(at & !4095, len)).map(|at| at & !4095)
+}
