@@ -68,6 +68,16 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             );
         }
     }
+    for (version, file) in files {
+        if !file.inlined.is_empty() {
+            let names: Vec<&str> = file.inlined.iter().map(|c| catalogue.classes[*c].name.as_str()).collect();
+            eprintln!(
+                "raddle: in {} all methods of {} were inlined, so their calls are not seen: build with `raddle c++ --tsvd`",
+                version.0.display(),
+                names.join(" or ")
+            );
+        }
+    }
     let seen: HashSet<usize> = files
         .values()
         .flat_map(|f| &f.sites)
