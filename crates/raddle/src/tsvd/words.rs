@@ -70,11 +70,15 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     }
     for (version, file) in files {
         if !file.inlined.is_empty() {
-            let names: Vec<&str> = file.inlined.iter().map(|c| catalogue.classes[*c].name.as_str()).collect();
+            // Of classes that are built from the same parts, the first one stands for all.
+            let mut parts = HashSet::new();
+            let classes = file.inlined.iter().map(|c| &catalogue.classes[*c]);
+            let names: Vec<&str> =
+                classes.filter(|c| parts.insert(&c.traces)).map(|c| c.name.as_str()).collect();
             eprintln!(
-                "raddle: in {} all methods of {} were inlined, so their calls are not seen: build with `raddle c++ --tsvd`",
+                "raddle: {} uses {} or their kin, but a compiler has inlined all of their methods, so no call is seen: build with `raddle c++ --tsvd`",
                 version.0.display(),
-                names.join(" or ")
+                names.join(", ")
             );
         }
     }

@@ -179,7 +179,7 @@ fn thread_name() -> [u8; 16] {
 }
 
 /// Pairs that were caught before are told again a few times, with other stacks perhaps.
-const MOST_AGAIN: u32 = 32;
+const MOST_AGAIN: u32 = 8;
 static AGAIN: AtomicU32 = AtomicU32::new(0);
 
 #[cold]

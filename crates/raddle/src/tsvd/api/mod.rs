@@ -7,6 +7,7 @@
 //! library = "zlib"
 //! documentation = "where the contract is written"
 //! own = ["gz_*"]                     # functions of the library itself: what they call is no point
+//! own_except = ["std::thread::*"]    # … but for those that a compiler inlines its user's code into
 //!
 //! [[class]]
 //! name = "z_stream"                  # calls conflict only within a class
@@ -58,6 +59,8 @@ struct List {
     documentation: String,
     #[serde(default)]
     own: Vec<String>,
+    #[serde(default)]
+    own_except: Vec<String>,
     #[serde(default, rename = "class")]
     classes: Vec<WrittenClass>,
 }
@@ -177,6 +180,7 @@ pub struct Catalogue {
     exact: HashMap<String, Vec<usize>>,
     globs: Vec<usize>,
     own: Vec<String>,
+    own_except: Vec<String>,
     /// The first parts of all paths: a name that begins with none of them need not be demangled.
     roots: HashSet<String>,
 }
@@ -208,6 +212,7 @@ impl Catalogue {
 
     fn add(&mut self, file: &str, list: List, of_project: bool) -> Result<(), ApiError> {
         self.own.extend(list.own);
+        self.own_except.extend(list.own_except);
         for class in list.classes {
             let wrong = |why| ApiError::Class { file: file.into(), class: class.name.clone(), why };
             let empty = |read: &[String], write: &[String]| read.is_empty() && write.is_empty();
@@ -308,7 +313,8 @@ impl Catalogue {
         let class = |i: usize| self.operations[i].class;
         let library = |i: usize| &self.classes[class(i)].library;
         let same = self.exact.get(&path).is_some_and(|found| library(found[0]) == library(operation));
-        same || self.own.iter().any(|p| matches_glob(p, &path))
+        let any = |patterns: &[String]| patterns.iter().any(|p| matches_glob(p, &path));
+        same || any(&self.own) && !any(&self.own_except)
     }
 
     /// Demangling is slow, and a large program has a hundred thousand names.
