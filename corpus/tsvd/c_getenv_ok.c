@@ -1,0 +1,23 @@
+// expect: nothing
+// The environment is set before the threads start, and only read afterwards.
+#include <pthread.h>
+#include <stdlib.h>
+#include "work.h"
+
+static void *reader(void *arg) {
+    for (int i = 0; i < 60; i++) {
+        work(14);
+        *(int *)arg += atoi(getenv("LEVEL"));
+    }
+    return 0;
+}
+
+int main(void) {
+    pthread_t other;
+    int one = 0, two = 0;
+    setenv("LEVEL", "3", 1);
+    pthread_create(&other, 0, reader, &one);
+    reader(&two);
+    pthread_join(other, 0);
+    return one == 180 && two == 180 ? 0 : 1;
+}

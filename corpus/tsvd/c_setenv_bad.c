@@ -1,0 +1,28 @@
+//@ pair 1: unlocked-read often
+// One thread changes the environment while another reads it.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "work.h"
+
+static void *changer(void *arg) {
+    (void)arg;
+    for (int i = 0; i < 40; i++) {
+        work(22);
+        setenv("STAGE", i % 2 ? "odd" : "two", 1);    // expect: thread-safety-violation write #1
+    }
+    return 0;
+}
+
+int main(void) {
+    pthread_t changing;
+    unsigned long letters = 0;
+    setenv("STAGE", "one", 1);
+    pthread_create(&changing, 0, changer, 0);
+    for (int i = 0; i < 70; i++) {
+        work(12);
+        letters += strlen(getenv("HOME") ? "home" : "none");    // expect: thread-safety-violation read #1
+    }
+    pthread_join(changing, 0);
+    return letters == 280 ? 0 : 1;
+}

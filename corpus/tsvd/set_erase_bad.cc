@@ -1,0 +1,29 @@
+//@ pair 1: different-keys often
+//@ pair 2: different-keys often
+// One thread adds and drops its own names, another asks for names that are always there.
+#include <set>
+#include <thread>
+#include "work.h"
+
+std::set<int> names;
+
+void churn() {
+    for (int i = 0; i < 50; i++) {
+        work(9);
+        names.insert(1000 + i);    // expect: thread-safety-violation write #1
+        work(9);
+        names.erase(1000 + i);    // expect: thread-safety-violation write #2
+    }
+}
+
+int main() {
+    for (int i = 0; i < 100; i++) names.insert(i);
+    std::thread churning(churn);
+    unsigned long known = 0;
+    for (int i = 0; i < 70; i++) {
+        work(13);
+        known += names.count(i);    // expect: thread-safety-violation read #1 | read #2
+    }
+    churning.join();
+    return known == 70 ? 0 : 1;
+}

@@ -1,0 +1,23 @@
+// expect: nothing
+// Different elements of one vector may be changed at once: operator[] counts as const for sequences.
+#include <thread>
+#include <vector>
+#include "work.h"
+
+std::vector<long> cells(100);
+
+void fill(int from) {
+    for (int i = 0; i < 60; i++) {
+        work(14);
+        cells[from + i % 50] += i;
+    }
+}
+
+int main() {
+    std::thread other(fill, 50);
+    fill(0);
+    other.join();
+    long sum = 0;
+    for (long cell : cells) sum += cell;
+    return sum == 2 * 1770 ? 0 : 1;
+}
