@@ -92,9 +92,9 @@ struct Outputs {
 impl Outputs {
     fn new(options: &Options) -> Result<Outputs> {
         let path = options.coverage.as_ref();
-        let file = path.filter(|p| !p.as_os_str().is_empty());
+        let file = path.filter(|p| p.as_os_str() != "-");
         let coverage = file.map(|p| OutputFile::new("the coverage", p)).transpose()?;
-        Ok(Outputs { coverage, table: path.is_some_and(|p| p.as_os_str().is_empty()) })
+        Ok(Outputs { coverage, table: path.is_some_and(|p| p.as_os_str() == "-") })
     }
 
     fn write(&self, common: &Common, covered: &[Covered], places: &mut Places) -> Result<()> {

@@ -57,6 +57,9 @@ fn object(frame: &Frame, entry: &Entry) -> Option<u64> {
     if entry.flags & site_flag::OFTEN_LOCAL != 0 && object.wrapping_sub(stack) < NEAR_FRAMES {
         return None;
     }
+    if entry.flags & site_flag::EXEMPTS != 0 && redirect::is_exempt(object) {
+        return None;
+    }
     if entry.field >= 0 {
         // SAFETY: the list says that the object is at least this long; the callee would read it as well.
         object = unsafe { *((object + entry.field as u64) as *const u64) };
@@ -176,7 +179,7 @@ fn thread_name() -> [u8; 16] {
 }
 
 /// Pairs that were caught before are told again a few times, with other stacks perhaps.
-const MOST_AGAIN: u32 = 32;
+const MOST_AGAIN: u32 = 8;
 static AGAIN: AtomicU32 = AtomicU32::new(0);
 
 #[cold]
