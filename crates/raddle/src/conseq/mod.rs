@@ -101,11 +101,7 @@ fn analyse(runs: &Runs) -> Analysed {
         let history = History::of(&run.events, &|_| false);
         events += history.events as u64;
         for suspect in suspects::find(&history, &Everything).suspects {
-            let same = |s: &Suspect| {
-                (s.read.site, s.write.map(|w| w.site), s.site)
-                    == (suspect.read.site, suspect.write.map(|w| w.site), suspect.site)
-            };
-            if !all.iter().any(same) {
+            if !all.iter().any(|s| s.key() == suspect.key()) {
                 points.extend(accesses_to(&history, suspect.read.cell.address, &runs.modules));
                 all.push(suspect);
             }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use raddle_conseq::history::Point;
-use raddle_conseq::suspects::Suspect;
+use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 
 use super::Analysed;
@@ -88,9 +88,10 @@ impl Teller<'_> {
     fn because(&mut self, s: &Suspect) -> String {
         let read = self.place(&s.read);
         let value = value(s.value, s.read.cell.size);
-        match s.write {
-            Some(w) => format!("{read} may read {value} written by {}", self.place(&w)),
-            None => format!("{read} may come too early, and read {value}"),
+        match s.instead {
+            Instead::Write(w) => format!("{read} may read {value} written by {}", self.place(&w)),
+            Instead::Initial => format!("{read} may come too early, and read {value}"),
+            Instead::Freed(f) => format!("{read} may access what {} has freed", self.place(&f)),
         }
     }
 
