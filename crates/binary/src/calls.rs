@@ -46,6 +46,11 @@ impl Targets {
         self.entries.insert(address, name);
     }
 
+    /// The name of what a word will hold the address of.
+    pub(crate) fn slot(&self, address: u64) -> Option<&'static str> {
+        self.slots.get(&address).copied()
+    }
+
     /// The function that an instruction transfers control to.
     pub(crate) fn of(&self, instruction: &Instruction) -> Option<&'static str> {
         match instruction.op0_kind() {

@@ -93,6 +93,26 @@ pub struct CriticalRead {
     /// The variable, when the address is fixed: virtual address.
     pub variable: Option<u64>,
     pub relation: Relation,
+    /// Further branches at the same distance that test it: `i < 0 || i > 15` has two. Any of them
+    /// leads on.
+    pub also: Vec<Condition>,
+}
+
+impl CriticalRead {
+    /// Whether these values of the reads lead towards the site by one of the branches that test them;
+    /// `None` if that is not known. A read is named by its `address`.
+    pub fn leads(&self, read: &dyn Fn(u64) -> Option<u64>) -> Option<bool> {
+        let Relation::Tested(first) = &self.relation else { return None };
+        let mut all_known = true;
+        for condition in std::iter::once(first).chain(&self.also) {
+            match condition.leads(read) {
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => all_known = false,
+            }
+        }
+        all_known.then_some(false)
+    }
 }
 
 /// How the value that was read reaches the site.
@@ -196,7 +216,11 @@ mod tests {
             atomic: false,
             variable: Some(0x4000),
             relation: Relation::Tested(null_test(true)),
+            also: vec![null_test(false)],
         };
+        assert_eq!(read.leads(&|_| Some(7)), Some(true), "the second condition");
+        assert_eq!(CriticalRead { also: Vec::new(), ..read.clone() }.leads(&|_| Some(7)), Some(false));
+        assert_eq!(CriticalRead { relation: Relation::Unknown, ..read.clone() }.leads(&|_| Some(7)), None);
         let analysis = Analysis { sites: vec![site], reads: vec![read], notes: vec![Note::Stripped] };
         let bytes = postcard::to_allocvec(&analysis).unwrap();
         assert_eq!(postcard::from_bytes::<Analysis>(&bytes).unwrap(), analysis);

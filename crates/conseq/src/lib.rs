@@ -8,6 +8,7 @@
 //! - [`analyse`]: from a module to its [`Analysis`].
 //! - [`analysis`]: sites, reads, and the conditions between them.
 //! - [`options`]: which sites, and how far back.
+//! - `sites`: the kinds of error sites, one a file. `reads`: the rules of section 6.1.
 //!
 //! The dynamic half reads a trace of one correct run (sections 7 and 8):
 //!
@@ -17,7 +18,8 @@
 //! - [`invariants`]: what held in all training runs.
 //! - [`suspects`]: the reads that could get another value, Algorithm 1.
 //!
-//! Nothing here opens a file, starts a thread or reads a clock.
+//! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
+//! `raddle_binary::flow`.
 
 pub mod analysis;
 pub mod event;
@@ -28,8 +30,10 @@ pub mod options;
 pub mod order;
 pub mod suspects;
 
+mod analyse;
+mod reads;
 mod sites;
 
+pub use analyse::analyse;
 pub use analysis::{Analysis, Condition, CriticalRead, FunctionName, Note, Relation, Site, SiteKind};
 pub use options::{Callers, CustomNames, Options};
-pub use sites::analyse;

@@ -26,9 +26,9 @@ pub struct Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Callers {
     Never,
-    /// When nothing in the function decides whether the site is reached: a function that only
-    /// reports, whose calls are what is meant.
-    WhenUnconditional,
+    /// When the site depends on no shared read of its own function or what that calls: a function that
+    /// only checks or reports what it is given, whose calls are what is meant.
+    WhenNeeded,
     Always,
 }
 
@@ -46,7 +46,7 @@ impl Default for Options {
         Self {
             kinds: SiteKind::ALL.to_vec(),
             max_distance: MAX_DISTANCE,
-            callers: Callers::WhenUnconditional,
+            callers: Callers::WhenNeeded,
             max_depth: 3,
             custom: CustomNames::default(),
             invariants: Vec::new(),
