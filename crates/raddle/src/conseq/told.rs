@@ -141,6 +141,8 @@ impl Teller<'_> {
         };
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
         add("seconds", Stat::Float(begun.elapsed().as_secs_f64()));
+        add("sites", Stat::from(self.analysed.sites.count() as u64));
+        add("critical_reads", Stat::from(self.analysed.sites.critical_reads() as u64));
         add("suspects", Stat::from(self.analysed.suspects.len() as u64));
         add("suspects_confirmed", count(&|v| matches!(v, Verdict::Confirmed(_))));
         add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));
