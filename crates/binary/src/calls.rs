@@ -46,6 +46,11 @@ impl Targets {
         self.entries.insert(address, name);
     }
 
+    /// The name of the function at an address, or of the one that the stub there jumps to.
+    pub(crate) fn entry(&self, address: u64) -> Option<&'static str> {
+        self.entries.get(&address).copied()
+    }
+
     /// The name of what a word will hold the address of.
     pub(crate) fn slot(&self, address: u64) -> Option<&'static str> {
         self.slots.get(&address).copied()

@@ -18,6 +18,7 @@ use super::data::DataFlow;
 use super::graph::Graph;
 use super::jump_table;
 use super::loops::{Nest, loops};
+use super::pointers::Pointers;
 use super::program::{Callee, Outline, Program};
 
 /// A decoded function. Instructions are named by their index.
@@ -222,6 +223,7 @@ fn callees<'m>(
     parts: &[Range<u64>],
 ) -> HashMap<u32, Callee<'m>> {
     let mut callees = HashMap::new();
+    let mut pointers = Pointers::default();
     for (at, instruction) in code.iter().enumerate() {
         let leaves = match instruction.flow_control() {
             FlowControl::Call | FlowControl::IndirectCall | FlowControl::IndirectBranch => true,
@@ -230,9 +232,10 @@ fn callees<'m>(
             }
             _ => false,
         };
-        if leaves && let Some(callee) = program.callee(instruction) {
+        if leaves && let Some(callee) = program.callee(instruction, &pointers) {
             callees.insert(at as u32, callee);
         }
+        pointers.pass(instruction);
     }
     callees
 }

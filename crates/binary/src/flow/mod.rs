@@ -13,6 +13,7 @@ mod landing;
 mod loops;
 mod noreturn;
 mod places;
+mod pointers;
 mod probes;
 mod program;
 mod query;

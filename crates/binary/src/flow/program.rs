@@ -10,6 +10,7 @@ use object::{Object as _, ObjectSymbol as _, ObjectSymbolTable as _};
 
 use super::function::Function;
 use super::noreturn::never_returns;
+use super::pointers::{Pointer, Pointers};
 use crate::calls::Targets;
 use crate::module::Module;
 
@@ -189,14 +190,17 @@ impl<'m> Program<'m> {
     }
 
     /// What a call or jump goes to; nothing for jumps within a function and unknown targets.
-    pub(crate) fn callee(&self, instruction: &Instruction) -> Option<Callee<'m>> {
-        let name: Option<&'m str> = self.targets.of(instruction);
-        let target = match instruction.op0_kind() {
-            OpKind::NearBranch64 => Some(instruction.near_branch_target()),
+    pub(super) fn callee(&self, instruction: &Instruction, pointers: &Pointers) -> Option<Callee<'m>> {
+        let pointer = match instruction.op0_kind() {
+            OpKind::NearBranch64 => Pointer::Address(instruction.near_branch_target()),
             OpKind::Memory if instruction.memory_base() == Register::RIP => {
-                self.word(instruction.ip_rel_memory_address())
+                Pointer::Word(instruction.ip_rel_memory_address())
             }
-            _ => None,
+            _ => pointers.target(instruction)?,
+        };
+        let (name, target): (Option<&'m str>, _) = match pointer {
+            Pointer::Address(address) => (self.targets.entry(address), Some(address)),
+            Pointer::Word(slot) => (self.targets.slot(slot), self.word(slot)),
         };
         // A library calls its own functions through stubs when others may replace them.
         let own = || name.and_then(|name| self.by_name.get(name).copied());
@@ -207,6 +211,7 @@ impl<'m> Program<'m> {
     /// All calls and tail jumps of one function's main part, without analysing it.
     pub fn calls(&self, outline: &Outline) -> Vec<Call<'m>> {
         let mut calls = Vec::new();
+        let mut pointers = Pointers::default();
         let mut decoder = self.decoder(&outline.range);
         let mut instruction = Instruction::default();
         while decoder.can_decode() {
@@ -216,12 +221,13 @@ impl<'m> Program<'m> {
                 FlowControl::UnconditionalBranch => {
                     !outline.range.contains(&instruction.near_branch_target())
                 }
-                FlowControl::IndirectBranch => instruction.is_ip_rel_memory_operand(),
+                FlowControl::IndirectBranch => true,
                 _ => false,
             };
-            if leaves && let Some(callee) = self.callee(&instruction) {
+            if leaves && let Some(callee) = self.callee(&instruction, &pointers) {
                 calls.push(Call { address: instruction.ip(), callee });
             }
+            pointers.pass(&instruction);
         }
         calls
     }
@@ -279,7 +285,9 @@ impl<'m> Program<'m> {
             let Some(part) = self.outline_at(start) else { return true };
             let mut decoder = self.decoder(&(start..part.range.end));
             let mut instruction = Instruction::default();
+            let mut pointers = Pointers::default();
             while decoder.can_decode() {
+                pointers.pass(&instruction);
                 decoder.decode_out(&mut instruction);
                 if !seen.insert(instruction.ip()) {
                     break;
@@ -287,7 +295,7 @@ impl<'m> Program<'m> {
                 match instruction.flow_control() {
                     FlowControl::Next | FlowControl::XbeginXabortXend => {}
                     FlowControl::Call | FlowControl::IndirectCall => {
-                        if self.stops(&instruction, depth) {
+                        if self.stops(&instruction, &pointers, depth) {
                             break;
                         }
                     }
@@ -298,13 +306,13 @@ impl<'m> Program<'m> {
                             || self.outline_at(target).is_some_and(|part| part.cold);
                         if inside {
                             starts.push(target);
-                        } else if !self.stops(&instruction, depth) {
+                        } else if !self.stops(&instruction, &pointers, depth) {
                             return true;
                         }
                         break;
                     }
                     FlowControl::Exception => break,
-                    FlowControl::IndirectBranch if self.stops(&instruction, depth) => break,
+                    FlowControl::IndirectBranch if self.stops(&instruction, &pointers, depth) => break,
                     FlowControl::Return | FlowControl::IndirectBranch | FlowControl::Interrupt => {
                         return true;
                     }
@@ -315,8 +323,8 @@ impl<'m> Program<'m> {
     }
 
     /// Whether a call or tail jump never comes back.
-    fn stops(&self, instruction: &Instruction, depth: u32) -> bool {
-        let Some(callee) = self.callee(instruction) else { return false };
+    fn stops(&self, instruction: &Instruction, pointers: &Pointers, depth: u32) -> bool {
+        let Some(callee) = self.callee(instruction, pointers) else { return false };
         if callee.probe().is_some() {
             return false;
         }

@@ -11,7 +11,7 @@ use super::function::{Function, is_call};
 use super::places::{Place, RDI, RDX, RSI};
 use super::probes::{Announced, announced};
 use super::program::{Callee, Program};
-use super::transfer;
+use super::transfer::{self, is_immediate};
 
 /// A read of memory that other threads may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,7 +150,14 @@ impl<'p, 'm> View<'p, 'm> {
     /// Whether an instruction only moves or tests a value: such steps cost no distance.
     pub(crate) fn is_free(&self, index: u32) -> bool {
         let instruction = self.instruction(index);
-        is_call(instruction) || instruction.is_jcc_short_or_near() || is_move_or_test(instruction.mnemonic())
+        let mnemonic = instruction.mnemonic();
+        // `!flag` is how one compiler tests what another one jumps on directly.
+        let negates =
+            mnemonic == Mnemonic::Xor && instruction.op_count() == 2 && is_immediate(instruction, 1);
+        is_call(instruction)
+            || instruction.is_jcc_short_or_near()
+            || is_move_or_test(mnemonic)
+            || (negates && matches!(instruction.immediate(1), 1 | 0xff | u64::MAX))
     }
 }
 

@@ -57,8 +57,7 @@ pub(super) fn sink(name: &str) -> Option<Sink> {
         "fwrite" | "fwrite_unlocked" => Sink::File(3),
         "write" | "pwrite" | "writev" | "dprintf" | "vdprintf" | "__dprintf_chk" => Sink::Descriptor(0),
         _ if is_stream_operator(name) => Sink::Stream,
-        _ if is_rust(name, "5stdio6_print") => Sink::RustStdout,
-        _ if is_rust(name, "5stdio7_eprint") => Sink::RustStderr,
+        _ if name.contains("5stdio") => return rust_sink(name),
         _ => return None,
     })
 }
@@ -70,8 +69,16 @@ fn is_stream_operator(name: &str) -> bool {
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-fn is_rust(name: &str, part: &str) -> bool {
-    (name.starts_with("_R") || name.starts_with("_ZN")) && name.contains(part)
+/// What `println!` and `eprintln!` call.
+fn rust_sink(name: &str) -> Option<Sink> {
+    let path = raddle_binary::demangle(name);
+    if path.starts_with("std::io::stdio::_print") {
+        Some(Sink::RustStdout)
+    } else if path.starts_with("std::io::stdio::_eprint") {
+        Some(Sink::RustStderr)
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -87,6 +94,7 @@ mod tests {
         assert_eq!(sink("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc"), Some(Sink::Stream));
         assert_eq!(sink("_ZN3std2io5stdio6_print17h0123456789abcdefE"), Some(Sink::RustStdout));
         assert_eq!(sink("_ZN3std2io5stdio7_eprint17h0123456789abcdefE"), Some(Sink::RustStderr));
+        assert_eq!(sink("_RNvNtNtCsjrHSEGnQ3l9_3std2io5stdio6__print"), Some(Sink::RustStdout));
         assert_eq!(sink("sprintf"), None, "a buffer is no output");
     }
 
