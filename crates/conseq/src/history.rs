@@ -73,6 +73,8 @@ pub struct Granule {
     pub initial: Vec<Cell>,
     pub writes: Vec<Write>,
     pub reads: Vec<Read>,
+    /// Where it was given back, if it was.
+    pub freed: Option<Point>,
     last: Option<Point>,
     /// Each thread's last write, and where it is kept.
     own: Vec<(Point, Option<usize>)>,
@@ -152,7 +154,11 @@ impl History {
                 self.write(point, before);
                 self.spinning.remove(&e.thread);
             }
-            What::Free { from, to } => self.free(from, to),
+            What::Free { from, to } => {
+                let nothing = Cell { address: from, size: 1, value: 0, atomic: false };
+                let point = self.point(index, e, nothing);
+                self.free(from, to, point);
+            }
             _ => {
                 self.held.pass(index, e);
                 self.order.pass(e);
@@ -234,10 +240,16 @@ impl History {
         granule.last = Some(point);
     }
 
-    fn free(&mut self, from: u64, to: u64) {
+    fn free(&mut self, from: u64, to: u64, point: Point) {
         const MOST: u64 = 1 << 24;
         for address in (from & !7..to.min(from + MOST)).step_by(8) {
-            self.live.remove(&address);
+            if let Some(at) = self.live.remove(&address) {
+                let granule = &mut self.granules[at];
+                granule.freed = Some(point);
+                if !granule.threads.contains(&point.thread()) {
+                    granule.threads.push(point.thread());
+                }
+            }
         }
         self.freed.push((from, to));
     }
@@ -325,6 +337,7 @@ mod tests {
         let h = history(&[write(1, 1, 8, 1), free, write(2, 2, 8, 2), read(1, 3, 8, 2)]);
         assert_eq!(h.granules.len(), 2);
         assert!(!h.granules[0].is_shared() && h.granules[1].is_shared());
+        assert!(h.granules[0].freed.is_some() && h.granules[1].freed.is_none());
         assert_eq!(h.freed, [(8, 16)]);
     }
 

@@ -15,6 +15,7 @@
 //! - [`event`]: what a trace consists of.
 //! - [`order`], [`held`]: what must come before what, and what locks keep apart.
 //! - [`history`]: what was done to each piece of shared memory.
+//! - [`invariants`]: what held in all training runs.
 //! - [`suspects`]: the reads that could get another value, Algorithm 1.
 //!
 //! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
@@ -24,6 +25,7 @@ pub mod analysis;
 pub mod event;
 pub mod held;
 pub mod history;
+pub mod invariants;
 pub mod options;
 pub mod order;
 pub mod suspects;

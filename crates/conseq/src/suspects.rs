@@ -11,7 +11,8 @@
 //!
 //! In all other cases it is feasible, as far as the trace can tell. The extensions of 7.2: a value that is the same is of no
 //! interest, nor one that does not lead to the error site; a loop hangs only if nothing comes later that ends it; and a read may come
-//! too early, and get what was there at the beginning.
+//! too early, and get what was there at the beginning. Past the paper: memory that another thread frees, with nothing that makes it wait
+//! for an access, may be gone when it is accessed.
 //!
 //! Deviations: (1) The paper looks at the write that `r` read; rule 2 is asked of every write that is known. (2) The
 //! value at the beginning is a write like any other, by nobody and before everything. (3) Which error sites a read matters to
@@ -29,24 +30,51 @@ pub enum Refusal {
     HiddenByLock,
 }
 
+/// What a read could find instead of what it found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Instead {
+    /// The value of another write.
+    Write(Point),
+    /// What was there at the beginning.
+    Initial,
+    /// Nothing: the memory has been freed.
+    Freed(Point),
+}
+
 /// A read that could get another value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
     pub read: Point,
     /// What it read in the run: nothing is the value at the beginning.
     pub from: Option<Point>,
-    /// What it could read instead; nothing: the value at the beginning.
-    pub write: Option<Point>,
+    pub instead: Instead,
     /// The value it would get.
     pub value: u64,
     /// The error site that this matters to, by the caller's number.
     pub site: Option<u32>,
 }
 
+impl Suspect {
+    /// The same for suspects that a report would not tell apart.
+    pub fn key(&self) -> (u32, u8, u32, Option<u32>) {
+        let (kind, other) = match self.instead {
+            Instead::Initial => (0, 0),
+            Instead::Write(w) => (1, w.site),
+            Instead::Freed(f) => (2, f.site),
+        };
+        (self.read.site, kind, other, self.site)
+    }
+}
+
 /// What the caller knows of a read: whether a value there could lead to an error site.
 pub trait Judge {
     /// The error sites that `value` at `read` could lead to, `None` among them for a read that matters as such.
     fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<u32>>;
+
+    /// The error sites that memory gone at `access` could lead to.
+    fn sites_if_freed(&self, _access: &Point) -> Vec<Option<u32>> {
+        vec![None]
+    }
 
     /// Whether the site is a loop that `value` keeps going.
     fn is_loop(&self, _site: u32) -> bool {
@@ -77,18 +105,36 @@ pub fn find(history: &History, judge: &dyn Judge) -> Found {
     let mut found = Found::default();
     let mut met = rustc_hash::FxHashSet::default();
     for granule in history.granules.iter().filter(|g| g.is_shared()) {
+        let mut suspects = if_freed(history, granule, judge);
         for read in &granule.reads {
             for write in granule.writes.iter().map(Some).chain([None]) {
-                for suspect in consider(history, granule, read, write, judge, &mut found) {
-                    let key = (suspect.read.site, suspect.write.map(|w| w.site), suspect.site);
-                    if met.insert(key) {
-                        found.suspects.push(suspect);
-                    }
-                }
+                suspects.extend(consider(history, granule, read, write, judge, &mut found));
             }
         }
+        found.suspects.extend(suspects.into_iter().filter(|s| met.insert(s.key())));
     }
     found
+}
+
+/// Accesses that nothing orders before the release of their memory by another thread.
+fn if_freed(history: &History, granule: &Granule, judge: &dyn Judge) -> Vec<Suspect> {
+    let Some(free) = granule.freed else { return Vec::new() };
+    let reads = granule.reads.iter().map(|r| (r.point, r.from));
+    let writes = granule.writes.iter().map(|w| (w.point, None));
+    let loose = reads
+        .chain(writes)
+        .filter(|(p, _)| p.thread() != free.thread() && !history.order.before(p.stamp, free.stamp));
+    let make = |(read, from): (Point, Option<Point>)| {
+        let sites = judge.sites_if_freed(&read);
+        sites.into_iter().map(move |site| Suspect {
+            read,
+            from,
+            instead: Instead::Freed(free),
+            value: 0,
+            site,
+        })
+    };
+    loose.flat_map(make).collect()
 }
 
 /// The suspects that one pair gives: one for each site.
@@ -125,8 +171,8 @@ fn consider(
     if sites.is_empty() {
         found.harmless += 1;
     }
-    let make =
-        |site| Suspect { read: read.point, from: read.from, write: write.map(|w| w.point), value, site };
+    let instead = write.map_or(Instead::Initial, |w| Instead::Write(w.point));
+    let make = |site| Suspect { read: read.point, from: read.from, instead, value, site };
     sites.into_iter().map(make).collect()
 }
 

@@ -7,6 +7,7 @@
 //! traced    a few correct executions, with values
 //! events    their streams as the analyses want them
 //! printed   what they print, and what would be unusual
+//! sites     what the code says: which values at which reads lead to what
 //! tester    each suspect forced
 //! told      the report
 //! ```
@@ -14,6 +15,7 @@
 pub mod args;
 mod events;
 pub mod printed;
+mod sites;
 mod tester;
 mod told;
 mod traced;
@@ -24,8 +26,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use raddle_conseq::Options;
 use raddle_conseq::history::History;
-use raddle_conseq::suspects::{self, Everything, Suspect};
+use raddle_conseq::suspects::{self, Everything, Judge, Suspect};
 use raddle_wire::explore::flag;
 
 use crate::explore::crew::Notes;
@@ -37,6 +40,7 @@ use crate::install::Runtime;
 use crate::places::Mapped;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
+use sites::Sites;
 use tester::Tester;
 use traced::Runs;
 
@@ -58,7 +62,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let notes = Notes::default();
     let rust = is_rust(&recipe.program.path);
     let runs = traced::make(&recipe, args.runs, rust, &[], &notes)?;
-    let analysed = analyse(&runs);
+    let options = options(&args);
+    let sites = Sites::of(&runs.modules, &options);
+    let analysed = analyse(&runs, sites, args.all_reads);
     let mut printed = printed::Usual::default();
     runs.runs.iter().filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
     let recipe = Recipe { points: analysed.points.clone(), ..runs.recipe.clone() };
@@ -66,6 +72,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let tested = Tester::new(&recipe, suspects, runs.usual, &printed, &notes, deadline).run()?;
     let report = told::report(&args, &runs, &analysed, tested, begun)?;
     settler.settle(report, crate::exit::CLEAN)
+}
+
+fn options(args: &Args) -> Options {
+    Options { kinds: args.sites.clone(), max_distance: args.max_distance, ..Options::default() }
 }
 
 fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
@@ -87,25 +97,23 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
 
 /// What the traces have shown.
 pub struct Analysed {
+    pub sites: Sites,
     pub suspects: Vec<Suspect>,
     /// The program counters of all accesses to the memory that the suspects are about, sorted.
     pub points: Vec<u64>,
     pub events: u64,
 }
 
-fn analyse(runs: &Runs) -> Analysed {
+fn analyse(runs: &Runs, sites: Sites, all_reads: bool) -> Analysed {
+    let judge: &dyn Judge = if all_reads { &Everything } else { &sites };
     let mut all: Vec<Suspect> = Vec::new();
     let mut points = Vec::new();
     let mut events = 0;
     for run in runs.runs.iter().filter(|r| r.is_correct()) {
-        let history = History::of(&run.events, &|_| false);
+        let history = History::of(&run.events, &|site| sites.waits(site));
         events += history.events as u64;
-        for suspect in suspects::find(&history, &Everything).suspects {
-            let same = |s: &Suspect| {
-                (s.read.site, s.write.map(|w| w.site), s.site)
-                    == (suspect.read.site, suspect.write.map(|w| w.site), suspect.site)
-            };
-            if !all.iter().any(same) {
+        for suspect in suspects::find(&history, judge).suspects {
+            if !all.iter().any(|s| s.key() == suspect.key()) {
                 points.extend(accesses_to(&history, suspect.read.cell.address, &runs.modules));
                 all.push(suspect);
             }
@@ -113,7 +121,7 @@ fn analyse(runs: &Runs) -> Analysed {
     }
     points.sort_unstable();
     points.dedup();
-    Analysed { suspects: all, points, events }
+    Analysed { sites, suspects: all, points, events }
 }
 
 /// Where the memory at `address` is accessed.

@@ -17,9 +17,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_conseq::suspects::Suspect;
+use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::shrink;
-use raddle_explore::{Constraint, Limits, Order, Outcome, Portfolio, Step, Strategy, Tail, Trace};
+use raddle_explore::{Constraint, Limits, OpKind, Order, Outcome, Portfolio, Step, Strategy, Tail, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
@@ -147,13 +147,17 @@ impl<'a> Tester<'a> {
     /// Executions that bring one suspect's write to its read.
     fn aim(&mut self, i: usize) -> Result<()> {
         let constraint = constraint(&self.suspects[i]);
+        let tail = |seed| match constraint {
+            Some(_) => Tail::Constrained { seed },
+            None => Tail::Pos { seed },
+        };
         for seed in 1..=AIMED {
             let shown = self.consequences.iter().any(|c| c.suspects.contains(&i));
             if self.is_over() || shown || self.realized[i] >= HARMLESS {
                 break;
             }
-            let mut order = Order::free(0, Tail::Constrained { seed });
-            order.constraints = vec![constraint];
+            let mut order = Order::free(0, tail(seed));
+            order.constraints = constraint.into_iter().collect();
             if let Some(seen) = self.execute(order)? {
                 self.take(seen);
             }
@@ -297,26 +301,41 @@ fn number(mask: &str, line: &Line) -> u32 {
     mask.bytes().chain(flags).fold(0x811c_9dc5, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
 }
 
-fn constraint(s: &Suspect) -> Constraint {
-    Constraint {
-        object: s.read.cell.address & !7,
-        write: s.write.map_or(0, |w| w.site),
-        read: s.read.site,
-        wanted: 1,
-        reserved: 0,
-    }
+/// What the scheduler is to bring about. That memory is freed first can not be asked for: chance decides.
+fn constraint(s: &Suspect) -> Option<Constraint> {
+    let write = match s.instead {
+        Instead::Write(w) => w.site,
+        Instead::Initial => 0,
+        Instead::Freed(_) => return None,
+    };
+    let object = s.read.cell.address & !7;
+    Some(Constraint { object, write, read: s.read.site, wanted: 1, reserved: 0 })
 }
 
-/// Whether in these steps the suspect's read got the value of the suspect's write.
+/// Whether in these steps the suspect's read got what the suspect says.
 fn is_realized(steps: &[Step], s: &Suspect) -> bool {
-    let (object, write) = (s.read.cell.address & !7, s.write.map(|w| w.site));
+    let object = s.read.cell.address & !7;
     let mut last = None;
-    for step in steps.iter().filter(|step| step.op.object == object) {
-        if step.op.is_memory_read() && step.op.site == s.read.site && last == write {
+    let mut freed = false;
+    for step in steps {
+        let op = &step.op;
+        if op.kind() == OpKind::Free && op.object <= object && object < op.other {
+            freed = true;
+        }
+        if op.object != object {
+            continue;
+        }
+        let here = (op.is_memory_read() || freed) && op.site == s.read.site;
+        let as_said = match s.instead {
+            Instead::Write(w) => last == Some(w.site),
+            Instead::Initial => last.is_none(),
+            Instead::Freed(_) => freed,
+        };
+        if here && as_said {
             return true;
         }
-        if step.op.is_memory_write() {
-            last = Some(step.op.site);
+        if op.is_memory_write() {
+            last = Some(op.site);
         }
     }
     false

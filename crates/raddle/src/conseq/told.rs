@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use raddle_conseq::history::Point;
-use raddle_conseq::suspects::Suspect;
+use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 
 use super::Analysed;
@@ -88,9 +88,10 @@ impl Teller<'_> {
     fn because(&mut self, s: &Suspect) -> String {
         let read = self.place(&s.read);
         let value = value(s.value, s.read.cell.size);
-        match s.write {
-            Some(w) => format!("{read} may read {value} written by {}", self.place(&w)),
-            None => format!("{read} may come too early, and read {value}"),
+        match s.instead {
+            Instead::Write(w) => format!("{read} may read {value} written by {}", self.place(&w)),
+            Instead::Initial => format!("{read} may come too early, and read {value}"),
+            Instead::Freed(f) => format!("{read} may access what {} has freed", self.place(&f)),
         }
     }
 
@@ -141,6 +142,8 @@ impl Teller<'_> {
         };
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
         add("seconds", Stat::Float(begun.elapsed().as_secs_f64()));
+        add("sites", Stat::from(self.analysed.sites.count() as u64));
+        add("critical_reads", Stat::from(self.analysed.sites.critical_reads() as u64));
         add("suspects", Stat::from(self.analysed.suspects.len() as u64));
         add("suspects_confirmed", count(&|v| matches!(v, Verdict::Confirmed(_))));
         add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));

@@ -196,7 +196,7 @@ impl Trace {
         }
         let access = plain(write, address, size, pc);
         if write {
-            let before = shared::is_first(address, self.execution).then_some(access.value);
+            let before = shared::is_first(address, size, self.execution).then_some(access.value);
             self.pending = Pending::One(Access { before, ..access });
         } else {
             self.write(&Event::Access(access));
@@ -291,7 +291,7 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
     if let Some(t) = trace() {
         t.settle();
         if size <= 8 && t.wants(address, true, pc) {
-            let before = shared::is_first(address, t.execution).then_some(before);
+            let before = shared::is_first(address, size, t.execution).then_some(before);
             t.write(&Event::Access(Access { atomic: true, before, ..plain(true, address, size, pc) }));
         }
     }
@@ -308,11 +308,12 @@ pub fn settle() {
 /// The running thread makes this step; `waited`: it had to be told that it may go on.
 #[inline]
 pub fn step(op: &Op, waited: bool) {
-    if let Some(t) = trace()
-        && t.mode != mode::LEARN
-        && !op.is_memory_read()
-        && !op.is_memory_write()
-    {
+    let Some(t) = trace() else { return };
+    if t.mode == mode::LEARN {
+        if op.kind() == OpKind::Free {
+            shared::learn_block(op.object as usize, op.other as usize);
+        }
+    } else if !op.is_memory_read() && !op.is_memory_write() {
         t.settle();
         let other = match op.kind() {
             OpKind::Barrier => barrier(op.object as usize, waited),

@@ -25,13 +25,28 @@ pub fn learn(address: usize) {
     }
 }
 
+/// A block is given back, which is as good as writing to it. Of a large one the beginning tells enough.
+pub fn learn_block(from: usize, to: usize) {
+    const LARGEST: usize = 1 << 16;
+    for address in (from..to.min(from + LARGEST)).step_by(8) {
+        learn(address);
+    }
+}
+
 #[inline]
 pub fn is_shared(address: usize) -> bool {
     word(address, 0).load(Relaxed) == SHARED
 }
 
-/// Is this the first write to the granule in this execution? The last one's number is kept, so nothing need be cleared.
+/// Is this the first write to one of these bytes in this execution? Beside the bytes written the number of the execution is kept, so
+/// nothing need be cleared.
 #[inline]
-pub fn is_first(address: usize, execution: u32) -> bool {
-    word(address, 1).swap(execution, Relaxed) != execution
+pub fn is_first(address: usize, size: usize, execution: u32) -> bool {
+    let bytes = (0xffu32 >> (8 - size.min(8))) << (address & 7);
+    let (last, written) = (word(address, 1), word(address, 2));
+    if last.swap(execution, Relaxed) != execution {
+        written.store(bytes, Relaxed);
+        return true;
+    }
+    written.fetch_or(bytes, Relaxed) & bytes != bytes
 }
