@@ -292,7 +292,7 @@ pub fn misprint(line: &Line, e: &Execution<'_>) -> Failure {
     };
     let what = number(&printed::masked(&line.text), line);
     let facts = Facts { sentence, thread: e.slot.thread as u16, address: 0, ends: Vec::new(), seen: None };
-    Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0 }
+    Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0, flags: 0 }
 }
 
 /// The same for lines that differ in their numbers only. FNV-1a, 32 bits.

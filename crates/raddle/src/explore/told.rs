@@ -275,7 +275,9 @@ impl Teller<'_> {
     /// Who the threads and locks are.
     fn introduce(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let ends = &self.failure.facts.ends;
-        introduce_threads(self.steps, words, finding, &|t| !ends.iter().any(|e| e.thread == t && e.ended != 0));
+        introduce_threads(self.steps, words, finding, &|t| {
+            !ends.iter().any(|e| e.thread == t && e.ended != 0)
+        });
         for h in &self.held {
             let label = words.lock(h.lock);
             let taken =
