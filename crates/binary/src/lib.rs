@@ -12,6 +12,7 @@
 //! | which code is to be ignored? | [`Module::match_ranges`] |
 //! | who calls this function? | [`Module::call_sites`] |
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
+//! | which atomics are Rust's std's own affair? | [`Module::quiet_sites`] |
 //!
 //! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file
 //! offsets; a run-time address less the module's load bias is a virtual address.
@@ -35,6 +36,7 @@ mod inspect;
 mod lock_sites;
 mod module;
 mod patterns;
+mod quiet;
 mod symbolize;
 mod symbols;
 
