@@ -13,6 +13,7 @@
 //! | who calls this function? | [`Module::call_sites`] |
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
 //! | who called the function that a thread was caught in? | [`Module::caller`] |
+//! | which atomics are Rust's std's own affair? | [`Module::quiet_sites`] |
 //!
 //! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file
 //! offsets; a run-time address less the module's load bias is a virtual address.
@@ -37,6 +38,7 @@ mod inspect;
 mod lock_sites;
 mod module;
 mod patterns;
+mod quiet;
 mod symbolize;
 mod symbols;
 mod unwind;

@@ -40,6 +40,9 @@ pub struct Header {
     pub points: u32,
     /// With [`flag::TRAP_AT_FAILURE`]: the number of the data race to stop at; 0: none.
     pub wanted: u32,
+    /// How many addresses of the table behind the points are of atomic operations that are no scheduling points.
+    pub quiet: u32,
+    pub reserved: u32,
 
     pub posted: AtomicU32,
     pub done: AtomicU32,
@@ -254,6 +257,8 @@ impl Header {
             donors,
             points: 0,
             wanted: 0,
+            quiet: 0,
+            reserved: 0,
             posted: AtomicU32::new(0),
             done: AtomicU32::new(0),
             worker_sleeps: AtomicU32::new(0),
@@ -279,9 +284,14 @@ impl Header {
         size_of::<Header>().next_multiple_of(4096)
     }
 
+    /// Then those of the executable's atomic operations that are none: addresses as its file has them, sorted.
+    pub const fn quiet_at(&self) -> usize {
+        self.points_at() + (self.points as usize * 8).next_multiple_of(4096)
+    }
+
     pub const fn slot_at(&self, order: u32) -> usize {
-        let points = (self.points as usize * 8).next_multiple_of(4096);
-        self.points_at() + points + (order % self.slots) as usize * self.slot_bytes()
+        let quiet = (self.quiet as usize * 8).next_multiple_of(4096);
+        self.quiet_at() + quiet + (order % self.slots) as usize * self.slot_bytes()
     }
 
     pub const fn bytes(&self) -> usize {
@@ -326,8 +336,9 @@ mod tests {
     #[test]
     fn slots_lie_one_behind_the_other_and_come_round() {
         let mut header = Header::new(4, 1000, 0, 8, 1000);
-        header.points = 1000;
-        assert!(header.slot_at(0) >= header.points_at() + 8000);
+        (header.points, header.quiet) = (1000, 2000);
+        assert!(header.quiet_at() >= header.points_at() + 8000);
+        assert!(header.slot_at(0) >= header.quiet_at() + 16_000);
         assert_eq!(header.slot_at(1) - header.slot_at(0), header.slot_bytes());
         assert_eq!(header.slot_at(4), header.slot_at(0));
         assert_eq!(header.bytes(), header.slot_at(3) + header.slot_bytes());

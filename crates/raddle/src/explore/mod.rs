@@ -47,6 +47,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use raddle_binary::Module;
 use raddle_explore::Limits;
 use raddle_wire::explore::flag;
 
@@ -79,6 +80,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
     let mut recipe = recipe(&args, program, runtime);
     let build_id = build_id(&recipe.program.path);
+    // Where older values can be read, which of them is a choice that an operation must be there for.
+    if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc {
+        recipe.quiet = Module::open(&recipe.program.path).map(|m| m.quiet_sites()).unwrap_or_default();
+    }
     let resume_file = resume::path(folder, &outcome::program_name(&recipe));
     let saved = match args.search.resume {
         true => Some(Saved::read(&resume_file, &build_id)?),
@@ -140,6 +145,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         slots: SLOTS,
         max_steps: args.search.max_steps,
         points: Vec::new(),
+        quiet: Vec::new(),
         patience: Duration::from_secs_f64(args.search.patience),
         watch: watch::Watch::default(),
     }

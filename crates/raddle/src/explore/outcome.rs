@@ -155,6 +155,7 @@ impl Results {
             max_steps: self.recipe.max_steps,
             donors: self.recipe.donors,
             points: self.recipe.points.iter().map(|p| format!("{p:x}")).collect(),
+            quiet: schedule::quiet_in_words(&self.recipe.quiet),
             expected: Expected {
                 kind: small.failure.kind.name().into(),
                 number: small.failure.what,

@@ -47,6 +47,8 @@ pub struct Recipe {
     pub max_steps: u32,
     /// Sorted program counters of accesses that are scheduling points.
     pub points: Vec<u64>,
+    /// Sorted addresses, as the executable's file has them, behind atomic operations that are none.
+    pub quiet: Vec<u64>,
     /// How long a worker may take to its first thread, and to its next step.
     pub patience: Duration,
     /// What is to be known of each execution beside its steps.
@@ -121,6 +123,7 @@ impl Recipe {
     fn header(&self) -> Header {
         let mut header = Header::new(self.slots, self.max_steps, self.flags, self.donors, self.max_steps);
         header.points = self.points.len() as u32;
+        header.quiet = self.quiet.len() as u32;
         header
     }
 
@@ -145,6 +148,8 @@ impl Recipe {
         unsafe {
             let table = memory.as_mut_ptr().add(header.points_at()).cast::<u64>();
             std::ptr::copy_nonoverlapping(self.points.as_ptr(), table, self.points.len());
+            let table = memory.as_mut_ptr().add(header.quiet_at()).cast::<u64>();
+            std::ptr::copy_nonoverlapping(self.quiet.as_ptr(), table, self.quiet.len());
             memory.as_mut_ptr().cast::<Header>().write(header);
         }
         Ok((folder, memory))

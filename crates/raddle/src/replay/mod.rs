@@ -95,6 +95,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         slots: 1,
         max_steps: head.max_steps.clamp(1, 10_000_000),
         points: schedule.points(),
+        quiet: schedule.quiet(),
         patience: Duration::from_secs(u64::from(args.patience)),
         watch: Watch::default(),
     })

@@ -20,6 +20,7 @@
 //! memory    happens-before, and stale values, as the C11 model allows them
 //! leaks     blocks that nothing points to at the end
 //! output    what is printed
+//! quiet     atomic operations that are no scheduling points
 //! races     the data races of the execution under way
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
@@ -50,6 +51,7 @@ mod os_threads;
 mod output;
 mod peek;
 mod point;
+mod quiet;
 mod races;
 mod serve;
 pub mod signals;
@@ -153,6 +155,7 @@ pub struct State {
     races: *mut raddle_explore::races::Races,
     /// Null: nobody asks for leaks.
     leaks: *mut leaks::Leaks,
+    quiet: quiet::Quiet,
     /// A second name for what was descriptor 1; 0: nobody asks what is printed.
     output: usize,
     /// Spurious wake-ups that this execution may still have.
@@ -189,6 +192,7 @@ pub fn turn_on(header: *mut Header) {
     heap::prepare();
     time::prepare();
     memory::prepare();
+    quiet::prepare();
     races::prepare();
     leaks::prepare();
     output::prepare();

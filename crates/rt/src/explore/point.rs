@@ -6,7 +6,9 @@ use raddle_wire::explore::{flag, outcome};
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
-use super::{Wait, cancel, fatal, has, memory as c11, op, os_threads, races, serve, signals, state, timers};
+use super::{
+    Wait, cancel, fatal, has, memory as c11, op, os_threads, quiet, races, serve, signals, state, timers,
+};
 use crate::trace;
 
 /// What may end a wait before what is waited for has come.
@@ -280,10 +282,17 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     if !state().running {
         return;
     }
+    if quiet::is_quiet(pc) {
+        if super::heap::is_freed(address) {
+            fatal::use_after_free(address, pc);
+        }
+        return;
+    }
     let granule = address & !7;
     let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
     let o = op(kind, granule, pc).with_other(other as u64).with_bytes(address as u64, size);
-    memory(o.with_drain(drains), address, pc);
+    let o = o.with_drain(drains);
+    memory(if quiet::may_wait() { o.with_yields(true) } else { o }, address, pc);
 }
 
 /// Before a plain access of `len` bytes. Those that the detector found racy are points (3.5). `counts`: the program does not

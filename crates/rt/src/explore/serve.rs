@@ -186,11 +186,20 @@ pub fn begin(_pc: usize) {
     enter_loop();
 }
 
-/// One process executes orders: the first that comes here.
+/// One process executes orders: the first that comes here, or the next where that one is no more (a debugger runs the program
+/// again).
 fn is_owner() -> bool {
     let me = u64::from(sys::pid());
-    let was = header().owner.compare_exchange(0, me, Relaxed, Relaxed);
-    was.is_ok() || was == Err(me)
+    let owner = &header().owner;
+    match owner.compare_exchange(0, me, Relaxed, Relaxed) {
+        Ok(_) => true,
+        Err(other) if other == me => true,
+        Err(other) => !exists(other) && owner.compare_exchange(other, me, Relaxed, Relaxed).is_ok(),
+    }
+}
+
+fn exists(pid: u64) -> bool {
+    sys::syscall(libc::SYS_kill, [pid as usize, 0, 0, 0, 0, 0]) != -(libc::ESRCH as isize)
 }
 
 fn enter_loop() {

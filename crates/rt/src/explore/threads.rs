@@ -73,6 +73,8 @@ pub struct Logical {
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
     pub since: u64,
+    /// Quiet operations since its last step.
+    pub quiet: u32,
     /// It is about to end the process, and how many steps it has let others make first.
     pub ends_process: bool,
     pub lets_pass: u32,
@@ -116,6 +118,7 @@ impl Logical {
         cut_short: false,
         uninterrupted: 0,
         since: 0,
+        quiet: 0,
         ends_process: false,
         lets_pass: 0,
         initialisers: [0; 4],

@@ -183,7 +183,7 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
 }
 
 /// What the executable's file addresses are moved by.
-fn bias() -> usize {
+pub fn bias() -> usize {
     // SAFETY: the kernel tells where the program headers are; the entry for themselves says where they want to be.
     unsafe {
         let at = getauxval(libc::AT_PHDR) as *const libc::Elf64_Phdr;
