@@ -91,6 +91,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         max_steps: args.max_steps,
         points: Vec::new(),
         patience: Duration::from_secs_f64(args.patience),
+        quiet: Vec::new(),
         watch: Watch::default(),
     }
 }

@@ -122,6 +122,7 @@ impl Teller<'_> {
             max_steps: recipe.max_steps,
             donors: recipe.donors,
             points: recipe.points.iter().map(|p| format!("{p:x}")).collect(),
+            quiet: schedule::quiet_in_words(&recipe.quiet),
             expected: Expected {
                 kind: failure.kind.name().into(),
                 number: failure.what,
