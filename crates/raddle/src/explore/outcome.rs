@@ -91,6 +91,7 @@ impl Results<'_> {
             let Some(crew) = &mut crew else { continue };
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
+            let small = shrink::with_stacks(small, crew.recipe(), self.notes);
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
             let path = self.write(&small, &args.search.schedules_to)?;
             finding.schedule = Some(path.display().to_string());
