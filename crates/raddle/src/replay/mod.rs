@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::{Report, Stat};
+use raddle_wire::explore::flag;
 
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::schedule::Schedule;
@@ -90,7 +91,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         runtime: Runtime::open()?,
         folder: Some(folder),
         environment: environment.map(|(k, v)| (k.clone(), v.clone())).collect(),
-        flags: head.flags | if args.os_threads { crate::explore::OS_THREADS } else { 0 },
+        flags: head.flags | flag::STACKS | if args.os_threads { crate::explore::OS_THREADS } else { 0 },
         donors: head.donors,
         slots: 1,
         max_steps: head.max_steps.clamp(1, 10_000_000),
