@@ -139,8 +139,12 @@ const TSVD: &[&str] = &[
     "execvpe",
     "fexecve",
     "fork",
+    "get_nprocs",
+    "get_nprocs_conf",
     "posix_spawn",
     "posix_spawnp",
+    "sched_getaffinity",
+    "sysconf",
     "vfork",
 ];
 
