@@ -113,6 +113,19 @@ impl Module {
             .find(|a| self.is_code(*a))
     }
 
+    /// The raw names of the functions that it has.
+    pub fn function_names(&self) -> impl Iterator<Item = &str> {
+        self.symbols().functions().iter().map(|symbol| symbol.name)
+    }
+
+    /// Where the exported variable with this raw name is.
+    pub fn variable_address(&self, name: &str) -> Option<u64> {
+        let mut symbols = self.elf.dynamic_symbols();
+        let found = symbols
+            .find(|s| !s.is_undefined() && s.name() == Ok(name) && s.kind() == object::SymbolKind::Data);
+        found.map(|s| s.address())
+    }
+
     /// Finds what stands for the wanted functions: their own code, slots, and stubs.
     pub(crate) fn targets(&self, wanted: impl Fn(&str) -> bool) -> Targets {
         let mut targets = Targets::default();

@@ -39,7 +39,7 @@ pub(crate) fn demangle_without_parameters(raw: &str) -> String {
 /// ```
 /// use raddle_binary::plain_path;
 /// assert_eq!(plain_path("_ZNSt6vectorIiSaIiEE9push_backEOi"), "std::vector::push_back");
-/// assert_eq!(plain_path("_ZNSolsEi"), "std::ostream::operator<<");
+/// assert_eq!(plain_path("_ZNSolsEi"), "std::basic_ostream::operator<<");
 /// assert_eq!(plain_path("_ZN5alloc3vec16Vec$LT$T$C$A$GT$4push17h0123456789abcdefE"), "alloc::vec::Vec::push");
 /// assert_eq!(plain_path("strtok"), "strtok");
 /// ```
@@ -84,7 +84,16 @@ fn cpp_path(full: &str) -> String {
         path.replace_range(start..end, "");
     }
     let path = path.replace("std::__cxx1998::", "std::").replace("std::__debug::", "std::");
-    path.trim().to_string()
+    let path = path.trim();
+    // The mangling has short forms for some instances of templates.
+    for name in ["string", "ostream", "istream", "iostream"] {
+        if let Some(rest) = path.strip_prefix("std::").and_then(|p| p.strip_prefix(name))
+            && rest.starts_with("::")
+        {
+            return format!("std::basic_{name}{rest}");
+        }
+    }
+    path.to_string()
 }
 
 /// Whether a name carries its whole path in it, and not only the last word.

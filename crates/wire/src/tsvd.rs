@@ -8,8 +8,9 @@
 //! | `plan.<pid>.<n>` | driver | runtime | the answer to the n-th question: call sites to redirect, pairs to begin with |
 //! | `<pid>.<n>.state` | runtime, mapped | driver | the core's tables, so that traps and coverage outlive the process however it ends |
 //!
-//! A plan is a run of little-endian u64: [`MAGIC`], the number of sites, the number of pairs, [`SITE_WORDS`] for each
-//! site, then two for each pair: both sites, and `state << 32 | probability` as the core has them.
+//! A plan is a run of little-endian u64: [`MAGIC`], the numbers of sites, of pairs and of exempt objects, [`SITE_WORDS`] for
+//! each site, then two for each pair: both sites, and `state << 32 | probability` as the core has them,
+//! then the addresses of exempt objects.
 //! Sites are sorted by address. Addresses are those of the process that asked.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -127,6 +128,8 @@ pub mod site_flag {
     pub const OFTEN_LOCAL: u8 = 1 << 3;
     /// No point: a call of `std::async`, whose policy is its second argument.
     pub const ASYNC: u8 = 1 << 4;
+    /// Some objects are exempt: see [`super::Plan::exempt`].
+    pub const EXEMPTS: u8 = 1 << 5;
 }
 
 pub const SITE_WORDS: usize = 6;
@@ -183,10 +186,10 @@ pub struct Pair {
 }
 
 #[cfg(any(feature = "std", test))]
-pub fn encode(sites: &[Site], pairs: &[Pair]) -> Vec<u8> {
+pub fn encode(sites: &[Site], pairs: &[Pair], exempt: &[u64]) -> Vec<u8> {
     let mut sites = sites.to_vec();
     sites.sort_by_key(|s| s.address);
-    let mut words = vec![MAGIC, sites.len() as u64, pairs.len() as u64];
+    let mut words = vec![MAGIC, sites.len() as u64, pairs.len() as u64, exempt.len() as u64];
     sites.iter().for_each(|s| words.extend(s.encode()));
     for p in pairs {
         words.extend([
@@ -194,6 +197,7 @@ pub fn encode(sites: &[Site], pairs: &[Pair]) -> Vec<u8> {
             u64::from(p.state) << 32 | u64::from(p.probability),
         ]);
     }
+    words.extend(exempt);
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
@@ -202,14 +206,17 @@ pub fn encode(sites: &[Site], pairs: &[Pair]) -> Vec<u8> {
 pub struct Plan<'a> {
     sites: &'a [u64],
     pairs: &'a [u64],
+    /// Objects that may be shared whatever their class says: `std::cout` and its like.
+    pub exempt: &'a [u64],
 }
 
 impl<'a> Plan<'a> {
     pub fn decode(words: &'a [u64]) -> Option<Plan<'a>> {
-        let [MAGIC, sites, pairs, rest @ ..] = words else { return None };
+        let [MAGIC, sites, pairs, exempt, rest @ ..] = words else { return None };
         let (sites, rest) = rest.split_at_checked((*sites as usize).checked_mul(SITE_WORDS)?)?;
-        let (pairs, _) = rest.split_at_checked((*pairs as usize).checked_mul(2)?)?;
-        Some(Plan { sites, pairs })
+        let (pairs, rest) = rest.split_at_checked((*pairs as usize).checked_mul(2)?)?;
+        let exempt = rest.get(..*exempt as usize)?;
+        Some(Plan { sites, pairs, exempt })
     }
 
     pub fn has_sites(self) -> bool {
@@ -225,7 +232,7 @@ impl<'a> Plan<'a> {
         let (sites, _) = self.sites.as_chunks::<SITE_WORDS>();
         let start = sites.partition_point(|s| s[0] < range.start);
         let end = sites.partition_point(|s| s[0] < range.end).max(start);
-        Plan { sites: &self.sites[start * SITE_WORDS..end * SITE_WORDS], pairs: self.pairs }
+        Plan { sites: &self.sites[start * SITE_WORDS..end * SITE_WORDS], ..self }
     }
 
     pub fn pairs(self) -> impl Iterator<Item = Pair> + 'a {
@@ -266,9 +273,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 4]>(), 0..20)) {
+        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 4]>(), 0..20), exempt: [u64; 2]) {
             let pairs: Vec<Pair> = pairs.into_iter().map(|[a, b, probability, state]| Pair { a, b, probability, state }).collect();
-            let words = words(&encode(&sites, &pairs));
+            let words = words(&encode(&sites, &pairs, &exempt));
             let mut sites = sites;
             sites.sort_by_key(|s| s.address);
             let plan = Plan::decode(&words).unwrap();
@@ -277,6 +284,7 @@ mod tests {
             let inside: Vec<Site> = sites.into_iter().filter(|s| (low..high).contains(&s.address)).collect();
             prop_assert_eq!(plan.within(low..high).sites().collect::<Vec<_>>(), inside);
             prop_assert_eq!(plan.pairs().collect::<Vec<_>>(), pairs);
+            prop_assert_eq!(plan.exempt, &exempt[..]);
             for n in 0..words.len() {
                 prop_assert!(Plan::decode(&words[..n]).is_none());
             }

@@ -118,7 +118,7 @@ pub struct Options {
     pub force_async: bool,
 
     /// Which points were hit, and which in a concurrent phase: a table on stderr, or JSON in a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Report")]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", help_heading = "Report")]
     pub coverage: Option<PathBuf>,
 
     #[command(flatten)]

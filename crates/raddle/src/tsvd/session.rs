@@ -148,10 +148,10 @@ impl Planner {
                 self.files.insert(version.clone(), file);
             }
         }
-        let helpers = Helpers { mapped: &mapped };
+        let helpers = Helpers::new(&mapped);
         let mut found: HashMap<String, u64> = HashMap::new();
         let mut helper = |name: &Option<String>| match name {
-            Some(name) => *found.entry(name.clone()).or_insert_with(|| helpers.find(name)),
+            Some(name) => *found.entry(name.clone()).or_insert_with(|| helpers.function(name)),
             None => 0,
         };
         let mut plan = Vec::new();
@@ -174,7 +174,9 @@ impl Planner {
             }
         }
         let pairs = self.common.traps.lock().expect("nobody panics with the traps").pairs(&registry);
-        tsvd::encode(&plan, &pairs.iter().map(pair).collect::<Vec<_>>())
+        let exempt = self.common.catalogue.classes.iter().flat_map(|c| &c.exempt);
+        let exempt: Vec<u64> = exempt.filter_map(|name| helpers.variable(name)).collect();
+        tsvd::encode(&plan, &pairs.iter().map(pair).collect::<Vec<_>>(), &exempt)
     }
 
     /// A site as the runtime wants it, but for the bias. None: it can not be one.
@@ -207,6 +209,7 @@ impl Planner {
             (site.tail, site_flag::TAIL),
             (site.slot, site_flag::SLOT),
             (class.often_local, site_flag::OFTEN_LOCAL),
+            (!class.exempt.is_empty(), site_flag::EXEMPTS),
         ];
         Some(Site {
             address: site.address,
@@ -294,18 +297,34 @@ fn version(path: &Path) -> Option<sites::Version> {
     Some((path.to_path_buf(), meta.ino(), meta.mtime_nsec() + meta.mtime() * 1_000_000_000))
 }
 
-/// Functions of libraries that are asked about objects.
-struct Helpers<'a> {
-    mapped: &'a [MappedFile],
+/// Functions that are asked about objects, and variables that are exempt, by their addresses in a process.
+struct Helpers {
+    modules: Vec<(raddle_binary::Module, u64)>,
 }
 
-impl Helpers<'_> {
-    /// Its address in the process; 0: nothing has it.
-    fn find(&self, name: &str) -> u64 {
-        let address = |file: &MappedFile| {
+impl Helpers {
+    fn new(mapped: &[MappedFile]) -> Helpers {
+        let open = |file: &MappedFile| {
             let module = raddle_binary::Module::open(&file.path).ok()?;
-            Some(module.function_address(name)?.wrapping_add(module.load_bias(file.start, file.offset)?))
+            let bias = module.load_bias(file.start, file.offset)?;
+            Some((module, bias))
         };
-        self.mapped.iter().find_map(address).unwrap_or(0)
+        Helpers { modules: mapped.iter().filter_map(open).collect() }
+    }
+
+    /// 0: nothing has it.
+    fn function(&self, name: &str) -> u64 {
+        let address = |(module, bias): &(raddle_binary::Module, u64)| {
+            Some(module.function_address(name)?.wrapping_add(*bias))
+        };
+        self.modules.iter().find_map(address).unwrap_or(0)
+    }
+
+    /// The executable, which comes first, may have a copy of its own.
+    fn variable(&self, name: &str) -> Option<u64> {
+        let address = |(module, bias): &(raddle_binary::Module, u64)| {
+            Some(module.variable_address(name)?.wrapping_add(*bias))
+        };
+        self.modules.iter().find_map(address)
     }
 }

@@ -1,6 +1,6 @@
 //! The call sites of files, found once a file, and their numbers, which hold for all processes and runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use raddle_binary::{CallSite, Module};
@@ -40,6 +40,8 @@ pub struct File {
     pub sites: Vec<FileSite>,
     /// It has names of its own functions; without them only calls into other libraries are found.
     pub has_symbols: bool,
+    /// Classes that it uses without a call of theirs: a compiler has inlined all of them.
+    pub inlined: Vec<usize>,
 }
 
 /// A site with its number.
@@ -90,7 +92,7 @@ impl Registry {
 /// Finds the sites of a file. What cannot be read has none.
 pub fn look(path: &Path, catalogue: &Catalogue) -> File {
     let Ok(module) = Module::open(path) else {
-        return File { module: None, sites: Vec::new(), has_symbols: true };
+        return File { module: None, sites: Vec::new(), has_symbols: true, inlined: Vec::new() };
     };
     let mut known: HashMap<String, Option<What>> = HashMap::new();
     let wanted = |name: &str| what(name, catalogue).is_some();
@@ -117,7 +119,23 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> File {
         });
     }
     let has_symbols = module.has_symbols();
-    File { module: Some(module), sites, has_symbols }
+    let inlined = inlined(&module, &sites, catalogue);
+    File { module: Some(module), sites, has_symbols, inlined }
+}
+
+/// Classes of which the file has the inner parts and no call. Classes that share those parts are told apart by nothing, so
+/// a call of one speaks for all.
+fn inlined(module: &Module, sites: &[FileSite], catalogue: &Catalogue) -> Vec<usize> {
+    let called = sites.iter().filter_map(|s| match s.what {
+        What::Point(operation) => Some(catalogue.operations[operation].class),
+        What::Async => None,
+    });
+    let called: HashSet<&[String]> = called.map(|class| catalogue.classes[class].traces.as_slice()).collect();
+    let mut traced: Vec<usize> = module.function_names().flat_map(|name| catalogue.traced(name)).collect();
+    traced.sort_unstable();
+    traced.dedup();
+    traced.retain(|class| !called.contains(catalogue.classes[*class].traces.as_slice()));
+    traced
 }
 
 /// `caller > callee #2`; the place in the file where the caller has no name.

@@ -68,6 +68,20 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             );
         }
     }
+    for (version, file) in files {
+        if !file.inlined.is_empty() {
+            // Of classes that are built from the same parts, the first one stands for all.
+            let mut parts = HashSet::new();
+            let classes = file.inlined.iter().map(|c| &catalogue.classes[*c]);
+            let names: Vec<&str> =
+                classes.filter(|c| parts.insert(&c.traces)).map(|c| c.name.as_str()).collect();
+            eprintln!(
+                "raddle: {} uses {} or their kin, but a compiler has inlined all of their methods, so no call is seen: build with `raddle c++ --tsvd`",
+                version.0.display(),
+                names.join(", ")
+            );
+        }
+    }
     let seen: HashSet<usize> = files
         .values()
         .flat_map(|f| &f.sites)

@@ -5,6 +5,7 @@
 pub mod check;
 pub mod explore;
 pub mod run;
+pub mod tsvd;
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -57,6 +58,7 @@ impl Bench {
             "RADDLE_CC",
             "RADDLE_CXX",
             "RADDLE_NO_DEBUG_INFO",
+            "RADDLE_TSVD",
             "RUSTFLAGS",
             "RUSTC_WRAPPER",
             "RUSTC_WORKSPACE_WRAPPER",

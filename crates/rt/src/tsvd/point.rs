@@ -27,9 +27,7 @@ pub extern "C" fn arrive(frame: &mut Frame) {
         return;
     }
     own.inside = true;
-    if redirect::is_pending() {
-        redirect::all();
-    }
+    super::look_if_pending();
     if entry.flags & site_flag::ASYNC != 0 {
         frame.arguments[1] = LAUNCH_ASYNC;
     } else if let (Some(object), Some(tsvd)) = (object(frame, entry), tsvd()) {
@@ -55,6 +53,9 @@ fn object(frame: &Frame, entry: &Entry) -> Option<u64> {
     }
     let stack = &raw const frame.return_address as u64;
     if entry.flags & site_flag::OFTEN_LOCAL != 0 && object.wrapping_sub(stack) < NEAR_FRAMES {
+        return None;
+    }
+    if entry.flags & site_flag::EXEMPTS != 0 && redirect::is_exempt(object) {
         return None;
     }
     if entry.field >= 0 {
@@ -176,7 +177,7 @@ fn thread_name() -> [u8; 16] {
 }
 
 /// Pairs that were caught before are told again a few times, with other stacks perhaps.
-const MOST_AGAIN: u32 = 32;
+const MOST_AGAIN: u32 = 8;
 static AGAIN: AtomicU32 = AtomicU32::new(0);
 
 #[cold]

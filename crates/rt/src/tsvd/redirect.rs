@@ -46,6 +46,17 @@ pub fn entry(number: u64) -> &'static Entry {
     unsafe { &*ENTRIES.load(Relaxed).add(number as usize) }
 }
 
+static EXEMPT: AtomicPtr<u64> = AtomicPtr::new(core::ptr::null_mut());
+static EXEMPT_COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// Whether an object may be shared whatever its class says.
+#[inline]
+pub fn is_exempt(object: u64) -> bool {
+    let n = EXEMPT_COUNT.load(Acquire) as usize;
+    // SAFETY: part of a plan, which stays mapped; plans of one process have the same objects, or more.
+    n > 0 && unsafe { core::slice::from_raw_parts(EXEMPT.load(Relaxed), n) }.contains(&object)
+}
+
 static LOCK: Spin = Spin::new();
 static QUESTIONS: AtomicU32 = AtomicU32::new(0);
 /// A library came by a way on which the runtime does not get control when it is there.
@@ -74,6 +85,8 @@ pub fn all() {
     if ENTRIES.load(Relaxed).is_null() {
         ENTRIES.store(sys::pages(MOST * size_of::<Entry>()).cast(), Release);
     }
+    EXEMPT.store(plan.exempt.as_ptr().cast_mut(), Relaxed);
+    EXEMPT_COUNT.store(plan.exempt.len() as u32, Release);
     for pair in plan.pairs() {
         super::state::seed(pair);
     }

@@ -6,4 +6,21 @@ macro_rules! list {
     };
 }
 
-pub const SHIPPED: &[(&str, &str)] = &[list!("cxx-containers.toml")];
+pub const SHIPPED: &[(&str, &str)] = &[
+    list!("cxx-containers.toml"),
+    list!("cxx-strings.toml"),
+    list!("cxx-iterators.toml"),
+    list!("cxx-pointers.toml"),
+    list!("cxx-streams.toml"),
+    list!("rust-std.toml"),
+    list!("glibc.toml"),
+    list!("stdio-unlocked.toml"),
+    list!("sqlite.toml"),
+    list!("curl.toml"),
+    list!("zlib.toml"),
+    list!("bzip2.toml"),
+    list!("libxml2.toml"),
+    list!("expat.toml"),
+    list!("openssl.toml"),
+    list!("glib.toml"),
+];

@@ -7,6 +7,7 @@
 //! library = "zlib"
 //! documentation = "where the contract is written"
 //! own = ["gz_*"]                     # functions of the library itself: what they call is no point
+//! own_except = ["std::thread::*"]    # … but for those that a compiler inlines its user's code into
 //!
 //! [[class]]
 //! name = "z_stream"                  # calls conflict only within a class
@@ -16,18 +17,22 @@
 //! via = "sqlite3_db_handle"          # … or what this function of the library makes of it
 //! safe_if = "sqlite3_db_mutex"       # not zero: the object may be shared, and the call is no point
 //! often_local = true                 # an object in the frames of the caller is nobody else's
+//! exempt = ["_ZSt4cout"]             # variables, by raw name, to which the rule does not apply
+//! traces = ["std::_Rb_tree::*"]      # functions that stay when a compiler has inlined all of the class
 //! prefix = "std::map::"              # stands before each of the names
-//! read = ["size", "find"]            # paths as `plain_path` spells them; `*` stands for anything
+//! read = ["size", "find"]            # paths as `plain_path` spells them; `*` stands for anything but in `operator*`
 //! write = ["insert", "erase"]
 //! [[class.also]]                     # functions of the class whose object is elsewhere
 //! object = 1
-//! read = ["get_allocator"]
+//! raw = "*ERKS*"                     # only where the raw name matches as well: tells overloads apart
+//! read = ["map"]
 //! ```
 //!
-//! A function that both kinds of names match is a write. A function that two classes have is in both: each of its
-//! calls is a point of the first.
+//! A function that several names match is what the first of them says, writes before reads, names before patterns.
 
 mod lists;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -54,6 +59,8 @@ struct List {
     documentation: String,
     #[serde(default)]
     own: Vec<String>,
+    #[serde(default)]
+    own_except: Vec<String>,
     #[serde(default, rename = "class")]
     classes: Vec<WrittenClass>,
 }
@@ -71,6 +78,11 @@ struct WrittenClass {
     #[serde(default)]
     often_local: bool,
     #[serde(default)]
+    exempt: Vec<String>,
+    #[serde(default)]
+    traces: Vec<String>,
+    raw: Option<String>,
+    #[serde(default)]
     prefix: String,
     #[serde(default)]
     read: Vec<String>,
@@ -87,6 +99,7 @@ struct WrittenAlso {
     field: Option<u16>,
     via: Option<String>,
     prefix: Option<String>,
+    raw: Option<String>,
     #[serde(default)]
     read: Vec<String>,
     #[serde(default)]
@@ -135,6 +148,8 @@ pub struct Class {
     pub rule: String,
     pub often_local: bool,
     pub safe_if: Option<String>,
+    pub exempt: Vec<String>,
+    pub traces: Vec<String>,
     /// From a list of the project: a pattern that matches nothing is worth a word.
     pub of_project: bool,
 }
@@ -148,6 +163,13 @@ pub struct Operation {
     pub object: Object,
     pub field: Option<u16>,
     pub via: Option<String>,
+    raw: Option<String>,
+}
+
+impl Operation {
+    fn takes(&self, raw: &str) -> bool {
+        self.raw.as_ref().is_none_or(|pattern| matches_glob(pattern, raw))
+    }
 }
 
 /// All lists of a run.
@@ -155,9 +177,10 @@ pub struct Operation {
 pub struct Catalogue {
     pub classes: Vec<Class>,
     pub operations: Vec<Operation>,
-    exact: HashMap<String, usize>,
+    exact: HashMap<String, Vec<usize>>,
     globs: Vec<usize>,
     own: Vec<String>,
+    own_except: Vec<String>,
     /// The first parts of all paths: a name that begins with none of them need not be demangled.
     roots: HashSet<String>,
 }
@@ -189,6 +212,7 @@ impl Catalogue {
 
     fn add(&mut self, file: &str, list: List, of_project: bool) -> Result<(), ApiError> {
         self.own.extend(list.own);
+        self.own_except.extend(list.own_except);
         for class in list.classes {
             let wrong = |why| ApiError::Class { file: file.into(), class: class.name.clone(), why };
             let empty = |read: &[String], write: &[String]| read.is_empty() && write.is_empty();
@@ -205,6 +229,7 @@ impl Catalogue {
                 field: class.field,
                 via: class.via,
                 prefix: None,
+                raw: class.raw,
                 read: class.read,
                 write: class.write,
             };
@@ -219,6 +244,7 @@ impl Catalogue {
                         object: group.object.map_or(object, |o| o.0),
                         field: group.field,
                         via: group.via.clone(),
+                        raw: group.raw.clone(),
                     });
                 }
             }
@@ -229,6 +255,8 @@ impl Catalogue {
                 rule: class.rule,
                 often_local: class.often_local,
                 safe_if: class.safe_if,
+                exempt: class.exempt,
+                traces: class.traces,
                 of_project,
             });
         }
@@ -239,10 +267,11 @@ impl Catalogue {
         let number = self.operations.len();
         let root = operation.pattern.split("::").next().unwrap_or_default();
         self.roots.insert(root.to_string());
-        if operation.pattern.contains('*') {
+        // `operator*` is a name.
+        if operation.pattern.trim_end_matches("operator*").contains('*') {
             self.globs.push(number);
         } else {
-            self.exact.entry(operation.pattern.clone()).or_insert(number);
+            self.exact.entry(operation.pattern.clone()).or_default().push(number);
         }
         self.operations.push(operation);
     }
@@ -253,11 +282,26 @@ impl Catalogue {
             return None;
         }
         if !raw.starts_with("_Z") && !raw.starts_with("_R") && self.globs.is_empty() {
-            return self.exact.get(raw).copied();
+            return self.named(raw, raw);
         }
         let path = plain_path(raw);
-        let glob = || self.globs.iter().copied().find(|i| matches_glob(&self.operations[*i].pattern, &path));
-        self.exact.get(&path).copied().or_else(glob)
+        let matches = |op: &Operation| matches_glob(&op.pattern, &path) && op.takes(raw);
+        let glob = || self.globs.iter().copied().find(|i| matches(&self.operations[*i]));
+        self.named(&path, raw).or_else(glob)
+    }
+
+    fn named(&self, path: &str, raw: &str) -> Option<usize> {
+        self.exact.get(path)?.iter().copied().find(|i| self.operations[*i].takes(raw))
+    }
+
+    /// The classes that a function is a trace of: it would not be there if the class were not used.
+    pub fn traced(&self, raw: &str) -> Vec<usize> {
+        if !self.may_be(raw) {
+            return Vec::new();
+        }
+        let path = plain_path(raw);
+        let traces = |class: &Class| class.traces.iter().any(|t| matches_glob(t, &path));
+        (0..self.classes.len()).filter(|i| traces(&self.classes[*i])).collect()
     }
 
     /// Whether a call from this function is the library's own business.
@@ -268,8 +312,9 @@ impl Catalogue {
         let path = plain_path(raw_caller);
         let class = |i: usize| self.operations[i].class;
         let library = |i: usize| &self.classes[class(i)].library;
-        let same = self.exact.get(&path).is_some_and(|i| library(*i) == library(operation));
-        same || self.own.iter().any(|p| matches_glob(p, &path))
+        let same = self.exact.get(&path).is_some_and(|found| library(found[0]) == library(operation));
+        let any = |patterns: &[String]| patterns.iter().any(|p| matches_glob(p, &path));
+        same || any(&self.own) && !any(&self.own_except)
     }
 
     /// Demangling is slow, and a large program has a hundred thousand names.

@@ -1,0 +1,218 @@
+//! `raddle tsvd`: bad input, what is said, and that the target is left as it was.
+
+mod common;
+
+use common::tsvd::{CALM, EAGER};
+use common::{Bench, refused, succeed};
+use serde_json::Value;
+
+const TOK: &str = r#"
+#include <string.h>
+static void step(int me, int i) { char s[] = "a,b"; strtok(s, ","); (void)me; (void)i; }
+int main(void) { both(); return 0; }
+"#;
+
+#[test]
+fn a_program_without_a_single_point() {
+    let bench = Bench::new();
+    bench.build_pair(
+        "none.c",
+        "gcc -O0",
+        "static void step(int me, int i) { (void)me; (void)i; }\nint main(void) { return 0; }\n",
+    );
+    let said = refused(&mut bench.raddle("tsvd -- ./none"));
+    assert!(said.contains("calls a function of the lists") && said.contains("raddle c++ --tsvd"), "{said}");
+}
+
+#[test]
+fn programs_that_cannot_be_watched_are_refused_before_they_run() {
+    let bench = Bench::new();
+    bench.build_pair("tok.c", "gcc -O0 -static", TOK);
+    assert!(refused(&mut bench.raddle("tsvd -- ./tok")).contains("statically linked"));
+    assert!(refused(&mut bench.raddle("tsvd -- ./absent")).contains("there is no program"));
+    assert!(refused(&mut bench.raddle("tsvd --policy best -- true")).contains("best"));
+    assert!(refused(&mut bench.raddle("tsvd --runs 0 -- true")).contains("runs"));
+}
+
+#[test]
+fn trap_files_that_are_none_or_of_another_version_or_build() {
+    let bench = Bench::new();
+    bench.build_pair("tok.c", "gcc -O0", TOK);
+    bench.file("broken.json", "{ \"schema\": ");
+    assert!(refused(&mut bench.raddle("tsvd --trap-file broken.json -- ./tok")).contains("is no trap file"));
+    bench.file("newer.json", r#"{ "schema": "raddle.traps/9", "pairs": [] }"#);
+    assert!(refused(&mut bench.raddle("tsvd --trap-file newer.json -- ./tok")).contains("another version"));
+    let pair = r#"{ "sites": ["tok: gone > strtok #1", "tok: step > strtok #1"], "probability": 1.0 }"#;
+    bench.file("other.json", &format!(r#"{{ "schema": "raddle.traps/1", "pairs": [{pair}] }}"#));
+    let caught = bench.tsvd(&format!("{EAGER} --trap-file other.json"), &["./tok"]);
+    let sentence = "1 of 1 pairs in the trap file name places that this build does not have";
+    assert!(caught.stderr.contains(sentence), "{}", caught.stderr);
+    caught.assert_caught("strtok");
+}
+
+#[test]
+fn lists_of_a_project() {
+    let bench = Bench::new();
+    let text = r#"
+        struct handle { int n; };
+        __attribute__((noinline)) void handle_put(int i, struct handle *h) { h->n = i; }
+        static struct handle shared;
+        static void step(int me, int i) { (void)me; handle_put(i, &shared); }
+        int main(void) { both(); return 0; }
+    "#;
+    bench.build_pair("own.c", "gcc -O0 -g", text);
+    let list = "[[tsvd.list]]\nlibrary = \"ours\"\n[[tsvd.list.class]]\nname = \"handle\"\nobject = 1\nwrite = [\"handle_put\", \"handle_gone\"]\n";
+    bench.file("raddle.toml", list);
+    bench.file(".git/HEAD", "");
+    let caught = bench.tsvd(EAGER, &["./own"]);
+    caught.assert_caught("one handle `shared`");
+    let sentence = "the pattern `handle_gone` of your list matches no call in the program";
+    assert!(caught.stderr.contains(sentence), "{}", caught.stderr);
+    bench.file("raddle.toml", &list.replace("object = 1", "object = 9"));
+    assert!(refused(&mut bench.raddle("tsvd -- ./own")).contains("0 to 5"));
+    bench.file("raddle.toml", "");
+    bench.file("more.toml", list);
+    bench.tsvd(&format!("{EAGER} --api more.toml"), &["./own"]).assert_caught("one handle `shared`");
+    assert!(refused(&mut bench.raddle("tsvd --api absent.toml -- ./own")).contains("absent.toml"));
+}
+
+/// Floating-point arguments, many arguments, a variable number of them, results in memory, exceptions.
+#[test]
+fn calls_arrive_as_they_were_made() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <cstdarg>
+        #include <cstdio>
+        #include <stdexcept>
+        #include <string>
+        struct Big { double a[6]; };
+        extern "C" {
+        __attribute__((noinline)) double api_many(void *o, int a, long b, double c, float d, int e, long f, double g, int h, int i) { return o != nullptr ? a + b + c + d + e + f + g + h * 10 + i * 100 : 0; }
+        __attribute__((noinline)) double api_variadic(void *, const char *kinds, ...) {
+            va_list list;
+            va_start(list, kinds);
+            double sum = 0;
+            for (; *kinds; kinds++) sum += *kinds == 'd' ? va_arg(list, double) : va_arg(list, int);
+            va_end(list);
+            return sum;
+        }
+        }
+        namespace api {
+        __attribute__((noinline)) Big big(void *, double x) { return Big{{x, x + 1, x + 2, x + 3, x + 4, x + 5}}; }
+        __attribute__((noinline)) int raise(void *, int i) { if (i % 2) throw std::runtime_error("odd"); return i; }
+        __attribute__((noinline)) long double wide(void *, long double x) { return x * 2; }
+        }
+        static int object;
+        static double sums[2];
+        static void step(int, int) {}
+        static double once(int i) {
+            double s = api_many(&object, 1, 2, 3.5, 4.5f, 5, 6, 7.25, 8, i) + api_variadic(&object, "didid", 1.5, 2, 2.5, i, 0.25);
+            Big b = api::big(&object, i);
+            s += b.a[0] + b.a[5] + api::wide(&object, 1.5L);
+            try { s += api::raise(&object, i); } catch (const std::runtime_error &e) { s += std::string(e.what()).size(); }
+            return s;
+        }
+        static void *many(void *to) { for (int i = 0; i < 500; i++) *(double *)to += once(i); return 0; }
+        int main() {
+            (void)run; (void)both;
+            pthread_t a, b;
+            pthread_create(&a, 0, many, &sums[0]);
+            pthread_create(&b, 0, many, &sums[1]);
+            pthread_join(a, 0);
+            pthread_join(b, 0);
+            printf("%.3f %.3f\n", sums[0], sums[1]);
+        }
+    "#;
+    let list = "[[tsvd.list]]\nlibrary = \"ours\"\n[[tsvd.list.class]]\nname = \"api\"\nread = [\"api_many\", \"api_variadic\", \"api::raise\"]\n[[tsvd.list.class.also]]\nread = [\"api::wide\"]\n[[tsvd.list.class.also]]\nobject = 1\nread = [\"api::big\"]\n";
+    bench.file("more.toml", list);
+    for flags in ["-O0", "-O2", "-O3 -march=native"] {
+        bench.build_pair("calls.cpp", &format!("g++ {flags}"), text);
+        let alone = succeed(&mut bench.command("./calls"));
+        let caught = bench.tsvd(&format!("{CALM} --api more.toml"), &["./calls"]);
+        caught.assert_clean();
+        assert_eq!(caught.stdout, alone, "{flags}");
+        assert!(caught.stat("points") >= 5, "{}", caught.report);
+        assert!(caught.stat("calls") >= 5000, "{}", caught.report);
+    }
+}
+
+#[test]
+fn delays_stay_within_their_caps() {
+    let bench = Bench::new();
+    let locked = TOK.replace(
+        "char s[]",
+        "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_mutex_lock(&m); char s[]",
+    );
+    let locked = locked.replace("(void)me;", "pthread_mutex_unlock(&m); (void)me;");
+    bench.build_pair("locked.c", "gcc -O0", &locked);
+    for (cap, most) in [("--thread-cap 40", 80), ("--test-cap 60", 60), ("--run-cap 20", 20)] {
+        let caught =
+            bench.tsvd(&format!("--delay 20 --window 60000 --without hb-inference {cap}"), &["./locked"]);
+        caught.assert_clean();
+        assert!(caught.stat("delay_ms") <= most, "{cap}: {}", caught.report);
+        assert!(caught.stat("delays_refused") > 0, "{cap}: {}", caught.report);
+        assert!(caught.stderr.contains("so that no test times out"), "{}", caught.stderr);
+    }
+}
+
+#[test]
+fn coverage_as_a_table_and_in_json() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <stdlib.h>
+        static void step(int me, int i) { (void)me; (void)i; getenv("A"); }
+        int main(int argc, char **argv) {
+            (void)argv;
+            getenv("B");
+            both();
+            if (argc > 1) setenv("A", "1", 1);
+            return 0;
+        }
+    "#;
+    bench.build_pair("covered.c", "gcc -O0 -g", text);
+    let caught = bench.tsvd(&format!("{CALM} --coverage=covered.json"), &["./covered"]);
+    caught.assert_clean();
+    let covered: Value =
+        serde_json::from_str(&std::fs::read_to_string(bench.path("covered.json")).unwrap()).unwrap();
+    assert_eq!(covered["schema"], "raddle.tsvd-coverage/1");
+    assert_eq!(
+        covered["total"],
+        serde_json::json!({ "points": 3, "hit": 2, "concurrent": 1, "never_hit": 1 })
+    );
+    let points = covered["files"][0]["points"].as_array().unwrap();
+    let concurrent: Vec<_> =
+        points.iter().filter(|p| p["concurrent"] == true).map(|p| &p["function"]).collect();
+    assert_eq!(concurrent, ["step"]);
+    assert_eq!(points.iter().find(|p| p["hit"] == false).unwrap()["operation"], "setenv");
+    let table = bench.tsvd(&format!("{CALM} --coverage"), &["./covered"]).stderr;
+    assert!(table.lines().any(|l| l.starts_with("covered.c") && l.ends_with('1')), "{table}");
+    assert_eq!((caught.stat("points"), caught.stat("points_concurrent"), caught.stat("sites")), (2, 1, 3));
+}
+
+#[test]
+fn the_target_file_is_never_changed() {
+    let bench = Bench::new();
+    bench.build_pair("tok.c", "gcc -O0", TOK);
+    let before = std::fs::read(bench.path("tok")).unwrap();
+    bench.tsvd(EAGER, &["./tok"]).assert_caught("strtok");
+    assert!(std::fs::read(bench.path("tok")).unwrap() == before);
+}
+
+#[test]
+fn optimised_containers_are_missed_and_that_is_said() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <vector>
+        #include <string.h>
+        static std::vector<int> v[2];
+        static void step(int me, int i) { char s[] = "a,b"; strtok(s, ","); v[me].push_back(i); }
+        int main() { both(); }
+    "#;
+    bench.build_pair("fast.cpp", "g++ -O2", text);
+    let caught = bench.tsvd(EAGER, &["./fast"]);
+    assert!(
+        caught.stderr.contains("std::vector or their kin") && caught.stderr.contains("raddle c++ --tsvd"),
+        "{}",
+        caught.stderr
+    );
+}
