@@ -34,7 +34,8 @@ fn main() {
     let object = out.join("raddle_rt.o");
     let exports = make_object(&archive, &object, &out);
     make_shared(&object, &out);
-    make_tsvd(&exports, &out);
+    make_tsvd("libraddle_tsvd.so", TSVD.to_vec(), &exports, &out);
+    make_tsvd("libraddle_tsvd_hb.so", [TSVD, TSVD_HB].concat(), &exports, &out);
     let list: String = exports.iter().map(|e| format!("  {e};\n")).collect();
     fs::write(out.join("dynamic.list"), format!("{{\n{list}}};\n")).unwrap();
 }
@@ -138,24 +139,66 @@ const TSVD: &[&str] = &[
     "execvpe",
     "fexecve",
     "fork",
+    "get_nprocs",
+    "get_nprocs_conf",
     "posix_spawn",
     "posix_spawnp",
+    "pthread_create",
+    "sched_getaffinity",
+    "sysconf",
     "vfork",
 ];
 
+/// What its policy tsvd-hb wants to see as well.
+const TSVD_HB: &[&str] = &[
+    "pthread_barrier_wait",
+    "pthread_clockjoin_np",
+    "pthread_cond_broadcast",
+    "pthread_cond_clockwait",
+    "pthread_cond_signal",
+    "pthread_cond_timedwait",
+    "pthread_cond_wait",
+    "pthread_join",
+    "pthread_mutex_clocklock",
+    "pthread_mutex_lock",
+    "pthread_mutex_timedlock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "pthread_rwlock_clockrdlock",
+    "pthread_rwlock_clockwrlock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_timedrdlock",
+    "pthread_rwlock_timedwrlock",
+    "pthread_rwlock_tryrdlock",
+    "pthread_rwlock_trywrlock",
+    "pthread_rwlock_unlock",
+    "pthread_rwlock_wrlock",
+    "pthread_spin_lock",
+    "pthread_spin_trylock",
+    "pthread_spin_unlock",
+    "pthread_timedjoin_np",
+    "pthread_tryjoin_np",
+    "sem_clockwait",
+    "sem_post",
+    "sem_timedwait",
+    "sem_trywait",
+    "sem_wait",
+];
+
 /// The same object as [`make_shared`] uses, with few names to be seen from outside.
-fn make_tsvd(exports: &BTreeSet<String>, out: &Path) {
-    let missing: Vec<_> = TSVD.iter().filter(|name| !exports.contains(**name)).collect();
+fn make_tsvd(library: &str, names: Vec<&str>, exports: &BTreeSet<String>, out: &Path) {
+    let missing: Vec<_> = names.iter().filter(|name| !exports.contains(**name)).collect();
     assert!(missing.is_empty(), "the runtime does not define {missing:?}");
-    let list: String = TSVD.iter().map(|name| format!("    {name};\n")).collect();
-    let script = out.join("tsvd.map");
+    let list: String = names.iter().map(|name| format!("    {name};\n")).collect();
+    let script = out.join(format!("{library}.map"));
     fs::write(&script, format!("{{\n  global:\n{list}  local: *;\n}};\n")).unwrap();
     run(Command::new("cc")
-        .args(["-shared", "-nostdlib", "-Wl,-soname,libraddle_tsvd.so", "-Wl,-z,now", "-Wl,--gc-sections"])
+        .args(["-shared", "-nostdlib", "-Wl,-z,now", "-Wl,--gc-sections"])
+        .arg(format!("-Wl,-soname,{library}"))
         .arg(flag("-Wl,--version-script=", &script))
         .arg(out.join("shared.o"))
         .args(["-lc", "-o"])
-        .arg(out.join("libraddle_tsvd.so")));
+        .arg(out.join(library)));
 }
 
 fn defined_symbols(object: &Path) -> Vec<String> {

@@ -258,3 +258,39 @@ fn rust_collections_behind_unsafe_code() {
     caught.assert_caught("HashMap");
     assert!(caught.ends(0).iter().all(|f| f.ends_with("maps::put")), "{:?}", caught.ends(0));
 }
+
+/// A deferred task runs in the thread that asks for its result, unless it is forced to run at once.
+#[test]
+fn tasks_that_are_forced_to_run_at_once() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <future>
+        #include <vector>
+        #include <cstdio>
+        std::vector<int> shared;
+        static std::atomic<int> done;
+        static void step(int, int) {}
+        static void work(int i) {
+            for (int n = 0; n < 40 || done < 2; n++) {
+                shared.push_back(i);
+                if (n == 40) done++;
+                if (std::getenv("ALONE")) done = 2;
+                usleep(1000);
+            }
+        }
+        int main() {
+            (void)both;
+            printf("%u\n", std::thread::hardware_concurrency() >= 4);
+            auto a = std::async(std::launch::deferred, work, 1);
+            auto b = std::async(std::launch::deferred, work, 2);
+            a.get();
+            b.get();
+        }
+    "#;
+    bench.build_pair("tasks.cpp", "g++ -O0 -g", text);
+    let caught = bench.tsvd(&format!("{EAGER} --force-async"), &["./tasks"]);
+    caught.assert_caught("std::vector `shared`");
+    assert_eq!(caught.stdout, "1\n");
+    let mut alone = bench.tsvd_command(CALM, &["./tasks"]);
+    assert_eq!(alone.env("ALONE", "1").status().unwrap().code(), Some(0));
+}

@@ -9,6 +9,7 @@
 //!   shared/libtsan.so, .a    empty linker scripts: what gcc's own -ltsan finds
 //!   lib/libraddle_rt.so      for targets that cannot be relinked
 //!   tsvd/libraddle_tsvd.so   for the targets of `raddle tsvd`
+//!   tsvd/libraddle_tsvd_hb.so  the same for the policy tsvd-hb
 //!   lib/libtsan.so.2         the same, for a binary built with plain gcc -fsanitize=thread
 //! ```
 //!
@@ -56,6 +57,7 @@ const ITEMS: &[Item] = &[
     Item { path: "shared/libtsan.a", content: Content::Bytes(NOTHING) },
     Item { path: "lib/libraddle_rt.so", content: Content::Bytes(embedded::RUNTIME_SHARED) },
     Item { path: "tsvd/libraddle_tsvd.so", content: Content::Bytes(embedded::TSVD_SHARED) },
+    Item { path: "tsvd/libraddle_tsvd_hb.so", content: Content::Bytes(embedded::TSVD_HB_SHARED) },
     Item { path: "lib/libtsan.so.2", content: Content::Bytes(embedded::RUNTIME_SHARED) },
 ];
 
@@ -115,9 +117,13 @@ impl Runtime {
         self.dir.join("lib/libraddle_rt.so")
     }
 
-    /// The runtime as `raddle tsvd` wants it.
-    pub fn tsvd_library(&self) -> PathBuf {
-        self.dir.join("tsvd/libraddle_tsvd.so")
+    /// The runtime as `raddle tsvd` wants it, for a policy that sees what synchronises or not.
+    pub fn tsvd_library(&self, sees_synchronisation: bool) -> PathBuf {
+        self.dir.join(if sees_synchronisation {
+            "tsvd/libraddle_tsvd_hb.so"
+        } else {
+            "tsvd/libraddle_tsvd.so"
+        })
     }
 
     /// Where all of it is.

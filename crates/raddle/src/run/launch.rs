@@ -59,14 +59,20 @@ pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &P
 
 /// The same for `raddle tsvd`: no shadow memory, so the layout of the process stays as it is, and a library that stands in
 /// for much less.
-fn tsvd_command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &Path) -> Command {
+fn tsvd_command(
+    program: &Program,
+    words: &[OsString],
+    runtime: &Runtime,
+    library: &Path,
+    dir: &Path,
+) -> Command {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
     command.env(OsStr::from_bytes(raddle_wire::SESSION_ENV.to_bytes()), dir);
     if program.has_runtime {
         command.env("LD_LIBRARY_PATH", in_front(&runtime.library_folder(), "LD_LIBRARY_PATH"));
     } else {
-        command.env("LD_PRELOAD", in_front(&runtime.tsvd_library(), "LD_PRELOAD"));
+        command.env("LD_PRELOAD", in_front(library, "LD_PRELOAD"));
     }
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
@@ -83,8 +89,14 @@ pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &S
     start(program, command(program, words, runtime, session.dir()))
 }
 
-pub fn run_tsvd(program: &Program, words: &[OsString], runtime: &Runtime, dir: &Path) -> Result<Status> {
-    start(program, tsvd_command(program, words, runtime, dir))
+pub fn run_tsvd(
+    program: &Program,
+    words: &[OsString],
+    runtime: &Runtime,
+    library: &Path,
+    dir: &Path,
+) -> Result<Status> {
+    start(program, tsvd_command(program, words, runtime, library, dir))
 }
 
 fn start(program: &Program, mut command: Command) -> Result<Status> {

@@ -59,11 +59,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
         force_async: options.force_async,
     });
 
+    let library = runtime.tsvd_library(options.policy == args::Policy::TsvdHb);
     let mut all = Runs::new(&common);
     let mut status = None;
     for run in 0..options.runs {
         let session = Session::open(&common, &options.params(run), std::mem::take(&mut all.files))?;
-        let ended = launch::run_tsvd(&program, &args.command, &runtime, session.dir())?;
+        let ended = launch::run_tsvd(&program, &args.command, &runtime, &library, session.dir())?;
         // A test that fails in one run has failed.
         status = Some(status.filter(|s: &launch::Status| s.code() != 0).unwrap_or(ended));
         all.end(session, (options.runs > 1).then_some(run + 1))?;

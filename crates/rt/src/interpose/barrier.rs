@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use super::interpose;
 use crate::detect::{objects, sync};
 use crate::explore::sync as sync_explore;
+use crate::tsvd::sync as tsvd_sync;
 
 interpose! {
     fn pthread_barrier_init(b: *mut c_void, attributes: *const c_void, count: u32) -> c_int, |t, pc, real| {
@@ -18,6 +19,11 @@ interpose! {
         let phase = sync::barrier_arrived(t, b as usize);
         let r = real(b);
         sync::barrier_passed(t, b as usize, phase);
+        r
+    } tsvd {
+        tsvd_sync::released(b as usize);
+        let r = real(b);
+        tsvd_sync::acquired(b as usize, 0);
         r
     } explore {
         sync_explore::barrier_wait(b as usize, pc)

@@ -13,6 +13,7 @@ use super::interpose;
 use crate::detect::thread::{Thread, current};
 use crate::detect::{settings, sync};
 use crate::explore::sync::{self as sync_explore, Until};
+use crate::tsvd::sync as tsvd_sync;
 
 #[repr(C)]
 struct Cleanup {
@@ -80,27 +81,48 @@ pub fn signalling(t: &mut Thread, c: *mut c_void) {
 interpose! {
     fn pthread_cond_wait(c: *mut c_void, m: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         wait(t, c, m, pc, || real(c, m))
+    } tsvd {
+        tsvd_sync::released(m as usize);
+        let r = tsvd_sync::acquired(c as usize, real(c, m));
+        tsvd_sync::acquired(m as usize, 0);
+        r
     } explore cancels {
         sync_explore::cond_wait(c as usize, m as usize, Until::NEVER, pc)
     }
     fn pthread_cond_timedwait(c: *mut c_void, m: *mut c_void, until: *const c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         wait(t, c, m, pc, || real(c, m, until))
+    } tsvd {
+        tsvd_sync::released(m as usize);
+        let r = tsvd_sync::acquired(c as usize, real(c, m, until));
+        tsvd_sync::acquired(m as usize, 0);
+        r
     } explore cancels {
         sync_explore::cond_wait(c as usize, m as usize, Until::new(sync_explore::clock_of(c as usize), until), pc)
     }
     fn pthread_cond_clockwait(c: *mut c_void, m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         wait(t, c, m, pc, || real(c, m, clock, until))
+    } tsvd {
+        tsvd_sync::released(m as usize);
+        let r = tsvd_sync::acquired(c as usize, real(c, m, clock, until));
+        tsvd_sync::acquired(m as usize, 0);
+        r
     } explore cancels {
         sync_explore::cond_wait(c as usize, m as usize, Until::new(clock, until), pc)
     }
     fn pthread_cond_signal(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         signalling(t, c);
         real(c)
+    } tsvd {
+        tsvd_sync::released(c as usize);
+        real(c)
     } explore {
         sync_explore::cond_signal(c as usize, false, pc)
     }
     fn pthread_cond_broadcast(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         signalling(t, c);
+        real(c)
+    } tsvd {
+        tsvd_sync::released(c as usize);
         real(c)
     } explore {
         sync_explore::cond_signal(c as usize, true, pc)

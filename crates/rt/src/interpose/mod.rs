@@ -16,6 +16,7 @@ pub mod memory;
 mod mutex;
 mod once;
 mod process;
+mod processors;
 mod rwlock;
 mod scheduled;
 mod semaphore;

@@ -7,6 +7,7 @@ use crate::detect::held::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::Thread;
 use crate::explore::sync::{self as sync_explore, Until};
+use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
 use raddle_wire::record::lock_kind;
 
@@ -50,14 +51,14 @@ interpose! {
         let r = real(m);
         taken(t, m, r, pc);
         r
-    } explore {
+    } tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
         sync_explore::mutex_lock(m as usize, Until::NEVER, pc)
     }
     fn pthread_mutex_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
         let r = real(m);
         taken(t, m, r, pc);
         r
-    } explore {
+    } tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
         sync_explore::mutex_trylock(m as usize, pc)
     }
     fn pthread_mutex_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
@@ -65,18 +66,21 @@ interpose! {
         let r = real(m, until);
         taken(t, m, r, pc);
         r
-    } explore {
+    } tsvd { tsvd_sync::acquired(m as usize, real(m, until)) } explore {
         sync_explore::mutex_lock(m as usize, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_mutex_clocklock(m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         let r = real(m, clock, until);
         taken(t, m, r, pc);
         r
-    } explore {
+    } tsvd { tsvd_sync::acquired(m as usize, real(m, clock, until)) } explore {
         sync_explore::mutex_lock(m as usize, Until::new(clock, until), pc)
     }
     fn pthread_mutex_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
         letting_go(t, m);
+        real(m)
+    } tsvd {
+        tsvd_sync::released(m as usize);
         real(m)
     } explore {
         sync_explore::mutex_unlock(m as usize, pc)
@@ -100,7 +104,7 @@ interpose! {
             sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
         }
         r
-    } explore {
+    } tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
         sync_explore::spin_lock(m as usize, pc)
     }
     fn pthread_spin_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
@@ -109,11 +113,14 @@ interpose! {
             sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
         }
         r
-    } explore {
+    } tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
         sync_explore::step(OpKind::TryLock, m as usize, pc, || real(m))
     }
     fn pthread_spin_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
         sync::unlocking(t, m as usize);
+        real(m)
+    } tsvd {
+        tsvd_sync::released(m as usize);
         real(m)
     } explore {
         sync_explore::step(OpKind::Unlock, m as usize, pc, || real(m))

@@ -7,6 +7,7 @@ use crate::detect::held::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::Thread;
 use crate::explore::sync::{self as sync_explore, Until};
+use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
 use raddle_wire::record::lock_kind;
 
@@ -25,47 +26,50 @@ interpose! {
     fn pthread_rwlock_rdlock(l: *mut c_void) -> c_int, |t, pc, real| {
         taking(t, l, Mode::Read, pc);
         taken(t, l, real(l), Mode::Read, pc)
-    } explore {
+    } tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, false, Until::NEVER, pc)
     }
     fn pthread_rwlock_tryrdlock(l: *mut c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l), Mode::Read, pc)
-    } explore {
+    } tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::step(OpKind::TryLock, l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedrdlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l, until), Mode::Read, pc)
-    } explore {
+    } tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockrdlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l, clock, until), Mode::Read, pc)
-    } explore {
+    } tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(clock, until), pc)
     }
     fn pthread_rwlock_wrlock(l: *mut c_void) -> c_int, |t, pc, real| {
         taking(t, l, Mode::Write, pc);
         taken(t, l, real(l), Mode::Write, pc)
-    } explore {
+    } tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, true, Until::NEVER, pc)
     }
     fn pthread_rwlock_trywrlock(l: *mut c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l), Mode::Write, pc)
-    } explore {
+    } tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::step(OpKind::TryLock, l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedwrlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l, until), Mode::Write, pc)
-    } explore {
+    } tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockwrlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l, clock, until), Mode::Write, pc)
-    } explore {
+    } tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(clock, until), pc)
     }
     fn pthread_rwlock_unlock(l: *mut c_void) -> c_int, |t, pc, real| {
         sync::unlocking(t, l as usize);
+        real(l)
+    } tsvd {
+        tsvd_sync::released(l as usize);
         real(l)
     } explore {
         sync_explore::step(OpKind::Unlock, l as usize, pc, || real(l))

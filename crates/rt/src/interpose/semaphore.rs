@@ -7,6 +7,7 @@ use super::process::{world_acquire, world_release};
 use crate::detect::sync;
 use crate::detect::thread::Thread;
 use crate::explore::sync::{self as sync_explore, Until};
+use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
 
 fn waited(t: &mut Thread, s: *mut c_void, result: c_int) -> c_int {
@@ -33,21 +34,24 @@ interpose! {
             world_release(t);
         }
         real(s)
+    } tsvd {
+        tsvd_sync::released(s as usize);
+        real(s)
     } explore {
         sync_explore::step(OpKind::SemPost, s as usize, pc, || real(s))
     }
-    fn sem_wait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } explore cancels {
+    fn sem_wait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } tsvd { tsvd_sync::acquired(s as usize, real(s)) } explore cancels {
         sync_explore::semaphore_wait(s as usize, Until::NEVER, pc)
     }
-    fn sem_trywait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } explore {
+    fn sem_trywait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } tsvd { tsvd_sync::acquired(s as usize, real(s)) } explore {
         sync_explore::step(OpKind::TryLock, s as usize, pc, || real(s))
     }
-    fn sem_timedwait(s: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| { waited(t, s, real(s, until)) } explore cancels {
+    fn sem_timedwait(s: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| { waited(t, s, real(s, until)) } tsvd { tsvd_sync::acquired(s as usize, real(s, until)) } explore cancels {
         sync_explore::semaphore_wait(s as usize, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn sem_clockwait(s: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         waited(t, s, real(s, clock, until))
-    } explore cancels {
+    } tsvd { tsvd_sync::acquired(s as usize, real(s, clock, until)) } explore cancels {
         sync_explore::semaphore_wait(s as usize, Until::new(clock, until), pc)
     }
     fn sem_init(s: *mut c_void, shared: c_int, value: u32) -> c_int, |t, pc, real| {

@@ -12,6 +12,7 @@ use crate::detect::{depot, objects, range, sids, sync};
 use crate::explore::{self, threads::Patience};
 use crate::hub::{is_active, log};
 use crate::sys::{self, Shared, Spin};
+use crate::tsvd::sync as tsvd_sync;
 use raddle_wire::record::Record;
 
 unsafe extern "C" {
@@ -304,6 +305,8 @@ interpose! {
             never_started(card);
         }
         r
+    } tsvd {
+        tsvd_sync::create(real, handle, attributes, function, argument)
     } explore {
         explore::threads::create(handle, attributes, function, argument, false, pc)
     }
@@ -321,7 +324,7 @@ interpose! {
     }
     fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
-    } explore cancels {
+    } tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore cancels {
         match explore::threads::join(handle, Patience::Endless, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -335,7 +338,7 @@ interpose! {
     }
     fn pthread_tryjoin_np(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
-    } explore {
+    } tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore {
         match explore::threads::join(handle, Patience::None, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -349,7 +352,7 @@ interpose! {
     }
     fn pthread_timedjoin_np(handle: usize, result: *mut *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, until))
-    } explore cancels {
+    } tsvd { tsvd_sync::join(handle, || real(handle, result, until)) } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -363,7 +366,7 @@ interpose! {
     }
     fn pthread_clockjoin_np(handle: usize, result: *mut *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, clock, until))
-    } explore cancels {
+    } tsvd { tsvd_sync::join(handle, || real(handle, result, clock, until)) } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {

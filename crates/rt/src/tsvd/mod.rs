@@ -30,6 +30,7 @@ pub mod point;
 pub mod redirect;
 mod state;
 pub mod stub;
+pub mod sync;
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
 
@@ -56,11 +57,20 @@ impl Own {
     #[inline(always)]
     fn number(&mut self) -> u32 {
         if self.number == 0 {
-            self.number = THREADS.fetch_add(1, Relaxed) + 1;
-            crate::hub::log::count_thread();
+            self.number = new_number() + 1;
         }
         self.number - 1
     }
+
+    fn set_number(&mut self, number: u32) {
+        self.number = number + 1;
+    }
+}
+
+#[cold]
+fn new_number() -> u32 {
+    crate::hub::log::count_thread();
+    THREADS.fetch_add(1, Relaxed)
 }
 
 #[inline(always)]
@@ -74,6 +84,10 @@ pub fn turn_on() {
     SHARED.store(shared, Release);
     if !state::open() {
         return;
+    }
+    // SAFETY: mapped, and stays so.
+    if unsafe { (*shared).flags } & flag::SYNC_EVENTS != 0 {
+        sync::turn_on();
     }
     ON.store(true, Release);
     redirect::all();
@@ -112,12 +126,20 @@ pub fn loaded() {
     }
 }
 
+/// A library came unseen, and this is a moment to look at it.
+fn look_if_pending() {
+    if redirect::is_pending() {
+        redirect::all();
+    }
+}
+
 /// In the child of a fork: tables and log are its own, and empty. The code is redirected already.
 pub fn in_child() {
     if !is_on() {
         return;
     }
     redirect::reset_after_fork();
+    sync::reset_after_fork();
     sys::ARENA.reset_lock();
     crate::hub::init::new_log_of_child();
     if !state::reopen() {

@@ -1,0 +1,142 @@
+//! What synchronises, for the policy `tsvd-hb`, which wants to know. Others see threads created and pay for nothing else: their
+//! library does not stand in for these functions.
+//!
+//! Seen: creating and joining threads, mutexes, spinlocks, read-write locks, condition variables, semaphores, barriers,
+//! `pthread_once`. Not seen: atomics, and locks that are made of them, as Rust's. A pair that only those order is tried
+//! with delays, as the paper says of ad-hoc synchronisation; nothing false is reported for it.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering::*};
+
+use super::point::{Waiting, now};
+use super::state::tsvd;
+use crate::detect::thread::current;
+use crate::sys::{self, Shared, Spin};
+
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+pub fn turn_on() {
+    WANTED.store(true, Release);
+}
+
+#[inline(always)]
+fn is_wanted() -> bool {
+    WANTED.load(Relaxed)
+}
+
+pub fn released(object: usize) {
+    with_core(|core, me| core.on_release(me, object as u64, &mut Waiting));
+}
+
+/// `result` is what the function returned: zero, or it took nothing.
+pub fn acquired(object: usize, result: c_int) -> c_int {
+    if result == 0 {
+        with_core(|core, me| core.on_acquire(me, object as u64, &mut Waiting));
+    }
+    result
+}
+
+fn with_core(act: impl FnOnce(&raddle_tsvd::Tsvd, u32)) {
+    let own = &mut current().tsvd;
+    if !is_wanted() || own.inside {
+        return;
+    }
+    own.inside = true;
+    if let Some(core) = tsvd() {
+        act(core, own.number());
+    }
+    current().tsvd.inside = false;
+}
+
+/// What a new thread is to do, and its number.
+struct Start {
+    function: usize,
+    argument: usize,
+    number: u32,
+}
+
+type Create = unsafe extern "C-unwind" fn(*mut usize, *const c_void, usize, usize) -> c_int;
+
+/// `pthread_create`, with a number for the thread before it runs. Of all that synchronises, every policy sees this.
+pub unsafe fn create(
+    real: Create,
+    handle: *mut usize,
+    attributes: *const c_void,
+    function: usize,
+    argument: usize,
+) -> c_int {
+    super::look_if_pending();
+    if !super::is_on() {
+        // SAFETY: the caller's call, passed on.
+        return unsafe { real(handle, attributes, function, argument) };
+    }
+    let number = super::new_number();
+    let start = sys::ARENA.take(size_of::<Start>()).cast::<Start>();
+    let own = &mut current().tsvd;
+    if let Some(core) = tsvd().filter(|_| !own.inside) {
+        own.inside = true;
+        core.on_fork(now(), own.number(), number, &mut Waiting);
+        current().tsvd.inside = false;
+    }
+    // SAFETY: fresh memory of that size; the arguments are the caller's.
+    unsafe {
+        start.write(Start { function, argument, number });
+        let r = real(handle, attributes, run as *const () as usize, start as usize);
+        if r == 0 && is_wanted() {
+            remember(*handle, number);
+        }
+        r
+    }
+}
+
+unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
+    // SAFETY: what `create` made for this thread alone; the program's own start routine and argument.
+    unsafe {
+        let Start { function, argument, number } = start.cast::<Start>().read();
+        current().tsvd.set_number(number);
+        core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> *mut c_void>(function)(argument)
+    }
+}
+
+/// A join, of which `real` does the waiting. As soon as that has returned, the handle may be another thread's.
+pub fn join(handle: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let number = if is_wanted() { forget(handle) } else { None };
+    let result = real();
+    match number {
+        Some(number) if result == 0 => with_core(|core, me| core.on_join(me, number, &mut Waiting)),
+        Some(number) => remember(handle, number),
+        None => {}
+    }
+    result
+}
+
+/// Threads that can be joined, by handle. One that finds no room is joined without being seen.
+const MOST: usize = 4096;
+static LOCK: Spin = Spin::new();
+static THREADS: Shared<[(usize, u32); MOST]> = Shared::new([(0, 0); MOST]);
+
+fn remember(handle: usize, number: u32) {
+    replace(0, (handle, number));
+}
+
+fn forget(handle: usize) -> Option<u32> {
+    replace(handle, (0, 0)).map(|(_, number)| number)
+}
+
+/// Puts `new` in the place of the entry with this handle.
+fn replace(handle: usize, new: (usize, u32)) -> Option<(usize, u32)> {
+    let _guard = LOCK.lock();
+    // SAFETY: under LOCK.
+    let threads = unsafe { &mut *THREADS.get() };
+    // A handle comes back when its thread was detached and has ended: the entry is then an old one.
+    if new.0 != 0
+        && let Some(same) = threads.iter_mut().find(|t| t.0 == new.0)
+    {
+        return Some(core::mem::replace(same, new));
+    }
+    threads.iter_mut().find(|t| t.0 == handle).map(|t| core::mem::replace(t, new))
+}
+
+pub fn reset_after_fork() {
+    LOCK.reset();
+}
