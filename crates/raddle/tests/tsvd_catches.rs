@@ -95,10 +95,13 @@ fn the_standard_streams_may_be_shared_and_others_not() {
              static void step(int, int i) {{ {stream} << i << \"text\"; }}\nint main() {{ both(); }}\n"
         )
     };
-    bench.build_pair("cout.cpp", "g++ -O2 -g", &text("std::cout"));
-    let caught = bench.tsvd(CALM, &["./cout"]);
-    assert_eq!((caught.findings().len(), caught.status), (0, 0), "{}", caught.report);
-    assert!(caught.stdout.contains("0text"));
+    // In a library, copied into the executable, part of the executable.
+    for flags in ["", "-no-pie", "-static-libstdc++"] {
+        bench.build_pair("cout.cpp", &format!("g++ -O2 -g {flags}"), &text("std::cout"));
+        let caught = bench.tsvd(CALM, &["./cout"]);
+        assert_eq!((caught.findings().len(), caught.status), (0, 0), "{flags}: {}", caught.report);
+        assert!(caught.stdout.contains("0text"));
+    }
     bench.build_pair("file.cpp", "g++ -O2 -g", &text("file"));
     bench.tsvd(EAGER, &["./file"]).assert_caught("output stream `file`");
 }

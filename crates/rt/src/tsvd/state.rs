@@ -43,7 +43,7 @@ pub fn reopen() -> bool {
         return false;
     }
     if let (Some(parent), Some(state)) = (parent, tsvd()) {
-        parent.pairs().for_each(|pair| drop(state.seed(&pair, &mut Waiting)));
+        parent.pairs().for_each(|pair| _ = state.seed(&pair, &mut Waiting));
     }
     true
 }
