@@ -7,6 +7,7 @@
 //! ```text
 //! redirect   points each call site of a plan at a stub of its own
 //! plans      where plans come from: the driver is asked, or there is one beside an instrumented copy
+//! loading    libraries that come while the program runs
 //! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
 //! point      one call: which object, what the core says, sleeping, catching red-handed
 //! state      the core's tables in a file that outlives the process
@@ -27,6 +28,7 @@
 //! 2. Calls through registers (virtual functions, function pointers) are no points.
 //! 3. Objects that are found to be shareable (a connection in SQLite's serialized mode) are asked about at each call.
 
+mod loading;
 mod plans;
 pub mod point;
 pub mod redirect;
@@ -126,20 +128,6 @@ fn shared() -> Option<&'static Shared> {
 /// `--force-async`.
 pub fn forces_async() -> bool {
     shared().is_some_and(|s| s.flags & flag::FORCE_ASYNC != 0)
-}
-
-/// A library has been loaded.
-pub fn loaded() {
-    if is_on() {
-        redirect::all();
-    }
-}
-
-/// A library came unseen, and this is a moment to look at it.
-fn look_if_pending() {
-    if redirect::is_pending() {
-        redirect::all();
-    }
 }
 
 /// In the child of a fork: tables and log are its own, and empty. The code is redirected already.

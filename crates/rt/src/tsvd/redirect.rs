@@ -1,7 +1,7 @@
 //! Points call sites at stubs, when the process starts and whenever a library has been loaded. A plan has the sites of all
 //! that is mapped; one that was redirected before no longer has the bytes of its file, and is left alone.
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
 
 use super::plans::{self, Given};
 use super::stub::Area;
@@ -64,19 +64,7 @@ pub fn is_exempt(object: u64) -> bool {
 }
 
 static LOCK: Spin = Spin::new();
-/// A library came by a way on which the runtime does not get control when it is there.
-static PENDING: AtomicBool = AtomicBool::new(false);
-
-pub fn look_later() {
-    PENDING.store(true, Release);
-}
-
-#[inline(always)]
-pub fn is_pending() -> bool {
-    PENDING.load(Relaxed)
-}
-
-/// In the child of a fork: questions are counted anew, by its own number.
+/// In the child of a fork: whoever held it is gone.
 pub fn reset_after_fork() {
     LOCK.reset();
 }
@@ -84,7 +72,6 @@ pub fn reset_after_fork() {
 /// Redirects all sites of what is mapped now.
 pub fn all() {
     let _guard = LOCK.lock();
-    PENDING.store(false, Relaxed);
     let Some(given) = plans::get() else { return };
     let Some(plan) = Plan::decode(given.words) else { return };
     if ENTRIES.load(Relaxed).is_null() {
