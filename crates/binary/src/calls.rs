@@ -52,6 +52,16 @@ impl Targets {
         self.entries.insert(address, name);
     }
 
+    /// The name of the function at an address, or of the one that the stub there jumps to.
+    pub(crate) fn entry(&self, address: u64) -> Option<&'static str> {
+        self.entries.get(&address).copied()
+    }
+
+    /// The name of what a word will hold the address of.
+    pub(crate) fn slot(&self, address: u64) -> Option<&'static str> {
+        self.slots.get(&address).copied()
+    }
+
     /// The function that an instruction transfers control to.
     pub(crate) fn of(&self, instruction: &Instruction) -> Option<&'static str> {
         match instruction.op0_kind() {
@@ -84,7 +94,7 @@ impl Module {
             if let Some(callee) = targets.of(instruction) {
                 let (address, return_address) = (instruction.ip(), instruction.next_ip());
                 let slot = instruction.op0_kind() == OpKind::Memory;
-                let bytes = self.bytes_at(address, instruction.len());
+                let bytes = self.packed_bytes(address, instruction.len());
                 let callee = callee.to_string();
                 let caller = self.symbols().function_at(address).map(|symbol| symbol.name.to_string());
                 sites.push(CallSite { address, return_address, bytes, callee, caller, slot, tail });
@@ -96,7 +106,7 @@ impl Module {
     }
 
     /// Up to eight bytes of code as a number, the first one lowest.
-    fn bytes_at(&self, address: u64, len: usize) -> u64 {
+    fn packed_bytes(&self, address: u64, len: usize) -> u64 {
         let code = self.code_from(address).unwrap_or_default();
         let mut word = [0; 8];
         let n = len.min(8).min(code.len());

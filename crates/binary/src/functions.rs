@@ -12,6 +12,9 @@ use object::{Object as _, ObjectSection as _};
 use crate::demangle::demangle;
 use crate::module::Module;
 
+/// What `.eh_frame` says of one stretch of code.
+pub(crate) type UnwindEntry = gimli::FrameDescriptionEntry<gimli::EndianSlice<'static, LittleEndian>>;
+
 /// A stretch of code that is one function, or one part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionRange {
@@ -58,9 +61,21 @@ impl Module {
         functions
     }
 
-    /// The ranges of `.eh_frame`. What follows a damaged entry is left out.
+    /// The ranges of `.eh_frame`.
     fn unwind_ranges(&self) -> Vec<Range<u64>> {
-        let Some(section) = self.elf.section_by_name(".eh_frame") else { return Vec::new() };
+        let mut ranges = Vec::new();
+        self.each_unwind_entry(|fde| {
+            let range = fde.initial_address()..fde.initial_address().saturating_add(fde.len());
+            if !range.is_empty() && self.is_code(range.start) {
+                ranges.push(range);
+            }
+        });
+        ranges
+    }
+
+    /// Visits the entries of `.eh_frame`. What follows a damaged entry is left out.
+    pub(crate) fn each_unwind_entry(&self, mut visit: impl FnMut(&UnwindEntry)) {
+        let Some(section) = self.elf.section_by_name(".eh_frame") else { return };
         let address = |name| self.elf.section_by_name(name).map_or(0, |section| section.address());
         let bases = BaseAddresses::default()
             .set_eh_frame(section.address())
@@ -68,15 +83,10 @@ impl Module {
             .set_got(address(".got"));
         let frames = EhFrame::new(self.image.section(&self.elf, ".eh_frame"), LittleEndian);
         let mut entries = frames.entries(&bases);
-        let mut ranges = Vec::new();
         while let Ok(Some(entry)) = entries.next() {
             let CieOrFde::Fde(partial) = entry else { continue };
             let Ok(fde) = partial.parse(EhFrame::cie_from_offset) else { continue };
-            let range = fde.initial_address()..fde.initial_address().saturating_add(fde.len());
-            if !range.is_empty() && self.is_code(range.start) {
-                ranges.push(range);
-            }
+            visit(&fde);
         }
-        ranges
     }
 }

@@ -14,6 +14,7 @@
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
 //! | who called the function that a thread was caught in? | [`Module::caller`] |
 //! | how does a program load one library more? | [`with_needed`] |
+//! | which atomics are Rust's std's own affair? | [`Module::quiet_sites`] |
 //!
 //! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file
 //! offsets; a run-time address less the module's load bias is a virtual address.
@@ -30,6 +31,7 @@ mod debug_file;
 mod demangle;
 mod dwarf;
 mod error;
+pub mod flow;
 mod functions;
 mod globals;
 mod image;
@@ -38,6 +40,7 @@ mod lock_sites;
 mod module;
 mod needed;
 mod patterns;
+mod quiet;
 mod symbolize;
 mod symbols;
 mod unwind;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use object::elf;
 use object::read::elf::ProgramHeader as _;
-use object::{LittleEndian, Object as _};
+use object::{LittleEndian, Object as _, ObjectSection as _};
 
 use crate::debug_file;
 use crate::dwarf::DebugInfo;
@@ -42,6 +42,7 @@ struct Segment {
     address: u64,
     memory_size: u64,
     executable: bool,
+    writable: bool,
 }
 
 /// A place in a module.
@@ -139,6 +140,12 @@ impl Module {
         self.segments.iter().filter(|s| s.executable).map(Segment::addresses).collect()
     }
 
+    /// Whether the program may write there: its own data, or what it does not know of.
+    pub(crate) fn is_writable(&self, address: u64) -> bool {
+        let segment = self.segments.iter().find(|s| s.addresses().contains(&address));
+        segment.is_none_or(|segment| segment.writable)
+    }
+
     pub(crate) fn is_code(&self, address: u64) -> bool {
         self.segments.iter().any(|s| s.executable && s.addresses().contains(&address))
     }
@@ -149,6 +156,34 @@ impl Module {
         let end = usize::try_from(segment.offset.checked_add(segment.file_size)?).ok()?;
         let start = usize::try_from(segment.offset.checked_add(address - segment.address)?).ok()?;
         self.image.bytes().get(start..end)
+    }
+
+    /// Bytes of any segment, as the file has them.
+    pub(crate) fn bytes_at(&self, address: u64, length: usize) -> Option<&[u8]> {
+        let segment = self.segments.iter().find(|s| s.addresses().contains(&address))?;
+        let within = address - segment.address;
+        let end = within.checked_add(length as u64).filter(|end| *end <= segment.file_size)?;
+        let start = usize::try_from(segment.offset.checked_add(within)?).ok()?;
+        self.image.bytes().get(start..start.checked_add((end - within) as usize)?)
+    }
+
+    /// Whether it is a program that is loaded at the addresses in the file.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.elf.kind() == object::ObjectKind::Executable
+    }
+
+    /// Where the global offset table lies, which nobody writes after loading.
+    pub(crate) fn offset_tables(&self) -> Vec<Range<u64>> {
+        let tables = [".got", ".got.plt"].into_iter().filter_map(|name| self.elf.section_by_name(name));
+        tables.map(|table| table.address()..table.address().saturating_add(table.size())).collect()
+    }
+
+    /// The words of a section, with their addresses.
+    pub(crate) fn words_of(&self, section: &str) -> Vec<(u64, u64)> {
+        let Some(section) = self.elf.section_by_name(section) else { return Vec::new() };
+        let words = section.data().unwrap_or(&[]).chunks_exact(8);
+        let value = |word: &[u8]| word.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        words.zip(0..).map(|(word, at)| (section.address().wrapping_add(at * 8), value(word))).collect()
     }
 
     pub(crate) fn symbols(&self) -> &SymbolIndex {
@@ -184,6 +219,7 @@ impl Segment {
             address: header.p_vaddr(endian),
             memory_size: header.p_memsz(endian),
             executable: header.p_flags(endian) & elf::PF_X != 0,
+            writable: header.p_flags(endian) & elf::PF_W != 0,
         })
     }
 

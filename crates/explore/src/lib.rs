@@ -43,9 +43,11 @@
 #![forbid(unsafe_code)]
 
 pub mod choice;
+pub mod clock;
 pub mod fair;
 pub mod op;
 pub mod pilot;
+pub mod races;
 pub mod rng;
 pub mod stale;
 pub mod step;

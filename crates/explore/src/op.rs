@@ -99,6 +99,13 @@ const KINDS: [OpKind; 36] = {
     ]
 };
 
+impl OpKind {
+    /// A number that is not known, from another version, is `Other`.
+    pub fn from_number(n: u8) -> OpKind {
+        KINDS.get(n as usize).copied().unwrap_or(OpKind::Other)
+    }
+}
+
 /// An operation, as data that crosses the process boundary. `object` and `other` are canonical: the same object has
 /// the same number in every schedule. Memory is named by granules of 8 bytes, and an access that spans two
 /// granules names the second in `other`. 0 is no object.
@@ -196,7 +203,7 @@ impl Op {
     /// A kind that is not known, from another version, is `Other`: related to everything, so never wrong.
     #[inline]
     pub fn kind(&self) -> OpKind {
-        KINDS.get(self.kind as usize).copied().unwrap_or(OpKind::Other)
+        OpKind::from_number(self.kind)
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{check, doctor, explore, lsp, replay, run, tsvd};
+use crate::{check, conseq, doctor, explore, lsp, replay, run, tsvd};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -43,6 +43,8 @@ pub enum Command {
     Explore(Box<explore::Args>),
 
     Replay(Box<replay::Args>),
+
+    Conseq(Box<conseq::Args>),
 
     Check(Box<check::Args>),
 

@@ -5,6 +5,7 @@
 
 mod check;
 mod cli;
+mod conseq;
 mod doctor;
 mod embedded;
 mod exit;
@@ -48,6 +49,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Run(args) => run::run(*args),
         Command::Explore(args) => explore::run(*args),
         Command::Replay(args) => replay::run(*args),
+        Command::Conseq(args) => conseq::run(*args),
         Command::Check(args) => check::run(*args),
         Command::Tsvd(args) => tsvd::run(*args),
         Command::Instrument(args) => tsvd::instrument(&args),

@@ -135,15 +135,64 @@ fn a_process_that_dies_is_a_crash_and_the_search_survives_it() {
     assert!(found.findings()[0]["message"].as_str().unwrap().contains("died"));
 }
 
-#[test]
-fn a_program_without_instrumentation_is_named() {
-    let bench = Bench::new();
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../corpus/explore/suite/check_then_act_ok.c");
+/// A program of the corpus, built by the plain compiler.
+fn plain(bench: &Bench, name: &str) -> String {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/suite").join(name);
     let mut build = bench.command("gcc");
     build.args(["-g", "-O1", "-pthread"]).arg(file).arg("-o").arg(bench.path("plain"));
     common::succeed(&mut build);
-    bench.refuses_to_explore("", &["./plain"], &["`./plain` is not instrumented", "raddle cc"]);
+    "./plain".into()
+}
+
+#[test]
+fn without_instrumentation_what_is_called_is_explored_and_what_is_not_seen_is_said() {
+    let bench = Bench::new();
+    let target = plain(&bench, "check_then_act_bad.c");
+    let found = bench.explore("--seconds 20", &[&target]);
+    assert_eq!((found.status, found.kinds()), (66, vec!["assertion"]), "{}", found.stderr);
+    for part in ["`./plain` is not instrumented", "were not seen", "raddle cc"] {
+        assert!(found.stderr.contains(part), "`{part}` is not in: {}", found.stderr);
+    }
+    // What starts it may be a script.
+    let found = bench.explore("--seconds 20", &["sh", "-c", &target]);
+    assert_eq!((found.status, found.kinds()), (66, vec!["assertion"]), "{}", found.stderr);
+    let schedule = found.findings()[0]["schedule"].as_str().unwrap().to_owned();
+    let again = bench.raddle(&format!("replay --times 5 {schedule}")).output().unwrap();
+    let said = common::stderr(&again);
+    assert!(said.contains("5 of 5 replay(s) failed as expected"), "{said}");
+}
+
+#[test]
+fn without_instrumentation_a_right_program_passes() {
+    let bench = Bench::new();
+    let target = plain(&bench, "check_then_act_ok.c");
+    let done = bench.explore("--seconds 20", &[&target]);
+    assert_eq!((done.status, done.stat("exhausted")), (0, &Value::from(true)), "{}", done.stderr);
+}
+
+const STARTS_ANOTHER: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *work(void *p) { return p; }
+int main(int n, char **words) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    // The same program again, with a thread of its own: it is not the one that is explored.
+    if (n == 1 && system("./starts again") != 0) abort();
+    pthread_join(t, 0);
+    (void)words;
+    return 0;
+}
+"#;
+
+#[test]
+fn an_instrumented_program_that_the_target_starts_runs_as_it_is() {
+    let bench = Bench::new();
+    let target = bench.build_text("starts", STARTS_ANOTHER);
+    let done = bench.explore("--seconds 20 --schedules 3", &[&target]);
+    assert_eq!((done.status, done.kinds().len()), (0, 0), "{}", done.stderr);
+    assert_eq!(done.stat("threads_max"), &Value::from(2));
 }
 
 const OPENMP: &str = r#"

@@ -9,6 +9,8 @@ use crate::detect::held::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};
 use crate::detect::{depot, range};
+use crate::entry::entry;
+use crate::explore;
 use crate::hub::{annotations, is_active, log};
 use crate::interpose::thread::set_name;
 use raddle_wire::record::{Record, lock_kind};
@@ -51,12 +53,52 @@ macro_rules! annotation {
     )*};
 }
 
+/// What comes before and what after, by annotation: for the detector, or for the explored execution.
+fn promises(address: usize) {
+    if explore::is_on() {
+        explore::memory::promises(address);
+    } else if is_active() && current().known {
+        sync::release(current(), order_key(address));
+    }
+}
+
+fn expects(address: usize) {
+    if explore::is_on() {
+        explore::memory::expects(address);
+    } else if is_active() && current().known {
+        sync::acquire(current(), order_key(address));
+    }
+}
+
+const _: () = {
+    entry!("AnnotateHappensBefore", body);
+    extern "C" fn body(_: File, _: c_int, address: usize) {
+        promises(address);
+    }
+};
+const _: () = {
+    entry!("AnnotateHappensAfter", body);
+    extern "C" fn body(_: File, _: c_int, address: usize) {
+        expects(address);
+    }
+};
+const _: () = {
+    entry!("__tsan_release", body);
+    extern "C" fn body(address: usize) {
+        promises(address);
+    }
+};
+const _: () = {
+    entry!("__tsan_acquire", body);
+    extern "C" fn body(address: usize) {
+        expects(address);
+    }
+};
+
 type File = *const c_char;
 type Text = *const c_char;
 
 annotation! {
-    AnnotateHappensBefore(file: File, line: c_int, address: usize) |t| { sync::release(t, order_key(address)) }
-    AnnotateHappensAfter(file: File, line: c_int, address: usize) |t| { sync::acquire(t, order_key(address)) }
     AnnotateCondVarSignal(file: File, line: c_int, cv: usize) |t| { sync::release(t, cv) }
     AnnotateCondVarSignalAll(file: File, line: c_int, cv: usize) |t| { sync::release(t, cv) }
     AnnotateCondVarWait(file: File, line: c_int, cv: usize, lock: usize) |t| { sync::acquire(t, cv) }
@@ -100,8 +142,6 @@ annotation! {
     }
     AnnotateFlushState(file: File, line: c_int) |t| { crate::detect::flush::flush() }
 
-    __tsan_acquire(address: usize) |t| { sync::acquire(t, order_key(address)) }
-    __tsan_release(address: usize) |t| { sync::release(t, order_key(address)) }
     __tsan_flush_memory() |t| { crate::detect::flush::flush() }
     __tsan_mutex_create(m: usize, flags: u32) |t| { sync::destroyed(m) }
     __tsan_mutex_destroy(m: usize, flags: u32) |t| { sync::destroyed(m) }

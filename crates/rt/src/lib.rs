@@ -10,6 +10,7 @@
 //! detect/      the detector
 //! explore/     the scheduler: one thread at a time, by the driver's orders
 //! tsvd/        calls of thread-unsafe functions, redirected and delayed
+//! trace/       what each access of an explored execution read or wrote, for `conseq`
 //! hub/         session, config, plan, log, modules
 //! ```
 //!
@@ -37,6 +38,7 @@ mod layout;
 #[cfg(panic = "abort")]
 mod mem;
 mod sys;
+pub mod trace;
 pub mod tsan_abi;
 pub mod tsvd;
 

@@ -53,6 +53,8 @@ pub mod flag {
     pub const CONDVAR_MUTEXES_ORDER: u32 = 1 << 2;
     /// The driver answers on `ask`.
     pub const HAS_PLANS: u32 = 1 << 3;
+    /// With [`super::Mode::Explore`]: the runtime is active in programs that are not instrumented too.
+    pub const PLAIN: u32 = 1 << 4;
 }
 
 impl Config {

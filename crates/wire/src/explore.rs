@@ -8,11 +8,15 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
+use raddle_explore::races::{Access, CALLERS};
 use raddle_explore::{
     Choice, Constraint, MAX_CONSTRAINTS, MAX_THREADS, Op, Step, TailWords, ThreadId, Weight,
 };
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlexp");
+
+/// Of this layout. 2: data races, leaks, output.
+pub const VERSION: u32 = 2;
 
 /// The name of the file in the session's folder.
 pub const FILE: &str = "explore";
@@ -34,6 +38,10 @@ pub struct Header {
     pub donors: u32,
     /// How many program counters the table behind the header has: see [`Header::points_at`].
     pub points: u32,
+    /// With [`flag::TRAP_AT_FAILURE`]: the number of the data race to stop at; 0: none.
+    pub wanted: u32,
+    /// How many addresses of the table behind the points are of atomic operations that are no scheduling points.
+    pub quiet: u32,
     pub reserved: u32,
 
     pub posted: AtomicU32,
@@ -48,7 +56,9 @@ pub struct Header {
     pub detail: AtomicU64,
     /// Bytes that are put back between two executions.
     pub snapshot_bytes: AtomicU64,
-    pub reserved2: [u64; 4],
+    /// The process that executes orders; 0: none yet. One that it starts may be instrumented too, and runs as it is.
+    pub owner: AtomicU64,
+    pub reserved2: [u64; 3],
 }
 
 /// [`Header::flags`].
@@ -67,8 +77,18 @@ pub mod flag {
     pub const FORK_AT_START: u32 = 1 << 6;
     /// What a load reads is a choice of the values that the C11 model allows.
     pub const C11: u32 = 1 << 7;
+    /// What the program has printed and not yet written is written when an execution ends: the driver reads it.
+    pub const FLUSH: u32 = 1 << 16;
     /// Each data access is a scheduling point, not only those of the table.
     pub const ALL_DATA: u32 = 1 << 5;
+    /// Data races of each execution go into its slot.
+    pub const RACES: u32 = 1 << 8;
+    /// Heap blocks of the execution that nothing points to at its end go into its slot.
+    pub const LEAKS: u32 = 1 << 9;
+    /// What the program prints on descriptor 1, which is a file of the session's, goes into the slot.
+    pub const OUTPUT: u32 = 1 << 10;
+    /// The program is not instrumented: the runtime is preloaded, and sees what is called.
+    pub const PLAIN: u32 = 1 << 11;
 }
 
 /// [`Header::status`].
@@ -148,6 +168,40 @@ pub struct End {
     pub frames: [u64; FRAMES],
 }
 
+/// Data races of one execution that there is room for.
+pub const RACES: usize = 4;
+
+/// Two accesses that nothing orders, the later one first.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Race {
+    /// By [`raddle_explore::races::number`].
+    pub number: u32,
+    pub reserved: u32,
+    /// The granule of 8 bytes in which they meet.
+    pub granule: u64,
+    pub access: [Access; 2],
+}
+
+/// Places of lost blocks that there is room for, and how much of what was printed.
+pub const LEAKS: usize = 4;
+pub const OUTPUT: usize = 2048;
+
+/// Heap blocks that nothing points to any more, allocated at one place.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Leak {
+    /// The same for the same place.
+    pub number: u32,
+    /// How many blocks, and of how many bytes together.
+    pub blocks: u32,
+    pub bytes: u64,
+    /// The thread that allocated the first.
+    pub thread: u64,
+    /// Where: program counters, innermost first; 0: no further caller.
+    pub frames: [u64; 1 + CALLERS],
+}
+
 /// The fixed part of a slot.
 #[repr(C)]
 pub struct Slot {
@@ -176,6 +230,16 @@ pub struct Slot {
     pub message_len: u64,
     pub message: [u8; MESSAGE],
     pub end: [End; ENDS],
+    /// How many of `race` there are.
+    pub races: u64,
+    pub race: [Race; RACES],
+    /// How many of `leak` there are.
+    pub leaks: u64,
+    pub leak: [Leak; LEAKS],
+    /// A hash of all that was printed; how much that was; and its beginning.
+    pub output_hash: u64,
+    pub output_len: u64,
+    pub output: [u8; OUTPUT],
     pub weight: [Weight; MAX_THREADS],
 }
 
@@ -183,7 +247,7 @@ impl Header {
     pub fn new(slots: u32, steps_room: u32, flags: u32, donors: u32, max_steps: u32) -> Header {
         Header {
             magic: MAGIC,
-            version: crate::VERSION,
+            version: VERSION,
             slots,
             steps_room,
             prefix_room: steps_room,
@@ -192,6 +256,8 @@ impl Header {
             max_steps,
             donors,
             points: 0,
+            wanted: 0,
+            quiet: 0,
             reserved: 0,
             posted: AtomicU32::new(0),
             done: AtomicU32::new(0),
@@ -201,7 +267,8 @@ impl Header {
             status: AtomicU32::new(status::STARTING),
             detail: AtomicU64::new(0),
             snapshot_bytes: AtomicU64::new(0),
-            reserved2: [0; 4],
+            owner: AtomicU64::new(0),
+            reserved2: [0; 3],
         }
     }
 
@@ -217,9 +284,14 @@ impl Header {
         size_of::<Header>().next_multiple_of(4096)
     }
 
+    /// Then those of the executable's atomic operations that are none: addresses as its file has them, sorted.
+    pub const fn quiet_at(&self) -> usize {
+        self.points_at() + (self.points as usize * 8).next_multiple_of(4096)
+    }
+
     pub const fn slot_at(&self, order: u32) -> usize {
-        let points = (self.points as usize * 8).next_multiple_of(4096);
-        self.points_at() + points + (order % self.slots) as usize * self.slot_bytes()
+        let quiet = (self.quiet as usize * 8).next_multiple_of(4096);
+        self.quiet_at() + quiet + (order % self.slots) as usize * self.slot_bytes()
     }
 
     pub const fn bytes(&self) -> usize {
@@ -264,8 +336,9 @@ mod tests {
     #[test]
     fn slots_lie_one_behind_the_other_and_come_round() {
         let mut header = Header::new(4, 1000, 0, 8, 1000);
-        header.points = 1000;
-        assert!(header.slot_at(0) >= header.points_at() + 8000);
+        (header.points, header.quiet) = (1000, 2000);
+        assert!(header.quiet_at() >= header.points_at() + 8000);
+        assert!(header.slot_at(0) >= header.quiet_at() + 16_000);
         assert_eq!(header.slot_at(1) - header.slot_at(0), header.slot_bytes());
         assert_eq!(header.slot_at(4), header.slot_at(0));
         assert_eq!(header.bytes(), header.slot_at(3) + header.slot_bytes());

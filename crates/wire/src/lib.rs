@@ -10,6 +10,7 @@
 //! | `ask` | runtime | driver | a FIFO: "process *pid* has started and wants its plan" |
 //! | `plan.<pid>` | driver | runtime | [`plan`]: program counters that mean something |
 //! | `explore` | both, mapped | both | [`explore`]: orders and traces |
+//! | `trace` | runtime, mapped | driver | [`trace`]: accesses with values, for `conseq` |
 //!
 //! The log is a shared file mapping, and a record counts once its first word is stored. So whatever ends the
 //! target (a crash, `_exit`, `kill -9`, `exec`), nothing recorded before is lost, and no code runs at exit.
@@ -22,6 +23,7 @@ pub mod explore;
 pub mod log;
 pub mod plan;
 pub mod record;
+pub mod trace;
 pub mod tsvd;
 
 /// The version of every layout in this crate.

@@ -1,7 +1,7 @@
 //! One atomic object: the last stores to it, newest last.
 
-use super::clock::Clock;
 use super::{HISTORY, Order, THREADS};
+use crate::clock::Clock;
 
 #[derive(Clone, Copy)]
 pub struct Store {

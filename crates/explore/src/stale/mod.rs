@@ -43,16 +43,15 @@
 //!    one, binds the other; the opposite order may be left out. Acquire and release fences concern their own thread alone and
 //!    are no steps of their own.
 
-mod clock;
 mod location;
 mod table;
 
-use clock::Clock;
+use crate::clock::Clock;
 use location::{Location, Store};
 use table::Table;
 
-/// Threads with a clock.
-pub const THREADS: usize = 64;
+pub use crate::clock::THREADS;
+
 /// Stores of an object that are kept.
 pub const HISTORY: usize = 8;
 /// Stale reads in a row.
@@ -219,8 +218,17 @@ impl Model {
             self.fences.join(&t.now);
         }
         if order.releases() {
+            t.now.tick(thread);
             t.released = t.now;
         }
+    }
+
+    /// What has happened before the thread's next event. None: there are too many threads.
+    ///
+    /// Whoever counts accesses by [`Clock::next`] can tell by [`Clock::covers`] whether one happened before another: all
+    /// that releases is an event of its own.
+    pub fn clock(&mut self, thread: usize) -> Option<&Clock> {
+        self.knows(thread).then(|| &self.threads[thread].now)
     }
 
     /// What was released at the object happened before whatever the thread does next. 0 is no object.
@@ -239,6 +247,7 @@ impl Model {
         if object == 0 || !self.knows(thread) {
             return;
         }
+        self.threads[thread].now.tick(thread);
         let now = self.threads[thread].now;
         self.object(object).join(&now);
     }
@@ -246,6 +255,7 @@ impl Model {
     /// The thread `parent` creates `child`.
     pub fn create(&mut self, parent: usize, child: usize) {
         if self.knows(parent) && self.knows(child) {
+            self.threads[parent].now.tick(parent);
             self.threads[child] = Thread { now: self.threads[parent].now, ..Thread::EMPTY };
         }
     }
@@ -253,6 +263,7 @@ impl Model {
     /// The thread waits for the end of another.
     pub fn join(&mut self, thread: usize, ended: usize) {
         if self.knows(thread) && self.knows(ended) {
+            self.threads[ended].now.tick(ended);
             let last = self.threads[ended].now;
             self.threads[thread].now.join(&last);
         }

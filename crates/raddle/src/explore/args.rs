@@ -100,10 +100,6 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Execution")]
     pub os_threads: bool,
 
-    /// Report the data races of the first runs as well
-    #[arg(long, help_heading = "Execution")]
-    pub races: bool,
-
     /// Preempt only in fun:NAME, file:PATH or module:NAME, with * (may be repeated)
     #[arg(long, value_name = "PATTERN", help_heading = "Execution")]
     pub only: Vec<String>,
@@ -111,6 +107,18 @@ pub struct SearchArgs {
     /// Do not preempt in fun:NAME, file:PATH or module:NAME (may be repeated)
     #[arg(long, value_name = "PATTERN", help_heading = "Execution")]
     pub skip: Vec<String>,
+
+    /// Look for data races in every schedule
+    #[arg(long, help_heading = "Monitors")]
+    pub races: bool,
+
+    /// Look for heap blocks that are lost when the program ends
+    #[arg(long, help_heading = "Monitors")]
+    pub leaks: bool,
+
+    /// What is printed on standard output must be the same in every schedule
+    #[arg(long, help_heading = "Monitors")]
+    pub same_output: bool,
 
     /// Where the .raddle files go
     #[arg(long, value_name = "FOLDER", default_value = ".", help_heading = "Report")]

@@ -26,7 +26,7 @@ pub struct Seen {
     pub points: Vec<u64>,
     pub threads: u32,
     pub usual: Usual,
-    /// Data races, if they were asked for.
+    /// Data races, where the search does not look for them.
     pub races: Vec<Finding>,
     pub instrumented: bool,
     /// The program had to be ended: there may be more races than were found.
@@ -53,7 +53,8 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     }
     seen.points.sort_unstable();
     seen.points.dedup();
-    if with_races {
+    // Where there are more threads than have clocks, no execution of the search is looked at.
+    if with_races && seen.threads as usize >= raddle_explore::clock::THREADS {
         options.mode = Mode::Hb;
         let (processes, _) = run(recipe, &options, limit)?;
         let report = explain::report(&recipe.words, &processes, &options);

@@ -1,11 +1,13 @@
 //! Which accesses are made to the variables that are raced on (sections 3.5 and 4.4.1 of the paper).
 //!
 //! The detector remembers little of each variable, and reports a few of the accesses that race, not all. So the program is
-//! executed with a point at every access, without a preemption and once at random, and looked at: a variable is racy if an access to it is one that
+//! executed with a point at every access, once at random and once without a preemption, and looked at: a variable is racy if an access to it is one that
 //! the detector named, or if two of its accesses are not ordered by synchronisation ([`raddle_explore::points`]). Every place that
 //! accesses a racy variable is a scheduling point.
 //!
 //! What these executions do not reach is only known by the detector.
+//!
+//! They are executions like any other, and may fail: then there is a schedule, in which every access is a step.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,38 +17,47 @@ use raddle_wire::explore::flag;
 
 use super::crew::{Crew, Notes};
 use super::scope::Scope;
+use super::search::Search;
 use super::words::pc_of;
 use super::worker::Recipe;
 use crate::places::Mapped;
 
-/// The points as the detector has them, and all others of the same variables. Gives the executions made, too.
-pub fn complete(recipe: &mut Recipe, scope: &Scope, seed: u64, is_over: &(dyn Fn() -> bool + Sync)) -> u64 {
+/// The points as the detector has them, and all others of the same variables. `search` gets to see the executions.
+pub fn complete(
+    recipe: &mut Recipe,
+    scope: &Scope,
+    seed: u64,
+    search: &mut Search,
+    is_over: &(dyn Fn() -> bool + Sync),
+) {
     let all = Recipe { flags: recipe.flags | flag::ALL_DATA, slots: 1, points: Vec::new(), ..recipe.clone() };
     // Whatever is wrong shows again when the search begins, and is said then.
     let notes = Notes::default();
     let mut crew = Crew::new(all, &notes, is_over);
     let mut seen = Seen::default();
-    let mut made = 0;
-    for tail in [Tail::NonPreemptive { next: Next::Lowest }, Tail::Pos { seed: seed | 1 }] {
+    for tail in [Tail::Pos { seed: seed.wrapping_mul(2) | 1 }, Tail::NonPreemptive { next: Next::Lowest }] {
         crew.post(Order::free(0, tail));
         while crew.in_flight() > 0 {
             let turn = crew.turn(&mut |_, e| {
-                made += 1;
+                search.look_at(&e);
                 seen.points.observe(e.view(Outcome::Passed));
                 seen.steps.extend(e.steps.iter().filter(|s| is_data(s)));
             });
             if turn.is_err() || is_over() {
-                return made;
+                return;
             }
         }
+        if search.is_finished() {
+            break;
+        }
     }
+    search.modules = crew.modules().to_vec();
     let found = seen.sites(&recipe.points, crew.modules());
     recipe.points.extend(scope.filter(crew.modules(), found));
     recipe.points.sort_unstable();
     recipe.points.dedup();
     recipe.donors = crew.recipe().donors;
     crew.stop();
-    made
 }
 
 #[derive(Default)]

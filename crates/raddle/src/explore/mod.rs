@@ -10,8 +10,9 @@
 //! crew        a worker and its successors
 //! search      one strategy, several workers
 //! verdict     what an execution came to
+//! monitors    what was seen in it besides: data races, leaks, output
 //! shrink      the same failure, smaller
-//! words, held, told   a failure as a finding: places, names, who holds what, the table
+//! words, held, told, race   a failure as a finding: places, names, who holds what, the table
 //! schedule    the .raddle file
 //! resume      an interrupted search
 //! ```
@@ -22,8 +23,10 @@ mod first_runs;
 mod held;
 mod interrupt;
 mod look;
-mod outcome;
+mod monitors;
+pub mod outcome;
 mod progress;
+mod race;
 mod resume;
 pub mod schedule;
 mod scope;
@@ -31,17 +34,20 @@ mod search;
 mod shrink;
 pub mod told;
 pub mod verdict;
+pub mod watch;
 pub mod words;
 pub mod worker;
 
 pub use args::Args;
 pub use first_runs::{build_id, is_rust};
+pub use interrupt::{came as interrupted, watch as watch_for_interrupts};
 
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use raddle_binary::Module;
 use raddle_explore::Limits;
 use raddle_wire::explore::flag;
 
@@ -74,6 +80,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
     let mut recipe = recipe(&args, program, runtime);
     let build_id = build_id(&recipe.program.path);
+    // Where older values can be read, which of them is a choice that an operation must be there for.
+    if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc {
+        recipe.quiet = Module::open(&recipe.program.path).map(|m| m.quiet_sites()).unwrap_or_default();
+    }
     let resume_file = resume::path(folder, &outcome::program_name(&recipe));
     let saved = match args.search.resume {
         true => Some(Saved::read(&resume_file, &build_id)?),
@@ -96,9 +106,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         "no schedule came to its end in {} s: give it more time with --seconds",
         args.search.limit()
     );
-    if !recipe.program.has_runtime && !seen.instrumented && !args.search.resume {
+    if recipe.flags & flag::PLAIN != 0 {
         notes.say(&format!(
-            "`{}` is not instrumented: its calls that synchronise were explored, its accesses to memory were not seen",
+            "`{}` is not instrumented: its calls that synchronise, wait, allocate and free were explored; its accesses to memory and its \
+             atomic operations were not seen, so no race and no use after free is found, and a loop that spins on one of them is a hang. \
+             Build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`",
             recipe.program.path.display()
         ));
     }
@@ -118,6 +130,9 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         (!args.search.no_spurious, flag::SPURIOUS),
         (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
         (args.search.memory == args::Memory::C11, flag::C11),
+        (args.search.races, flag::RACES),
+        (args.search.leaks, flag::LEAKS),
+        (args.search.same_output, flag::OUTPUT),
     ];
     Recipe {
         program,
@@ -130,7 +145,9 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         slots: SLOTS,
         max_steps: args.search.max_steps,
         points: Vec::new(),
+        quiet: Vec::new(),
         patience: Duration::from_secs_f64(args.search.patience),
+        watch: watch::Watch::default(),
     }
 }
 
@@ -149,6 +166,9 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     }
     let limit = Duration::from_secs_f64((options.limit() / 3.0).clamp(2.0, 10.0));
     let seen = first_runs::see(recipe, &scope, options.races, limit)?;
+    if !recipe.program.has_runtime && !seen.instrumented {
+        recipe.flags |= flag::PLAIN;
+    }
     recipe.points.clone_from(&seen.points);
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
     let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };
@@ -157,7 +177,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     let strategy = Searcher::by_name(name, options.seed, limits).context("no such strategy")?;
     let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
     if !seen.points.is_empty() || seen.cut_off {
-        search.schedules = look::complete(recipe, &scope, options.seed, &|| clock.is_over());
+        look::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
     }
     search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
     Ok((seen, search))

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use raddle_explore::Op;
-use raddle_finding::{Finding, Report, Stat};
+use raddle_finding::{Finding, Kind, Report, Stat};
+use raddle_wire::explore::flag;
 
 use super::args::Args;
 use super::crew::{Crew, Notes};
@@ -76,13 +77,19 @@ impl Results {
             report.stats.insert("first_failure".into(), Stat::from(first.after));
         }
         let mut passing = std::mem::take(&mut self.search.passing);
-        let recipe = Recipe { slots: 1, ..self.recipe.clone() };
         let never = || false;
-        let mut crew = Crew::new(recipe, &self.notes, &never);
         let mut places = Places::new();
+        let mut crew: Option<Crew<'_>> = None;
         for failure in failures {
             let original = failure.clone();
-            let small = shrink::shrink(failure, &self.search.usual, &mut crew, &mut passing, SHRINK)
+            // Where every access is a step, schedules mean something else.
+            if crew.as_ref().is_none_or(|c| (c.recipe().flags ^ failure.flags) & flag::ALL_DATA != 0) {
+                let flags = self.recipe.flags | failure.flags;
+                let recipe = Recipe { slots: 1, flags, ..self.recipe.clone() };
+                crew.replace(Crew::new(recipe, &self.notes, &never)).into_iter().for_each(Crew::stop);
+            }
+            let Some(crew) = &mut crew else { continue };
+            let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
             let path = self.write(&small, &args.search.schedules_to)?;
@@ -90,7 +97,7 @@ impl Results {
             finding.notes.extend(notes(&small, &self.search));
             report.findings.push(finding);
         }
-        crew.stop();
+        crew.into_iter().for_each(Crew::stop);
         if args.report.format == Format::Text {
             self.say_how_far(&mut places);
         }
@@ -115,7 +122,7 @@ impl Results {
     }
 
     fn is_c11(&self) -> bool {
-        self.recipe.flags & raddle_wire::explore::flag::C11 != 0
+        self.recipe.flags & flag::C11 != 0
     }
 
     /// What loads could read, and whether more would have been worth the time (4.5).
@@ -144,16 +151,18 @@ impl Results {
             folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
             environment: schedule::environment(),
             build_id: self.build_id.clone(),
-            flags: self.recipe.flags,
+            flags: self.recipe.flags | small.failure.flags,
             max_steps: self.recipe.max_steps,
             donors: self.recipe.donors,
             points: self.recipe.points.iter().map(|p| format!("{p:x}")).collect(),
+            quiet: schedule::quiet_in_words(&self.recipe.quiet),
             expected: Expected {
                 kind: small.failure.kind.name().into(),
                 number: small.failure.what,
                 message: small.failure.facts.sentence.clone(),
                 usual_status: self.search.usual.status,
                 usual_panics: self.search.usual.panics,
+                usual_output: self.search.usual.output.map(|hash| format!("{hash:x}")),
             },
         };
         let text = Schedule { head, steps: small.failure.trace.steps.clone() }.write();
@@ -186,7 +195,7 @@ impl Results {
         if !self.is_c11() {
             add("beyond_sc", Stat::Bool(self.search.overtaking.is_some()));
         }
-        add("fork", Stat::Bool(self.recipe.flags & raddle_wire::explore::flag::FORK != 0));
+        add("fork", Stat::Bool(self.recipe.flags & flag::FORK != 0));
         add("interrupted", Stat::Bool(interrupt::came()));
     }
 }
@@ -199,6 +208,9 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
         search.strategy.name(),
         if small.fewest { ", and with fewer it does not happen" } else { "" }
     )];
+    if small.failure.kind == Kind::NonDeterminism {
+        notes.push(format!("the first schedule printed `{}`", search.printed));
+    }
     if !small.again {
         notes.push("it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into());
     }
@@ -206,7 +218,7 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
 }
 
 /// Writes `folder/NAME-1.raddle`, or the next number that is free.
-fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     for n in 1.. {
         let path = match folder == Path::new(".") {
             true => PathBuf::from(format!("{name}-{n}.raddle")),

@@ -98,7 +98,7 @@ mod tests {
             points: vec![1, 2],
             donors: 4,
             flags: 0,
-            usual: Usual { status: 0, panics: Some(1), rust: false },
+            usual: Usual { status: 0, panics: Some(1), rust: false, output: None },
             most: Most { threads: 3, steps: 40, preemptions: 2 },
             schedules: 12,
             seconds: 0.5,

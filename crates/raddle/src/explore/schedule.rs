@@ -55,6 +55,9 @@ pub struct Head {
     pub donors: u32,
     /// Accesses that are scheduling points: program counters, hexadecimal.
     pub points: Vec<String>,
+    /// Atomic operations that are none: addresses in the executable's file, each as how far it is from the one before, hexadecimal.
+    #[serde(default)]
+    pub quiet: String,
     pub expected: Expected,
 }
 
@@ -70,6 +73,9 @@ pub struct Expected {
     pub usual_status: i32,
     #[serde(default)]
     pub usual_panics: Option<u32>,
+    /// A hash of what the program usually prints, hexadecimal.
+    #[serde(default)]
+    pub usual_output: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -131,9 +137,27 @@ impl Schedule {
         self.head.points.iter().filter_map(|p| u64::from_str_radix(p, 16).ok()).collect()
     }
 
+    /// What [`quiet_in_words`] wrote; nothing where it is something else.
+    pub fn quiet(&self) -> Vec<u64> {
+        let mut at = 0u64;
+        let mut next = |step: &str| {
+            at = at.wrapping_add(u64::from_str_radix(step, 16).ok()?);
+            Some(at)
+        };
+        self.head.quiet.split_whitespace().map(&mut next).collect::<Option<_>>().unwrap_or_default()
+    }
+
     pub fn words(&self) -> Vec<OsString> {
         self.head.command.iter().map(OsString::from).collect()
     }
+}
+
+/// Sorted addresses, in few characters.
+pub fn quiet_in_words(sites: &[u64]) -> String {
+    let before = std::iter::once(&0).chain(sites);
+    let steps: Vec<String> =
+        sites.iter().zip(before).map(|(at, before)| format!("{:x}", at - before)).collect();
+    steps.join(" ")
 }
 
 fn parse_step(line: &str) -> Option<Step> {
@@ -197,6 +221,17 @@ mod tests {
     fn what_is_written_is_read() {
         let schedule = Schedule::parse("x", ONE).unwrap();
         assert_eq!(Schedule::parse("x", &schedule.write()).unwrap(), schedule);
+    }
+
+    #[test]
+    fn quiet_operations_are_kept() {
+        let mut schedule = Schedule::parse("x", ONE).unwrap();
+        assert!(schedule.quiet().is_empty(), "version 1 had none at first");
+        schedule.head.quiet = quiet_in_words(&[0x1000, 0x1005, 0x20_0000]);
+        assert_eq!(schedule.head.quiet, "1000 5 1feffb");
+        assert_eq!(Schedule::parse("x", &schedule.write()).unwrap().quiet(), [0x1000, 0x1005, 0x20_0000]);
+        schedule.head.quiet = "1000 x".into();
+        assert!(schedule.quiet().is_empty());
     }
 
     #[test]

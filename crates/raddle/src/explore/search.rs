@@ -14,10 +14,11 @@ use raddle_explore::{
     AnyStrategy, Limits, Op, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView,
 };
 use raddle_finding::Kind;
-use raddle_wire::explore::outcome;
+use raddle_wire::explore::{flag, outcome};
 use serde::{Deserialize, Serialize};
 
 use super::crew::{Crew, CrewError, Notes};
+use super::monitors;
 use super::scope::Scoped;
 use super::verdict::{Failure, Usual, Verdict, ends_as_usual, judge};
 use super::worker::{Ending, Execution, Recipe};
@@ -95,6 +96,8 @@ pub struct Search {
     pub scoped: Option<Scoped>,
     /// A load, and a store of its thread that it could have passed with an effect that no interleaving has (4.5).
     pub overtaking: Option<(Op, Option<Op>)>,
+    /// What the first execution that ended well printed, if that is watched.
+    pub printed: String,
     handed_out: u64,
     most_schedules: u64,
     keep_going: bool,
@@ -119,6 +122,7 @@ impl Search {
             alone: false,
             scoped: None,
             overtaking: None,
+            printed: String::new(),
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
             keep_going,
@@ -143,12 +147,40 @@ impl Search {
         Some(order)
     }
 
-    fn observe(&mut self, order: &Order, e: &Execution<'_>) {
+    /// An execution with a point at every access, before the search. Whether it goes round in circles can not be told: any loop is
+    /// many steps then.
+    pub fn look_at(&mut self, e: &Execution<'_>) {
+        self.count(e);
+        let verdict = judge(e, &self.usual);
+        self.measure(&e.view(verdict.outcome));
+        let argued = matches!(verdict.kind, Some(Kind::Hang | Kind::Livelock | Kind::Starvation));
+        let failed = Failure::of(e, verdict).filter(|_| !argued);
+        for failure in failed.into_iter().chain(monitors::seen(e, &self.usual)) {
+            self.add(Failure { flags: flag::ALL_DATA, ..failure });
+        }
+        self.note_output(e);
+    }
+
+    fn count(&mut self, e: &Execution<'_>) {
         self.schedules += 1;
         if e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT && e.slot.detail == 0 {
             // The first run, which told what is usual, may have met the failure itself.
             self.usual.status = 0;
         }
+    }
+
+    /// What the first execution that ends well prints is usual.
+    fn note_output(&mut self, e: &Execution<'_>) {
+        if let (None, Some(output), true) =
+            (self.usual.output, monitors::output(e), ends_as_usual(e, &self.usual))
+        {
+            self.usual.output = Some(output.hash);
+            self.printed = output.text();
+        }
+    }
+
+    fn observe(&mut self, order: &Order, e: &Execution<'_>) {
+        self.count(e);
         let mut verdict = judge(e, &self.usual);
         if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
             // Bad manners, and no reason to stop looking for worse.
@@ -168,6 +200,10 @@ impl Search {
         } else if verdict.outcome == Outcome::Passed && self.passing.len() < PASSING {
             self.passing.push(view.to_trace());
         }
+        for failure in monitors::seen(e, &self.usual) {
+            self.add(failure);
+        }
+        self.note_output(e);
         if ends_as_usual(e, &self.usual) {
             self.note_panics(e);
         }

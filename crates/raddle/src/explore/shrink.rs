@@ -33,13 +33,13 @@ pub fn shrink(
     limit: Duration,
 ) -> Result<Small> {
     let deadline = Instant::now() + limit;
-    let (what, after) = (failure.what, failure.after);
+    let (what, after, flags) = (failure.what, failure.after, failure.flags);
     let shrunk = if worth_it(&failure) {
         let mut execute = |order: &Order| -> Trace {
             if Instant::now() >= deadline || super::interrupt::came() {
                 return lost();
             }
-            execute(crew, order, usual, passing).unwrap_or_else(|_| lost())
+            execute(crew, order, (usual, what), passing).unwrap_or_else(|_| lost())
         };
         shrink::shrink(failure.trace.clone(), BUDGET, &mut execute)
     } else {
@@ -50,12 +50,12 @@ pub fn shrink(
     let mut last = None;
     crew.post(Order::replay(shrunk.trace.view().choices()));
     while crew.in_flight() > 0 {
-        crew.turn(&mut |_, e| last = Failure::of(&e, judge(&e, usual)))?;
+        crew.turn(&mut |_, e| last = Failure::wanted(&e, usual, what))?;
     }
     let again = last.filter(|f| f.what == what);
     Ok(Small {
         again: again.is_some(),
-        failure: again.map_or(failure, |f| Failure { after, ..f }),
+        failure: again.map_or(failure, |f| Failure { after, flags, ..f }),
         fewest: shrunk.fewest_preemptions && in_time,
     })
 }
@@ -69,11 +69,20 @@ fn lost() -> Trace {
     Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Lost, divergence: None }
 }
 
-fn execute(crew: &mut Crew<'_>, order: &Order, usual: &Usual, passing: &mut Vec<Trace>) -> Result<Trace> {
+/// Makes one execution, and holds it against the failure that is looked for.
+fn execute(
+    crew: &mut Crew<'_>,
+    order: &Order,
+    (usual, what): (&Usual, u32),
+    passing: &mut Vec<Trace>,
+) -> Result<Trace> {
     let mut made = None;
     crew.post(order.clone());
     while made.is_none() && crew.in_flight() > 0 {
-        crew.turn(&mut |_, e| made = Some(e.trace(judge(&e, usual).outcome)))?;
+        crew.turn(&mut |_, e| {
+            let failure = Failure::wanted(&e, usual, what);
+            made = Some(failure.map_or_else(|| e.trace(judge(&e, usual).outcome), |f| f.trace));
+        })?;
     }
     let made = made.unwrap_or_else(lost);
     if made.outcome == Outcome::Passed && passing.len() < PASSING {

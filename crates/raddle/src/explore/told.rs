@@ -13,6 +13,8 @@ use raddle_finding::{
 use raddle_wire::explore::{End, FRAMES};
 
 use super::held::{Held, cycle, held};
+use super::monitors::Seen;
+use super::race;
 use super::verdict::{Failure, circling};
 use super::words::{Words, lock_of};
 use crate::places::{Mapped, Places};
@@ -31,6 +33,9 @@ pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, module
     let explanation = explain::nearest(failure.trace.view(), candidates.iter().copied())
         .map(|i| explain::explain(failure.trace.view(), candidates[i]))
         .unwrap_or_default();
+    if let Some(Seen::Race(found)) = &failure.facts.seen {
+        return race::finding(found, steps, &mut words);
+    }
     let held = held(steps);
     let teller = Teller { failure, steps, held, explanation };
     // That an execution which was cut off would never have ended is an argument, not an observation.
@@ -74,7 +79,15 @@ impl Teller<'_> {
 
     fn accesses(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let mut deeds = Vec::new();
-        if matches!(self.failure.kind, Kind::Deadlock | Kind::Livelock) {
+        if let Some(Seen::Leak(leak)) = &self.failure.facts.seen {
+            let n = leak.frames.iter().position(|f| *f == 0).unwrap_or(leak.frames.len());
+            let stack = words.stack(&leak.frames[..n]);
+            let thread = ThreadId(leak.thread as u16);
+            finding.accesses.push(self.access(words, thread, Deed::Allocate, stack));
+            deeds.push("allocated what is lost".into());
+        } else if matches!(self.failure.kind, Kind::NonDeterminism) {
+            // It is nobody's deed: the execution ran to its end.
+        } else if matches!(self.failure.kind, Kind::Deadlock | Kind::Livelock) {
             self.everybody(words, finding, &mut deeds);
         } else {
             self.who_failed(words, finding, &mut deeds);
@@ -225,6 +238,9 @@ impl Teller<'_> {
             }
             return;
         }
+        if self.failure.facts.seen.is_some() {
+            return;
+        }
         let thread = ThreadId(self.failure.facts.thread);
         let end = self.ends().find(|end| end.thread == thread);
         let stack = end.map(|end| words.stack(&self.frames_of(end))).unwrap_or_default();
@@ -258,26 +274,10 @@ impl Teller<'_> {
 
     /// Who the threads and locks are.
     fn introduce(&self, words: &mut Words<'_>, finding: &mut Finding) {
-        for step in self.steps.iter().filter(|s| s.op.kind() == OpKind::Create) {
-            let label = words.thread(ThreadId(step.op.object as u16));
-            let in_table = finding.interleaving.as_ref().is_some_and(|i| i.threads.contains(&label));
-            if !in_table && !finding.accesses.iter().any(|a| a.thread == label) {
-                continue;
-            }
-            let running = !self
-                .failure
-                .facts
-                .ends
-                .iter()
-                .any(|e| u64::from(e.thread.0) == step.op.object && e.ended != 0);
-            finding.threads.push(Thread {
-                label,
-                name: None,
-                created_by: Some(words.thread(step.thread)),
-                stack: words.frames(step.op.site),
-                running,
-            });
-        }
+        let ends = &self.failure.facts.ends;
+        introduce_threads(self.steps, words, finding, &|t| {
+            !ends.iter().any(|e| e.thread == t && e.ended != 0)
+        });
         for h in &self.held {
             let label = words.lock(h.lock);
             let taken =
@@ -290,6 +290,30 @@ impl Teller<'_> {
                 }
             }
         }
+    }
+}
+
+/// Who the threads of a finding are, by the steps that created them.
+pub(super) fn introduce_threads(
+    steps: &[Step],
+    words: &mut Words<'_>,
+    finding: &mut Finding,
+    runs: &dyn Fn(ThreadId) -> bool,
+) {
+    for step in steps.iter().filter(|s| s.op.kind() == OpKind::Create) {
+        let thread = ThreadId(step.op.object as u16);
+        let label = words.thread(thread);
+        let in_table = finding.interleaving.as_ref().is_some_and(|i| i.threads.contains(&label));
+        if !in_table && !finding.accesses.iter().any(|a| a.thread == label) {
+            continue;
+        }
+        finding.threads.push(Thread {
+            label,
+            name: None,
+            created_by: Some(words.thread(step.thread)),
+            stack: words.frames(step.op.site),
+            running: runs(thread),
+        });
     }
 }
 
@@ -308,14 +332,14 @@ fn deed(kind: Kind) -> &'static str {
 
 /// Rows, with a column for each thread that has one, by its number.
 #[derive(Default)]
-struct Rows {
-    threads: Vec<ThreadId>,
-    rows: Vec<Row>,
+pub(super) struct Rows {
+    pub threads: Vec<ThreadId>,
+    pub rows: Vec<Row>,
     last: Option<(ThreadId, u32, OpKind)>,
 }
 
 impl Rows {
-    fn add(&mut self, words: &mut Words<'_>, step: &Step, preempts: bool) {
+    pub fn add(&mut self, words: &mut Words<'_>, step: &Step, preempts: bool) {
         let key = (step.thread, step.op.site, step.op.kind());
         if self.last == Some(key)
             && !preempts
@@ -329,7 +353,7 @@ impl Rows {
         self.last = Some(key);
     }
 
-    fn push(&mut self, thread: ThreadId, text: String, frame: Option<Frame>, preempts: bool) {
+    pub fn push(&mut self, thread: ThreadId, text: String, frame: Option<Frame>, preempts: bool) {
         let column = match self.threads.binary_search(&thread) {
             Ok(column) => column,
             Err(column) => {
@@ -362,8 +386,8 @@ mod tests {
     }
 
     fn failure(kind: Kind, steps: Vec<Step>, ends: Vec<End>) -> Failure {
-        let facts = Facts { sentence: "it fails".into(), thread: 1, address: 0, ends };
-        Failure { kind, what: 1, facts, trace: trace(steps), after: 1 }
+        let facts = Facts { sentence: "it fails".into(), thread: 1, address: 0, ends, seen: None };
+        Failure { kind, what: 1, facts, trace: trace(steps), after: 1, flags: 0 }
     }
 
     fn told(failure: &Failure, passing: &[Trace]) -> Finding {

@@ -8,6 +8,7 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{End, outcome};
 
 use super::crew::{in_words, signal_name};
+use super::monitors::{self, Seen};
 use super::worker::{Ending, Execution};
 
 /// How the program ends when nothing is wrong.
@@ -18,6 +19,8 @@ pub struct Usual {
     pub panics: Option<u32>,
     /// It is a program in Rust: [`PANIC_STATUS`] says that it panicked.
     pub rust: bool,
+    /// A hash of what the first execution that ended well printed, if that counts.
+    pub output: Option<u64>,
 }
 
 /// With this status Rust ends a program whose first thread panics.
@@ -32,6 +35,8 @@ pub struct Facts {
     pub thread: u16,
     pub address: u64,
     pub ends: Vec<End>,
+    /// What a monitor saw, if it was one that was asked for.
+    pub seen: Option<Seen>,
 }
 
 /// An execution that failed.
@@ -44,6 +49,8 @@ pub struct Failure {
     pub trace: Trace,
     /// How many schedules had been made when it was found, itself included.
     pub after: u64,
+    /// Flags that the execution was made under beside those of all others.
+    pub flags: u32,
 }
 
 /// How an execution ended, for the strategies; and the kind, if it failed.
@@ -204,8 +211,15 @@ impl Failure {
             thread: if finished { e.slot.thread as u16 } else { last },
             address: e.slot.address,
             ends: ends(e).to_vec(),
+            seen: None,
         };
-        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0 })
+        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0 })
+    }
+
+    /// For somebody who looks for failure `what`: that one, if it is there, else what the execution came to.
+    pub fn wanted(e: &Execution<'_>, usual: &Usual, what: u32) -> Option<Failure> {
+        let seen = monitors::seen(e, usual).into_iter().find(|f| f.what == what);
+        seen.or_else(|| Failure::of(e, judge(e, usual)))
     }
 }
 
@@ -281,7 +295,7 @@ pub mod tests {
         // SAFETY: the memory is one slot's, and used here only.
         let slot = unsafe { parts(&header, memory.as_mut_ptr().cast()) }.slot;
         set(slot);
-        then(Execution { slot, steps: &[], wide: &[], ending: Ending::Finished })
+        then(Execution { slot, steps: &[], wide: &[], ending: Ending::Finished, watched: None })
     }
 
     pub fn exits(status: u64, panics: u32) -> impl FnOnce(&mut Slot) {

@@ -18,10 +18,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_explore::{Order, Outcome, Step, Trace, TraceView};
-use raddle_wire::config::{Config, Mode};
+use raddle_wire::config::{self, Config, Mode};
 use raddle_wire::explore::{self, Header, Parts, Slot, status};
 use rustix::thread::futex;
 
+use super::watch::{Watch, Watched};
 use crate::install::Runtime;
 use crate::places::Mapped;
 use crate::run::launch;
@@ -46,8 +47,12 @@ pub struct Recipe {
     pub max_steps: u32,
     /// Sorted program counters of accesses that are scheduling points.
     pub points: Vec<u64>,
+    /// Sorted addresses, as the executable's file has them, behind atomic operations that are none.
+    pub quiet: Vec<u64>,
     /// How long a worker may take to its first thread, and to its next step.
     pub patience: Duration,
+    /// What is to be known of each execution beside its steps.
+    pub watch: Watch,
 }
 
 /// Why a worker is no more, or of no use.
@@ -84,6 +89,8 @@ pub struct Execution<'a> {
     pub steps: &'a [Step],
     pub wide: &'a [u64],
     pub ending: Ending,
+    /// What else was asked for.
+    pub watched: Option<&'a Watched>,
 }
 
 impl<'a> Execution<'a> {
@@ -107,6 +114,7 @@ pub struct Worker {
     /// What was mapped when it got ready.
     pub modules: Vec<Mapped>,
     patience: Duration,
+    watched: Option<Watched>,
     /// Orders done and steps made when it last moved, and when that was.
     moved: (u32, u32, Instant),
 }
@@ -115,6 +123,7 @@ impl Recipe {
     fn header(&self) -> Header {
         let mut header = Header::new(self.slots, self.max_steps, self.flags, self.donors, self.max_steps);
         header.points = self.points.len() as u32;
+        header.quiet = self.quiet.len() as u32;
         header
     }
 
@@ -125,7 +134,8 @@ impl Recipe {
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
             .tempdir()
             .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
-        let mut page = Config::new(Mode::Explore, 0, 0).as_bytes().to_vec();
+        let plain = if self.flags & explore::flag::PLAIN != 0 { config::flag::PLAIN } else { 0 };
+        let mut page = Config::new(Mode::Explore, 0, plain).as_bytes().to_vec();
         page.resize(4096, 0);
         std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;
         let header = self.header();
@@ -138,6 +148,8 @@ impl Recipe {
         unsafe {
             let table = memory.as_mut_ptr().add(header.points_at()).cast::<u64>();
             std::ptr::copy_nonoverlapping(self.points.as_ptr(), table, self.points.len());
+            let table = memory.as_mut_ptr().add(header.quiet_at()).cast::<u64>();
+            std::ptr::copy_nonoverlapping(self.quiet.as_ptr(), table, self.quiet.len());
             memory.as_mut_ptr().cast::<Header>().write(header);
         }
         Ok((folder, memory))
@@ -155,17 +167,28 @@ impl Recipe {
         command
     }
 
+    /// Where what the program prints goes: nowhere, or where the runtime looks it up.
+    fn output(&self, folder: &std::path::Path) -> Result<Stdio> {
+        if self.flags & explore::flag::OUTPUT == 0 {
+            return Ok(Stdio::null());
+        }
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(folder.join("output"));
+        Ok(file.context("cannot make the file for what the program prints")?.into())
+    }
+
     /// Starts a worker and waits until it takes orders.
     pub fn start(&self, is_over: &(dyn Fn() -> bool + Sync)) -> Result<Result<Worker, Trouble>> {
         let (folder, memory) = self.session()?;
         let mut command = self.command(folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(self.output(folder.path())?).stderr(Stdio::null());
+        let watched = self.watch.open(folder.path(), &mut command)?;
         apart(&mut command);
         let child =
             command.spawn().with_context(|| format!("cannot start {}", self.program.path.display()))?;
         let moved = (0, 0, Instant::now());
         let (orders, modules, patience) = (VecDeque::new(), Vec::new(), self.patience);
-        let mut worker = Worker { folder, memory, child, orders, taken: 0, modules, patience, moved };
+        let mut worker =
+            Worker { folder, memory, child, orders, taken: 0, modules, patience, watched, moved };
         Ok(worker.get_ready(is_over).map(|()| worker))
     }
 }
@@ -220,7 +243,7 @@ impl Worker {
                 return Err(Trouble::Silent);
             }
         }
-        self.modules = modules(self.child.id());
+        self.modules = modules(self.header().owner.load(Acquire));
         Ok(())
     }
 
@@ -246,6 +269,9 @@ impl Worker {
 
     /// Gives the worker an order. There must be room.
     pub fn post(&mut self, order: Order) {
+        if let Some(watched) = &self.watched {
+            watched.begin();
+        }
         write(self.parts(self.orders.len() as u32), &order);
         let (idle, posted) = (self.orders.is_empty(), &self.header().posted);
         posted.fetch_add(1, SeqCst);
@@ -316,7 +342,10 @@ impl Worker {
         let (n, w) = ((slot.steps as usize).min(steps.len()), (slot.wide as usize).min(wide.len()));
         let died = slot.outcome == explore::outcome::NONE && ending == Ending::Finished;
         let ending = if died { Ending::Died(None) } else { ending };
-        Some((self.orders.front()?, Execution { slot, steps: &steps[..n], wide: &wide[..w], ending }))
+        Some((
+            self.orders.front()?,
+            Execution { slot, steps: &steps[..n], wide: &wide[..w], ending, watched: self.watched.as_ref() },
+        ))
     }
 
     /// The oldest order is dealt with; its slot is free.
@@ -361,7 +390,7 @@ pub fn write(parts: Parts<'_>, order: &Order) {
 }
 
 /// The files that a process has mapped.
-fn modules(pid: u32) -> Vec<Mapped> {
+fn modules(pid: u64) -> Vec<Mapped> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     maps.lines().filter_map(mapped).collect()
 }

@@ -46,6 +46,7 @@ pub fn run(recipe: &Recipe, schedule: &Schedule) -> Result<ExitCode> {
     let (folder, memory) = recipe.session()?;
     // SAFETY: the mapping is a session as `session` has written it, and nobody else has it yet.
     unsafe {
+        (*memory.as_mut_ptr().cast::<Header>()).wanted = schedule.head.expected.number;
         let header = &*memory.as_ptr().cast::<Header>();
         let slot = explore::parts(header, memory.as_mut_ptr().add(header.slot_at(0)));
         write(slot, &Order::replay(schedule.choices()));

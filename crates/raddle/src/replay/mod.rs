@@ -27,6 +27,7 @@ use crate::explore::crew::{Crew, Notes};
 use crate::explore::schedule::Schedule;
 use crate::explore::told;
 use crate::explore::verdict::{Failure, Usual, judge};
+use crate::explore::watch::Watch;
 use crate::explore::worker::Recipe;
 use crate::explore::{build_id, is_rust};
 use crate::install::Runtime;
@@ -94,7 +95,9 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         slots: 1,
         max_steps: head.max_steps.clamp(1, 10_000_000),
         points: schedule.points(),
+        quiet: schedule.quiet(),
         patience: Duration::from_secs(u64::from(args.patience)),
+        watch: Watch::default(),
     })
 }
 
@@ -165,7 +168,8 @@ fn passing(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Vec<Trace> {
 fn usual(recipe: &Recipe, schedule: &Schedule) -> Usual {
     let expected = &schedule.head.expected;
     let rust = is_rust(&recipe.program.path);
-    Usual { status: expected.usual_status, panics: expected.usual_panics, rust }
+    let output = expected.usual_output.as_deref().and_then(|hash| u64::from_str_radix(hash, 16).ok());
+    Usual { status: expected.usual_status, panics: expected.usual_panics, rust, output }
 }
 
 fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Vec<Mapped>)> {
@@ -177,11 +181,10 @@ fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Ve
     let mut made = None;
     while made.is_none() && crew.in_flight() > 0 {
         crew.turn(&mut |_, e| {
-            let verdict = judge(&e, &usual);
-            let failure = Failure::of(&e, verdict);
-            let same_kind = failure.as_ref().is_some_and(|f| f.kind.name() == expected.kind);
-            let again = same_kind && matches!(verdict.outcome, Outcome::Failed { .. });
-            made = Some(Made { trace: e.trace(verdict.outcome), failure, again });
+            let failure = Failure::wanted(&e, &usual, expected.number);
+            let again = failure.as_ref().is_some_and(|f| f.kind.name() == expected.kind);
+            let outcome = failure.as_ref().map_or(judge(&e, &usual).outcome, |f| f.trace.outcome);
+            made = Some(Made { trace: e.trace(outcome), failure, again });
         })?;
     }
     let modules = crew.modules().to_vec();

@@ -125,7 +125,8 @@ impl Explain<'_> {
             Mode::Hb => Confidence::Confirmed,
             Mode::Hybrid | Mode::Fast => Confidence::Suspected,
         };
-        let mut finding = Finding::new(Kind::DataRace, confidence, message(&now, &before, location.as_ref()));
+        let mut finding =
+            Finding::new(Kind::DataRace, confidence, race_message(&now, &before, location.as_ref()));
         if before.stack.is_empty() && self.history > 0 {
             finding.notes.push(
                 "the history no longer reaches back to the earlier access: a smaller input may help".into(),
@@ -273,7 +274,8 @@ fn lock_label(held: &HeldLock) -> String {
     if held.read != 0 { format!("L{} (read)", held.lock) } else { format!("L{}", held.lock) }
 }
 
-fn message(now: &Access, before: &Access, location: Option<&Location>) -> String {
+/// A data race in a sentence.
+pub fn race_message(now: &Access, before: &Access, location: Option<&Location>) -> String {
     let on = match location {
         Some(Location::Global { name, .. }) => format!(" on `{name}`"),
         Some(Location::Heap { size, .. }) => format!(" on a heap block of {size} bytes"),

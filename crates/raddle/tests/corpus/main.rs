@@ -1,7 +1,8 @@
 //! Runs every program of `corpus/` under `raddle run` and compares what is found with what its comments expect.
 //!
 //! One test a program and compiler; each builds once and runs in all three modes. `corpus/README.md` is the format.
-//! `cargo test --test corpus -- NAME` runs those whose path contains NAME; `RADDLE_BLESS=1` writes golden files anew.
+//! `cargo test --test corpus -- NAME` runs those whose path contains NAME; `RADDLE_BLESS=1` writes golden files anew;
+//! `RADDLE_REPEAT=20` runs each program so often in each mode, which shows the ones that depend on timing.
 
 mod build;
 mod compare;
@@ -77,6 +78,10 @@ fn run_case(case: &build::MultiCase) -> Result<(), Failed> {
     Ok(())
 }
 
+fn repeat() -> u32 {
+    std::env::var("RADDLE_REPEAT").map_or(1, |n| n.parse().expect("RADDLE_REPEAT is a number"))
+}
+
 fn check(
     built: &build::Built,
     files: &[PathBuf],
@@ -84,9 +89,12 @@ fn check(
     compiler: &str,
 ) -> Result<(), Failed> {
     for mode in expect::MODES {
-        let outcome = built.run(program, mode)?;
-        compare::compare(&outcome, files, program, mode)
-            .map_err(|e| Failed::from(format!("{compiler}, --mode {mode}: {e}\n{}", outcome.text())))?;
+        for time in 1..=repeat() {
+            let outcome = built.run(program, mode)?;
+            compare::compare(&outcome, files, program, mode).map_err(|e| {
+                Failed::from(format!("{compiler}, --mode {mode}, run {time}: {e}\n{}", outcome.text()))
+            })?;
+        }
     }
     if program.golden && compiler == "gcc" {
         golden::compare(built, &files[0], program)?;

@@ -35,6 +35,17 @@ impl Program {
         Ok(program)
     }
 
+    /// The options that turn its monitors on.
+    pub fn monitor_options(&self) -> Vec<&'static str> {
+        let option = |name: &String| match name.as_str() {
+            "race" => "--races",
+            "leak" => "--leaks",
+            "output" => "--same-output",
+            other => panic!("no monitor is called {other}"),
+        };
+        self.monitors.iter().map(option).collect()
+    }
+
     fn directive(&mut self, text: &str) -> Option<()> {
         let (name, value) = text.split_once(':').unwrap_or((text, ""));
         let words = || value.split_whitespace().map(str::to_owned).collect();

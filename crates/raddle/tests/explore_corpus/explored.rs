@@ -24,7 +24,7 @@ pub fn check(file: &Path, program: &Program, compiler: &str) -> Result<(), Faile
     let short = program.expected.as_ref().is_some_and(Vec::is_empty) && !crate::is_all();
     let seconds = if short { SHORT } else { SECONDS };
     command.args(["explore", "--seconds", &seconds.to_string(), "--format", "json", "-o"]).arg(&report);
-    command.args(&program.options);
+    command.args(program.monitor_options()).args(&program.options);
     command.arg("--").arg(&executable).args(&program.args).current_dir(folder.path());
     let output = within(Duration::from_secs(3 * SECONDS), command)?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -101,7 +101,7 @@ fn compare(report: &Value, status: Option<i32>, file: &Path, program: &Program) 
         if !marks.is_empty() && !lines.iter().all(|line| marks.contains(line)) {
             return Err(format!("{kind} at lines {lines:?}, and expected was {marks:?}"));
         }
-        if kind != "data-race" && finding["schedule"].as_str().is_none() {
+        if finding["schedule"].as_str().is_none() {
             return Err("a finding without a schedule".into());
         }
     }

@@ -247,7 +247,7 @@ fn touch_update(t: &mut Thread, address: usize, size: usize, pc: usize, wrote: b
 /// memory, comes after.
 #[inline]
 fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
-    if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, address, pc)) || !is_watchable(address) {
+    if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, address, size, pc)) || !is_watchable(address) {
         return;
     }
     let flags = t.state | ATOMIC | if WRITE { 0 } else { READ };

@@ -341,8 +341,8 @@ fn is_private(address: usize, mine: u32) -> bool {
 /// The slow half of a probe of `SIZE` bytes within one granule.
 #[inline(always)]
 pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
-    if t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, pc) {
-        return;
+    if t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, SIZE, pc) {
+        return crate::trace::access(WRITE, address, SIZE, pc);
     }
     if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
@@ -368,12 +368,12 @@ fn again<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, p
 /// The gate is not wide open: may this access pass?
 #[cold]
 #[inline(never)]
-pub fn is_ignored<const WRITE: bool>(t: &Thread, address: usize, pc: usize) -> bool {
+pub fn is_ignored<const WRITE: bool>(t: &Thread, address: usize, len: usize, pc: usize) -> bool {
+    let ignore = if WRITE { gate::IGNORE_WRITES } else { gate::IGNORE_READS };
     if explore::is_on() {
-        explore::data(WRITE, address, pc);
+        explore::data(WRITE, address, len, t.gate & ignore == 0, pc);
         return true;
     }
-    let ignore = if WRITE { gate::IGNORE_WRITES } else { gate::IGNORE_READS };
     t.gate & gate::OPEN == 0
         || t.gate & ignore != 0
         || (t.gate & gate::IGNORE_SOME != 0 && crate::hub::plan::is_ignored(pc))

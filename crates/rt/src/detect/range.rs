@@ -21,8 +21,11 @@ pub fn access<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc:
     if WRITE && explore::is_on() {
         explore::memory::written(address, len);
     }
-    if len == 0 || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, pc)) || !is_watchable(address) {
-        return;
+    if len == 0
+        || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, len, pc))
+        || !is_watchable(address)
+    {
+        return crate::trace::range(WRITE, address, len, pc);
     }
     t.trace.range(t.sp, &t.held, kind, address, len, pc);
     each_granule::<WRITE>(t, address, len, pc);

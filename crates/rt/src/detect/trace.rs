@@ -362,20 +362,19 @@ fn decode(w: u64, next: u64) -> (Option<Event>, usize) {
 
 /// Return addresses from the top of a shadow stack, below `pc`.
 pub fn frames(stack: *mut usize, sp: *mut usize, pc: usize, to: &mut [u64]) -> usize {
-    let mut n = 0;
-    let mut put = |pc: usize| {
-        if n < to.len() && pc != 0 {
-            to[n] = pc as u64;
+    let (mut n, mut next, mut entry) = (0, pc, sp);
+    while n < to.len() {
+        if next != 0 {
+            to[n] = next as u64;
             n += 1;
         }
-    };
-    put(pc);
-    let mut entry = sp;
-    while entry > stack {
+        if entry <= stack {
+            break;
+        }
         // SAFETY: entries between the bottom and sp are valid.
         unsafe {
             entry = entry.sub(1);
-            put(*entry & !ENTERED);
+            next = *entry & !ENTERED;
         }
     }
     n

@@ -8,13 +8,12 @@
 //! gives a child some real time to end first.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::Ordering::Relaxed;
 
 use raddle_explore::OpKind;
 use raddle_wire::explore::outside;
 
 use super::point::{Breaks, End, point, wait};
-use super::{ON, Wait, is_on, op, retry_with_fork, state};
+use super::{Wait, is_on, op, retry_with_fork, state};
 use crate::sys;
 
 /// How long a child is given before others go first.
@@ -39,8 +38,7 @@ extern "C" fn in_child() {
     if !is_on() {
         return;
     }
-    ON.store(false, Relaxed);
-    state().running = false;
+    super::turn_off();
     sys::syscall(libc::SYS_prctl, [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
 }
 

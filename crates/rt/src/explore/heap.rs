@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use raddle_explore::{MAX_THREADS, OpKind};
 
 use super::point::point;
-use super::{Wait, fatal, is_on, op, state};
+use super::{Wait, fatal, is_on, leaks, op, races, state};
 use crate::sys;
 
 const LOG2_ARENA: usize = 32;
@@ -41,6 +41,7 @@ struct Arena {
 static LIST: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static KEPT: AtomicUsize = AtomicUsize::new(0);
+static USED: AtomicUsize = AtomicUsize::new(0);
 const MOST_FREED: usize = 1 << 22;
 
 pub fn prepare() {
@@ -74,8 +75,14 @@ pub fn used() -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
+/// What was allocated before the first execution.
+pub fn before_execution() -> (usize, usize) {
+    (RANGE.start, RANGE.start + USED.load(Relaxed))
+}
+
 /// What is freed from now on comes back after each execution.
 pub fn keep() {
+    USED.store(arena(0).used, Relaxed);
     KEPT.store(COUNT.load(Relaxed), Relaxed);
 }
 
@@ -109,7 +116,19 @@ pub fn allocate(n: usize, align: usize) -> *mut c_void {
         *((p - HEAD) as *mut Head) = Head { size: n, state: LIVE };
         core::ptr::write_bytes(p as *mut u8, 0, size);
     }
+    leaks::allocated(p, n);
     p as *mut c_void
+}
+
+/// Was the block at `p` given back?
+pub fn is_live(p: usize) -> bool {
+    // SAFETY: each block has a head.
+    unsafe { (*((p - HEAD) as *const Head)).state == LIVE }
+}
+
+/// Who allocated the block at `p`.
+pub fn owner(p: usize) -> usize {
+    (p - RANGE.start) >> LOG2_ARENA
 }
 
 /// The size of a block of ours.
@@ -125,6 +144,9 @@ pub fn free(p: *mut c_void, pc: usize) {
     if state().running {
         let n = head.size;
         point(op(OpKind::Free, at, pc).with_other((at + n) as u64), Wait::Nothing, pc);
+        if head.state == LIVE {
+            races::freed(at, n, pc);
+        }
     }
     if head.state != LIVE {
         if state().running {

@@ -1,30 +1,34 @@
-//! `--memory c11`: at a load, which of the values that the C11 model allows.
+//! What happens before what, and `--memory c11`: at a load, which of the values that the C11 model allows.
 //!
-//! The model is [`raddle_explore::stale`]; here it is told what happens. Program memory always has the newest values, and
+//! The model is [`raddle_explore::stale`]; here it is told what happens. It is there where stale values are asked for, or data races
+//! ([`super::races`]), which need its clocks only. Program memory always has the newest values, and
 //! a stale one is given to the loading thread alone, so all that is not an atomic operation of instrumented code (plain
 //! accesses, system calls, the C library) sees the newest. The model lies in memory of its own, which no snapshot has.
 //!
 //! What synchronises besides atomics is told by its scheduling point ([`did`]). Where it is not certain that something
 //! orders two threads (a semaphore's `getvalue`, two readers of one lock, a futex) it counts as if it did: that hides stale
-//! reads and never invents one.
+//! reads and races, and never invents one.
 
 use core::ffi::c_int;
 
+use raddle_explore::races::Deed;
 use raddle_explore::stale::{Model, Order, Place};
 use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::flag;
 
 use super::point::point;
 use super::sync::choose_by;
-use super::{Wait, has, op, state};
+use super::{Wait, has, op, races, state};
+use crate::detect::thread::current;
 use crate::sys;
 
 /// Sent signals order the sender before the handler.
 const SIGNALS: u64 = 1 << 61;
+const ANNOTATIONS: u64 = 1 << 60;
 
 /// The model, if it is asked for and an execution is under way.
 #[inline(always)]
-fn model() -> Option<&'static mut Model> {
+pub(super) fn model() -> Option<&'static mut Model> {
     let s = state();
     if s.memory.is_null() || !s.running {
         return None;
@@ -35,7 +39,7 @@ fn model() -> Option<&'static mut Model> {
 
 /// At the start of the process.
 pub fn prepare() {
-    if has(flag::C11) {
+    if has(flag::C11 | flag::RACES) {
         // Zeros are an empty model.
         state().memory = sys::pages(size_of::<Model>()).cast();
     }
@@ -60,18 +64,24 @@ pub fn load<T: Into<u128>>(address: usize, size: usize, order: c_int, now: T, pc
 
 #[cold]
 fn load_of_several(place: Place, order: Order, pc: usize) -> Option<u128> {
-    let n = model()?.candidates(state().current, place, order);
+    let me = state().current;
+    let count = model()?.clock(me).map(|c| c.next(me));
+    let n = if has(flag::C11) { model()?.candidates(me, place, order) } else { 1 };
     let granule = place.address & !7;
     let back = choose_by(n, op(OpKind::Choose, granule as usize, pc).with_other(place.address));
-    Some(model()?.load(state().current, place, order, back))
+    let value = model()?.load(me, place, order, back);
+    races::atomic(Deed::Load, &place, count, pc);
+    Some(value)
 }
 
 /// The thread is about to store `value`.
 #[inline]
 pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T) {
     if let Some(model) = model() {
-        let before = place(address, size, word(address, size));
-        model.store(state().current, before, Order::from_number(order), value.into());
+        let (before, me) = (place(address, size, word(address, size)), state().current);
+        let count = model.clock(me).map(|c| c.next(me));
+        model.store(me, before, Order::from_number(order), value.into());
+        races::atomic(Deed::Store, &before, count, current().caller);
     }
 }
 
@@ -80,22 +90,26 @@ pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T)
 pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int), old: T, wrote: bool) {
     if let Some(model) = model() {
         let (before, me) = (place(address, size, old.into()), state().current);
+        let count = model.clock(me).map(|c| c.next(me));
+        let deed = if wrote { Deed::Store } else { Deed::Load };
         if wrote {
             model.rmw(me, before, Order::from_number(orders.0), word(address, size));
         } else {
             model.load(me, before, Order::from_number(orders.1), 0);
         }
+        races::atomic(deed, &before, count, current().caller);
     }
 }
 
 /// A fence. One that is seq_cst takes its place among those of the others.
 pub fn fence(order: c_int, pc: usize) {
-    let order = Order::from_number(order);
-    if order == Order::SeqCst {
-        match model() {
-            Some(_) => point(op(OpKind::Fence, 0, pc), Wait::Nothing, pc),
-            None => state().threads[state().current].fenced = true,
-        }
+    let mut order = Order::from_number(order);
+    if order == Order::SeqCst && has(flag::C11) {
+        point(op(OpKind::Fence, 0, pc), Wait::Nothing, pc);
+    } else if order == Order::SeqCst {
+        state().threads[state().current].fenced = true;
+        // Two of them do not synchronise by themselves.
+        order = Order::AcqRel;
     }
     if let Some(model) = model() {
         model.fence(state().current, order);
@@ -142,6 +156,10 @@ fn synchronises(o: &Op) {
             model.acquire(me, o.keys()[0]);
             model.release(me, o.keys()[0]);
         }
+        Timer => {
+            model.acquire(me, o.object);
+            model.release(me, o.object);
+        }
         Signal => model.release(me, SIGNALS | o.object),
         Join if s.threads[o.object as usize].ended => model.join(me, o.object as usize),
         Free => model.forget(o.object, o.other),
@@ -156,10 +174,50 @@ pub fn created(child: usize) {
     }
 }
 
-/// The running thread has run an initialiser to its end.
+/// The running thread comes past an initialiser, or is about to run it. One that threw happened before.
+pub fn initialises(at: usize) {
+    let s = state();
+    let me = s.current;
+    let Some(model) = model() else { return };
+    for i in (0..s.count).filter(|i| *i != me && s.threads[*i].initialisers.contains(&at)) {
+        model.join(me, i);
+    }
+    if let Some(free) = s.threads[me].initialisers.iter_mut().find(|i| **i == 0 || **i == at) {
+        *free = at;
+    }
+}
+
+/// What the running thread does comes after whoever has [`released`] this.
+pub fn acquired(at: usize) {
+    if let Some(model) = model() {
+        model.acquire(state().current, at as u64);
+    }
+}
+
+/// The running thread has come past an initialiser.
 pub fn initialised(at: usize) {
+    let s = state();
+    s.threads[s.current].initialisers.iter_mut().filter(|i| **i == at).for_each(|i| *i = 0);
+    released(at);
+}
+
+/// The running thread has run an initialiser to its end, or ends and gives up a mutex, or a FILE.
+pub fn released(at: usize) {
     if let Some(model) = model() {
         model.release(state().current, at as u64);
+    }
+}
+
+/// An annotation says that what the thread has done happened before whoever [`expects`] `key`.
+pub fn promises(key: usize) {
+    if let Some(model) = model() {
+        model.release(state().current, ANNOTATIONS | key as u64);
+    }
+}
+
+pub fn expects(key: usize) {
+    if let Some(model) = model() {
+        model.acquire(state().current, ANNOTATIONS | key as u64);
     }
 }
 

@@ -17,7 +17,11 @@
 //! cancel    a thread that asks another to end
 //! timers    timers and their callbacks, which are logical threads too
 //! fork      processes that the program makes, and waiting for them
-//! memory    stale values, as the C11 model allows them
+//! memory    happens-before, and stale values, as the C11 model allows them
+//! leaks     blocks that nothing points to at the end
+//! output    what is printed
+//! quiet     atomic operations that are no scheduling points
+//! races     the data races of the execution under way
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
 //! ```
@@ -41,10 +45,14 @@ pub mod cancel;
 mod fatal;
 pub mod fork;
 pub mod heap;
+mod leaks;
 pub mod memory;
 mod os_threads;
+mod output;
 mod peek;
 mod point;
+mod quiet;
+mod races;
 mod serve;
 pub mod signals;
 mod snapshot;
@@ -141,14 +149,23 @@ pub struct State {
     serve: serve::Serve,
     snapshot: snapshot::Snapshot,
     pub time: time::Time,
-    /// Null: loads read the newest values.
+    /// Null: loads read the newest values, and nobody asks what happens before what.
     memory: *mut raddle_explore::stale::Model,
+    /// Null: nobody asks for data races.
+    races: *mut raddle_explore::races::Races,
+    /// Null: nobody asks for leaks.
+    leaks: *mut leaks::Leaks,
+    quiet: quiet::Quiet,
+    /// A second name for what was descriptor 1; 0: nobody asks what is printed.
+    output: usize,
     /// Spurious wake-ups that this execution may still have.
     pub spurious: u32,
     /// Expiries of timers since the program's own threads last made a step.
     fruitless: u32,
     /// Logical threads that stand for timers.
     timers: u32,
+    /// Threads that are about to end the process.
+    ending: u32,
     /// Signals to the process that every thread blocks.
     arrived: u64,
 }
@@ -175,9 +192,20 @@ pub fn turn_on(header: *mut Header) {
     heap::prepare();
     time::prepare();
     memory::prepare();
+    quiet::prepare();
+    races::prepare();
+    leaks::prepare();
+    output::prepare();
+    crate::trace::prepare();
     prepare();
     fork::prepare();
     ON.store(true, Release);
+}
+
+/// The process runs as it is from now on: another one is explored, or this is a child of its.
+pub fn turn_off() {
+    ON.store(false, Relaxed);
+    state().running = false;
 }
 
 /// An operation at `pc`. The low half of a program counter is the same in every schedule, and the driver knows the rest.

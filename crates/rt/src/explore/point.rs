@@ -6,7 +6,10 @@ use raddle_wire::explore::{flag, outcome};
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
-use super::{Wait, cancel, fatal, has, memory as c11, op, os_threads, serve, signals, state, timers};
+use super::{
+    Wait, cancel, fatal, has, memory as c11, op, os_threads, quiet, races, serve, signals, state, timers,
+};
+use crate::trace;
 
 /// What may end a wait before what is waited for has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -38,6 +41,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
     let me = s.current;
     if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
         c11::did(&op);
+        trace::step(&op, wait != Wait::Nothing);
         return;
     }
     loop {
@@ -51,6 +55,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         t.pc = pc;
         schedule();
         c11::did(&op);
+        trace::step(&op, wait != Wait::Nothing);
         // A handler may have come first, and taken away what was waited for.
         let spurious = state().threads[me].spurious;
         if signals::run_handlers() == Ran::Nothing || wait.is_over(me) || spurious {
@@ -88,10 +93,12 @@ pub fn wait(op: Op, wait: Wait, timed: bool, breaks: Breaks, pc: usize) -> End {
         (t.timed, t.gives_up, t.breaks) = (false, false, Breaks::Nothing);
         let ran = signals::run_handlers();
         if gave_up {
+            trace::gave_up(&op);
             return End::GaveUp;
         }
         if spurious || wait.is_over(me) {
             c11::did(&op);
+            trace::step(&op, wait != Wait::Nothing);
             return End::Over;
         }
         if breaks > Breaks::Nothing && cancel::is_due(me) {
@@ -135,6 +142,7 @@ pub fn leave_for_good() -> ! {
 
 /// Who is next. Ends the execution when nobody can be, or it has gone on for too long.
 fn decide() -> usize {
+    trace::settle();
     find_enabled();
     let s = state();
     if s.enabled.is_empty() && !sees_outside() {
@@ -148,6 +156,9 @@ fn decide() -> usize {
     s.serve.recorded(&trace);
     if full || s.pilot.steps() >= s.serve.max_steps {
         fatal::ends(outcome::STEP_LIMIT, next.index());
+    }
+    if s.ending > 0 {
+        s.threads[..s.count].iter_mut().filter(|t| t.ends_process).for_each(|t| t.lets_pass += 1);
     }
     let t = &mut s.threads[next.index()];
     let kind = s.pending[next.index()].kind();
@@ -196,6 +207,9 @@ fn find_enabled() {
             give_up(i, OpKind::TimeOut, true);
         }
     }
+    if able && s.ending > 0 {
+        hold_back_exit();
+    }
     if s.timers > 0
         && let Some((i, reluctant)) = timers::next(able)
     {
@@ -208,6 +222,22 @@ fn find_enabled() {
             if !t.ended && t.may_wake && !t.timed && !t.wait.is_over(i) {
                 give_up(i, OpKind::Spurious, true);
             }
+        }
+    }
+}
+
+/// Steps for which a thread that ends the process lets others go first.
+const LAST_STEPS: u32 = 300;
+
+/// A program that ends while its threads run is most often meant to do their work first: to end it now is a choice that a thread
+/// is reluctant to make, for a while. Some threads never end.
+fn hold_back_exit() {
+    let s = state();
+    let ends = |i: &usize| s.threads[*i].ends_process && !s.threads[*i].ended;
+    for i in (0..s.count).filter(ends) {
+        let others = (0..s.count).any(|o| o != i && s.enabled.contains(ThreadId(o as u16)));
+        if others && s.threads[i].lets_pass < LAST_STEPS {
+            s.reluctant.insert(ThreadId(i as u16));
         }
     }
 }
@@ -252,16 +282,24 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     if !state().running {
         return;
     }
+    if quiet::is_quiet(pc) {
+        if super::heap::is_freed(address) {
+            fatal::use_after_free(address, pc);
+        }
+        return;
+    }
     let granule = address & !7;
     let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
     let o = op(kind, granule, pc).with_other(other as u64).with_bytes(address as u64, size);
-    memory(o.with_drain(drains), address, pc);
+    let o = o.with_drain(drains);
+    memory(if quiet::may_wait() { o.with_yields(true) } else { o }, address, pc);
 }
 
-/// Before a plain access. Those that the detector found racy are points (3.5).
+/// Before a plain access of `len` bytes. Those that the detector found racy are points (3.5). `counts`: the program does not
+/// want it to be ignored.
 #[cold]
 #[inline(never)]
-pub fn data(write: bool, address: usize, pc: usize) {
+pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     let s = state();
     if !s.running {
         return;
@@ -274,6 +312,9 @@ pub fn data(write: bool, address: usize, pc: usize) {
     }
     if write {
         c11::written(address, 1);
+    }
+    if counts {
+        races::plain(write, address, len, pc);
     }
 }
 

@@ -13,7 +13,7 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, memory, os_threads, state, threads, time};
+use super::{Logical, fatal, has, heap, leaks, memory, os_threads, output, races, state, threads, time};
 use crate::interpose::Real;
 use crate::sys;
 
@@ -114,6 +114,7 @@ pub fn prepare() {
 
 extern "C" fn last_at_exit() {
     if state().running {
+        output::flush();
         let status = state().serve.exit_status;
         finish_exit(status);
     }
@@ -129,7 +130,11 @@ pub fn exits(code: i32, pc: usize) {
     s.serve.exit_status = code;
     if s.running {
         let me = s.current;
+        s.threads[me].ends_process = true;
+        s.ending += 1;
         super::point(super::op(raddle_explore::OpKind::Exit, me, pc), super::Wait::Nothing, pc);
+        state().threads[me].ends_process = false;
+        state().ending -= 1;
     }
 }
 
@@ -163,6 +168,9 @@ pub fn begin(_pc: usize) {
         return;
     }
     s.serve.begun = true;
+    if !s.serve.child && !is_owner() {
+        return super::turn_off();
+    }
     if s.serve.has_forked && !has(flag::FORK_AT_START) {
         give_up_worker(status::NEEDS_FORK, outside::PROCESS);
     }
@@ -176,6 +184,22 @@ pub fn begin(_pc: usize) {
         return start_execution();
     }
     enter_loop();
+}
+
+/// One process executes orders: the first that comes here, or the next where that one is no more (a debugger runs the program
+/// again).
+fn is_owner() -> bool {
+    let me = u64::from(sys::pid());
+    let owner = &header().owner;
+    match owner.compare_exchange(0, me, Relaxed, Relaxed) {
+        Ok(_) => true,
+        Err(other) if other == me => true,
+        Err(other) => !exists(other) && owner.compare_exchange(other, me, Relaxed, Relaxed).is_ok(),
+    }
+}
+
+fn exists(pid: u64) -> bool {
+    sys::syscall(libc::SYS_kill, [pid as usize, 0, 0, 0, 0, 0]) != -(libc::ESRCH as isize)
 }
 
 fn enter_loop() {
@@ -212,6 +236,9 @@ fn prime_unwinding() {
 /// Before `main`. With [`flag::FORK_AT_START`] each execution begins here, in a process of its own.
 pub fn before_main() {
     if has(flag::FORK_AT_START) {
+        if !is_owner() {
+            return super::turn_off();
+        }
         enter_loop();
     }
 }
@@ -310,6 +337,10 @@ fn execute() {
     slot.panics = 0;
     slot.spins_at = 0;
     slot.ends = 0;
+    slot.races = 0;
+    slot.leaks = 0;
+    slot.output_len = 0;
+    slot.output_hash = 0;
     slot.detail = 0;
     slot.address = 0;
     slot.message_len = 0;
@@ -341,9 +372,14 @@ fn execute() {
     s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
     s.fruitless = 0;
     s.timers = 0;
+    s.ending = 0;
     s.arrived = s.serve.arrived;
     s.time = s.serve.time;
     memory::begin();
+    races::begin();
+    leaks::begin();
+    output::begin();
+    crate::trace::begin();
     s.running = !has(flag::FORK_AT_START);
     // SAFETY: the program's context, with its stack as it was left.
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };
@@ -353,15 +389,18 @@ fn execute() {
 fn start_execution() {
     let s = state();
     s.threads[0].kernel_id = sys::thread_id();
+    heap::keep();
     s.running = true;
 }
 
 /// The execution is over: what happened goes into the slot.
 pub fn finish(what: u32) -> ! {
+    crate::trace::settle();
     let s = state();
     s.running = false;
     let count = s.count;
     let diverged = s.pilot.divergence().map_or(0, |d| d + 1);
+    output::note();
     let slot = s.serve.slot();
     slot.threads = count as u32;
     slot.diverged = diverged;
@@ -401,6 +440,7 @@ pub fn finish_exit(code: i32) -> ! {
     let s = state();
     s.serve.slot().detail = code as u32 as u64;
     s.serve.slot().thread = s.current as u32;
+    leaks::look();
     finish(outcome::EXIT)
 }
 

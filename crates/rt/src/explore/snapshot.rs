@@ -252,6 +252,34 @@ fn keep(at: usize, len: usize) -> Region {
     Region { at, len, copy }
 }
 
+/// Calls `f` with all memory of the program's that has been written to, but for stacks and the heap; `f` gets the first thread's
+/// stack too, from `stack` on.
+pub fn each_written(stack: usize, mut f: impl FnMut(usize, usize)) {
+    modules::each_line(|line| match writable(line) {
+        Some((_, high, true)) => f(stack, high),
+        Some((low, high, false)) => {
+            let mut page = low;
+            while page < high {
+                if let Some(end) = own_end(page) {
+                    page = end.next_multiple_of(PAGE).min(high);
+                    continue;
+                }
+                let mut end = page;
+                while end < high && own_end(end).is_none() {
+                    end += PAGE;
+                }
+                for_each_page(page, end, |at, is_written| {
+                    if is_written {
+                        f(at, at + PAGE);
+                    }
+                });
+                page = end;
+            }
+        }
+        None => {}
+    });
+}
+
 /// Is the page the runtime's, a donor's stack, the heap, or shadow? The end of that, then.
 fn own_end(page: usize) -> Option<usize> {
     let within = |low: usize, high: usize| (low..high).contains(&page).then_some(high);

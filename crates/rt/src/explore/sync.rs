@@ -509,6 +509,8 @@ pub fn abandon_robust_mutexes() {
             let word = (entry + offset) as *mut u32;
             if *word & 0x3fff_ffff == me {
                 *word = DIED;
+                // The word is the mutex's first.
+                super::memory::released(word as usize);
             }
             entry = next;
         }

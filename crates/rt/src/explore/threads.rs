@@ -73,6 +73,13 @@ pub struct Logical {
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
     pub since: u64,
+    /// Quiet operations since its last step.
+    pub quiet: u32,
+    /// It is about to end the process, and how many steps it has let others make first.
+    pub ends_process: bool,
+    pub lets_pass: u32,
+    /// Initialisers that it has begun to run and not come past: it is in them, or they threw.
+    pub initialisers: [usize; 4],
 }
 
 impl Logical {
@@ -111,6 +118,10 @@ impl Logical {
         cut_short: false,
         uninterrupted: 0,
         since: 0,
+        quiet: 0,
+        ends_process: false,
+        lets_pass: 0,
+        initialisers: [0; 4],
     };
 
     /// A thread of a timer that has nothing to do: it keeps no process alive, and is in nobody's way.
@@ -154,10 +165,11 @@ fn donor(i: usize) -> &'static mut Donor {
     unsafe { &mut (*DONORS.get())[i] }
 }
 
+static CREATE: Real = Real::new(c"pthread_create", None);
+type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;
+
 /// Makes `n` donors, each of which is parked before the next is made.
 pub fn make_donors(n: usize) {
-    static CREATE: Real = Real::new(c"pthread_create", None);
-    type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;
     let mask = sys::block_signals();
     let mut made = 0;
     for i in 0..n.min(MAX_THREADS - 1) {
@@ -188,6 +200,15 @@ pub fn stacks(n: usize) -> impl Iterator<Item = (usize, usize)> {
 
 pub fn donors() -> usize {
     COUNT.load(Relaxed) as usize
+}
+
+/// The memory of logical thread `i`, which is not the first: its stack from where it is in use, with its thread-local storage and its
+/// descriptor; of one that has ended, the descriptor alone.
+pub fn memory_of(i: usize) -> (usize, usize) {
+    let (t, d) = (&state().threads[i], donor(i - 1));
+    let low = if t.ended { d.context.thread_pointer() } else { t.context.stack() };
+    // A stack that the program gave is the program's memory like any other.
+    if (d.low..d.top).contains(&low) { (low, d.top) } else { (d.context.thread_pointer(), d.top) }
 }
 
 /// The donors' stacks from end to end.
@@ -313,6 +334,12 @@ pub unsafe fn create(
     pc: usize,
 ) -> c_int {
     super::begin(pc);
+    if !super::is_on() {
+        // SAFETY: the program's call, passed on. C11's start functions give an int, which is in the same register.
+        return unsafe {
+            core::mem::transmute::<usize, Create>(CREATE.get())(handle, attributes, function, argument)
+        };
+    }
     let i = next_id();
     point(op(OpKind::Create, i, pc), Wait::Nothing, pc);
     // Others may have created threads meanwhile.
@@ -392,6 +419,7 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
     };
     s.pending[i] = first.0;
     s.count += 1;
+    memory::created(i);
     i
 }
 

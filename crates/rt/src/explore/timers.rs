@@ -28,7 +28,7 @@ use raddle_wire::explore::outside;
 use super::point::{Breaks, point, wait};
 use super::signals::{self, Parcel};
 use super::threads::{self, Role};
-use super::{Wait, begin, is_running, op, retry_with_fork, state, time};
+use super::{Wait, begin, is_running, memory, op, retry_with_fork, state, time};
 use crate::sys;
 
 const MOST: usize = 64;
@@ -300,6 +300,7 @@ fn expire(n: usize, pc: usize) {
     // What it does now, not what it waits for, is what keeps a process alive.
     s.threads[s.current].wait = Wait::Nothing;
     s.fruitless += 1;
+    memory::acquired(object(n));
     let t = timer(n);
     let Some(due) = t.due else { return };
     time::pass_until(due);
@@ -352,6 +353,12 @@ fn call_back(n: usize, set: u32, function: usize, value: usize, pc: usize) {
     let t = &mut state().threads[i];
     t.job = (function, value);
     t.told = true;
+    memory::released(job_of(i));
+}
+
+/// What a callback's thread is told by, as an object of its own.
+fn job_of(thread: usize) -> usize {
+    raddle_explore::TIMERS.end as usize + thread
 }
 
 /// The life of a thread that runs callbacks. One of them may leave it by `pthread_exit`.
@@ -374,4 +381,5 @@ fn rest(function: usize) {
     t.wait = Wait::Callback;
     threads::end_process_if_last();
     point(op(OpKind::Start, me, function), Wait::Callback, 0);
+    memory::acquired(job_of(me));
 }

@@ -49,6 +49,13 @@ extern "C" fn init() {
     if session::remembered()[0].is_null() {
         session::remember(environment());
     }
+    // Unless such programs are to be explored.
+    if STATE.load(Relaxed) == NOT_YET
+        && session::find(environment())
+        && session::config().is_some_and(|c| c.mode == Mode::Explore as u32 && c.flags & flag::PLAIN != 0)
+    {
+        start(environment());
+    }
     if !is_second_copy() {
         start_tsvd(environment());
     }

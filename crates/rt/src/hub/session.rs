@@ -5,6 +5,7 @@ use core::ffi::c_char;
 use crate::sys;
 use raddle_wire::config::{Config, MAGIC};
 use raddle_wire::explore::Header;
+use raddle_wire::trace;
 
 /// A path put together without an allocator; too long a one is cut, and does not exist.
 pub struct Path {
@@ -150,8 +151,34 @@ pub fn config() -> Option<&'static Config> {
 
 /// Maps the file of orders and traces, to write as well.
 pub fn explore_file() -> Option<*mut Header> {
+    let (at, len) = map_to_write(raddle_wire::explore::FILE)?;
+    let header = at as *mut Header;
+    // SAFETY: a mapping, which is only looked at where it is at least as long as a header.
+    let known = unsafe {
+        len >= size_of::<Header>()
+            && (*header).magic == raddle_wire::explore::MAGIC
+            && (*header).version == raddle_wire::explore::VERSION
+    };
+    known.then_some(header)
+}
+
+/// Maps the file for what a traced execution does. None: nobody wants to know.
+pub fn trace_file() -> Option<*mut trace::Header> {
+    let (at, len) = map_to_write(trace::FILE)?;
+    let header = at as *mut trace::Header;
+    // SAFETY: as above.
+    let known = unsafe {
+        len >= size_of::<trace::Header>()
+            && (*header).magic == trace::MAGIC
+            && (*header).version == raddle_wire::VERSION
+            && len >= (*header).bytes()
+    };
+    known.then_some(header)
+}
+
+fn map_to_write(name: &str) -> Option<(usize, usize)> {
     let mut path = Path::new(dir());
-    path.push(raddle_wire::explore::FILE.as_bytes());
+    path.push(name.as_bytes());
     let fd = sys::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return None;
@@ -161,15 +188,7 @@ pub fn explore_file() -> Option<*mut Header> {
     let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
     let at = sys::syscall(libc::SYS_mmap, [0, len, access, libc::MAP_SHARED as usize, fd as usize, 0]);
     sys::close(fd);
-    if at <= 0 || len < size_of::<Header>() {
-        return None;
-    }
-    let header = at as *mut Header;
-    // SAFETY: a mapping at least as long as a header.
-    let known = unsafe {
-        (*header).magic == raddle_wire::explore::MAGIC && (*header).version == raddle_wire::VERSION
-    };
-    known.then_some(header)
+    (at > 0).then_some((at as usize, len))
 }
 
 /// Maps the first `len` bytes of a file shared, to write as well.

@@ -96,6 +96,6 @@ interpose! {
     } explore {
         sync_explore::initialiser(once as usize, once as usize, 1, pc);
         real(once, routine);
-        crate::explore::memory::initialised(once as usize);
+        crate::explore::memory::released(once as usize);
     }
 }

@@ -7,6 +7,7 @@ use crate::detect::thread::Thread;
 use crate::detect::{objects, range};
 use crate::explore;
 use crate::hub::modules;
+use crate::trace;
 
 type Pointer = *mut c_void;
 
@@ -39,6 +40,15 @@ pub fn writes(t: &mut Thread, pc: usize, p: *const c_void, n: usize) {
     }
 }
 
+/// The call at `pc` copies, in an explored program: it is no scheduling point, but traced.
+#[inline]
+fn copies(to: Pointer, from: Pointer, n: usize, pc: usize) {
+    if n > 0 && modules::is_judged(pc) {
+        trace::range(false, from as usize, n, pc);
+        trace::range(true, to as usize, n, pc);
+    }
+}
+
 /// A mapping is new: nothing in it was ever touched.
 fn mapped(p: Pointer, n: usize) {
     if p as isize != -1 {
@@ -52,19 +62,33 @@ interpose! {
         reads(t, pc, from, n);
         writes(t, pc, to, n);
         real(to, from, n)
+    } explore {
+        copies(to, from, n, pc);
+        real(to, from, n)
     }
     fn mempcpy(to: Pointer, from: Pointer, n: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n);
         writes(t, pc, to, n);
+        real(to, from, n)
+    } explore {
+        copies(to, from, n, pc);
         real(to, from, n)
     }
     fn memmove(to: Pointer, from: Pointer, n: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n);
         writes(t, pc, to, n);
         real(to, from, n)
+    } explore {
+        copies(to, from, n, pc);
+        real(to, from, n)
     }
     fn memset(to: Pointer, byte: c_int, n: usize) -> Pointer, |t, pc, real| {
         writes(t, pc, to, n);
+        real(to, byte, n)
+    } explore {
+        if n > 0 && modules::is_judged(pc) {
+            trace::range(true, to as usize, n, pc);
+        }
         real(to, byte, n)
     }
     fn __memcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
@@ -131,6 +155,7 @@ interpose! {
         objects::remove_range(at as usize, n);
         real(at, n)
     } explore {
+        trace::settle();
         explore::unmapping(at as usize, n);
         real(at, n)
     }

@@ -75,6 +75,7 @@ interpose! {
     } explore {
         // While the initialiser runs the lowest bit is set.
         sync_explore::initialiser(once as usize, once as usize, 1, pc);
+        explore::memory::initialises(once as usize);
         let r = real(once, routine);
         explore::memory::initialised(once as usize);
         r
@@ -134,7 +135,7 @@ extern "C" fn guard_release(guard: usize) {
     sync::release(current(), guard);
     if explore::is_on() {
         // The compiler's code looks at the byte by itself.
-        explore::memory::initialised(guard);
+        explore::memory::released(guard);
         explore::memory::store(guard, 1, RELEASE, 1u8);
     }
     done.store(1, Release);
@@ -144,5 +145,8 @@ extern "C" fn guard_release(guard: usize) {
 #[unsafe(export_name = "__interpose___cxa_guard_abort")]
 extern "C" fn guard_abort(guard: usize) {
     sync::release(current(), guard);
+    if explore::is_on() {
+        explore::memory::released(guard);
+    }
     leave(words(guard).1);
 }

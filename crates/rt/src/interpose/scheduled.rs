@@ -181,16 +181,19 @@ interpose! {
     }
     fn flockfile(file: *mut c_void), |t, pc, real| { real(file) } explore {
         explore::uninterrupted(1);
+        explore::memory::acquired(file as usize);
         real(file)
     }
     fn ftrylockfile(file: *mut c_void) -> c_int, |t, pc, real| { real(file) } explore {
         let r = real(file);
         if r == 0 {
             explore::uninterrupted(1);
+            explore::memory::acquired(file as usize);
         }
         r
     }
     fn funlockfile(file: *mut c_void), |t, pc, real| { real(file) } explore {
+        explore::memory::released(file as usize);
         real(file);
         explore::uninterrupted(-1)
     }

@@ -210,39 +210,42 @@ fn register_handle(card: &mut Card, handle: usize) {
     }
 }
 
-fn take_handle(handle: usize) -> Option<&'static mut Card> {
+/// The thread of this handle, while the handle is valid. As soon as a real join has returned, glibc may give the handle to
+/// the next thread, so it is looked up before: of several cards with one handle, the youngest is the first of its chain.
+fn by_handle(handle: usize) -> Option<&'static mut Card> {
     let _guard = HANDLES_LOCK.lock();
     // SAFETY: as above; cards are never freed.
     unsafe {
-        let mut link = bucket(handle);
+        let mut card = *bucket(handle);
+        while !card.is_null() && (*card).handle.load(Relaxed) != handle as u64 {
+            card = (*card).next_by_handle;
+        }
+        card.as_mut()
+    }
+}
+
+/// This card, not another that has been given the same handle since.
+fn forget_handle(card: &Card) {
+    let _guard = HANDLES_LOCK.lock();
+    // SAFETY: as above.
+    unsafe {
+        let mut link = bucket(card.handle.load(Relaxed) as usize);
         while !(*link).is_null() {
-            let card = *link;
-            if (*card).handle.load(Relaxed) == handle as u64 {
-                *link = (*card).next_by_handle;
-                return Some(&mut *card);
+            if core::ptr::eq(*link, card) {
+                *link = card.next_by_handle;
+                return;
             }
-            link = &raw mut (*card).next_by_handle;
+            link = &raw mut (**link).next_by_handle;
         }
     }
-    None
 }
 
-fn forget_handle(card: &Card) {
-    take_handle(card.handle.load(Relaxed) as usize);
-}
-
-fn peek_handle(handle: usize) -> Option<&'static mut Card> {
-    let card = take_handle(handle)?;
-    card.registered = false;
-    register_handle(card, handle);
-    Some(card)
-}
-
-fn joined(t: &mut Thread, handle: usize, result: c_int) -> c_int {
-    if result != 0 {
-        return result;
-    }
-    if let Some(card) = take_handle(handle) {
+/// A join, of which `real` does the waiting.
+fn join(t: &mut Thread, handle: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let card = by_handle(handle);
+    let result = real();
+    if let (0, Some(card)) = (result, card) {
+        forget_handle(card);
         let _inside = t.enter();
         let mut last = card.last;
         sids::correct(&mut last, card.last_generation);
@@ -254,7 +257,7 @@ fn joined(t: &mut Thread, handle: usize, result: c_int) -> c_int {
 }
 
 fn detached(handle: usize) {
-    if let Some(card) = peek_handle(handle) {
+    if let Some(card) = by_handle(handle) {
         card.detached = true;
         if card.ended.load(Acquire) == 1 {
             forget_handle(card);
@@ -320,7 +323,7 @@ interpose! {
         explore::threads::create(handle, core::ptr::null(), function, argument, true, pc)
     }
     fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
-        joined(t, handle, real(handle, result))
+        join(t, handle, || real(handle, result))
     } tsvd { tsvd_sync::joined(handle, real(handle, result)) } explore cancels {
         match explore::threads::join(handle, Patience::Endless, pc) {
             Some(Ok(value)) => {
@@ -334,7 +337,7 @@ interpose! {
         }
     }
     fn pthread_tryjoin_np(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
-        joined(t, handle, real(handle, result))
+        join(t, handle, || real(handle, result))
     } tsvd { tsvd_sync::joined(handle, real(handle, result)) } explore {
         match explore::threads::join(handle, Patience::None, pc) {
             Some(Ok(value)) => {
@@ -348,7 +351,7 @@ interpose! {
         }
     }
     fn pthread_timedjoin_np(handle: usize, result: *mut *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
-        joined(t, handle, real(handle, result, until))
+        join(t, handle, || real(handle, result, until))
     } tsvd { tsvd_sync::joined(handle, real(handle, result, until)) } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
@@ -362,7 +365,7 @@ interpose! {
         }
     }
     fn pthread_clockjoin_np(handle: usize, result: *mut *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
-        joined(t, handle, real(handle, result, clock, until))
+        join(t, handle, || real(handle, result, clock, until))
     } tsvd { tsvd_sync::joined(handle, real(handle, result, clock, until)) } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
@@ -376,7 +379,7 @@ interpose! {
         }
     }
     fn thrd_join(handle: usize, result: *mut c_int) -> c_int, |t, pc, real| {
-        joined(t, handle, real(handle, result))
+        join(t, handle, || real(handle, result))
     } explore {
         match explore::threads::join(handle, Patience::Endless, pc) {
             Some(Ok(value)) => {
@@ -402,7 +405,7 @@ interpose! {
         explore::threads::detach(handle).unwrap_or_else(|| real(handle))
     }
     fn pthread_setname_np(handle: usize, name: *const c_char) -> c_int, |t, pc, real| {
-        let card = if handle == pthread_self() { t.card.as_mut() } else { peek_handle(handle) };
+        let card = if handle == pthread_self() { t.card.as_mut() } else { by_handle(handle) };
         if let Some(card) = card {
             set_name(card, name);
         }

@@ -14,6 +14,7 @@ use crate::detect::thread::{Thread, current};
 use crate::entry::entry;
 use crate::explore;
 use crate::hub::plan;
+use crate::trace;
 use raddle_explore::OpKind;
 use raddle_wire::plan::{Site, SiteClass, SiteEffect};
 use raddle_wire::record::lock_kind;
@@ -32,6 +33,7 @@ fn update<T: Copy + Into<u128>>(
         explore::atomic(OpKind::AtomicRmw, address, size, false, pc);
         let (old, wrote) = op();
         explore::memory::updated(address, size, orders, old, wrote);
+        trace::atomic(wrote, address, size, wrote.then_some(old.into() as u64), pc);
         return old;
     }
     let orders = (Order(orders.0), Order(orders.1));
@@ -125,6 +127,7 @@ macro_rules! atomics {
                     let pc = t.caller;
                     explore::atomic(OpKind::AtomicLoad, a, SIZE, false, pc);
                     let now = at(a).load(SeqCst);
+                    trace::atomic(false, a, SIZE, None, pc);
                     return explore::memory::load(a, SIZE, order, now, pc).map_or(now, |v| v as $t);
                 }
                 atomics::load(t, a, SIZE, Order(order), t.caller, || at(a).load(SeqCst))
@@ -134,7 +137,8 @@ macro_rules! atomics {
                 if explore::is_on() {
                     explore::atomic(OpKind::AtomicStore, a, SIZE, Order(order).is_seq_cst(), t.caller);
                     explore::memory::store(a, SIZE, order, v);
-                    return at(a).store(v, SeqCst);
+                    let before = at(a).swap(v, SeqCst);
+                    return trace::atomic_store(a, SIZE, before as u64, t.caller);
                 }
                 // A lock may be let go of by a plain release store (parking_lot, hand-written ones).
                 atomics::store(t, a, SIZE, Order(order), t.caller, || at(a).store(v, SeqCst))

@@ -43,7 +43,9 @@ pub fn reopen() -> bool {
         return false;
     }
     if let (Some(parent), Some(state)) = (parent, tsvd()) {
-        parent.pairs().for_each(|pair| _ = state.seed(&pair, &mut Waiting));
+        for pair in parent.pairs() {
+            state.seed(&pair, &mut Waiting);
+        }
     }
     true
 }

@@ -1,6 +1,7 @@
-//! Vector clocks in fixed storage: the model lives where there is no allocator, so `raddle-clock` can not be used.
+//! Vector clocks in fixed storage: what uses them lives where there is no allocator, so `raddle-clock` can not be used.
 
-use super::THREADS;
+/// Threads with a clock.
+pub const THREADS: usize = 64;
 
 /// What has happened before: so many events of each thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +18,12 @@ impl Clock {
     pub fn tick(&mut self, thread: usize) -> u32 {
         self.counts[thread] += 1;
         self.counts[thread]
+    }
+
+    /// The thread's next event.
+    #[inline]
+    pub fn next(&self, thread: usize) -> u32 {
+        self.counts[thread] + 1
     }
 
     /// Did that event happen before? Event 0 of every thread happened before everything.

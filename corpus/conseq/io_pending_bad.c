@@ -1,0 +1,22 @@
+// expect: hang
+// After Mozilla (figure 1b of the paper): a flag is set that says that something is under way, and cleared when it is done. If it is done before
+// the flag is set, whoever waits for the flag waits for ever.
+#include <pthread.h>
+#include <sched.h>
+
+volatile int io_pending;
+
+void *device(void *arg) {
+    io_pending = 0;
+    return arg;
+}
+
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, device, 0);
+    io_pending = 1;
+    while (io_pending)
+        sched_yield();
+    pthread_join(t, 0);
+    return 0;
+}

@@ -1,0 +1,283 @@
+//! How values flow through one function: which definitions reach which uses.
+//!
+//! Definitions are found when asked for, walking back from the use; answers are kept. Memory takes two
+//! passes, because to know which slot an operand addresses one must know the registers it
+//! is made of, and those may have been spilled to slots. The first pass finds slots by registers
+//! alone; the second follows what was spilled through them, and numbers all other memory
+//! by the form of its address.
+//!
+//! A slot whose address is handed to a call may be written by it. A pointer to a slot that is
+//! stored and used later is not followed: what is written through it is not seen.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use iced_x86::{InstructionInfoFactory, Register};
+
+use super::effects::{Definition, Effects, Operand};
+use super::form::{Form, Forms};
+use super::function::{Function, is_call};
+use super::places::{ARGUMENTS, Cover, Place};
+use super::probes::Probes;
+use super::program::Program;
+use super::stack::heights;
+use super::transfer;
+
+/// Stands for the state in which the caller left everything.
+pub(crate) const ENTRY: u32 = u32::MAX;
+/// How much of a frame a callee may write through a pointer into it.
+const ESCAPED: u32 = 256;
+
+/// The instructions that define a place, or [`ENTRY`].
+pub(crate) type Definitions = Rc<[u32]>;
+
+/// Data flow of one function.
+pub(crate) struct DataFlow {
+    pub(crate) effects: Vec<Effects>,
+    pub(crate) heights: Vec<Option<i32>>,
+    /// The places of memory operands, parallel to `effects[i].operands`.
+    pub(crate) operand_places: Vec<Vec<Option<Place>>>,
+    pub(crate) forms: RefCell<Forms>,
+    /// For each block: instructions that define memory.
+    memory_definitions: Vec<Vec<u32>>,
+    /// For each block: which registers (by number) and flags (bit 63) it defines.
+    defined: Vec<u64>,
+    /// Blocks before each, ways through exceptions included.
+    before: Vec<Vec<u32>>,
+    reaching: RefCell<HashMap<(u32, Place), Definitions>>,
+    pub(super) form_of_definition: RefCell<HashMap<(u32, u8), Form>>,
+    probes: OnceCell<Probes>,
+    /// Whether forms are followed through slots: the second pass.
+    pub(super) through_slots: bool,
+}
+
+impl DataFlow {
+    pub(super) fn new<'m>(program: &Program<'m>, function: &Function<'m>) -> Self {
+        let mut factory = InstructionInfoFactory::new();
+        let effects: Vec<Effects> = function.code.iter().map(|i| Effects::of(i, &mut factory)).collect();
+        let mut before: Vec<Vec<u32>> = (0..function.blocks.len() as u32)
+            .map(|block| function.graph.predecessors(block).to_vec())
+            .collect();
+        for &(from, pad) in &function.unwinding {
+            before[pad as usize].push(from);
+        }
+        let operand_places = effects.iter().map(|effects| vec![None; effects.operands.len()]).collect();
+        let mut flow = Self {
+            effects,
+            heights: heights(function),
+            operand_places,
+            forms: RefCell::default(),
+            memory_definitions: vec![Vec::new(); function.blocks.len()],
+            defined: vec![0; function.blocks.len()],
+            before,
+            reaching: RefCell::default(),
+            form_of_definition: RefCell::default(),
+            probes: OnceCell::new(),
+            through_slots: false,
+        };
+        flow.index_definitions(function);
+        flow.find_slots(program, function);
+        flow.index_definitions(function);
+        flow.through_slots = true;
+        flow.find_slots(program, function);
+        flow.find_escapes(program, function);
+        flow.index_definitions(function);
+        flow
+    }
+
+    /// Rebuilds what `reaching` uses; what was answered before no longer holds.
+    fn index_definitions(&mut self, function: &Function) {
+        self.reaching.borrow_mut().clear();
+        self.form_of_definition.borrow_mut().clear();
+        for (number, block) in function.blocks.iter().enumerate() {
+            let (mut mask, mut memory) = (0, Vec::new());
+            for index in block.first..block.end {
+                let definitions = &self.effects[index as usize].definitions;
+                mask |= definitions.iter().fold(0, |mask, definition| mask | bit(definition.place));
+                if definitions.iter().any(|definition| definition.place.is_memory()) {
+                    memory.push(index);
+                }
+            }
+            self.defined[number] = mask;
+            self.memory_definitions[number] = memory;
+        }
+    }
+
+    /// Gives operands their places, as far as the pass allows.
+    fn find_slots<'m>(&mut self, program: &Program<'m>, function: &Function<'m>) {
+        for index in 0..function.len() as u32 {
+            let at = index as usize;
+            if self.heights[at].is_none() {
+                continue;
+            }
+            for number in 0..self.effects[at].operands.len() {
+                if self.operand_places[at][number].is_some() {
+                    continue;
+                }
+                let operand = self.effects[at].operands[number];
+                let Some(place) = self.place_of(program, function, index, &operand) else { continue };
+                self.operand_places[at][number] = Some(place);
+                if operand.writes {
+                    let sure = matches!(place, Place::Slot { .. });
+                    self.effects[at].definitions.push(Definition { place, sure });
+                }
+            }
+        }
+    }
+
+    /// The place that a memory operand addresses: in the first pass, only slots.
+    fn place_of<'m>(
+        &self,
+        program: &Program<'m>,
+        function: &Function<'m>,
+        index: u32,
+        operand: &Operand,
+    ) -> Option<Place> {
+        if operand.segment {
+            return None;
+        }
+        let form = self.address(program, function, index, operand);
+        let mut forms = self.forms.borrow_mut();
+        match forms.stack_distance(&form) {
+            Some(at) => Some(Place::Slot { at, size: operand.size.max(1) }),
+            None if self.through_slots => {
+                let form = forms.number(form);
+                Some(Place::Memory { form, size: operand.size })
+            }
+            None => None,
+        }
+    }
+
+    /// The form of the address of an operand.
+    pub(crate) fn address<'m>(
+        &self,
+        program: &Program<'m>,
+        function: &Function<'m>,
+        index: u32,
+        operand: &Operand,
+    ) -> Form {
+        // `push` writes below the pointer that it finds.
+        let mut form = Form::constant(operand.displacement);
+        if operand.base != Register::None {
+            form.add(&transfer::form_of(self, program, function, index, operand.base, 0), 1);
+        }
+        if operand.index != Register::None {
+            form.add(&transfer::form_of(self, program, function, index, operand.index, 0), operand.scale);
+        }
+        form
+    }
+
+    /// Marks what calls may write: the slots that they are given pointers to.
+    fn find_escapes<'m>(&mut self, program: &Program<'m>, function: &Function<'m>) {
+        for index in 0..function.len() as u32 {
+            let at = index as usize;
+            let probe = function.callee(index).is_some_and(|callee| callee.probe().is_some_and(is_silent));
+            if !is_call(&function.code[at]) || self.heights[at].is_none() || probe {
+                continue;
+            }
+            for register in ARGUMENTS {
+                if let Some(slot) = self.pointed_slot(program, function, index, register) {
+                    let place = Place::Slot { at: slot, size: ESCAPED };
+                    self.effects[at].definitions.push(Definition { place, sure: false });
+                }
+            }
+        }
+    }
+
+    /// The probes of the function.
+    pub(crate) fn probes<'m>(&self, program: &Program<'m>, function: &Function<'m>) -> &Probes {
+        self.probes.get_or_init(|| {
+            Probes::new(function, |index, register| {
+                transfer::form_of_number(self, program, function, index, register, 0)
+            })
+        })
+    }
+
+    /// The slot that a register points to before an instruction.
+    pub(crate) fn pointed_slot<'m>(
+        &self,
+        program: &Program<'m>,
+        function: &Function<'m>,
+        index: u32,
+        register: u8,
+    ) -> Option<i32> {
+        let form = transfer::form_of_number(self, program, function, index, register, 0);
+        self.forms.borrow().stack_distance(&form)
+    }
+
+    /// The definitions of a place that reach the start of an instruction.
+    pub(crate) fn reaching(&self, function: &Function, index: u32, place: Place) -> Definitions {
+        if let Some(known) = self.reaching.borrow().get(&(index, place)) {
+            return known.clone();
+        }
+        let mut found = BTreeSet::new();
+        let mut entered = HashSet::new();
+        let mut work = vec![(function.block_of(index), index)];
+        while let Some((block, end)) = work.pop() {
+            let first = function.blocks[block as usize].first;
+            if self.scan(block, first..end, place, &mut found) {
+                continue;
+            }
+            if block == function.entry_block() {
+                found.insert(ENTRY);
+            }
+            for &before in &self.before[block as usize] {
+                if entered.insert(before) {
+                    work.push((before, function.blocks[before as usize].end));
+                }
+            }
+        }
+        let found: Definitions = found.into_iter().collect();
+        self.reaching.borrow_mut().insert((index, place), found.clone());
+        found
+    }
+
+    /// Collects the definitions in part of a block, last first; true when one covers the place.
+    fn scan(&self, block: u32, range: std::ops::Range<u32>, place: Place, found: &mut BTreeSet<u32>) -> bool {
+        if place.is_memory() {
+            let inside = &self.memory_definitions[block as usize];
+            let from = inside.partition_point(|index| *index < range.start);
+            let to = inside.partition_point(|index| *index < range.end);
+            return inside[from..to].iter().rev().any(|index| self.covers(*index, place, found));
+        }
+        if self.defined[block as usize] & bit(place) == 0 {
+            return false;
+        }
+        range.rev().any(|index| self.covers(index, place, found))
+    }
+
+    fn covers(&self, index: u32, place: Place, found: &mut BTreeSet<u32>) -> bool {
+        let mut all = false;
+        for definition in &self.effects[index as usize].definitions {
+            match definition.place.covers(place) {
+                Cover::Nothing => continue,
+                Cover::Part => {}
+                Cover::All => all |= definition.sure,
+            }
+            found.insert(index);
+        }
+        all
+    }
+
+    /// The only definition that reaches, if there is only one and it is no parameter.
+    pub(crate) fn only_definition(&self, function: &Function, index: u32, place: Place) -> Option<u32> {
+        match self.reaching(function, index, place)[..] {
+            [only] if only != ENTRY => Some(only),
+            _ => None,
+        }
+    }
+}
+
+/// Probes that write nothing: all but the atomics that take a pointer to what they expect.
+fn is_silent(probe: &str) -> bool {
+    !probe.contains("compare_exchange") && !probe.starts_with("mem")
+}
+
+fn bit(place: Place) -> u64 {
+    match place {
+        Place::Register { number, .. } => 1 << number.min(62),
+        Place::Flags => 1 << 63,
+        Place::Slot { .. } | Place::Memory { .. } => 0,
+    }
+}

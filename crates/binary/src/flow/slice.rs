@@ -1,0 +1,553 @@
+//! Backward slices over machine code, with the distance of each read.
+//!
+//! After section 6 of *ConSeq* (ASPLOS 2011). A slice is a search from an instruction back along
+//! what it depends on, nearest first. Three relations are followed: control (which branches decide
+//! whether an instruction runs), data (which instructions define what it uses), and calls: into
+//! a callee for what it returns or writes through a pointer it was given, out of a callee to the
+//! arguments of the call by which it was entered, and where asked to the callers of the
+//! function in which the slice began.
+//!
+//! Distance. A step of control, of arithmetic, or to the address of a load costs 1. Copies, spills,
+//! comparisons, jumps and the passing of arguments and results cost nothing: how often a value
+//! is moved says more of the compiler than of the program.
+//!
+//! Deviations from the paper:
+//! 1. CodeSurfer/x86 counts each data-dependence edge, so a copy costs 1 there. With distances
+//!    counted so, one bound can not serve `-O0` and `-O2`.
+//! 2. Loads and stores of the same address outside the frame are related only within a function, by
+//!    the linear form of the address. There is no points-to analysis.
+//! 3. Control dependence leaves out ways into code that only fails (see `control.rs`).
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+
+use super::data::ENTRY;
+use super::effects::Role;
+use super::places::{ARGUMENTS, Place, RAX, RDX, XMM0};
+use super::program::Program;
+use super::view::{SharedRead, View};
+
+/// How far a slice goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    pub distance: u32,
+    /// Calls entered one inside the other.
+    pub depth: u32,
+    /// Steps of the search; what is nearest is found first.
+    pub steps: u32,
+    /// Whether to go from the start of the first function to its callers.
+    pub callers: bool,
+}
+
+/// Where a slice begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// What decides whether the instruction runs.
+    Control(u32),
+    /// What a conditional jump tests.
+    Branch(u32),
+    /// An argument of a call, counted from 0, in an integer register.
+    Argument(u32, u8),
+    /// An argument of a call in a vector register, counted from 0.
+    FloatArgument(u32, u8),
+    /// What a call finds in a word of the frame.
+    Slot(u32, i32),
+    /// The address that an instruction accesses.
+    Pointer(u32),
+    /// All that an instruction uses, itself included.
+    Instruction(u32),
+}
+
+/// The branch by which a read matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Deciding {
+    /// The function's entry.
+    pub function: u64,
+    pub branch: u32,
+    /// Whether the jump leads on towards the start of the slice when it is taken; `None` for a
+    /// jump table.
+    pub taken: Option<bool>,
+}
+
+/// A read in a slice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub address: u64,
+    pub instrumented: bool,
+    pub size: u8,
+    pub atomic: bool,
+    pub variable: Option<u64>,
+    pub distance: u32,
+    /// The last branch on the way; `None` if there is none between the read and the start.
+    pub deciding: Option<Deciding>,
+    /// The instruction of the first function by which the slice got here: the read, or the call
+    /// that leads to it; `None` if it lies in a caller.
+    pub outermost: Option<u32>,
+    /// Which of the starts led here.
+    pub start: usize,
+}
+
+/// A slice: its reads and the branches that it passed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sliced {
+    /// By distance and address.
+    pub reads: Vec<Found>,
+    /// With the distance at which each was met, nearest first.
+    pub branches: Vec<(Deciding, u32)>,
+}
+
+/// What still has to be explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Want {
+    Control(u32),
+    Instruction(u32),
+    Value(u32, Place),
+    /// What a call leaves in a register.
+    Result(u32, Place),
+    /// What the function writes through a pointer parameter: register, distance, bytes.
+    Written(u8, i64, u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Step {
+    distance: u32,
+    function: u32,
+    want: Want,
+    context: u32,
+    deciding: Option<Deciding>,
+    outermost: Option<u32>,
+    start: usize,
+}
+
+/// A call that was entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Entered {
+    outer: u32,
+    function: u32,
+    call: u32,
+    depth: u32,
+}
+
+/// No call was entered.
+const TOP: u32 = u32::MAX;
+
+/// The state of one slice.
+struct Slice<'p, 'm> {
+    program: &'p Program<'m>,
+    limits: Limits,
+    views: Vec<View<'p, 'm>>,
+    numbers: HashMap<u64, Option<u32>>,
+    contexts: Vec<Entered>,
+    context_numbers: HashMap<Entered, u32>,
+    queue: BinaryHeap<Reverse<Step>>,
+    seen: HashSet<(u32, Want, u32)>,
+    found: BTreeMap<u64, Found>,
+    branches: Vec<(Deciding, u32)>,
+}
+
+/// What the starts depend on. Each start comes with the distance
+/// that it has already.
+pub fn slice(program: &Program, entry: u64, starts: &[(Start, u32)], limits: Limits) -> Sliced {
+    let mut slice = Slice {
+        program,
+        limits,
+        views: Vec::new(),
+        numbers: HashMap::new(),
+        contexts: Vec::new(),
+        context_numbers: HashMap::new(),
+        queue: BinaryHeap::new(),
+        seen: HashSet::new(),
+        found: BTreeMap::new(),
+        branches: Vec::new(),
+    };
+    let Some(function) = slice.number(entry) else { return Sliced::default() };
+    for (number, (start, distance)) in starts.iter().enumerate() {
+        slice.begin(function, *start, *distance, number);
+    }
+    let mut steps = 0;
+    while let Some(Reverse(step)) = slice.queue.pop() {
+        steps += 1;
+        if step.distance > limits.distance || steps > limits.steps {
+            break;
+        }
+        if slice.seen.insert((step.function, step.want, step.context)) {
+            slice.explain(step);
+        }
+    }
+    let mut reads: Vec<Found> = slice.found.into_values().collect();
+    reads.sort_by_key(|found| (found.distance, found.address));
+    Sliced { reads, branches: slice.branches }
+}
+
+impl<'p, 'm> Slice<'p, 'm> {
+    fn number(&mut self, entry: u64) -> Option<u32> {
+        if let Some(known) = self.numbers.get(&entry) {
+            return *known;
+        }
+        let number = View::new(self.program, entry).map(|view| {
+            self.views.push(view);
+            self.views.len() as u32 - 1
+        });
+        self.numbers.insert(entry, number);
+        number
+    }
+
+    fn view(&self, function: u32) -> &View<'p, 'm> {
+        &self.views[function as usize]
+    }
+
+    fn begin(&mut self, function: u32, start: Start, distance: u32, number: usize) {
+        let register = |call, place| Want::Value(call, Place::whole(place));
+        let view = self.view(function);
+        let index = match start {
+            Start::Control(index)
+            | Start::Branch(index)
+            | Start::Pointer(index)
+            | Start::Instruction(index) => index,
+            Start::Argument(index, _) | Start::FloatArgument(index, _) | Start::Slot(index, _) => index,
+        };
+        let mut deciding = None;
+        let mut wants = Vec::new();
+        match start {
+            Start::Control(_) => wants.push(Want::Control(index)),
+            Start::Instruction(_) => wants.push(Want::Instruction(index)),
+            Start::Branch(_) => {
+                let own = Deciding { function: view.function.entry(), branch: index, taken: None };
+                deciding = Some(own);
+                self.branches.push((own, distance));
+                wants.extend(self.used(function, index, Role::Value));
+            }
+            Start::Argument(_, argument) => {
+                wants.extend(ARGUMENTS.get(argument as usize).map(|place| register(index, *place)));
+            }
+            Start::FloatArgument(_, argument) => wants.push(register(index, XMM0 + argument)),
+            Start::Slot(_, at) => wants.push(Want::Value(index, Place::Slot { at, size: 8 })),
+            Start::Pointer(_) => wants.extend(self.used(function, index, Role::Address)),
+        }
+        for want in wants {
+            let outermost = Some(index);
+            self.queue.push(Reverse(Step {
+                distance,
+                function,
+                want,
+                context: TOP,
+                deciding,
+                outermost,
+                start: number,
+            }));
+        }
+    }
+
+    /// The places that an instruction uses in a role.
+    fn used(&self, function: u32, index: u32, role: Role) -> Vec<Want> {
+        let view = self.view(function);
+        let uses = view.data().effects[index as usize].uses.iter().filter(|used| used.role == role);
+        uses.map(|used| Want::Value(index, used.place)).collect()
+    }
+
+    fn go(&mut self, from: &Step, cost: u32, want: Want) {
+        let mut step = Step { distance: from.distance + cost, want, ..*from };
+        if step.context == TOP && step.outermost.is_some() {
+            step.outermost = match want {
+                Want::Control(index) | Want::Instruction(index) | Want::Result(index, _) => Some(index),
+                Want::Value(..) | Want::Written(..) => step.outermost,
+            };
+        }
+        self.push(step);
+    }
+
+    fn push(&mut self, step: Step) {
+        if step.distance <= self.limits.distance
+            && !self.seen.contains(&(step.function, step.want, step.context))
+        {
+            self.queue.push(Reverse(step));
+        }
+    }
+
+    fn explain(&mut self, step: Step) {
+        match step.want {
+            Want::Control(index) => self.explain_control(&step, index),
+            Want::Instruction(index) => self.explain_instruction(&step, index),
+            Want::Value(index, place) => self.explain_value(&step, index, place),
+            Want::Result(index, place) => self.explain_result(&step, index, place),
+            Want::Written(register, distance, size) => self.explain_written(&step, register, distance, size),
+        }
+    }
+
+    fn explain_control(&mut self, step: &Step, index: u32) {
+        let view = self.view(step.function);
+        let function = &view.function;
+        let decisions = function.decisions(function.block_of(index)).to_vec();
+        let entry = function.entry();
+        for decision in &decisions {
+            let branch = self.view(step.function).function.last_of(decision.block);
+            let conditional = self.view(step.function).instruction(branch).is_jcc_short_or_near();
+            let taken = conditional.then_some(decision.edge == 0);
+            let deciding = Deciding { function: entry, branch, taken };
+            if step.distance < self.limits.distance {
+                self.branches.push((deciding, step.distance + 1));
+            }
+            self.go(&Step { deciding: Some(deciding), ..*step }, 1, Want::Instruction(branch));
+        }
+        if decisions.is_empty() && step.context == TOP && self.limits.callers {
+            self.go_to_callers(step, entry, |call| Want::Control(call));
+        }
+    }
+
+    fn go_to_callers(&mut self, step: &Step, entry: u64, want: impl Fn(u32) -> Want) {
+        for &(caller, call) in self.program.callers(entry) {
+            let Some(function) = self.number(caller) else { continue };
+            let Some(index) = self.view(function).function.index_of(call) else { continue };
+            let distance = step.distance + 1;
+            self.push(Step { distance, function, want: want(index), outermost: None, ..*step });
+        }
+    }
+
+    fn explain_instruction(&mut self, step: &Step, index: u32) {
+        self.go(step, 0, Want::Control(index));
+        if self.view(step.function).is_call(index) {
+            return self.go(step, 0, Want::Result(index, Place::whole(RAX)));
+        }
+        let operands: Vec<_> = self.view(step.function).operands(index).collect();
+        let mut outside = false;
+        for (operand, place) in operands {
+            outside |= !matches!(place, Some(Place::Slot { .. }));
+            if !operand.reads {
+                continue;
+            }
+            let view = self.view(step.function);
+            let from_caller = self.in_caller(step, index, &operand);
+            let read = view.shared_read(index, &operand, place);
+            if let Some(caller_step) = from_caller {
+                self.push(caller_step);
+            } else if let Some(read) = read {
+                self.record(step, read);
+            }
+            match place {
+                Some(place @ Place::Slot { .. }) => self.go(step, 0, Want::Value(index, place)),
+                Some(place) => self.go(step, 1, Want::Value(index, place)),
+                None => {}
+            }
+        }
+        let uses = self.view(step.function).data().effects[index as usize].uses.clone();
+        for used in uses {
+            match used.role {
+                Role::Value => self.go(step, 0, Want::Value(index, used.place)),
+                Role::Address if outside => self.go(step, 1, Want::Value(index, used.place)),
+                Role::Address => {}
+            }
+        }
+    }
+
+    /// A load through a pointer parameter, when the pointer is known to lead into the caller's frame:
+    /// no shared read, but a local of the caller.
+    fn in_caller(&self, step: &Step, index: u32, operand: &super::effects::Operand) -> Option<Step> {
+        let context = *self.contexts.get(step.context as usize)?;
+        let view = self.view(step.function);
+        let form = view.address(index, operand);
+        let (register, distance) = view.data().forms.borrow().parameter(&form)?;
+        if !ARGUMENTS.contains(&register) {
+            return None;
+        }
+        let slot = self.view(context.function).pointed_slot(context.call, register)?;
+        let at = slot.checked_add(i32::try_from(distance).ok()?)?;
+        let want = Want::Value(context.call, Place::Slot { at, size: operand.size.max(1) });
+        Some(Step { function: context.function, context: context.outer, want, ..*step })
+    }
+
+    fn record(&mut self, step: &Step, read: SharedRead) {
+        let found = Found {
+            address: read.address,
+            instrumented: read.instrumented,
+            size: read.size,
+            atomic: read.atomic,
+            variable: read.variable,
+            distance: step.distance,
+            deciding: step.deciding,
+            outermost: step.outermost,
+            start: step.start,
+        };
+        // Steps come nearest first, so the first one stays.
+        self.found.entry(read.address).or_insert(found);
+    }
+
+    fn explain_value(&mut self, step: &Step, index: u32, place: Place) {
+        let definitions = self.view(step.function).reaching(index, place);
+        for &definition in definitions.iter() {
+            if definition == ENTRY {
+                self.explain_parameter(step, place);
+                continue;
+            }
+            let view = self.view(step.function);
+            if !view.is_call(definition) {
+                let cost = u32::from(!view.is_free(definition));
+                self.go(step, cost, Want::Instruction(definition));
+                continue;
+            }
+            match place {
+                Place::Register { number: RAX | RDX, .. } => self.call_result(step, definition, place),
+                Place::Register { number, .. } if number == XMM0 || number == XMM0 + 1 => {
+                    self.call_result(step, definition, place);
+                }
+                Place::Slot { at, size } => self.explain_escaped(step, definition, at, size),
+                _ => {}
+            }
+        }
+    }
+
+    fn call_result(&mut self, step: &Step, call: u32, place: Place) {
+        self.go(step, 0, Want::Control(call));
+        self.go(step, 0, Want::Result(call, place));
+    }
+
+    /// A value that the function was entered with.
+    fn explain_parameter(&mut self, step: &Step, place: Place) {
+        match place {
+            Place::Register { number, .. }
+                if ARGUMENTS.contains(&number) || (XMM0..XMM0 + 8).contains(&number) => {}
+            Place::Slot { at, .. } if at >= 8 => {}
+            _ => return,
+        }
+        if let Some(context) = self.contexts.get(step.context as usize).copied() {
+            if let Some(place) = self.outside(context.function, context.call, place) {
+                let want = Want::Value(context.call, place);
+                self.push(Step { function: context.function, context: context.outer, want, ..*step });
+            }
+            return;
+        }
+        if self.limits.callers && matches!(place, Place::Register { .. }) {
+            let entry = self.view(step.function).function.entry();
+            self.go_to_callers(step, entry, |call| Want::Value(call, place));
+        }
+    }
+
+    /// A parameter as the caller sees it. What lies above the return address was pushed by it.
+    fn outside(&self, caller: u32, call: u32, place: Place) -> Option<Place> {
+        match place {
+            Place::Slot { at, size } => {
+                let height = self.view(caller).data().heights[call as usize]?;
+                Some(Place::Slot { at: height.checked_add(at - 8)?, size })
+            }
+            other => Some(other),
+        }
+    }
+
+    /// Enters a callee; gives its number and the context within it.
+    fn enter(&mut self, step: &Step, call: u32) -> Option<(u32, u32)> {
+        let entry = self.view(step.function).callee(call)?.entry?;
+        let depth = self.contexts.get(step.context as usize).map_or(0, |context| context.depth) + 1;
+        if depth > self.limits.depth || !self.program.is_worth_entering(entry) {
+            return None;
+        }
+        let inner = self.number(entry)?;
+        let entered = Entered { outer: step.context, function: step.function, call, depth };
+        let next = self.contexts.len() as u32;
+        let number = *self.context_numbers.entry(entered).or_insert_with(|| {
+            self.contexts.push(entered);
+            next
+        });
+        Some((inner, number))
+    }
+
+    fn explain_result(&mut self, step: &Step, call: u32, place: Place) {
+        let view = self.view(step.function);
+        if let Some(read) = view.read_by_call(call) {
+            let pointers = if read.atomic { 1 } else { 2 };
+            self.record(step, read);
+            for register in &ARGUMENTS[..pointers] {
+                self.go(step, 1, Want::Value(call, Place::whole(*register)));
+            }
+            return;
+        }
+        if view.callee(call).is_some_and(|callee| callee.probe().is_some()) {
+            return;
+        }
+        let Some((function, context)) = self.enter(step, call) else { return };
+        let exits: Vec<u32> = self.view(function).function.exits().collect();
+        for exit in exits {
+            let tail = self.view(function).callee(exit).is_some();
+            let want = if tail { Want::Result(exit, place) } else { Want::Value(exit, place) };
+            self.push(Step { function, context, want, ..*step });
+        }
+    }
+
+    /// A slot that a call was given a pointer to.
+    fn explain_escaped(&mut self, step: &Step, call: u32, at: i32, size: u32) {
+        let view = self.view(step.function);
+        if let Some(copy) = view.copy_by_call(call) {
+            return self.explain_copy(step, call, copy, at, size);
+        }
+        if view.announced(call).is_some() {
+            if let Some(read) = view.read_by_call(call) {
+                self.record(step, read);
+            }
+            return;
+        }
+        let slots: Vec<(u8, i32)> = ARGUMENTS
+            .into_iter()
+            .filter_map(|register| Some((register, view.pointed_slot(call, register)?)))
+            .filter(|(_, slot)| *slot <= at)
+            .collect();
+        // Of pointers into one object the closest is the one to its part.
+        let Some((register, slot)) = slots.into_iter().max_by_key(|(_, slot)| *slot) else { return };
+        let Some((function, context)) = self.enter(step, call) else { return };
+        let want = Want::Written(register, i64::from(at - slot), size);
+        self.push(Step { function, context, want, ..*step });
+        self.go(step, 0, Want::Control(call));
+    }
+
+    fn explain_copy(&mut self, step: &Step, call: u32, copy: super::view::Copy, at: i32, size: u32) {
+        let Some(to) = copy.to else { return };
+        let beyond = copy.length.is_some_and(|length| i64::from(at) >= i64::from(to) + i64::from(length));
+        if at < to || beyond {
+            return;
+        }
+        if let Some(from) = copy.from {
+            return self.go(step, 0, Want::Value(call, Place::Slot { at: from + (at - to), size }));
+        }
+        let view = self.view(step.function);
+        let address = view.function.return_address(call);
+        let instrumented = self.program.is_instrumented();
+        let size = u8::try_from(copy.length.unwrap_or(0)).unwrap_or(0);
+        self.record(step, SharedRead { address, instrumented, size, atomic: false, variable: None });
+        self.go(step, 0, Want::Control(call));
+        self.go(step, 1, Want::Value(call, Place::whole(ARGUMENTS[1])));
+    }
+
+    /// Stores of a callee through a pointer parameter, and calls to which it hands the pointer on.
+    fn explain_written(&mut self, step: &Step, register: u8, distance: i64, size: u32) {
+        let view = self.view(step.function);
+        let (mut stores, mut handed_on) = (Vec::new(), Vec::new());
+        for index in 0..view.function.len() as u32 {
+            for (operand, place) in view.operands(index) {
+                let (true, Some(Place::Memory { form, .. })) = (operand.writes, place) else { continue };
+                let forms = view.data().forms.borrow();
+                let Some((own, at)) = forms.parameter(forms.form(form)) else { continue };
+                let apart = at >= distance + i64::from(size) || at + i64::from(operand.size) <= distance;
+                if own == register && !apart {
+                    stores.push(index);
+                }
+            }
+            if view.is_call(index) && view.callee(index).is_some_and(|callee| callee.probe().is_none()) {
+                for argument in ARGUMENTS {
+                    let form = view.form(index, argument);
+                    let parameter = view.data().forms.borrow().parameter(&form);
+                    if let Some((own, at)) = parameter.filter(|(own, at)| *own == register && *at <= distance)
+                    {
+                        handed_on.push((index, argument, at));
+                        let _ = own;
+                    }
+                }
+            }
+        }
+        for store in stores {
+            self.go(step, 0, Want::Instruction(store));
+        }
+        for (call, argument, at) in handed_on {
+            if let Some((function, context)) = self.enter(step, call) {
+                let want = Want::Written(argument, distance - at, size);
+                self.push(Step { function, context, want, ..*step });
+            }
+        }
+    }
+}

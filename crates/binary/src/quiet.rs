@@ -1,0 +1,123 @@
+//! Atomic operations inside Rust's standard library that no other thread of a program can tell apart.
+//!
+//! std counts panics, keeps a table of guard pages, numbers its threads, hands results over to `join`. Each of these is an atomic
+//! operation or a small lock of its own, and all of them together are most of what a small program in Rust does: five of six steps of
+//! three threads that take a mutex. They are correct, and who is first makes no difference to the program. What a program does
+//! synchronise by is not among them: `Mutex`, `RwLock`, `Condvar`, `Once`, channels, `park`, scopes, reference counts of its own.
+//!
+//! Told by debug information: the files of the functions inlined at a place, innermost first, up to the first that is not the
+//! library's. A file of [`QUIET`] among them makes the place quiet, unless it belongs to something in [`LOUD`]. A reference count
+//! is quiet where what it counts is std's own.
+
+use crate::demangle::demangle;
+use crate::module::Module;
+
+/// Parts of paths.
+const QUIET: [&str; 13] = [
+    "/std/src/panicking.rs",
+    "/std/src/sync/poison.rs",
+    "/std/src/sys/pal/unix/stack_overflow",
+    "/std/src/sys/pal/unix/weak",
+    "/std/src/sys/pal/unix/thread.rs",
+    "/std/src/sys/thread/unix.rs",
+    "/std/src/sys/thread_local/",
+    "/std/src/sys/exit",
+    "/std/src/rt.rs",
+    "/std/src/io/stdio.rs",
+    "/std/src/thread/",
+    "/std/src/backtrace.rs",
+    "/std/src/sys/backtrace.rs",
+];
+const LOUD: [&str; 2] = ["/std/src/sys/sync/thread_parking", "/std/src/thread/scoped.rs"];
+const COUNTS: &str = "/alloc/src/sync.rs";
+const LIBRARY: &str = "/library/";
+
+impl Module {
+    /// The return addresses of calls of atomic operations that are quiet, sorted.
+    pub fn quiet_sites(&self) -> Vec<u64> {
+        let calls = self.call_sites(|name| name.starts_with("__tsan_atomic") && !name.ends_with("_fence"));
+        let mut quiet: Vec<u64> = calls
+            .iter()
+            .filter(|call| !call.tail && is_quiet(&self.raw_names(call.address)))
+            .map(|call| call.return_address)
+            .collect();
+        quiet.sort_unstable();
+        quiet.dedup();
+        quiet
+    }
+}
+
+/// Functions inlined at a place, innermost first, with their files.
+fn is_quiet(frames: &[(String, Option<String>)]) -> bool {
+    let file = |frame: &(String, Option<String>)| frame.1.clone().unwrap_or_default();
+    let library: Vec<_> = frames.iter().take_while(|f| file(f).contains(LIBRARY)).collect();
+    let has = |parts: &[&str]| library.iter().any(|f| parts.iter().any(|part| file(f).contains(part)));
+    let mut counts = library.iter().filter(|f| file(f).ends_with(COUNTS)).peekable();
+    match counts.peek() {
+        Some(_) => counts.any(|f| counts_own(&demangle(&f.0))),
+        None => has(&QUIET) && !has(&LOUD),
+    }
+}
+
+/// `<alloc::sync::Arc<std::thread::…> as Drop>::drop`
+fn counts_own(name: &str) -> bool {
+    ["sync::Arc<std::thread::", "sync::Weak<std::thread::"].iter().any(|own| name.contains(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names and files as debug information has them.
+    fn quiet(frames: &[(&str, &str)]) -> bool {
+        let frame = |(name, file): &(&str, &str)| {
+            let file =
+                if file.ends_with("main.rs") { file.to_string() } else { format!("/rustc/1/library/{file}") };
+            (name.to_string(), Some(file))
+        };
+        is_quiet(&frames.iter().map(frame).collect::<Vec<_>>())
+    }
+
+    const LOAD: (&str, &str) = ("atomic_load", "core/src/sync/atomic.rs");
+
+    #[test]
+    fn what_std_does_for_itself_is_quiet() {
+        let lock = ("lock", "std/src/sync/poison/mutex.rs");
+        assert!(quiet(&[LOAD, ("count_is_zero", "std/src/panicking.rs"), lock, ("main", "src/main.rs")]));
+        assert!(quiet(&[LOAD, ("get", "std/src/sync/poison.rs"), lock]));
+        assert!(quiet(&[LOAD, lock, ("delete", "std/src/sys/pal/unix/stack_overflow/thread_info.rs")]));
+    }
+
+    #[test]
+    fn what_a_program_synchronises_by_is_not() {
+        let lock =
+            [LOAD, ("lock", "std/src/sys/sync/mutex/futex.rs"), ("lock", "std/src/sync/poison/mutex.rs")];
+        assert!(!quiet(&lock));
+        let spawned = ("call", "std/src/thread/lifecycle.rs");
+        assert!(
+            !quiet(&[LOAD, ("worker", "src/main.rs"), spawned]),
+            "a program's own code, inlined into std's"
+        );
+        let unpark = [
+            LOAD,
+            ("unpark", "std/src/sys/sync/thread_parking/futex.rs"),
+            ("unpark", "std/src/thread/mod.rs"),
+        ];
+        assert!(!quiet(&unpark));
+        assert!(!quiet(&[LOAD]) && !quiet(&[]));
+    }
+
+    #[test]
+    fn a_count_is_quiet_where_it_counts_what_is_std_s() {
+        fn drop(name: &str) -> [(&str, &str); 3] {
+            [LOAD, (name, "alloc/src/sync.rs"), ("drop", "std/src/thread/lifecycle.rs")]
+        }
+        assert!(quiet(&drop(
+            "<alloc::sync::Arc<std::thread::lifecycle::Packet<()>> as core::ops::drop::Drop>::drop"
+        )));
+        for other in ["bank::Account", "std::sync::poison::mutex::Mutex<u8>"] {
+            assert!(!quiet(&drop(&format!("<alloc::sync::Arc<{other}> as core::ops::drop::Drop>::drop"))));
+        }
+        assert!(!quiet(&drop("drop")), "without names it can not be told");
+    }
+}

@@ -1,0 +1,52 @@
+//! Prints the error sites and critical reads of a program, with source lines, and what that took.
+//!
+//!     cargo run --release -p raddle-conseq --example sites -- PROGRAM [KINDS]
+
+use std::path::Path;
+use std::time::Instant;
+
+use raddle_binary::{Address, Lookup, Module};
+use raddle_conseq::{Options, Relation, SiteKind, analyse};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args().skip(1);
+    let path = words.next().ok_or("usage: sites PROGRAM [KINDS]")?;
+    let mut options = Options::default();
+    if let Some(kinds) = words.next() {
+        options.kinds = kinds.split(',').filter_map(SiteKind::by_name).collect();
+    }
+    let module = Module::open(Path::new(&path))?;
+    let started = Instant::now();
+    let analysis = analyse(&module, &options);
+    let took = started.elapsed();
+    let line = |address: u64| {
+        let frames = module.frames(Address::Virtual(address), Lookup::Exact);
+        let frame = frames.first();
+        let name = frame.and_then(|frame| frame.file.clone()).unwrap_or_default();
+        let name = name.rsplit('/').next().unwrap_or_default().to_string();
+        format!("{name}:{}", frame.and_then(|frame| frame.line).unwrap_or(0))
+    };
+    for site in &analysis.sites {
+        let (kind, callee) = (site.kind.name(), site.callee.as_deref().unwrap_or(""));
+        let function = site.function.name.as_deref().unwrap_or("?");
+        let waits = if site.waits { " waits" } else { "" };
+        println!("{:x} {kind}{waits} {} in {function} {callee}", site.address, line(site.address));
+        for read in analysis.reads.iter().filter(|read| read.site == site.id) {
+            let variable = read.variable.and_then(|address| module.data_symbol(address));
+            let name = variable.map_or("*".to_string(), |v| format!("{}+{}", v.name, v.offset));
+            let relation = match &read.relation {
+                Relation::Tested(condition) => format!("{} {:?}", condition.leads_when, condition.test),
+                other => format!("{other:?}"),
+            };
+            println!(
+                "    {:x} d={} {} {name} {relation}",
+                read.address,
+                read.distance,
+                line(read.address - 1)
+            );
+        }
+    }
+    println!("{:?}", analysis.notes);
+    println!("{} sites, {} reads, {took:?}", analysis.sites.len(), analysis.reads.len());
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! One pass over all functions of a module.
+
+use raddle_binary::flow::{Outline, Program, Query};
+use raddle_binary::{Module, demangle};
+
+use crate::analysis::{Analysis, CriticalRead, FunctionName, Note, Site, SiteKind};
+use crate::options::Options;
+use crate::reads;
+use crate::sites::{Candidate, Finder};
+
+/// Finds the error sites of a module and the reads that can affect them.
+pub fn analyse(module: &Module, options: &Options) -> Analysis {
+    let program = Program::new(module);
+    let mut analysis = Analysis { notes: notes(&program), ..Analysis::default() };
+    let finder = Finder::new(options);
+    let mut left_out = 0;
+    for outline in program.outlines().iter().filter(|outline| is_wanted(&program, outline, &finder)) {
+        match of_function(&program, outline, &finder, options) {
+            Some(found) => {
+                for (site, reads) in found {
+                    add(&mut analysis, site, reads);
+                }
+            }
+            None => left_out += 1,
+        }
+    }
+    if left_out > 0 {
+        analysis.notes.push(Note::LeftOut { functions: left_out });
+    }
+    number(&mut analysis);
+    analysis
+}
+
+/// The sites of one function with their reads; `None` if it is too large to look at.
+fn of_function(
+    program: &Program,
+    outline: &Outline,
+    finder: &Finder,
+    options: &Options,
+) -> Option<Vec<(Site, Vec<CriticalRead>)>> {
+    let query = Query::new(program, program.function(outline.range.start)?);
+    let mut found = Vec::new();
+    for candidate in finder.sites(&query) {
+        let reads = reads::critical_reads(&query, &candidate, options);
+        // Most loops and accesses depend on nothing shared; all calls that report are sites.
+        if reads.is_empty() && matches!(candidate.kind, SiteKind::Loop | SiteKind::Memory) {
+            continue;
+        }
+        found.push((site(&query, candidate), reads));
+    }
+    Some(found)
+}
+
+fn site(query: &Query, candidate: Candidate) -> Site {
+    let function = query.function();
+    Site {
+        id: 0,
+        kind: candidate.kind,
+        address: function.address_of(candidate.index),
+        function: FunctionName { address: function.entry(), name: function.name().map(demangle) },
+        condition: reads::site_condition(query, &candidate),
+        waits: candidate.exit.is_some_and(|exit| exit.waits),
+        callee: candidate.callee,
+    }
+}
+
+fn add(analysis: &mut Analysis, mut site: Site, reads: Vec<CriticalRead>) {
+    let id = analysis.sites.len() as u32;
+    site.id = id;
+    analysis.sites.push(site);
+    analysis.reads.extend(reads.into_iter().map(|read| CriticalRead { site: id, ..read }));
+}
+
+/// Sorts sites by address and gives them their numbers.
+fn number(analysis: &mut Analysis) {
+    let mut order: Vec<usize> = (0..analysis.sites.len()).collect();
+    order.sort_by_key(|at| (analysis.sites[*at].address, analysis.sites[*at].kind));
+    let mut new_id = vec![0; order.len()];
+    for (id, &at) in order.iter().enumerate() {
+        new_id[at] = id as u32;
+        analysis.sites[at].id = id as u32;
+    }
+    analysis.sites.sort_by_key(|site| site.id);
+    for read in &mut analysis.reads {
+        read.site = new_id[read.site as usize];
+    }
+    analysis.reads.sort_by_key(|read| (read.site, read.distance, read.address));
+}
+
+/// In a program with probes, only code with probes can be traced; the rest is the runtime and
+/// libraries. Functions with nothing to find are not looked at twice.
+fn is_wanted(program: &Program, outline: &Outline, finder: &Finder) -> bool {
+    if outline.cold || outline.name.is_some_and(|name| name.starts_with("__tsan_")) {
+        return false;
+    }
+    if !program.is_instrumented() && finder.looks_at_everything() {
+        return true;
+    }
+    let calls = program.calls(outline);
+    let probed = !program.is_instrumented() || calls.iter().any(|call| call.callee.probe().is_some());
+    // Cold parts hold most calls that report, and are not scanned here.
+    probed && (finder.looks_at_everything() || !calls.is_empty())
+}
+
+fn notes(program: &Program) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if program.outlines().is_empty() {
+        notes.push(Note::NoFunctions);
+    } else if program.outlines().iter().all(|outline| outline.name.is_none()) {
+        notes.push(Note::Stripped);
+    }
+    if !program.is_instrumented() {
+        notes.push(Note::NotInstrumented);
+    }
+    notes
+}

@@ -1,0 +1,388 @@
+//! What was done to each piece of shared memory in a traced run: enough of it to ask what a read could have read instead.
+//!
+//! A trace may have millions of accesses and a variable thousands of them, of which most are alike. For each granule of 8
+//! bytes a few are kept: of each place in the program the first ones, those with another value, and the last. So the memory
+//! and the time of the analyses are linear in the trace, with a small constant. What is left out are further pairs of the
+//! same two places, which a report would not tell apart.
+
+use rustc_hash::FxHashMap;
+
+use crate::event::{Cell, Event, What};
+use crate::held::{Held, Sections};
+use crate::order::{Order, Stamp, semaphores_as_locks};
+
+/// An access that is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    pub stamp: Stamp,
+    pub site: u32,
+    pub cell: Cell,
+    pub sections: Sections,
+}
+
+impl Point {
+    pub fn thread(&self) -> u16 {
+        self.stamp.thread
+    }
+
+    /// What this left in the bytes of `cell`, if it covers them all.
+    pub fn value_for(&self, cell: &Cell) -> Option<u64> {
+        let (own, wanted) = (self.cell, cell);
+        let covers = own.address <= wanted.address
+            && wanted.address + u64::from(wanted.size) <= own.address + u64::from(own.size);
+        let shift = (wanted.address.wrapping_sub(own.address) & 7) * 8;
+        covers.then(|| own.value >> shift & mask(wanted.size))
+    }
+
+    pub fn overlaps(&self, other: &Point) -> bool {
+        let end = |c: &Cell| c.address + u64::from(c.size);
+        self.cell.address < end(&other.cell) && other.cell.address < end(&self.cell)
+    }
+}
+
+fn mask(size: u8) -> u64 {
+    if size >= 8 { u64::MAX } else { (1 << (size * 8)) - 1 }
+}
+
+#[derive(Clone, Debug)]
+pub struct Write {
+    pub point: Point,
+    /// The locks under which the same thread wrote here again before it gave them back: nobody who needs one of them ever
+    /// sees this value.
+    pub hidden_under: Vec<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Read {
+    pub point: Point,
+    /// The write that it read; nothing: what was there at the beginning.
+    pub from: Option<Point>,
+    /// The thread's own last write before it.
+    pub own: Option<Point>,
+    /// The same instruction wrote, too.
+    pub updates: bool,
+    /// The thread's next write here, if it has made one.
+    pub next_own: Option<Point>,
+}
+
+/// What is known of a granule.
+#[derive(Clone, Debug, Default)]
+pub struct Granule {
+    pub address: u64,
+    /// The value at the beginning, as a read of these bytes would have got it.
+    pub initial: Vec<Cell>,
+    pub writes: Vec<Write>,
+    pub reads: Vec<Read>,
+    /// Where it was given back, if it was.
+    pub freed: Option<Point>,
+    last: Option<Point>,
+    /// Each thread's last write, and where it is kept.
+    own: Vec<(Point, Option<usize>)>,
+    threads: Vec<u16>,
+}
+
+impl Granule {
+    pub fn is_shared(&self) -> bool {
+        self.threads.len() > 1
+    }
+
+    /// The value at the beginning in the bytes of `cell`.
+    pub fn initial_for(&self, cell: &Cell) -> Option<u64> {
+        self.initial.iter().find_map(|c| {
+            let offset = cell.address.checked_sub(c.address)?;
+            let fits = offset + u64::from(cell.size) <= u64::from(c.size);
+            fits.then(|| c.value >> (offset * 8) & mask(cell.size))
+        })
+    }
+}
+
+/// Of accesses at one place with one value, so many.
+const ALIKE: usize = 2;
+/// Of accesses at one place.
+const OF_A_PLACE: usize = 6;
+
+/// All granules, with the order and the locks of the run.
+pub struct History {
+    pub granules: Vec<Granule>,
+    pub order: Order,
+    pub held: Held,
+    /// Blocks that were freed, in the order of the trace.
+    pub freed: Vec<(u64, u64)>,
+    pub events: usize,
+    live: FxHashMap<u64, usize>,
+    spinning: FxHashMap<u16, Spin>,
+}
+
+/// The last read of a thread, and whether it was the same as the one before.
+struct Spin {
+    site: u32,
+    address: u64,
+    value: u64,
+}
+
+impl History {
+    /// Reads a trace. `waits` says of a place whether it is the read of a loop that does nothing but wait.
+    pub fn of(events: &[Event], waits: &dyn Fn(u32) -> bool) -> History {
+        let semaphores = semaphores_as_locks(events);
+        let mut history = History {
+            granules: Vec::new(),
+            order: Order::new(semaphores.clone()),
+            held: Held::new(events, semaphores),
+            freed: Vec::new(),
+            events: events.len(),
+            live: FxHashMap::default(),
+            spinning: FxHashMap::default(),
+        };
+        for (i, e) in events.iter().enumerate() {
+            history.pass(i, e, waits);
+        }
+        history
+    }
+
+    fn pass(&mut self, index: usize, e: &Event, waits: &dyn Fn(u32) -> bool) {
+        match e.what {
+            What::Read(cell) => {
+                let point = self.point(index, e, cell);
+                self.read(point, false);
+                self.hand_over(&point, waits);
+            }
+            What::Write { cell, before, reads } => {
+                let point = self.point(index, e, cell);
+                if reads && let Some(value) = before {
+                    self.read(Point { cell: Cell { value, ..cell }, ..point }, true);
+                }
+                self.write(point, before);
+                self.spinning.remove(&e.thread);
+            }
+            What::Free { from, to } => {
+                let nothing = Cell { address: from, size: 1, value: 0, atomic: false };
+                let point = self.point(index, e, nothing);
+                self.free(from, to, point);
+            }
+            _ => {
+                self.held.pass(index, e);
+                self.order.pass(e);
+            }
+        }
+    }
+
+    fn point(&mut self, index: usize, e: &Event, cell: Cell) -> Point {
+        let stamp = self.order.stamp(e.thread, index as u32);
+        Point { stamp, site: e.site, cell, sections: self.held.now(e.thread) }
+    }
+
+    fn granule(&mut self, point: &Point) -> &mut Granule {
+        let address = point.cell.address & !7;
+        let next = self.granules.len();
+        let at = *self.live.entry(address).or_insert(next);
+        if at == next {
+            self.granules.push(Granule { address, ..Granule::default() });
+        }
+        let granule = &mut self.granules[at];
+        if !granule.threads.contains(&point.thread()) {
+            granule.threads.push(point.thread());
+        }
+        granule
+    }
+
+    fn read(&mut self, point: Point, updates: bool) {
+        let granule = self.granule(&point);
+        let from = granule.last.filter(|w| w.overlaps(&point));
+        if from.is_none() && granule.initial_for(&point.cell).is_none() && granule.last.is_none() {
+            granule.initial.push(point.cell);
+        }
+        let own = granule.own.iter().map(|(p, _)| *p).find(|p| p.thread() == point.thread());
+        let read = Read { point, from, own, updates, next_own: None };
+        let from_site = |r: &Read| r.from.map(|w| w.site);
+        let same = |r: &Read| r.point.site == point.site && r.point.thread() == point.thread();
+        let alike =
+            |r: &Read| same(r) && r.point.cell.value == point.cell.value && from_site(r) == from_site(&read);
+        let full = granule.reads.iter().filter(|r| alike(r)).count() >= ALIKE
+            || granule.reads.iter().filter(|r| same(r)).count() >= OF_A_PLACE;
+        match granule.reads.iter_mut().rev().find(|r| full && alike(r)) {
+            Some(last) => *last = read,
+            None if full => {}
+            None => granule.reads.push(read),
+        }
+    }
+
+    fn write(&mut self, point: Point, before: Option<u64>) {
+        let address = point.cell.address & !7;
+        self.granule(&point);
+        let Some(&at) = self.live.get(&address) else { return };
+        let granule = &mut self.granules[at];
+        if granule.last.is_none()
+            && let Some(value) = before
+            && granule.initial_for(&point.cell).is_none()
+        {
+            granule.initial.push(Cell { value, ..point.cell });
+        }
+        let earlier = granule.own.iter().position(|(p, _)| p.thread() == point.thread());
+        if let Some(i) = earlier {
+            let (own, kept) = granule.own[i];
+            let hidden: Vec<u64> =
+                self.held.common(own.sections, point.sections).map(|section| section.lock).collect();
+            if let Some(write) = kept.and_then(|k| granule.writes.get_mut(k))
+                && write.point == own
+                && own.overlaps(&point)
+            {
+                write.hidden_under = hidden;
+            }
+        }
+        for read in granule.reads.iter_mut().filter(|r| r.point.thread() == point.thread()) {
+            read.next_own.get_or_insert(point);
+        }
+        let kept = keep(granule, point);
+        match earlier {
+            Some(i) => granule.own[i] = (point, kept),
+            None => granule.own.push((point, kept)),
+        }
+        granule.last = Some(point);
+    }
+
+    fn free(&mut self, from: u64, to: u64, point: Point) {
+        const MOST: u64 = 1 << 24;
+        for address in (from & !7..to.min(from + MOST)).step_by(8) {
+            if let Some(at) = self.live.remove(&address) {
+                let granule = &mut self.granules[at];
+                granule.freed = Some(point);
+                if !granule.threads.contains(&point.thread()) {
+                    granule.threads.push(point.thread());
+                }
+            }
+        }
+        self.freed.push((from, to));
+    }
+
+    /// A loop that waits for a value, and gets it from another thread, orders the two (section 7.2).
+    fn hand_over(&mut self, point: &Point, waits: &dyn Fn(u32) -> bool) {
+        let (site, Cell { address, value, .. }) = (point.site, point.cell);
+        let before = self.spinning.insert(point.thread(), Spin { site, address, value });
+        let spun = before.is_some_and(|s| (s.site, s.address) == (site, address) && s.value != value);
+        if !(spun || waits(site)) {
+            return;
+        }
+        let from = self.live.get(&(address & !7)).and_then(|at| self.granules[*at].last);
+        if let Some(from) = from.filter(|w| w.thread() != point.thread() && w.overlaps(point)) {
+            self.order.handed_over(from.stamp, point.thread());
+        }
+    }
+}
+
+/// Keeps a write among those of its granule, if there is room for one like it. Gives its place.
+fn keep(granule: &mut Granule, point: Point) -> Option<usize> {
+    let same = |w: &Write| w.point.site == point.site && w.point.thread() == point.thread();
+    let alike = |w: &Write| same(w) && w.point.cell.value == point.cell.value;
+    let full = granule.writes.iter().filter(|w| alike(w)).count() >= ALIKE
+        || granule.writes.iter().filter(|w| same(w)).count() >= OF_A_PLACE;
+    let write = Write { point, hidden_under: Vec::new() };
+    if !full {
+        granule.writes.push(write);
+        return Some(granule.writes.len() - 1);
+    }
+    let last = granule.writes.iter().rposition(same)?;
+    granule.writes[last] = write;
+    Some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(address: u64, value: u64) -> Cell {
+        Cell { address, size: 4, value, atomic: false }
+    }
+
+    fn read(thread: u16, site: u32, address: u64, value: u64) -> Event {
+        Event { thread, site, what: What::Read(cell(address, value)) }
+    }
+
+    fn write(thread: u16, site: u32, address: u64, value: u64) -> Event {
+        let what = What::Write { cell: cell(address, value), before: Some(0), reads: false };
+        Event { thread, site, what }
+    }
+
+    fn history(events: &[Event]) -> History {
+        History::of(events, &|_| false)
+    }
+
+    #[test]
+    fn a_read_knows_what_it_read() {
+        let h = history(&[read(1, 1, 8, 0), write(2, 2, 8, 5), read(1, 3, 8, 5), write(1, 4, 12, 9)]);
+        let g = &h.granules[0];
+        assert!(g.is_shared() && g.reads[0].from.is_none());
+        assert_eq!(g.reads[1].from.unwrap().site, 2);
+        assert_eq!(g.initial_for(&cell(8, 1)), Some(0));
+        assert_eq!(g.reads[1].next_own.unwrap().site, 4);
+    }
+
+    #[test]
+    fn many_alike_take_little_room_and_the_last_is_kept() {
+        let mut events = Vec::new();
+        for i in 0..1000 {
+            events.push(write(1, 1, 8, i));
+            events.push(read(2, 2, 8, i));
+            events.push(read(2, 3, 8, 7));
+        }
+        let h = history(&events);
+        let g = &h.granules[0];
+        assert!(g.writes.len() <= OF_A_PLACE && g.reads.len() <= 2 * OF_A_PLACE);
+        assert_eq!(g.writes.last().unwrap().point.cell.value, 999);
+        assert_eq!(g.reads.iter().filter(|r| r.point.site == 3).count(), ALIKE);
+    }
+
+    #[test]
+    fn freed_memory_is_something_else_when_it_is_used_again() {
+        let free = Event { thread: 1, site: 0, what: What::Free { from: 8, to: 16 } };
+        let h = history(&[write(1, 1, 8, 1), free, write(2, 2, 8, 2), read(1, 3, 8, 2)]);
+        assert_eq!(h.granules.len(), 2);
+        assert!(!h.granules[0].is_shared() && h.granules[1].is_shared());
+        assert!(h.granules[0].freed.is_some() && h.granules[1].freed.is_none());
+        assert_eq!(h.freed, [(8, 16)]);
+    }
+
+    #[test]
+    fn a_write_that_is_overwritten_under_the_lock_is_hidden() {
+        let take = |thread| Event { thread, site: 0, what: What::Acquire { lock: 64, shared: false } };
+        let give = |thread| Event { thread, site: 0, what: What::Release { lock: 64 } };
+        let events =
+            [take(1), write(1, 1, 8, 1), write(1, 2, 8, 2), give(1), take(1), write(1, 3, 8, 3), give(1)];
+        let h = history(&events);
+        let hidden: Vec<&[u64]> = h.granules[0].writes.iter().map(|w| w.hidden_under.as_slice()).collect();
+        assert_eq!(hidden, [&[64][..], &[], &[]]);
+    }
+
+    #[test]
+    fn parts_of_a_word_have_their_own_values() {
+        let wide = Point {
+            cell: Cell { address: 8, size: 8, value: 0x0000_0007_0000_0003, atomic: false },
+            ..point()
+        };
+        assert_eq!(wide.value_for(&cell(8, 0)), Some(3));
+        assert_eq!(wide.value_for(&cell(12, 0)), Some(7));
+        let narrow = Point { cell: cell(8, 3), ..point() };
+        assert_eq!(narrow.value_for(&wide.cell), None);
+        assert!(narrow.overlaps(&wide));
+    }
+
+    fn point() -> Point {
+        Point { stamp: Order::default().stamp(1, 0), site: 0, cell: cell(8, 0), sections: 0 }
+    }
+
+    #[test]
+    fn a_loop_that_waits_orders_what_it_waited_for() {
+        let events =
+            [write(1, 1, 64, 5), read(2, 3, 8, 0), write(1, 2, 8, 1), read(2, 3, 8, 1), read(2, 4, 64, 5)];
+        let h = history(&events);
+        let data = h.granules.iter().find(|g| g.address == 64).unwrap();
+        assert!(h.order.before(data.writes[0].point.stamp, data.reads[0].point.stamp));
+        // Read but once, it is an ordinary read, unless the program's code says otherwise.
+        let short = [events[0], events[2], events[3], events[4]];
+        let ordered = |h: &History| {
+            let data = h.granules.iter().find(|g| g.address == 64).unwrap();
+            h.order.before(data.writes[0].point.stamp, data.reads[0].point.stamp)
+        };
+        assert!(!ordered(&history(&short)));
+        assert!(ordered(&History::of(&short, &|site| site == 3)));
+    }
+}

@@ -1,0 +1,187 @@
+//! Which invariants no sample contradicts, and which of them are more than chance.
+//!
+//! Candidates are made from the first samples and dropped at the first that contradicts them. What is left is ranked by
+//! how unlikely it would be by chance:
+//!
+//! - of a value alone: each *run* is one observation, because the reads of one run are seldom independent. A constant is as if a coin
+//!   had come up the same each time; a set or a range of `k` values needs as many more observations.
+//! - of two: each *different* value is one observation. That `x == y` while `x` took `k` values has a chance of one in [`ODDS`] for
+//!   each; a linear relation has two values less, which it was made from; an order is a coin again.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::sample::{Place, Sample, Samples};
+use super::shape::{Shape, Term, Variable};
+
+/// Something that held at every read of a place, in all training runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Invariant {
+    pub site: u32,
+    /// What is read there, if that is always the same.
+    pub variable: Option<Variable>,
+    pub shape: Shape,
+    pub samples: u32,
+    /// How unlikely it would be by chance, from 0 to 1.
+    pub confidence: f64,
+}
+
+/// An invariant less certain than this is not told: Daikon's default.
+pub const CONFIDENCE: f64 = 0.99;
+/// Two values agree by chance once in so many times.
+const ODDS: f64 = 16.0;
+/// The values of a small set.
+const FEW: usize = 3;
+
+/// The invariants of all places, the most certain first, those of one place without what follows from others.
+pub fn infer(samples: &Samples) -> Vec<Invariant> {
+    let mut found = Vec::new();
+    for (site, place) in &samples.places {
+        let mut of_place = relations(*site, place, &samples.terms);
+        of_place.extend(alone(*site, place));
+        of_place.retain(|i| i.confidence >= CONFIDENCE);
+        found.extend(of_place);
+    }
+    let rank = |i: &Invariant| (i.confidence * -1e9) as i64;
+    found.sort_by(|a, b| rank(a).cmp(&rank(b)).then(a.site.cmp(&b.site)));
+    found
+}
+
+fn distinct(samples: &[Sample]) -> BTreeSet<i64> {
+    samples.iter().map(|(x, _)| *x).collect()
+}
+
+/// What the value alone shows: the most that can be said.
+fn alone(site: u32, place: &Place) -> Option<Invariant> {
+    let values = distinct(&place.samples);
+    let (low, high) = (*values.first()?, *values.last()?);
+    let runs = f64::from(place.runs);
+    let coin = |observations: f64| 1.0 - 0.5f64.powf(observations.max(0.0));
+    let (shape, confidence) = match values.len() {
+        1 => (Shape::Constant(low), coin(runs)),
+        n if n <= FEW => (Shape::OneOf(values.iter().copied().collect()), coin(runs / n as f64)),
+        n if low > 0 || high < 0 || !values.contains(&0) => (Shape::NotNull, coin(runs - n as f64)),
+        n => (Shape::Range(low, high), coin(runs - 2.0 * n as f64)),
+    };
+    let samples = place.samples.len() as u32;
+    Some(Invariant { site, variable: place.variable, shape, samples, confidence })
+}
+
+/// Relations to other terms.
+fn relations(site: u32, place: &Place, terms: &[Term]) -> Vec<Invariant> {
+    let Some(variable) = place.variable else { return Vec::new() };
+    let mut found: Vec<Invariant> = Vec::new();
+    for (i, term) in terms.iter().enumerate() {
+        if term.variables().contains(&variable) {
+            continue;
+        }
+        let pairs: Option<Vec<(i64, i64)>> =
+            place.samples.iter().map(|(x, others)| Some((*x, (*others.get(i)?)?))).collect();
+        let Some(pairs) = pairs.filter(|p| !p.is_empty()) else { continue };
+        if let Some((shape, confidence)) = relation(&pairs, term) {
+            let samples = pairs.len() as u32;
+            found.push(Invariant { site, variable: Some(variable), shape, samples, confidence });
+        }
+    }
+    // An equality says all that an order does; of several, the sums are the rarer.
+    let strong = |i: &Invariant| matches!(i.shape, Shape::Equal(_) | Shape::Linear(..));
+    if found.iter().any(|i| strong(i) && i.confidence >= CONFIDENCE) {
+        found.retain(strong);
+    }
+    found
+}
+
+/// The strongest relation that all pairs have.
+fn relation(pairs: &[(i64, i64)], term: &Term) -> Option<(Shape, f64)> {
+    let distinct: BTreeSet<(i64, i64)> = pairs.iter().copied().collect();
+    let chance = |observations: usize| 1.0 - ODDS.powi(-(observations as i32));
+    if distinct.iter().all(|(x, y)| x == y) {
+        // Two that never change agree by accident.
+        return (distinct.len() > 1).then(|| (Shape::Equal(term.clone()), chance(distinct.len())));
+    }
+    if let Some((a, b)) = line(&distinct) {
+        let observations = distinct.len().saturating_sub(2);
+        return (observations > 0).then(|| (Shape::Linear(a, term.clone(), b), chance(observations)));
+    }
+    let coin = 1.0 - 0.5f64.powi(distinct.len() as i32);
+    if distinct.iter().all(|(x, y)| x <= y) {
+        return Some((Shape::AtMost(term.clone()), coin));
+    }
+    distinct.iter().all(|(x, y)| x >= y).then(|| (Shape::AtLeast(term.clone()), coin))
+}
+
+/// `x == a * y + b` through all points, with whole numbers.
+fn line(points: &BTreeSet<(i64, i64)>) -> Option<(i64, i64)> {
+    let mut it = points.iter();
+    let ((x0, y0), (x1, y1)) = (it.next()?, it.next()?);
+    let (dx, dy) = (x1.checked_sub(*x0)?, y1.checked_sub(*y0)?);
+    if dy == 0 || dx % dy != 0 || dx == 0 {
+        return None;
+    }
+    let a = dx / dy;
+    let b = x0.checked_sub(a.checked_mul(*y0)?)?;
+    points.iter().all(|(x, y)| Some(*x) == a.checked_mul(*y).and_then(|p| p.checked_add(b))).then_some((a, b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X: Variable = Variable { address: 8, size: 4 };
+    const Y: Term = Term::Cell(Variable { address: 16, size: 4 });
+
+    fn samples(pairs: &[(i64, i64)], runs: u32) -> Samples {
+        let mut samples = Samples { terms: vec![Term::Cell(X), Y], ..Samples::default() };
+        let place = samples.places.entry(1).or_default();
+        place.variable = Some(X);
+        place.runs = runs;
+        place.samples = pairs.iter().map(|(x, y)| (*x, vec![Some(*x), Some(*y)])).collect();
+        samples
+    }
+
+    fn shapes(pairs: &[(i64, i64)], runs: u32) -> Vec<Shape> {
+        infer(&samples(pairs, runs)).into_iter().map(|i| i.shape).collect()
+    }
+
+    #[test]
+    fn a_constant_takes_many_runs_to_mean_something() {
+        let always: Vec<_> = (0..20).map(|i| (3, i * i)).collect();
+        assert!(shapes(&always, 6).is_empty());
+        assert_eq!(shapes(&always, 7)[0], Shape::Constant(3));
+    }
+
+    #[test]
+    fn an_equality_takes_few_values() {
+        assert_eq!(shapes(&[(0, 0), (5, 5), (9, 9)], 3), [Shape::Equal(Y)]);
+        assert!(shapes(&[(5, 5), (5, 5)], 3).is_empty(), "nothing ever changed");
+        assert!(shapes(&[(0, 0), (5, 5), (9, 8)], 3).is_empty());
+    }
+
+    #[test]
+    fn a_line_takes_more_points_than_it_is_drawn_through() {
+        assert!(shapes(&[(1, 0), (3, 1), (5, 2)], 2).is_empty());
+        assert_eq!(shapes(&[(1, 0), (3, 1), (5, 2), (9, 4)], 2), [Shape::Linear(2, Y, 1)]);
+        assert_eq!(line(&BTreeSet::from([(0, 0), (1, 2)])), None, "not whole");
+    }
+
+    #[test]
+    fn an_order_is_told_where_there_is_nothing_better() {
+        let pairs: Vec<_> = (0..8).map(|i| (i, i * i + 1)).collect();
+        assert_eq!(shapes(&pairs, 1), [Shape::AtMost(Y)]);
+    }
+
+    #[test]
+    fn sets_and_ranges_and_pointers_in_many_runs() {
+        let of = |values: &[i64], runs| {
+            let pairs: Vec<_> =
+                values.iter().enumerate().map(|(i, x)| (*x, (i as i64 * 7919) % 13)).collect();
+            let found = infer(&samples(&pairs, runs));
+            found.into_iter().map(|i| i.shape).find(|s| s.term().is_none())
+        };
+        assert_eq!(of(&[1, 5, 1, 5, 1, 1], 20), Some(Shape::OneOf(vec![1, 5])));
+        assert_eq!(of(&[7, 9, 11, 30, 2, 7], 20), Some(Shape::NotNull));
+        assert_eq!(of(&[0, -2, 4, 9, 0, 3], 30), Some(Shape::Range(-2, 9)));
+        assert_eq!(of(&[0, -2, 4, 9, 0, 3], 6), None);
+    }
+}

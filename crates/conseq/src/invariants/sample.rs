@@ -1,0 +1,267 @@
+//! The values of all variables at each read, from traces.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::shape::{Term, Variable};
+use crate::event::{Cell, Event, What};
+
+/// What is known of memory at a moment of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// By granule of 8 bytes: the bytes, and which of them are known.
+    granules: FxHashMap<u64, (u64, u8)>,
+}
+
+impl Memory {
+    pub fn store(&mut self, at: Variable, bits: u64) {
+        self.put(at, bits, true);
+    }
+
+    /// The same, where nothing is known yet.
+    fn store_if_unknown(&mut self, at: Variable, bits: u64) {
+        self.put(at, bits, false);
+    }
+
+    fn put(&mut self, at: Variable, bits: u64, over: bool) {
+        for i in 0..u64::from(at.size) {
+            let address = at.address + i;
+            let (bytes, known) = self.granules.entry(address & !7).or_default();
+            let (shift, bit) = ((address & 7) * 8, 1u8 << (address & 7));
+            if over || *known & bit == 0 {
+                *bytes = *bytes & !(0xff << shift) | (bits >> (i * 8) & 0xff) << shift;
+                *known |= bit;
+            }
+        }
+    }
+
+    pub fn bits(&self, at: Variable) -> Option<u64> {
+        let mut bits = 0;
+        for i in 0..u64::from(at.size) {
+            let address = at.address + i;
+            let (bytes, known) = self.granules.get(&(address & !7))?;
+            if known & 1 << (address & 7) == 0 {
+                return None;
+            }
+            bits |= (bytes >> ((address & 7) * 8) & 0xff) << (i * 8);
+        }
+        Some(bits)
+    }
+
+    pub fn value(&self, at: Variable) -> Option<i64> {
+        self.bits(at).map(|bits| at.signed(bits))
+    }
+
+    /// What memory held when a trace began, as far as it shows.
+    pub fn at_the_beginning(events: &[Event]) -> Memory {
+        let mut memory = Memory::default();
+        // Written over: what a later read returns is not from the beginning.
+        let mut written: FxHashSet<Variable> = FxHashSet::default();
+        for e in events {
+            match e.what {
+                What::Read(cell) if !written.contains(&variable(&cell)) => {
+                    memory.store_if_unknown(variable(&cell), cell.value);
+                }
+                What::Write { cell, before, .. } => {
+                    if let Some(before) = before {
+                        memory.store_if_unknown(variable(&cell), before);
+                    }
+                    written.insert(variable(&cell));
+                }
+                _ => {}
+            }
+        }
+        memory
+    }
+
+    /// Takes in an event.
+    pub fn pass(&mut self, e: &Event) {
+        if let What::Write { cell, .. } = e.what {
+            self.store(variable(&cell), cell.value);
+        }
+    }
+}
+
+pub fn variable(cell: &Cell) -> Variable {
+    Variable { address: cell.address, size: cell.size }
+}
+
+/// What a read returned, and the values of all terms at that moment.
+pub type Sample = (i64, Vec<Option<i64>>);
+
+/// The samples of one place in the program.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// What it reads, if that is always the same.
+    pub variable: Option<Variable>,
+    pub samples: Vec<Sample>,
+    /// How many runs they come from.
+    pub runs: u32,
+    last_run: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    pub terms: Vec<Term>,
+    pub places: FxHashMap<u32, Place>,
+}
+
+/// Variables that are related to others, at most; those accessed most come first.
+const VARIABLES: usize = 24;
+/// Arrays that are summed up.
+const ARRAYS: usize = 8;
+/// Elements of one.
+const ELEMENTS: usize = 4096;
+/// Samples of one place in one run.
+const SAMPLES: usize = 256;
+
+impl Samples {
+    /// From the traces of correct runs.
+    pub fn of(runs: &[&[Event]]) -> Samples {
+        let mut samples = Samples { terms: terms(runs), ..Samples::default() };
+        for (i, run) in runs.iter().enumerate() {
+            samples.take(i as u32 + 1, run);
+        }
+        samples
+    }
+
+    fn take(&mut self, run: u32, events: &[Event]) {
+        let mut memory = Memory::at_the_beginning(events);
+        let mut taken: FxHashMap<u32, usize> = FxHashMap::default();
+        for e in events {
+            if let What::Read(cell) = e.what {
+                let n = taken.entry(e.site).or_default();
+                *n += 1;
+                if *n <= SAMPLES {
+                    self.sample(run, e.site, &cell, &memory);
+                }
+            }
+            memory.pass(e);
+        }
+    }
+
+    fn sample(&mut self, run: u32, site: u32, cell: &Cell, memory: &Memory) {
+        let at = variable(cell);
+        let fresh = || Place { variable: Some(at), ..Place::default() };
+        let place = self.places.entry(site).or_insert_with(fresh);
+        if place.variable != Some(at) {
+            place.variable = None;
+        }
+        if place.last_run != run {
+            (place.last_run, place.runs) = (run, place.runs + 1);
+        }
+        let others = match place.variable {
+            Some(_) => self.terms.iter().map(|t| t.value(memory)).collect(),
+            None => Vec::new(),
+        };
+        place.samples.push((at.signed(cell.value), others));
+    }
+}
+
+/// What values may be related to: variables that more than one thread touches, and arrays.
+fn terms(runs: &[&[Event]]) -> Vec<Term> {
+    let mut threads: FxHashMap<Variable, (FxHashSet<u16>, u32)> = FxHashMap::default();
+    let mut by_site: FxHashMap<u32, Vec<Variable>> = FxHashMap::default();
+    for e in runs.iter().flat_map(|r| r.iter()) {
+        let (cell, writes) = match e.what {
+            What::Read(cell) => (cell, false),
+            What::Write { cell, .. } => (cell, true),
+            _ => continue,
+        };
+        let at = variable(&cell);
+        let known = threads.entry(at).or_default();
+        known.0.insert(e.thread);
+        known.1 += 1;
+        let elements = by_site.entry(e.site).or_default();
+        if writes && elements.len() < ELEMENTS && !elements.contains(&at) {
+            elements.push(at);
+        }
+    }
+    let mut shared: Vec<(u32, Variable)> =
+        threads.iter().filter(|(_, (t, _))| t.len() > 1).map(|(v, (_, n))| (*n, *v)).collect();
+    shared.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut arrays: Vec<Term> = by_site.into_values().filter_map(array).collect();
+    arrays.sort_unstable();
+    arrays.dedup();
+    arrays.truncate(ARRAYS);
+    let cells = shared.into_iter().take(VARIABLES).map(|(_, v)| Term::Cell(v));
+    cells.chain(arrays).collect()
+}
+
+/// The elements that one place writes, if they lie at equal distances.
+fn array(mut elements: Vec<Variable>) -> Option<Term> {
+    elements.sort_unstable();
+    let step = |w: &[Variable]| w[1].address - w[0].address;
+    let first = elements.windows(2).map(step).next()?;
+    let even = elements.windows(2).all(|w| step(w) == first && w[0].size == w[1].size);
+    (even && elements.len() > 2).then_some(Term::Sum(elements))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(address: u64, value: u64) -> Cell {
+        Cell { address, size: 4, value, atomic: false }
+    }
+
+    fn read(thread: u16, site: u32, address: u64, value: u64) -> Event {
+        Event { thread, site, what: What::Read(cell(address, value)) }
+    }
+
+    fn write(thread: u16, site: u32, address: u64, value: u64, before: u64) -> Event {
+        Event {
+            thread,
+            site,
+            what: What::Write { cell: cell(address, value), before: Some(before), reads: false },
+        }
+    }
+
+    #[test]
+    fn memory_knows_what_it_was_told() {
+        let mut m = Memory::default();
+        let at = |address, size| Variable { address, size };
+        m.store(at(8, 4), 0xffff_fffe);
+        assert_eq!((m.value(at(8, 4)), m.value(at(8, 8)), m.bits(at(8, 2))), (Some(-2), None, Some(0xfffe)));
+        m.store(at(6, 4), 0x0403_0201);
+        assert_eq!(m.bits(at(8, 2)), Some(0x0403), "across two granules");
+    }
+
+    #[test]
+    fn what_was_there_at_the_beginning_is_seen_later() {
+        let events = [write(1, 1, 8, 5, 3), read(2, 2, 8, 5), read(2, 2, 16, 7)];
+        let m = Memory::at_the_beginning(&events);
+        let value = |a| m.value(Variable { address: a, size: 4 });
+        assert_eq!((value(8), value(16), value(24)), (Some(3), Some(7), None));
+    }
+
+    #[test]
+    fn samples_have_the_values_of_the_moment() {
+        let events = [
+            read(2, 9, 8, 0),
+            write(1, 1, 8, 5, 0),
+            read(2, 2, 8, 5),
+            write(1, 1, 8, 6, 0),
+            read(2, 2, 8, 6),
+        ];
+        let samples = Samples::of(&[&events, &events]);
+        assert_eq!(samples.terms, [Term::Cell(Variable { address: 8, size: 4 })]);
+        let place = &samples.places[&2];
+        assert_eq!((place.runs, place.samples.len()), (2, 4));
+        assert_eq!(place.samples[1], (6, vec![Some(6)]));
+    }
+
+    #[test]
+    fn elements_at_equal_distances_are_an_array() {
+        let parts: Vec<Event> = (0..4).map(|i| write(i, 7, 64 + 16 * u64::from(i), 1, 0)).collect();
+        let samples = Samples::of(&[&parts]);
+        assert!(matches!(&samples.terms[..], [Term::Sum(of)] if of.len() == 4));
+        let uneven = [write(1, 7, 64, 1, 0), write(1, 7, 80, 1, 0), write(1, 7, 88, 1, 0)];
+        assert!(Samples::of(&[&uneven]).terms.is_empty());
+    }
+
+    #[test]
+    fn a_place_that_reads_many_addresses_has_no_variable() {
+        let events = [read(1, 2, 8, 5), read(2, 2, 16, 5)];
+        assert_eq!(Samples::of(&[&events]).places[&2].variable, None);
+    }
+}

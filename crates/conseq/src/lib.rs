@@ -1,0 +1,39 @@
+//! What could go wrong under another interleaving, and why.
+//!
+//! After *ConSeq: Detecting Concurrency Bugs through Sequential Errors* (Zhang, Lim, Olichandran,
+//! Scherpelz, Jin, Lu and Reps, ASPLOS 2011). The static half starts from what a user would see go
+//! wrong, the error sites of section 5, and walks back to the reads of shared memory that can make it
+//! so, the critical reads of section 6.
+//!
+//! - [`analyse`]: from a module to its [`Analysis`].
+//! - [`analysis`]: sites, reads, and the conditions between them.
+//! - [`options`]: which sites, and how far back.
+//! - `sites`: the kinds of error sites, one a file. `reads`: the rules of section 6.1.
+//!
+//! The dynamic half reads a trace of one correct run (sections 7 and 8):
+//!
+//! - [`event`]: what a trace consists of.
+//! - [`order`], [`held`]: what must come before what, and what locks keep apart.
+//! - [`history`]: what was done to each piece of shared memory.
+//! - [`invariants`]: what held in all training runs.
+//! - [`suspects`]: the reads that could get another value, Algorithm 1.
+//!
+//! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
+//! `raddle_binary::flow`.
+
+pub mod analysis;
+pub mod event;
+pub mod held;
+pub mod history;
+pub mod invariants;
+pub mod options;
+pub mod order;
+pub mod suspects;
+
+mod analyse;
+mod reads;
+mod sites;
+
+pub use analyse::analyse;
+pub use analysis::{Analysis, Condition, CriticalRead, FunctionName, Note, Relation, Site, SiteKind};
+pub use options::{Callers, CustomNames, Options};

@@ -1,0 +1,55 @@
+//! What to look for, and how far.
+
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::SiteKind;
+
+/// The paper's MaxDistance.
+pub const MAX_DISTANCE: u32 = 4;
+
+/// Options of [`crate::analyse`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Options {
+    /// The kinds of sites wanted, `--sites`.
+    pub kinds: Vec<SiteKind>,
+    /// `--max-distance`.
+    pub max_distance: u32,
+    pub callers: Callers,
+    /// Calls followed into one another.
+    pub max_depth: u32,
+    pub custom: CustomNames,
+    /// Reads whose invariants make them sites: `CriticalRead::address` of each.
+    pub invariants: Vec<u64>,
+}
+
+/// When a slice goes from the start of a function back to those who call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Callers {
+    Never,
+    /// When the site depends on no shared read of its own function or what that calls: a function that
+    /// only checks or reports what it is given, whose calls are what is meant.
+    WhenNeeded,
+    Always,
+}
+
+/// Names of functions of the program that report, from `raddle.toml`: as they are declared, mangled,
+/// demangled or demangled without parameters, with `*` for any run of characters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CustomNames {
+    pub assert: Vec<String>,
+    pub error: Vec<String>,
+    pub output: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            kinds: SiteKind::ALL.to_vec(),
+            max_distance: MAX_DISTANCE,
+            callers: Callers::WhenNeeded,
+            max_depth: 3,
+            custom: CustomNames::default(),
+            invariants: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Which event must come before which: vector clocks that locks do not advance.
+//!
+//! Section 7.1 of the paper: time-stamps follow from creation and joining of threads, barriers, pipes; "ConSeq does not update
+//! time-stamps according to lock/unlock operations, because these operations do not provide any execution-order guarantees".
+//! What orders is what orders in *every* run, as far as can be told:
+//!
+//! 1. fork, join, barriers (each generation on its own) and messages;
+//! 2. a signal and the wait on a condition variable that it ends;
+//! 3. a semaphore's post and the wait that takes what it gave, unless the semaphore is used as a lock (whoever posts has waited),
+//!    in which case it is one;
+//! 4. a flag that one thread waits for in a loop and another sets ([`Order::handed_over`], section 7.2, "ad-hoc synchronization").
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use raddle_clock::{Epoch, ThreadId, VectorClock};
+
+use crate::event::{Event, What};
+
+/// A moment of a run: a thread, and how much of its history lies behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    pub thread: u16,
+    count: u64,
+    /// Which of [`Order`]'s clocks the thread had.
+    clock: u32,
+    /// The position in the trace, for two moments of one thread.
+    pub index: u32,
+}
+
+#[derive(Default)]
+struct Barrier {
+    arrived: u32,
+    gathering: VectorClock,
+    /// The clock with which each generation went on.
+    closed: Vec<VectorClock>,
+    /// The generation that a thread waits for.
+    waiting: HashMap<u16, usize>,
+}
+
+/// Clocks of all threads, as the trace goes by.
+#[derive(Default)]
+pub struct Order {
+    now: Vec<VectorClock>,
+    /// The place of each thread's present clock in `clocks`; none: it has changed.
+    kept: Vec<Option<u32>>,
+    clocks: Vec<VectorClock>,
+    channels: HashMap<u64, VectorClock>,
+    semaphores: HashMap<u64, VecDeque<VectorClock>>,
+    barriers: HashMap<u64, Barrier>,
+    /// Semaphores that are locks: they do not order.
+    locks: HashSet<u64>,
+}
+
+impl Order {
+    pub fn new(semaphores_as_locks: HashSet<u64>) -> Order {
+        Order { locks: semaphores_as_locks, ..Order::default() }
+    }
+
+    fn clock(&mut self, thread: u16) -> &mut VectorClock {
+        let i = usize::from(thread);
+        while self.now.len() <= i {
+            let mut fresh = VectorClock::default();
+            fresh.set(ThreadId(self.now.len() as u32), 1);
+            self.now.push(fresh);
+            self.kept.push(None);
+        }
+        &mut self.now[i]
+    }
+
+    fn learn(&mut self, thread: u16, from: &VectorClock) {
+        if self.clock(thread).join(from) {
+            self.kept[usize::from(thread)] = None;
+        }
+    }
+
+    /// What the thread knows, for others to learn; its later events are not part of it.
+    fn tell(&mut self, thread: u16) -> VectorClock {
+        let told = self.clock(thread).clone();
+        self.clock(thread).tick(ThreadId(thread.into()));
+        self.kept[usize::from(thread)] = None;
+        told
+    }
+
+    /// The moment of an event at `index`.
+    pub fn stamp(&mut self, thread: u16, index: u32) -> Stamp {
+        let count = self.clock(thread).get(ThreadId(thread.into()));
+        let i = usize::from(thread);
+        let clock = match self.kept[i] {
+            Some(at) => at,
+            None => {
+                self.clocks.push(self.now[i].clone());
+                let at = self.clocks.len() as u32 - 1;
+                self.kept[i] = Some(at);
+                at
+            }
+        };
+        Stamp { thread, count, clock, index }
+    }
+
+    /// Whether `a` comes before `b` in every run that synchronises as this one did.
+    pub fn before(&self, a: Stamp, b: Stamp) -> bool {
+        if a.thread == b.thread {
+            return a.index < b.index;
+        }
+        let epoch = Epoch { thread: ThreadId(a.thread.into()), count: a.count };
+        self.clocks.get(b.clock as usize).is_some_and(|c| c.covers(epoch))
+    }
+
+    /// The thread has waited for a value that was written at `from`: ad-hoc synchronisation.
+    pub fn handed_over(&mut self, from: Stamp, to: u16) {
+        if let Some(clock) = self.clocks.get(from.clock as usize).cloned() {
+            self.learn(to, &clock);
+            // The writer's own moment, and what it did up to then.
+            let mut moment = VectorClock::default();
+            moment.set(ThreadId(from.thread.into()), from.count);
+            self.learn(to, &moment);
+        }
+        // What the writer does later is not ordered before.
+        self.tell(from.thread);
+    }
+
+    /// Takes in what an event says about order.
+    pub fn pass(&mut self, e: &Event) {
+        let me = e.thread;
+        match e.what {
+            What::Fork { child } => {
+                let told = self.tell(me);
+                self.learn(child, &told);
+            }
+            What::Join { child } => {
+                let told = self.tell(child);
+                self.learn(me, &told);
+            }
+            What::Send { channel } => {
+                let told = self.tell(me);
+                self.channels.insert(channel, told);
+            }
+            What::Receive { channel } => {
+                if let Some(told) = self.channels.get(&channel).cloned() {
+                    self.learn(me, &told);
+                }
+            }
+            What::Post { semaphore } if !self.locks.contains(&semaphore) => {
+                let told = self.tell(me);
+                self.semaphores.entry(semaphore).or_default().push_back(told);
+            }
+            What::Wait { semaphore } if !self.locks.contains(&semaphore) => {
+                let told = self.semaphores.entry(semaphore).or_default().pop_front();
+                if let Some(told) = told {
+                    self.learn(me, &told);
+                }
+            }
+            What::Arrive { barrier, count } => self.arrive(me, barrier, count),
+            What::Leave { barrier } => self.leave(me, barrier),
+            _ => {}
+        }
+    }
+
+    fn arrive(&mut self, me: u16, at: u64, count: u32) {
+        let told = self.tell(me);
+        let barrier = self.barriers.entry(at).or_default();
+        barrier.gathering.join(&told);
+        barrier.arrived += 1;
+        if barrier.arrived < count {
+            barrier.waiting.insert(me, barrier.closed.len());
+            return;
+        }
+        barrier.arrived = 0;
+        let all = std::mem::take(&mut barrier.gathering);
+        barrier.closed.push(all.clone());
+        self.learn(me, &all);
+    }
+
+    fn leave(&mut self, me: u16, at: u64) {
+        let Some(barrier) = self.barriers.get_mut(&at) else { return };
+        let Some(generation) = barrier.waiting.remove(&me) else { return };
+        if let Some(all) = barrier.closed.get(generation).cloned() {
+            self.learn(me, &all);
+        }
+    }
+}
+
+/// Semaphores that nobody posts who has not waited: they exclude, they do not order.
+pub fn semaphores_as_locks(events: &[Event]) -> HashSet<u64> {
+    let mut held: HashMap<(u64, u16), u32> = HashMap::new();
+    let (mut waited, mut given) = (HashSet::new(), HashSet::new());
+    for e in events {
+        match e.what {
+            What::Wait { semaphore } => {
+                waited.insert(semaphore);
+                *held.entry((semaphore, e.thread)).or_default() += 1;
+            }
+            What::Post { semaphore } => match held.get_mut(&(semaphore, e.thread)) {
+                Some(n) if *n > 0 => *n -= 1,
+                _ => drop(given.insert(semaphore)),
+            },
+            _ => {}
+        }
+    }
+    waited.retain(|s| !given.contains(s));
+    waited
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(thread: u16, what: What) -> Event {
+        Event { thread, site: 0, what }
+    }
+
+    /// Passes the events, and gives the moments at which the marks (`Free` of nothing) lie.
+    fn stamps(events: &[Event]) -> (Order, Vec<Stamp>) {
+        let mut order = Order::new(semaphores_as_locks(events));
+        let mut stamps = Vec::new();
+        for (i, e) in events.iter().enumerate() {
+            if matches!(e.what, What::Free { .. }) {
+                stamps.push(order.stamp(e.thread, i as u32));
+            }
+            order.pass(e);
+        }
+        (order, stamps)
+    }
+
+    const MARK: What = What::Free { from: 0, to: 0 };
+
+    #[test]
+    fn fork_and_join_order_and_locks_do_not() {
+        let events = [
+            event(0, MARK),
+            event(0, What::Fork { child: 1 }),
+            event(0, What::Acquire { lock: 8, shared: false }),
+            event(0, MARK),
+            event(0, What::Release { lock: 8 }),
+            event(1, What::Acquire { lock: 8, shared: false }),
+            event(1, MARK),
+            event(1, What::Release { lock: 8 }),
+            event(0, What::Join { child: 1 }),
+            event(0, MARK),
+        ];
+        let (order, s) = stamps(&events);
+        assert!(order.before(s[0], s[2]) && order.before(s[0], s[1]));
+        assert!(!order.before(s[1], s[2]) && !order.before(s[2], s[1]));
+        assert!(order.before(s[2], s[3]) && !order.before(s[3], s[2]));
+    }
+
+    #[test]
+    fn each_generation_of_a_barrier_orders_for_itself() {
+        let arrive = What::Arrive { barrier: 8, count: 2 };
+        let events = [
+            event(1, MARK),
+            event(1, arrive),
+            event(2, arrive),
+            // The last to arrive goes on, and is at the next barrier before the other has left the first.
+            event(2, MARK),
+            event(2, arrive),
+            event(1, What::Leave { barrier: 8 }),
+            event(1, MARK),
+            event(1, arrive),
+            event(2, What::Leave { barrier: 8 }),
+            event(2, MARK),
+        ];
+        let (order, s) = stamps(&events);
+        assert!(order.before(s[0], s[1]));
+        assert!(!order.before(s[1], s[2]) && !order.before(s[2], s[1]), "the same phase");
+        assert!(order.before(s[2], s[3]) && order.before(s[0], s[2]));
+    }
+
+    #[test]
+    fn a_semaphore_orders_unless_it_is_a_lock() {
+        let (post, wait) = (What::Post { semaphore: 8 }, What::Wait { semaphore: 8 });
+        let (order, s) = stamps(&[event(1, MARK), event(1, post), event(2, wait), event(2, MARK)]);
+        assert!(order.before(s[0], s[1]));
+        let events = [event(1, wait), event(1, MARK), event(1, post), event(2, wait), event(2, MARK)];
+        let (order, s) = stamps(&events);
+        assert!(!order.before(s[0], s[1]));
+    }
+
+    #[test]
+    fn a_message_orders_what_came_before_it_and_nothing_later() {
+        let (send, receive) = (What::Send { channel: 8 }, What::Receive { channel: 8 });
+        let events = [event(1, MARK), event(1, send), event(1, MARK), event(2, receive), event(2, MARK)];
+        let (order, s) = stamps(&events);
+        assert!(order.before(s[0], s[2]) && !order.before(s[1], s[2]));
+    }
+
+    #[test]
+    fn a_value_handed_over_orders_its_writer_up_to_then() {
+        let mut order = Order::default();
+        let write = order.stamp(1, 0);
+        order.handed_over(write, 2);
+        let (later, read) = (order.stamp(1, 1), order.stamp(2, 2));
+        assert!(order.before(write, read) && !order.before(later, read));
+    }
+}

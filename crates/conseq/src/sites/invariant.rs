@@ -1,0 +1,29 @@
+//! Reads of variables for which an invariant was inferred from earlier runs.
+//!
+//! Which ones is not known here: the dynamic half names the reads, and each is its own site. The paper's
+//! rule: no customisation, the read instruction itself is sliced.
+
+use raddle_binary::flow::{Query, Start};
+
+use super::Candidate;
+use crate::analysis::SiteKind;
+
+pub(super) fn sites(query: &Query, reads: &[u64]) -> Vec<Candidate> {
+    let own = reads.iter().filter(|address| {
+        // A probe's return address lies behind it, so the last one of a function may be its end.
+        query.program().outline_at(**address - 1).is_some_and(|outline| {
+            outline.range.start == query.function().entry()
+                || query.function().index_of(**address - 1).is_some()
+        })
+    });
+    own.filter_map(|address| query.read_at(*address))
+        .map(|index| Candidate {
+            kind: SiteKind::Invariant,
+            index,
+            callee: None,
+            starts: vec![(Start::Instruction(index), 0)],
+            exit: None,
+            pointer: None,
+        })
+        .collect()
+}

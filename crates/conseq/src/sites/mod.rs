@@ -1,0 +1,92 @@
+//! Error sites (section 5 of the paper), one kind a file.
+//!
+//! Each kind looks at one function and names its *candidates*: an instruction, and where its slice
+//! begins. To add a kind: a file with a function like the others, and a line in [`Finder::sites`].
+
+mod assert;
+mod error;
+mod invariant;
+mod loops;
+mod memory;
+mod names;
+mod output;
+mod streams;
+
+use raddle_binary::flow::{Dereference, Loop, Query, Start};
+
+use crate::analysis::SiteKind;
+use crate::options::Options;
+use names::Names;
+
+/// A site whose reads are not known yet.
+pub(crate) struct Candidate {
+    pub(crate) kind: SiteKind,
+    pub(crate) index: u32,
+    /// The function called, demangled.
+    pub(crate) callee: Option<String>,
+    /// Where the slice begins, with the distances there.
+    pub(crate) starts: Vec<(Start, u32)>,
+    /// For loops: the jump that leaves.
+    pub(crate) exit: Option<LoopExit>,
+    /// For accesses: the read of the pointer.
+    pub(crate) pointer: Option<Dereference>,
+}
+
+/// One way out of a loop.
+pub(crate) struct LoopExit {
+    pub(crate) nest: Loop,
+    pub(crate) branch: u32,
+    pub(crate) stays_when_taken: bool,
+    pub(crate) waits: bool,
+}
+
+impl Candidate {
+    fn call(kind: SiteKind, index: u32, callee: &str, starts: Vec<(Start, u32)>) -> Self {
+        let callee = Some(raddle_binary::demangle(callee));
+        Self { kind, index, callee, starts, exit: None, pointer: None }
+    }
+}
+
+/// Looks for the kinds of sites that were asked for.
+pub(crate) struct Finder<'o> {
+    options: &'o Options,
+    names: Names<'o>,
+}
+
+impl<'o> Finder<'o> {
+    pub(crate) fn new(options: &'o Options) -> Self {
+        Self { options, names: Names::new(&options.custom) }
+    }
+
+    fn wants(&self, kind: SiteKind) -> bool {
+        self.options.kinds.contains(&kind)
+    }
+
+    /// Whether a function without any call can have a site.
+    pub(crate) fn looks_at_everything(&self) -> bool {
+        self.wants(SiteKind::Loop) || self.wants(SiteKind::Memory) || self.wants(SiteKind::Invariant)
+    }
+
+    /// The candidates of a function.
+    pub(crate) fn sites(&self, query: &Query) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for (index, callee) in query.calls() {
+            let Some(name) = callee.name.filter(|_| callee.probe().is_none()) else { continue };
+            let called = self.names.of(name);
+            let site = assert::site(called, index, name)
+                .or_else(|| error::site(query, called, index, name))
+                .or_else(|| output::site(query, called, index, name));
+            found.extend(site.filter(|site| self.wants(site.kind)));
+        }
+        if self.wants(SiteKind::Loop) {
+            found.extend(loops::sites(query));
+        }
+        if self.wants(SiteKind::Memory) {
+            found.extend(memory::sites(query));
+        }
+        if self.wants(SiteKind::Invariant) {
+            found.extend(invariant::sites(query, &self.options.invariants));
+        }
+        found
+    }
+}

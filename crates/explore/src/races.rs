@@ -1,0 +1,207 @@
+//! Data races in the execution under way: plain accesses that happens-before does not order.
+//!
+//! The pure happens-before detector of section 4 of *ThreadSanitizer: data race detection in practice* (2009), in fixed
+//! storage, so that it can run along in every explored execution (section 3.5 of the CHESS paper has it in some). Who comes
+//! after whom is known by the clocks of [`crate::stale::Model`]; here is what has accessed which memory. Each granule of 8
+//! bytes has a cell with the last accesses to it; one that conflicts with a new access and that the new one's clock does not
+//! cover is a race. One thread runs at a time, so what is seen is seen for certain, and seen again in every replay.
+//!
+//! Guarantee: what is reported is a race of this execution. Some are not seen:
+//! 1. A cell keeps [`KEPT`] accesses. One is given up without loss when a later one stands for it: the same or a later
+//!    access that is ordered after it, to as many bytes at least, that conflicts with as much. Where none is, one is forgotten.
+//! 2. There is room for some thousand granules, in sets of a few by address. Where there is none, a granule is forgotten.
+//! 3. Of the accesses of one thread between two of its synchronisation operations the first stands for all that are alike.
+//!
+//! Forgetting never invents: a race is two accesses that are both at hand.
+
+use crate::clock::Clock;
+
+/// Accesses of a granule that are kept.
+pub const KEPT: usize = 4;
+/// Callers that are kept with an access.
+pub const CALLERS: usize = 7;
+
+const SETS: usize = 1 << 11;
+const WAYS: usize = 8;
+
+/// An access within one granule of 8 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Access {
+    /// The event of its thread.
+    count: u32,
+    pub thread: u16,
+    /// A bit for each byte of the granule.
+    pub bytes: u8,
+    flags: u8,
+    /// How many steps had been made in the execution.
+    pub step: u32,
+    reserved: u32,
+    /// Program counters, innermost first; 0: there is no further caller.
+    pub frames: [u64; 1 + CALLERS],
+}
+
+const WRITES: u8 = 1;
+const ATOMIC: u8 = 2;
+const FREES: u8 = 4;
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deed {
+    Read,
+    Write,
+    /// The block that has the bytes is given back.
+    Free,
+    /// Atomic, and changes nothing.
+    Load,
+    /// Atomic, and changes something.
+    Store,
+}
+
+impl Access {
+    /// By event `count` of the thread: [`Clock::next`], taken before whatever order the access itself makes.
+    pub fn new(thread: usize, count: u32, step: u32, deed: Deed) -> Access {
+        let flags = match deed {
+            Deed::Read => 0,
+            Deed::Write => WRITES,
+            Deed::Free => WRITES | FREES,
+            Deed::Load => ATOMIC,
+            Deed::Store => ATOMIC | WRITES,
+        };
+        let (bytes, frames) = (0, [0; 1 + CALLERS]);
+        Access { count, thread: thread as u16, bytes, flags, step, reserved: 0, frames }
+    }
+
+    /// The same, of these bytes of a granule.
+    pub fn of(self, bytes: u8) -> Access {
+        Access { bytes, ..self }
+    }
+
+    pub fn frees(&self) -> bool {
+        self.flags & FREES != 0
+    }
+
+    pub fn writes(&self) -> bool {
+        self.flags & WRITES != 0
+    }
+
+    pub fn is_atomic(&self) -> bool {
+        self.flags & ATOMIC != 0
+    }
+
+    fn conflicts(&self, other: &Access) -> bool {
+        self.thread != other.thread
+            && self.bytes & other.bytes != 0
+            && (self.flags | other.flags) & WRITES != 0
+            && self.flags & other.flags & ATOMIC == 0
+    }
+
+    /// Whoever conflicts with `other` conflicts with this too.
+    fn stands_for(&self, other: &Access) -> bool {
+        other.bytes & !self.bytes == 0
+            && (self.writes() || !other.writes())
+            && (other.is_atomic() || !self.is_atomic())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Cell {
+    granule: u64,
+    /// The execution in which it is in use.
+    execution: u32,
+    used: u32,
+    kept: [Access; KEPT],
+}
+
+/// One execution's accesses. Zeros are an empty one.
+pub struct Races {
+    execution: u32,
+    cells: [[Cell; WAYS]; SETS],
+}
+
+impl Races {
+    /// Forgets everything, in no time.
+    pub fn reset(&mut self) {
+        if self.execution == u32::MAX {
+            // So late that it does not matter what it costs; a cell must not be taken for one of the first executions.
+            self.cells.iter_mut().flatten().for_each(|c| c.execution = 0);
+            self.execution = 0;
+        }
+        self.execution += 1;
+    }
+
+    /// Notes an access by a thread to which `now` happened before, and gives an earlier one with which it races. `frames` is
+    /// asked for the program counters only where they are kept.
+    #[inline]
+    pub fn access(
+        &mut self,
+        granule: u64,
+        mut new: Access,
+        now: &Clock,
+        frames: impl FnOnce(&mut [u64; 1 + CALLERS]),
+    ) -> Option<Access> {
+        let cell = self.cell(granule);
+        let kept = &mut cell.kept[..cell.used as usize];
+        // Whoever came between has met the one that is there.
+        if kept.iter().any(|old| (old.thread, old.count) == (new.thread, new.count) && old.stands_for(&new)) {
+            return None;
+        }
+        frames(&mut new.frames);
+        let unordered = |old: &&Access| !now.covers(old.thread as usize, old.count);
+        let race = kept.iter().filter(|old| old.conflicts(&new)).find(unordered).copied();
+        cell.keep(new, now);
+        race
+    }
+
+    fn cell(&mut self, granule: u64) -> &mut Cell {
+        let execution = self.execution;
+        let set = &mut self.cells[set_of(granule)];
+        let known = set.iter().position(|c| c.granule == granule && c.execution == execution);
+        let at = known.unwrap_or_else(|| {
+            let free = set.iter().position(|c| c.execution != execution);
+            // Any one will do, so long as it is the same in every replay.
+            let at = free.unwrap_or((granule >> 3) as usize % WAYS);
+            (set[at].granule, set[at].execution, set[at].used) = (granule, execution, 0);
+            at
+        });
+        &mut set[at]
+    }
+}
+
+fn set_of(granule: u64) -> usize {
+    (granule.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SETS
+}
+
+impl Cell {
+    /// Keeps an access, in place of those that it stands for.
+    fn keep(&mut self, new: Access, now: &Clock) {
+        let before = |old: &Access| old.thread == new.thread || now.covers(old.thread as usize, old.count);
+        let mut n = 0;
+        for i in 0..self.used as usize {
+            if !(before(&self.kept[i]) && new.stands_for(&self.kept[i])) {
+                self.kept[n] = self.kept[i];
+                n += 1;
+            }
+        }
+        if n == KEPT {
+            let given_up = self.least(&before);
+            self.kept.copy_within(given_up + 1.., given_up);
+            n -= 1;
+        }
+        self.kept[n] = new;
+        self.used = n as u32 + 1;
+    }
+
+    /// Which one to give up: an atomic one, else one that is ordered before, else a read, else the oldest.
+    fn least(&self, before: &dyn Fn(&Access) -> bool) -> usize {
+        let find = |wanted: &dyn Fn(&Access) -> bool| self.kept.iter().position(wanted);
+        find(&Access::is_atomic).or_else(|| find(before)).or_else(|| find(&|a| !a.writes())).unwrap_or(0)
+    }
+}
+
+/// The same for the same race, in every execution: where its two accesses are.
+pub fn number(one: u64, other: u64) -> u32 {
+    let (low, high) = (one.min(other), one.max(other));
+    let mixed = (low.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ high).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    (mixed >> 32) as u32
+}

@@ -1,0 +1,128 @@
+//! The events of a traced execution, from the numbers of the wire to the words of the analyses.
+
+use raddle_conseq::event::{Cell, Event, What};
+use raddle_explore::OpKind;
+use raddle_wire::trace::{self, Decoder};
+
+/// Descriptors of the program's own: the first three make no order.
+const FIRST_DESCRIPTOR: u64 = 3;
+/// All pipes and sockets are one channel: which two descriptors belong together is not known.
+const PIPES: u64 = 1;
+
+/// The events of a stream, and whether it could be read to its end.
+pub fn of(mut stream: Decoder<'_>) -> (Vec<Event>, bool) {
+    let mut events = Vec::new();
+    let mut thread = 0;
+    for event in stream.by_ref() {
+        match event {
+            trace::Event::Thread(t) => thread = t,
+            trace::Event::Access(a) => events.push(Event { thread, site: a.site, what: access(&a) }),
+            trace::Event::Step(s) => {
+                let whats = step(&s).into_iter().flatten();
+                events.extend(whats.map(|what| Event { thread, site: s.site, what }));
+            }
+        }
+    }
+    (events, stream.is_at_end())
+}
+
+fn access(a: &trace::Access) -> What {
+    let cell = Cell { address: a.address, size: a.size, value: a.value, atomic: a.atomic };
+    if a.write { What::Write { cell, before: a.before, reads: a.updates } } else { What::Read(cell) }
+}
+
+fn step(s: &trace::Step) -> [Option<What>; 2] {
+    use OpKind::*;
+    let (object, other) = (s.object, s.other);
+    let one = |what| [Some(what), None];
+    let takes = |lock, shared| What::Acquire { lock, shared };
+    match OpKind::from_number(s.kind) {
+        Lock | TimedLock | WriteLock => one(takes(object, false)),
+        ReadLock => one(takes(object, true)),
+        TryLock => one(What::Try { lock: object }),
+        Unlock => one(What::Release { lock: object }),
+        CondWait => one(What::Release { lock: other }),
+        CondWake => [Some(What::Receive { channel: object }), Some(takes(other, false))],
+        TimeOut | Spurious if other != 0 => one(takes(other, false)),
+        CondSignal | CondBroadcast => one(What::Send { channel: object }),
+        SemPost => one(What::Post { semaphore: object }),
+        SemWait => one(What::Wait { semaphore: object }),
+        Barrier if other == 0 => one(What::Leave { barrier: object }),
+        Barrier => one(What::Arrive { barrier: object, count: other as u32 }),
+        Create => one(What::Fork { child: object as u16 }),
+        Join => one(What::Join { child: object as u16 }),
+        Io if object > FIRST_DESCRIPTOR => {
+            [Some(What::Receive { channel: PIPES }), Some(What::Send { channel: PIPES })]
+        }
+        Free => one(What::Free { from: object, to: other }),
+        _ => [None, None],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_wire::trace::{Access, Encoder, LONGEST, Step};
+
+    fn stream(events: &[trace::Event]) -> Vec<u8> {
+        let (mut encoder, mut bytes, mut buffer) = (Encoder::default(), Vec::new(), [0; LONGEST]);
+        for e in events {
+            let n = encoder.write(e, &mut buffer);
+            bytes.extend_from_slice(&buffer[..n]);
+        }
+        bytes
+    }
+
+    fn step(kind: OpKind, object: u64, other: u64) -> trace::Event {
+        trace::Event::Step(Step { kind: kind as u8, site: 7, object, other })
+    }
+
+    #[test]
+    fn a_wait_gives_its_mutex_up_and_takes_it_again() {
+        let bytes = stream(&[
+            trace::Event::Thread(2),
+            step(OpKind::CondWait, 80, 16),
+            step(OpKind::CondWake, 80, 16),
+            step(OpKind::TimeOut, 80, 16),
+        ]);
+        let (events, whole) = of(Decoder::new(&bytes));
+        let whats: Vec<What> = events.iter().map(|e| e.what).collect();
+        let takes = What::Acquire { lock: 16, shared: false };
+        assert_eq!(whats, [What::Release { lock: 16 }, What::Receive { channel: 80 }, takes, takes]);
+        assert!(whole && events.iter().all(|e| (e.thread, e.site) == (2, 7)));
+    }
+
+    #[test]
+    fn accesses_keep_their_values_and_a_broken_stream_its_beginning() {
+        let write = Access {
+            site: 5,
+            address: 64,
+            size: 4,
+            write: true,
+            atomic: true,
+            updates: true,
+            value: 9,
+            before: Some(8),
+        };
+        let mut bytes = stream(&[trace::Event::Thread(1), trace::Event::Access(write)]);
+        bytes.push(0xff);
+        let (events, whole) = of(Decoder::new(&bytes));
+        let cell = Cell { address: 64, size: 4, value: 9, atomic: true };
+        let what = What::Write { cell, before: Some(8), reads: true };
+        assert_eq!((events, whole), (vec![Event { thread: 1, site: 5, what }], false));
+    }
+
+    #[test]
+    fn barriers_tell_arrival_from_departure_and_output_makes_no_order() {
+        let bytes = stream(&[
+            step(OpKind::Barrier, 8, 3),
+            step(OpKind::Barrier, 8, 0),
+            step(OpKind::Io, 2, 0),
+            step(OpKind::Io, 6, 0),
+        ]);
+        let whats: Vec<What> = of(Decoder::new(&bytes)).0.iter().map(|e| e.what).collect();
+        let pipe = [What::Receive { channel: PIPES }, What::Send { channel: PIPES }];
+        assert_eq!(whats[..2], [What::Arrive { barrier: 8, count: 3 }, What::Leave { barrier: 8 }]);
+        assert_eq!(whats[2..], pipe);
+    }
+}

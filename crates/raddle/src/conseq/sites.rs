@@ -1,0 +1,168 @@
+//! What the static half knows of the program, and which values at a read lead to an error site (section 7.2: "ConSeq also evaluates
+//! v' against the assertion/error-condition").
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use raddle_binary::Module;
+use raddle_conseq::history::{History, Point, Read};
+use raddle_conseq::suspects::Judge;
+use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind, analyse};
+
+use crate::places::Mapped;
+
+/// The sites of one file, and where it was loaded.
+struct Part {
+    path: PathBuf,
+    analysis: Analysis,
+    bias: u64,
+    /// The number of its first site among all.
+    first: u32,
+}
+
+/// The sites of a program and of the libraries that were built like it.
+pub struct Sites {
+    parts: Vec<Part>,
+    /// By the low half of the program counter: part and read.
+    reads: HashMap<u32, Vec<(usize, usize)>>,
+    kinds: Vec<SiteKind>,
+}
+
+/// A value that leads into the first page is a null pointer.
+const FIRST_PAGE: u64 = 4096;
+
+/// What a file says without running it.
+pub fn of_file(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
+    Ok(analyse(&Module::open(path)?, options))
+}
+
+impl Sites {
+    /// The sites of all files of the process that have probes.
+    pub fn of(modules: &[Mapped], options: &Options) -> Sites {
+        let mut first_mapping: BTreeMap<&Path, &Mapped> = BTreeMap::new();
+        for m in modules {
+            let known = first_mapping.entry(&m.path).or_insert(m);
+            if m.low < known.low {
+                *known = m;
+            }
+        }
+        let mut sites = Sites { parts: Vec::new(), reads: HashMap::new(), kinds: options.kinds.clone() };
+        let mut first = 0;
+        for (path, mapped) in first_mapping {
+            let Ok(module) = Module::open(path) else { continue };
+            if is_of_the_system(path) {
+                continue;
+            }
+            let analysis = analyse(&module, options);
+            if analysis.notes.contains(&Note::NotInstrumented) {
+                continue;
+            }
+            let Some(bias) = module.load_bias(mapped.low, mapped.offset) else { continue };
+            let n = analysis.sites.len() as u32;
+            sites.parts.push(Part { path: path.into(), analysis, bias, first });
+            first += n;
+        }
+        for (p, part) in sites.parts.iter().enumerate() {
+            for (r, read) in part.analysis.reads.iter().enumerate() {
+                let pc = part.bias.wrapping_add(read.address);
+                sites.reads.entry(pc as u32).or_default().push((p, r));
+            }
+        }
+        sites
+    }
+
+    pub fn count(&self) -> usize {
+        self.parts.iter().map(|p| p.analysis.sites.len()).sum()
+    }
+
+    /// Places in the program that are critical reads of some site.
+    pub fn critical_reads(&self) -> usize {
+        self.reads.len()
+    }
+
+    /// A site by its number, and the file that it is in.
+    pub fn site(&self, number: u32) -> Option<(&Site, &Path)> {
+        let part = self.parts.iter().rev().find(|p| p.first <= number)?;
+        Some((part.analysis.sites.get((number - part.first) as usize)?, &part.path))
+    }
+
+    /// The program counter of a site.
+    pub fn pc(&self, number: u32) -> Option<u64> {
+        let part = self.parts.iter().rev().find(|p| p.first <= number)?;
+        Some(part.bias.wrapping_add(part.analysis.sites.get((number - part.first) as usize)?.address))
+    }
+
+    /// Is the read one that a loop waits with, and does nothing else?
+    pub fn waits(&self, site: u32) -> bool {
+        let is = |(p, r): &(usize, usize)| {
+            let analysis = &self.parts[*p].analysis;
+            analysis.sites.get(analysis.reads[*r].site as usize).is_some_and(|s| s.waits)
+        };
+        self.reads.get(&site).is_some_and(|of| of.iter().any(is))
+    }
+
+    fn matters(
+        &self,
+        part: &Part,
+        critical: &CriticalRead,
+        read: &Read,
+        value: u64,
+        history: &History,
+    ) -> bool {
+        let Some(site) = part.analysis.sites.get(critical.site as usize) else { return false };
+        let with = |value: u64| {
+            critical.leads(&|address| {
+                if address == critical.address {
+                    return Some(value);
+                }
+                let other = part.bias.wrapping_add(address) as u32;
+                value_near(history, other, &read.point)
+            })
+        };
+        match (&critical.relation, site.kind) {
+            // An output may be wrong, or missing: what counts is that it is not as it was.
+            (Relation::Tested(_), SiteKind::Output) => {
+                let (now, then) = (with(read.point.cell.value), with(value));
+                now.is_none() || then.is_none() || now != then
+            }
+            (Relation::Tested(_), _) => with(value) != Some(false),
+            (Relation::Pointer { offset }, _) => {
+                let to = value.wrapping_add_signed(*offset);
+                to < FIRST_PAGE || history.freed.iter().any(|(from, end)| (*from..*end).contains(&to))
+            }
+            _ => true,
+        }
+    }
+}
+
+/// What the read at `site` last returned to the thread, before or else after the moment.
+fn value_near(history: &History, site: u32, at: &Point) -> Option<u64> {
+    let reads = history.granules.iter().flat_map(|g| &g.reads);
+    let own = reads.filter(|r| r.point.site == site && r.point.thread() == at.thread());
+    own.min_by_key(|r| r.point.stamp.index.abs_diff(at.stamp.index)).map(|r| r.point.cell.value)
+}
+
+fn is_of_the_system(path: &Path) -> bool {
+    ["/usr/lib", "/lib", "/lib64", "/usr/lib64"].iter().any(|folder| path.starts_with(folder))
+}
+
+impl Judge for Sites {
+    fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<u32>> {
+        let Some(of) = self.reads.get(&read.point.site) else { return Vec::new() };
+        let critical = of.iter().filter_map(|(p, r)| {
+            let part = &self.parts[*p];
+            let critical = &part.analysis.reads[*r];
+            let matters = self.matters(part, critical, read, value, history);
+            matters.then_some(Some(part.first + critical.site))
+        });
+        critical.collect()
+    }
+
+    fn sites_if_freed(&self, _access: &Point) -> Vec<Option<u32>> {
+        if self.kinds.contains(&SiteKind::Memory) { vec![None] } else { Vec::new() }
+    }
+
+    fn is_loop(&self, site: u32) -> bool {
+        self.site(site).is_some_and(|(s, _)| s.kind == SiteKind::Loop)
+    }
+}

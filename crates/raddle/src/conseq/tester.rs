@@ -1,0 +1,342 @@
+//! The tester (section 8 of the paper): each suspect is forced, not hoped for.
+//!
+//! The paper suspends threads before the write and the read, for a while, and hopes that they meet. Here the scheduler of `explore`
+//! decides who runs, in three rounds:
+//!
+//! 1. **Aimed.** For each suspect, executions with the constraint that the read gets the suspect's write: the read
+//!    waits until that write is the last, then other writes wait until the read is done ([`Tail::Constrained`]). That holds for a write and a
+//!    read of one thread as well. Where both need one lock, to hold the reader back inside would keep the
+//!    writer out; then nobody is held back, and chance decides who takes the lock first, each time anew.
+//! 2. **Searched.** All interleavings of the accesses that the suspects are about, as far as time allows: a consequence may
+//!    take two dependences at once.
+//! 3. **Settled.** A suspect of which an execution has shown the consequence is confirmed. One whose read got the value, with no
+//!    consequence, is refuted, and so is one that no interleaving brings about when all have been made.
+//!
+//! A consequence is what an execution came to: a failure, as `explore` judges it, or something printed that is not usual.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_conseq::suspects::{Instead, Suspect};
+use raddle_explore::shrink;
+use raddle_explore::{Constraint, Limits, OpKind, Order, Outcome, Portfolio, Step, Strategy, Tail, Trace};
+use raddle_finding::Kind;
+use raddle_wire::explore::{flag, outcome};
+
+use super::printed::{self, Line, Printed, Stream};
+use crate::explore::crew::{Crew, Notes};
+use crate::explore::verdict::{Facts, Failure, Usual, judge};
+use crate::explore::watch::Watch;
+use crate::explore::worker::{Execution, Recipe};
+
+/// Executions with which a suspect is aimed at.
+const AIMED: u64 = 24;
+/// So many in which the read got the value and nothing happened are enough.
+const HARMLESS: u32 = 6;
+/// Interleavings that the search may make.
+const SEARCHED: u64 = 30_000;
+/// Executions that shrinking one consequence may take.
+const SHRINKING: u64 = 400;
+const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 20, items: 1 << 18, prune: true };
+
+/// What an execution came to.
+#[derive(Clone)]
+pub struct Consequence {
+    pub failure: Failure,
+    /// What was printed, if that is what went wrong.
+    pub line: Option<Line>,
+    /// The suspects whose reads got their values in it.
+    pub suspects: Vec<usize>,
+    /// The same choices gave it again.
+    pub again: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// By this consequence.
+    Confirmed(usize),
+    Refuted(String),
+    Open,
+}
+
+/// What has been found out.
+pub struct Tested {
+    pub consequences: Vec<Consequence>,
+    pub verdicts: Vec<Verdict>,
+    pub executions: u64,
+    pub exhausted: bool,
+    pub passing: Vec<Trace>,
+    pub recipe: Recipe,
+}
+
+pub struct Tester<'a> {
+    suspects: &'a [Suspect],
+    usual: Usual,
+    printed: &'a printed::Usual,
+    crew: Crew<'a>,
+    deadline: Instant,
+    realized: Vec<u32>,
+    consequences: Vec<Consequence>,
+    executions: u64,
+    passing: Vec<Trace>,
+}
+
+/// An execution, judged.
+struct Seen {
+    trace: Trace,
+    failure: Option<Failure>,
+    line: Option<Line>,
+}
+
+impl<'a> Tester<'a> {
+    /// `recipe` has the accesses that the suspects are about as its points.
+    pub fn new(
+        recipe: &Recipe,
+        suspects: &'a [Suspect],
+        usual: Usual,
+        printed: &'a printed::Usual,
+        notes: &'a Notes,
+        deadline: Instant,
+    ) -> Tester<'a> {
+        let recipe = Recipe {
+            slots: 1,
+            flags: recipe.flags | flag::FLUSH,
+            watch: Watch { trace: None, output: true },
+            ..recipe.clone()
+        };
+        let crew = Crew::new(recipe, notes, &|| false);
+        let realized = vec![0; suspects.len()];
+        let (consequences, passing) = (Vec::new(), Vec::new());
+        Tester { suspects, usual, printed, crew, deadline, realized, consequences, executions: 0, passing }
+    }
+
+    pub fn run(mut self) -> Result<Tested> {
+        for i in 0..self.suspects.len() {
+            self.aim(i)?;
+        }
+        let exhausted = self.search()?;
+        self.shrink()?;
+        let verdicts = (0..self.suspects.len()).map(|i| self.verdict(i, exhausted)).collect();
+        let recipe = Recipe { watch: Watch::default(), ..self.crew.recipe().clone() };
+        self.crew.stop();
+        Ok(Tested {
+            consequences: self.consequences,
+            verdicts,
+            executions: self.executions,
+            exhausted,
+            passing: self.passing,
+            recipe,
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline || crate::explore::interrupted()
+    }
+
+    fn execute(&mut self, order: Order) -> Result<Option<Seen>> {
+        let mut seen = None;
+        let (usual, printed) = (&self.usual, self.printed);
+        self.crew.post(order);
+        while seen.is_none() && self.crew.in_flight() > 0 {
+            self.crew.turn(&mut |_, e| seen = Some(look(&e, usual, printed)))?;
+        }
+        self.executions += 1;
+        Ok(seen)
+    }
+
+    /// Executions that bring one suspect's write to its read.
+    fn aim(&mut self, i: usize) -> Result<()> {
+        let constraint = constraint(&self.suspects[i]);
+        let tail = |seed| match constraint {
+            Some(_) => Tail::Constrained { seed },
+            None => Tail::Pos { seed },
+        };
+        for seed in 1..=AIMED {
+            let shown = self.consequences.iter().any(|c| c.suspects.contains(&i));
+            if self.is_over() || shown || self.realized[i] >= HARMLESS {
+                break;
+            }
+            let mut order = Order::free(0, tail(seed));
+            order.constraints = constraint.into_iter().collect();
+            if let Some(seen) = self.execute(order)? {
+                self.take(seen);
+            }
+        }
+        Ok(())
+    }
+
+    /// Interleavings of all accesses in question. True: there are no others.
+    fn search(&mut self) -> Result<bool> {
+        if self.suspects.is_empty() {
+            return Ok(false);
+        }
+        let mut strategy = Portfolio::new(1, LIMITS);
+        let mut made = 0;
+        while made < SEARCHED && !self.is_over() && (0..self.suspects.len()).any(|i| self.is_open(i)) {
+            let Some(order) = strategy.next() else { break };
+            let Some(seen) = self.execute(order.clone())? else { break };
+            strategy.observe(&order, seen.trace.view());
+            self.take(seen);
+            made += 1;
+        }
+        Ok(strategy.progress().exhausted)
+    }
+
+    /// Nothing has come of the suspect so far.
+    fn is_open(&self, i: usize) -> bool {
+        !self.consequences.iter().any(|c| c.suspects.contains(&i))
+    }
+
+    fn take(&mut self, seen: Seen) {
+        const PASSING: usize = 12;
+        let suspects: Vec<usize> =
+            (0..self.suspects.len()).filter(|i| is_realized(&seen.trace.steps, &self.suspects[*i])).collect();
+        let Some(failure) = seen.failure else {
+            suspects.iter().for_each(|i| self.realized[*i] += 1);
+            if seen.trace.outcome == Outcome::Passed && self.passing.len() < PASSING {
+                self.passing.push(seen.trace);
+            }
+            return;
+        };
+        match self.consequences.iter_mut().find(|c| c.failure.what == failure.what) {
+            Some(known) => {
+                let more: Vec<usize> = suspects.into_iter().filter(|i| !known.suspects.contains(i)).collect();
+                known.suspects.extend(more);
+            }
+            None => {
+                let failure = Failure { after: self.executions, ..failure };
+                self.consequences.push(Consequence { failure, line: seen.line, suspects, again: false });
+            }
+        }
+    }
+
+    /// Each consequence with as few preemptions as can be found in a little time, and once more, choice for choice.
+    fn shrink(&mut self) -> Result<()> {
+        let limit = Duration::from_secs(4);
+        let mut small = std::mem::take(&mut self.consequences);
+        for c in &mut small {
+            let deadline = Instant::now() + limit;
+            let hangs = matches!(c.failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation);
+            let trace = if hangs {
+                c.failure.trace.clone()
+            } else {
+                let mut execute = |order: &Order| -> Trace {
+                    let lost = || Trace {
+                        outcome: Outcome::Lost,
+                        ..Trace { steps: vec![], wide: vec![], outcome: Outcome::Lost, divergence: None }
+                    };
+                    if Instant::now() >= deadline {
+                        return lost();
+                    }
+                    self.execute(order.clone()).ok().flatten().map_or_else(lost, |s| s.trace)
+                };
+                shrink::shrink(c.failure.trace.clone(), SHRINKING, &mut execute).trace
+            };
+            let seen = self.execute(Order::replay(trace.view().choices()))?;
+            if let Some(Seen { failure: Some(failure), line, .. }) = seen
+                && failure.what == c.failure.what
+            {
+                let after = c.failure.after;
+                (c.failure, c.line, c.again) = (Failure { after, ..failure }, line, true);
+            }
+        }
+        self.consequences = small;
+        Ok(())
+    }
+
+    fn verdict(&self, i: usize, exhausted: bool) -> Verdict {
+        if let Some(at) = self.consequences.iter().position(|c| c.suspects.contains(&i)) {
+            return Verdict::Confirmed(at);
+        }
+        match (self.realized[i], exhausted) {
+            (0, true) => {
+                Verdict::Refuted("no interleaving of these accesses brings the write to the read".into())
+            }
+            (0, false) => Verdict::Open,
+            (n, _) => Verdict::Refuted(format!(
+                "the read got the value in {n} execution(s), and nothing went wrong"
+            )),
+        }
+    }
+}
+
+/// What an execution came to.
+fn look(e: &Execution<'_>, usual: &Usual, printed: &printed::Usual) -> Seen {
+    let mut verdict = judge(e, usual);
+    if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
+        (verdict.kind, verdict.outcome) = (None, Outcome::Passed);
+    }
+    let mut failure = Failure::of(e, verdict);
+    let mut line = None;
+    if verdict.outcome == Outcome::Passed
+        && let Some(watched) = e.watched
+        && let Some(unusual) = printed.unusual(&Printed::of(watched))
+    {
+        let made = misprint(&unusual, e);
+        verdict.outcome = made.trace.outcome;
+        (failure, line) = (Some(made), Some(unusual));
+    }
+    Seen { trace: e.trace(verdict.outcome), failure, line }
+}
+
+/// Something unusual that was printed, as a failure.
+pub fn misprint(line: &Line, e: &Execution<'_>) -> Failure {
+    let kind = match line.stream {
+        Stream::Err => Kind::ErrorMessage,
+        Stream::Out => Kind::Output,
+    };
+    let sentence = match (line.appears, &line.usually) {
+        (true, Some(usually)) => format!("`{}` is printed where `{usually}` usually is", line.text),
+        (true, None) => format!("`{}` is printed, which usually is not", line.text),
+        (false, _) => format!("`{}` is not printed, which usually is", line.text),
+    };
+    let what = number(&printed::masked(&line.text), line);
+    let facts = Facts { sentence, thread: e.slot.thread as u16, address: 0, ends: Vec::new(), seen: None };
+    Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0, flags: 0 }
+}
+
+/// The same for lines that differ in their numbers only. FNV-1a, 32 bits.
+fn number(mask: &str, line: &Line) -> u32 {
+    let flags = [line.stream as u8, u8::from(line.appears)];
+    mask.bytes().chain(flags).fold(0x811c_9dc5, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
+}
+
+/// What the scheduler is to bring about. That memory is freed first can not be asked for: chance decides.
+fn constraint(s: &Suspect) -> Option<Constraint> {
+    let write = match s.instead {
+        Instead::Write(w) => w.site,
+        Instead::Initial => 0,
+        Instead::Freed(_) => return None,
+    };
+    let object = s.read.cell.address & !7;
+    Some(Constraint { object, write, read: s.read.site, wanted: 1, reserved: 0 })
+}
+
+/// Whether in these steps the suspect's read got what the suspect says.
+fn is_realized(steps: &[Step], s: &Suspect) -> bool {
+    let object = s.read.cell.address & !7;
+    let mut last = None;
+    let mut freed = false;
+    for step in steps {
+        let op = &step.op;
+        if op.kind() == OpKind::Free && op.object <= object && object < op.other {
+            freed = true;
+        }
+        if op.object != object {
+            continue;
+        }
+        let here = (op.is_memory_read() || freed) && op.site == s.read.site;
+        let as_said = match s.instead {
+            Instead::Write(w) => last == Some(w.site),
+            Instead::Initial => last.is_none(),
+            Instead::Freed(_) => freed,
+        };
+        if here && as_said {
+            return true;
+        }
+        if op.is_memory_write() {
+            last = Some(op.site);
+        }
+    }
+    false
+}

@@ -1,0 +1,144 @@
+//! The traced runs: a few executions in which nobody is preempted, with what their accesses read and wrote.
+//!
+//! The paper traces one run, and trains its invariants with others. Here the same executions serve for both: the threads in the
+//! order of their creation, in the opposite order, going round, and in random orders. None of them preempts a thread, so they
+//! are what a lightly loaded machine would do, and correct as a rule; one that is not is a finding in itself.
+
+use anyhow::Result;
+use raddle_conseq::event::Event;
+use raddle_explore::{Next, Order, Outcome, Tail, Trace};
+use raddle_finding::Kind;
+use raddle_wire::explore::{flag, outcome};
+use raddle_wire::trace::mode;
+
+use super::events;
+use super::printed::Printed;
+use crate::explore::crew::{Crew, Notes};
+use crate::explore::verdict::{Failure, Usual, judge};
+use crate::explore::watch::{Traced, Watch};
+use crate::explore::worker::{Ending, Execution, Recipe};
+use crate::places::Mapped;
+
+/// One traced execution.
+pub struct Run {
+    pub events: Vec<Event>,
+    pub printed: Printed,
+    pub trace: Trace,
+    /// It failed, and need not be explained any further.
+    pub failure: Option<Failure>,
+    /// Bytes of its trace, and accesses that were made.
+    pub bytes: u64,
+    pub accesses: u64,
+    /// The trace does not go to the end: there was no room, or the process died.
+    pub cut_short: bool,
+}
+
+pub struct Runs {
+    pub runs: Vec<Run>,
+    pub usual: Usual,
+    pub modules: Vec<Mapped>,
+    /// As it has become.
+    pub recipe: Recipe,
+}
+
+/// The room for one trace. The file is sparse.
+const ROOM: u64 = 1 << 30;
+
+fn tails(n: u32) -> impl Iterator<Item = Tail> {
+    let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
+    // Random priorities, and no point at which they change.
+    let random = (1..).map(|seed| Tail::Pct { seed, depth: 1, length: 1 });
+    plain.into_iter().chain(random).take(n as usize)
+}
+
+/// Makes `n` traced runs; `sites`: the reads to record, all of them if there are none.
+pub fn make(recipe: &Recipe, n: u32, rust: bool, sites: &[u64], notes: &Notes) -> Result<Runs> {
+    let traced = |mode| Traced { mode, sites: sites.to_vec(), room: ROOM };
+    let watched = |recipe: &Recipe, mode| Recipe {
+        slots: 1,
+        flags: recipe.flags | flag::FLUSH,
+        watch: Watch { trace: Some(traced(mode)), output: true },
+        ..recipe.clone()
+    };
+    let never = || false;
+    // What only one thread touches is learned first, and left out of the traces.
+    let mut crew = Crew::new(watched(recipe, mode::LEARN), notes, &never);
+    let tails: Vec<Tail> = tails(n).collect();
+    for (i, tail) in tails.iter().enumerate() {
+        let last = i + 1 == tails.len();
+        each(&mut crew, *tail, &mut |e| {
+            if let (true, Some(watched)) = (last, e.watched) {
+                watched.set_mode(mode::SHARED);
+            }
+        })?;
+    }
+    if crew.recipe().flags & flag::FORK != 0 {
+        // Each execution is a process of its own, and what one has learned is lost with it.
+        let recipe = watched(crew.recipe(), mode::ALL);
+        crew.stop();
+        crew = Crew::new(recipe, notes, &never);
+    }
+    let mut usual = Usual { rust, ..Usual::default() };
+    let mut runs = Vec::new();
+    for tail in &tails {
+        each(&mut crew, *tail, &mut |e| {
+            if runs.is_empty() && e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT {
+                usual.status = e.slot.detail as i32 & 0xff;
+                usual.panics = Some(e.slot.panics);
+            }
+            runs.push(run(&e, &usual));
+        })?;
+    }
+    let modules = crew.modules().to_vec();
+    let recipe = Recipe { watch: Watch::default(), ..crew.recipe().clone() };
+    crew.stop();
+    Ok(Runs { runs, usual, modules, recipe })
+}
+
+fn each(crew: &mut Crew<'_>, tail: Tail, then: &mut dyn FnMut(Execution<'_>)) -> Result<()> {
+    crew.post(Order::free(0, tail));
+    while crew.in_flight() > 0 {
+        crew.turn(&mut |_, e| then(e))?;
+    }
+    Ok(())
+}
+
+fn run(e: &Execution<'_>, usual: &Usual) -> Run {
+    let mut verdict = judge(e, usual);
+    if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
+        // Bad manners, and not what is looked for.
+        verdict.kind = None;
+        verdict.outcome = Outcome::Passed;
+    }
+    let (mut events, mut cut_short, mut printed) = (Vec::new(), false, Printed::default());
+    let (mut bytes, mut accesses) = (0, 0);
+    if let Some(watched) = e.watched {
+        let (stream, lost) = watched.events();
+        let whole;
+        (events, whole) = events::of(stream);
+        cut_short = lost || !whole || e.ending != Ending::Finished;
+        printed = Printed::of(watched);
+        (bytes, accesses) = watched.size();
+    }
+    let failure = Failure::of(e, verdict);
+    Run { events, printed, trace: e.trace(verdict.outcome), failure, bytes, accesses, cut_short }
+}
+
+impl Run {
+    pub fn is_correct(&self) -> bool {
+        self.trace.outcome == Outcome::Passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_runs_are_the_plain_ones() {
+        let made: Vec<Tail> = tails(5).collect();
+        assert_eq!(made[0], Tail::NonPreemptive { next: Next::Lowest });
+        assert_eq!(made[4], Tail::Pct { seed: 2, depth: 1, length: 1 });
+        assert_eq!(tails(2).count(), 2);
+    }
+}

@@ -1,0 +1,151 @@
+//! A data race of an explored execution, told: its two accesses, and how the threads came there.
+
+use raddle_explore::races::Access as Raw;
+use raddle_explore::{OpKind, Step, StepFlags, ThreadId};
+use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, Op};
+use raddle_wire::explore::Race;
+
+use super::held::held;
+use super::told::{Rows, introduce_threads};
+use super::words::Words;
+use crate::run::explain::race_message;
+
+/// Steps before the earlier access that are shown.
+const BEFORE: usize = 6;
+const ROWS: usize = 40;
+
+pub fn finding(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Finding {
+    let [now, before] = race.access.map(|a| access(&a, steps, words));
+    let location = location(race, words);
+    let message = race_message(&now, &before, location.as_ref());
+    let mut finding = Finding::new(Kind::DataRace, Confidence::Confirmed, message);
+    finding.accesses = vec![now, before];
+    let name = match &location {
+        Some(Location::Global { name, .. }) => Some(name.as_str()),
+        _ => None,
+    };
+    finding.interleaving = Some(table(race, name, steps, words));
+    finding.location = location;
+    finding.occurrences = 1;
+    introduce_threads(steps, words, &mut finding, &|t| {
+        !steps.iter().any(|s| s.thread == t && s.op.kind() == OpKind::Exit)
+    });
+    finding
+}
+
+fn access(raw: &Raw, steps: &[Step], words: &mut Words<'_>) -> Access {
+    let thread = ThreadId(raw.thread);
+    let taken = held(&steps[..(raw.step as usize).min(steps.len())]);
+    let own = taken.iter().filter(|h| h.thread == thread);
+    Access {
+        op: op(raw),
+        size: u64::from(raw.bytes.count_ones()),
+        thread: words.thread(thread),
+        locks: own.map(|h| words.lock(h.lock) + if h.read { " (read)" } else { "" }).collect(),
+        lock: None,
+        stack: words.stack(frames(raw)),
+    }
+}
+
+fn frames(raw: &Raw) -> &[u64] {
+    let n = raw.frames.iter().position(|f| *f == 0).unwrap_or(raw.frames.len());
+    &raw.frames[..n]
+}
+
+fn op(raw: &Raw) -> Op {
+    match (raw.frees(), raw.writes(), raw.is_atomic()) {
+        (true, ..) => Op::Free,
+        (_, true, false) => Op::Write,
+        (_, false, false) => Op::Read,
+        (_, true, true) => Op::AtomicWrite,
+        (_, false, true) => Op::AtomicRead,
+    }
+}
+
+fn location(race: &Race, words: &mut Words<'_>) -> Option<Location> {
+    let both = race.access[0].bytes & race.access[1].bytes;
+    let address = race.granule + u64::from(both.trailing_zeros() % 8);
+    words.places.global(words.modules, address).map(|g| Location::Global {
+        name: g.name,
+        offset: g.offset,
+        size: g.size,
+        module: g.module,
+        file: g.file,
+        line: g.line,
+    })
+}
+
+/// What the two threads did from shortly before the earlier access on, with both accesses in their places.
+fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>) -> Interleaving {
+    let [now, before] = &race.access;
+    let ours = |s: &Step| [now.thread, before.thread].contains(&s.thread.0);
+    let (mid, end) = ((before.step as usize).min(steps.len()), (now.step as usize).min(steps.len()));
+    let mut early: Vec<usize> = (0..mid).filter(|i| ours(&steps[*i])).collect();
+    early.drain(..early.len().saturating_sub(BEFORE));
+    let late: Vec<usize> = (mid..end.max(mid)).filter(|i| ours(&steps[*i])).take(ROWS).collect();
+    let preempts = |i: &usize| steps[*i].flags.has(StepFlags::PREEMPTION);
+    let mut rows = Rows::default();
+    early.iter().for_each(|i| rows.add(words, &steps[*i], preempts(i)));
+    push(&mut rows, before, name, words);
+    late.iter().for_each(|i| rows.add(words, &steps[*i], preempts(i)));
+    push(&mut rows, now, name, words);
+    let threads = rows.threads.iter().map(|t| words.thread(*t)).collect();
+    Interleaving { threads, rows: rows.rows, ..Interleaving::default() }
+}
+
+fn push(rows: &mut Rows, raw: &Raw, name: Option<&str>, words: &mut Words<'_>) {
+    let stack = words.stack(frames(raw));
+    let frame = raddle_finding::place::place(&stack).cloned();
+    let verb = match op(raw) {
+        Op::Free => "frees",
+        Op::Read => "reads",
+        Op::AtomicRead => "loads",
+        Op::AtomicWrite => "stores",
+        _ => "writes",
+    };
+    let object = name.map_or("the racy word".into(), |name| format!("`{name}`"));
+    rows.push(ThreadId(raw.thread), format!("{verb} {object}"), frame, false);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::places::Places;
+    use raddle_explore::Op as Made;
+    use raddle_explore::races::Deed;
+
+    #[test]
+    fn both_accesses_stand_where_they_happened() {
+        let step = |thread, kind, object| Step::bare(ThreadId(thread), Made::new(kind, object, 0));
+        let steps = [
+            step(0, OpKind::Create, 1),
+            step(1, OpKind::Lock, 0x70),
+            step(1, OpKind::Unlock, 0x70),
+            step(3, OpKind::Lock, 0x90),
+            step(2, OpKind::Lock, 0x70),
+        ];
+        let now = Raw::new(2, 9, 5, Deed::Read).of(0xf);
+        let before = Raw::new(1, 2, 2, Deed::Write).of(0xff);
+        let race = Race { number: 1, reserved: 0, granule: 0x100, access: [now, before] };
+        let mut places = Places::new();
+        let finding = finding(&race, &steps, &mut Words::new(&mut places, &[], &steps));
+        assert_eq!(finding.message, "data race: write and then read are not ordered");
+        let told: Vec<_> =
+            finding.accesses.iter().map(|a| (a.op, a.size, a.thread.as_str(), a.locks.clone())).collect();
+        let lock = || vec!["L1".to_owned()];
+        assert_eq!(told, [(Op::Read, 4, "T2", lock()), (Op::Write, 8, "T1", lock())]);
+        let table = finding.interleaving.unwrap();
+        let rows: Vec<String> =
+            table.rows.iter().map(|r| format!("{}: {}", table.threads[r.thread], r.text)).collect();
+        assert_eq!(
+            rows,
+            [
+                "T1: locks L1",
+                "T1: writes the racy word",
+                "T1: unlocks L1",
+                "T2: locks L1",
+                "T2: reads the racy word"
+            ]
+        );
+    }
+}

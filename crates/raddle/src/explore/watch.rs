@@ -1,0 +1,173 @@
+//! What can be known of an execution beside its steps: what its accesses read and wrote, and what it printed.
+//!
+//! A worker that is watched has one slot: the trace and what was printed are of the execution that was made last.
+
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use anyhow::{Context, Result};
+use raddle_wire::trace::{self, Decoder, Header};
+
+/// What is to be watched.
+#[derive(Clone, Default)]
+pub struct Watch {
+    pub trace: Option<Traced>,
+    /// What the program writes to its standard output and standard error.
+    pub output: bool,
+}
+
+/// Which accesses are recorded.
+#[derive(Clone)]
+pub struct Traced {
+    /// One of [`trace::mode`].
+    pub mode: u32,
+    /// Sorted program counters: see [`Header::reads`].
+    pub sites: Vec<u64>,
+    /// Bytes for the stream. The file is sparse: what is not written takes no room.
+    pub room: u64,
+}
+
+/// The files of a worker that is watched.
+pub struct Watched {
+    trace: Option<memmap2::MmapRaw>,
+    output: Option<[File; 2]>,
+}
+
+impl Watch {
+    /// Makes the files in the session's folder, and points the process to them. Nothing, if nothing is watched.
+    pub fn open(&self, folder: &Path, command: &mut Command) -> Result<Option<Watched>> {
+        if self.trace.is_none() && !self.output {
+            return Ok(None);
+        }
+        let trace = self.trace.as_ref().map(|t| t.make(&folder.join(trace::FILE))).transpose()?;
+        let output = if self.output {
+            let (out, err) = (folder.join("stdout"), folder.join("stderr"));
+            command.stdout(append(&out)?).stderr(append(&err)?);
+            Some([append(&out)?, append(&err)?])
+        } else {
+            None
+        };
+        Ok(Some(Watched { trace, output }))
+    }
+}
+
+fn append(path: &Path) -> Result<File> {
+    let file = OpenOptions::new().read(true).append(true).create(true).open(path);
+    file.with_context(|| format!("cannot make {}", path.display()))
+}
+
+impl Traced {
+    fn make(&self, path: &Path) -> Result<memmap2::MmapRaw> {
+        let header = Header::new(self.room, self.sites.len() as u64, self.mode);
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        file.set_len(header.bytes() as u64)
+            .context("cannot make the file of the trace: `ulimit -f` or a full disk")?;
+        let memory = memmap2::MmapRaw::map_raw(&file)?;
+        // SAFETY: the file is as long as the header says; nobody else has it yet.
+        unsafe {
+            let table = memory.as_mut_ptr().add(header.table_at()).cast::<u64>();
+            std::ptr::copy_nonoverlapping(self.sites.as_ptr(), table, self.sites.len());
+            memory.as_mut_ptr().cast::<Header>().write(header);
+        }
+        Ok(memory)
+    }
+}
+
+impl Watched {
+    /// An execution is about to begin.
+    pub fn begin(&self) {
+        for file in self.output.iter().flatten() {
+            // Appended to, so that the next byte is the first; a file that stays as it was is read in full, and tells more.
+            let _ = file.set_len(0);
+        }
+    }
+
+    /// What is recorded in the executions to come: one of [`trace::mode`].
+    pub fn set_mode(&self, mode: u32) {
+        if let Some(header) = self.header() {
+            header.mode.store(mode, Release);
+        }
+    }
+
+    fn header(&self) -> Option<&Header> {
+        // SAFETY: the mapping begins with a header, whose changing fields are atomics.
+        self.trace.as_ref().map(|m| unsafe { &*m.as_ptr().cast::<Header>() })
+    }
+
+    /// The events of the last execution, and whether some had no room.
+    pub fn events(&self) -> (Decoder<'_>, bool) {
+        let (Some(header), Some(memory)) = (self.header(), &self.trace) else {
+            return (Decoder::new(&[]), false);
+        };
+        let used = (header.used.load(Acquire)).min(header.room) as usize;
+        // SAFETY: within the file; the execution is over, so nobody writes there.
+        let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr().add(header.stream_at()), used) };
+        (Decoder::new(bytes), header.lost.load(Relaxed) > 0)
+    }
+
+    /// Bytes of the stream, and accesses that were seen.
+    pub fn size(&self) -> (u64, u64) {
+        self.header().map_or((0, 0), |h| (h.used.load(Acquire), h.accesses.load(Relaxed)))
+    }
+
+    /// What the last execution wrote to its standard output (0) or standard error (1).
+    pub fn output(&self, which: usize) -> Vec<u8> {
+        use std::os::unix::fs::FileExt;
+        let Some(file) = self.output.as_ref().and_then(|o| o.get(which)) else { return Vec::new() };
+        const MOST: u64 = 16 << 20;
+        let len = file.metadata().map_or(0, |m| m.len().min(MOST)) as usize;
+        let mut bytes = vec![0; len];
+        let mut got = 0;
+        while got < len {
+            match file.read_at(&mut bytes[got..], got as u64) {
+                Ok(n) if n > 0 => got += n,
+                _ => break,
+            }
+        }
+        bytes.truncate(got);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn an_execution_begins_with_nothing_printed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("true");
+        let watch = Watch { trace: None, output: true };
+        let watched = watch.open(folder.path(), &mut command).unwrap().unwrap();
+        let mut target = append(&folder.path().join("stdout")).unwrap();
+        target.write_all(b"one\n").unwrap();
+        assert_eq!(watched.output(0), b"one\n");
+        watched.begin();
+        target.write_all(b"2\n").unwrap();
+        assert_eq!((watched.output(0), watched.output(1)), (b"2\n".to_vec(), Vec::new()));
+    }
+
+    #[test]
+    fn nothing_is_made_where_nothing_is_watched() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Watch::default().open(folder.path(), &mut Command::new("true")).unwrap().is_none());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_file_of_a_trace_has_its_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let traced = Traced { mode: trace::mode::TABLE, sites: vec![5, 9], room: 4096 };
+        let watch = Watch { trace: Some(traced), output: false };
+        let watched = watch.open(folder.path(), &mut Command::new("true")).unwrap().unwrap();
+        assert_eq!((watched.events().0.count(), watched.size()), (0, (0, 0)));
+        let bytes = std::fs::read(folder.path().join(trace::FILE)).unwrap();
+        let at = watched.header().unwrap().table_at();
+        assert_eq!(bytes[at..at + 16], [[5u64.to_le_bytes(), 9u64.to_le_bytes()].concat()][0]);
+        watched.set_mode(trace::mode::LEARN);
+        assert_eq!(watched.header().unwrap().mode.load(Relaxed), trace::mode::LEARN);
+    }
+}

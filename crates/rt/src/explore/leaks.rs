@@ -1,0 +1,152 @@
+//! `--leaks`: heap blocks of the execution that nothing points to when the program ends.
+//!
+//! What is looked at is what LeakSanitizer and memcheck call lost: a block that was not given back and that can not be reached from
+//! the program's variables, from the stacks and thread-local storage of threads that still are, or from blocks that can. Whatever
+//! looks like an address in a block is one, so that a number may hide a leak and none is invented. Blocks from before the first thread
+//! are the same in every schedule and count as reachable. Only executions that end by `exit` are looked at: how others leave their
+//! memory is no fault of theirs.
+
+use raddle_explore::races::CALLERS;
+use raddle_wire::explore::{LEAKS, Leak, flag};
+
+use super::{has, heap, snapshot, state, threads};
+use crate::detect::thread::current;
+use crate::sys;
+
+const MOST: usize = 1 << 16;
+
+#[derive(Clone, Copy)]
+struct Block {
+    at: usize,
+    size: usize,
+    reached: bool,
+    frames: [u64; 1 + CALLERS],
+}
+
+/// The blocks of an execution. Zeros are none.
+pub struct Leaks {
+    count: usize,
+    blocks: [Block; MOST],
+    /// Blocks that are reached and not looked through yet.
+    waiting: [u32; MOST],
+}
+
+fn leaks() -> Option<&'static mut Leaks> {
+    // SAFETY: null, or memory of its own; one thread runs at a time.
+    unsafe { state().leaks.as_mut() }
+}
+
+/// At the start of the process.
+pub fn prepare() {
+    if has(flag::LEAKS) {
+        state().leaks = sys::pages(size_of::<Leaks>()).cast();
+    }
+}
+
+/// An execution begins.
+pub fn begin() {
+    if let Some(leaks) = leaks() {
+        leaks.count = 0;
+    }
+}
+
+/// A block of `size` bytes is handed out.
+#[inline]
+pub fn allocated(at: usize, size: usize) {
+    if let Some(leaks) = leaks()
+        && state().running
+        && leaks.count < MOST
+    {
+        let t = current();
+        let mut frames = [0; 1 + CALLERS];
+        t.frames(t.caller, &mut frames);
+        leaks.blocks[leaks.count] = Block { at, size, reached: false, frames };
+        leaks.count += 1;
+    }
+}
+
+/// The program ends: what is lost goes into the slot.
+pub fn look() {
+    if let Some(leaks) = leaks() {
+        leaks.keep_live();
+        if leaks.count > 0 && leaks.count < MOST {
+            leaks.reach();
+            leaks.report();
+        }
+    }
+}
+
+impl Leaks {
+    fn live(&mut self) -> &mut [Block] {
+        &mut self.blocks[..self.count]
+    }
+
+    fn keep_live(&mut self) {
+        let mut n = 0;
+        for i in 0..self.count {
+            if heap::is_live(self.blocks[i].at) {
+                self.blocks[n] = self.blocks[i];
+                n += 1;
+            }
+        }
+        self.count = n;
+        self.live().sort_unstable_by_key(|b| b.at);
+    }
+
+    /// Marks all that can be reached.
+    fn reach(&mut self) {
+        let here = &raw const self as usize & !7;
+        let mut waiting = 0;
+        snapshot::each_written(here, |low, high| self.scan(low, high, &mut waiting));
+        for i in 1..state().count {
+            let (low, high) =
+                if i == state().current { (here, threads::memory_of(i).1) } else { threads::memory_of(i) };
+            self.scan(low, high, &mut waiting);
+        }
+        let (low, high) = heap::before_execution();
+        self.scan(low, high, &mut waiting);
+        while waiting > 0 {
+            waiting -= 1;
+            let Block { at, size, .. } = self.blocks[self.waiting[waiting] as usize];
+            self.scan(at, at + size, &mut waiting);
+        }
+    }
+
+    /// Each word from `low` to `high` may be an address.
+    fn scan(&mut self, low: usize, high: usize, waiting: &mut usize) {
+        for at in (low.next_multiple_of(8)..high.saturating_sub(7)).step_by(8) {
+            // SAFETY: memory of the program's that is there, or a block.
+            let word = unsafe { (at as *const usize).read_volatile() };
+            if heap::is_ours(word)
+                && let Some(i) = self.block_of(word)
+                && !self.blocks[i].reached
+            {
+                self.blocks[i].reached = true;
+                self.waiting[*waiting] = i as u32;
+                *waiting += 1;
+            }
+        }
+    }
+
+    /// The block that has the address. One behind its end counts: so do empty slices.
+    fn block_of(&mut self, address: usize) -> Option<usize> {
+        let i = self.live().partition_point(|b| b.at <= address).checked_sub(1)?;
+        (address <= self.blocks[i].at + self.blocks[i].size).then_some(i)
+    }
+
+    fn report(&mut self) {
+        let slot = state().serve.slot();
+        for block in self.live().iter().filter(|b| !b.reached) {
+            let number = raddle_explore::races::number(block.frames[0], block.frames[1]);
+            let known = slot.leaks as usize;
+            if let Some(leak) = slot.leak[..known].iter_mut().find(|l| l.number == number) {
+                leak.blocks += 1;
+                leak.bytes += block.size as u64;
+            } else if known < LEAKS {
+                let (thread, bytes) = (heap::owner(block.at) as u64, block.size as u64);
+                slot.leak[known] = Leak { number, blocks: 1, bytes, thread, frames: block.frames };
+                slot.leaks += 1;
+            }
+        }
+    }
+}

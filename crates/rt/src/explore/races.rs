@@ -1,0 +1,104 @@
+//! `--races`: the data races of the execution under way.
+//!
+//! The detector is [`raddle_explore::races`], with the clocks of [`super::memory`]; here it is told of accesses, and what it finds goes
+//! into the slot of the order. An execution goes on after a race: what a program does then is worth seeing too. Both lie in memory
+//! of their own, which no snapshot has, and begin anew with each execution.
+
+use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
+use raddle_explore::stale::Place;
+use raddle_wire::explore::{RACES, Race, flag};
+
+use super::{has, memory, state};
+use crate::detect::thread::current;
+use crate::sys;
+
+/// Of a copy or a block, this much is looked at.
+const LONG: usize = 4096;
+
+/// At the start of the process.
+pub fn prepare() {
+    if has(flag::RACES) {
+        // Zeros are empty.
+        state().races = sys::pages(size_of::<Races>()).cast();
+    }
+}
+
+/// An execution begins.
+pub fn begin() {
+    // SAFETY: null, or memory of the detector's own.
+    if let Some(races) = unsafe { state().races.as_mut() } {
+        races.reset();
+    }
+}
+
+/// A plain access.
+#[inline]
+pub fn plain(write: bool, address: usize, len: usize, pc: usize) {
+    if !state().races.is_null() {
+        range(if write { Deed::Write } else { Deed::Read }, address, len, pc);
+    }
+}
+
+/// A block is given back: whoever accesses it without order races with that.
+pub fn freed(address: usize, len: usize, pc: usize) {
+    if !state().races.is_null() {
+        range(Deed::Free, address, len, pc);
+    }
+}
+
+fn range(deed: Deed, address: usize, len: usize, pc: usize) {
+    let me = state().current;
+    let Some(count) = memory::model().and_then(|m| m.clock(me)).map(|c| c.next(me)) else { return };
+    each(Access::new(me, count, state().pilot.steps(), deed), address, len.min(LONG), pc);
+}
+
+/// An atomic access, which was event `count` of its thread, after it has made what order it makes.
+#[inline]
+pub fn atomic(deed: Deed, place: &Place, count: Option<u32>, pc: usize) {
+    if let Some(count) = count
+        && !state().races.is_null()
+    {
+        let access = Access::new(state().current, count, state().pilot.steps(), deed);
+        each(access, place.address as usize, place.size.into(), pc);
+    }
+}
+
+/// The access to each granule.
+fn each(access: Access, address: usize, len: usize, pc: usize) {
+    let me = state().current;
+    let Some(now) = memory::model().and_then(|m| m.clock(me)) else { return };
+    // SAFETY: memory of the detector's own; one thread runs at a time.
+    let races = unsafe { &mut *state().races };
+    let end = address + len;
+    let mut at = address;
+    while at < end {
+        let n = (8 - (at & 7)).min(end - at);
+        let bytes = ((1u32 << n) - 1) << (at & 7);
+        let mut new = access.of(bytes as u8);
+        let granule = at & !7;
+        let frames = |to: &mut [u64; 1 + CALLERS]| _ = current().frames(pc, to);
+        if let Some(old) = races.access(granule as u64, new, now, frames) {
+            frames(&mut new.frames);
+            report(granule as u64, [new, old], pc);
+        }
+        at += n;
+    }
+}
+
+#[cold]
+fn report(granule: u64, access: [Access; 2], pc: usize) {
+    let s = state();
+    let number = number(access[0].frames[0], access[1].frames[0]);
+    let slot = s.serve.slot();
+    let known = slot.races as usize;
+    if known < RACES && slot.race[..known].iter().all(|r| r.number != number) {
+        slot.race[known] = Race { number, reserved: 0, granule, access };
+        slot.races += 1;
+    }
+    // SAFETY: the mapped header.
+    if has(flag::TRAP_AT_FAILURE) && unsafe { (*s.header).wanted } == number {
+        s.threads[s.current].pc = pc;
+        // SAFETY: a debugger is asked for.
+        unsafe { core::arch::asm!("int3") };
+    }
+}
