@@ -1,4 +1,4 @@
-// Computation and naps for the programs of this folder. The amount of computation is fixed, not its time, so that what
+// Computation for the programs of this folder. The amount of computation is fixed, not its time, so that what
 // a tool adds to it shows.
 #ifndef RADDLE_CORPUS_WORK_H
 #define RADDLE_CORPUS_WORK_H
@@ -16,11 +16,6 @@ static inline void work(unsigned ms) {
         x ^= x << 17;
     }
     __asm__ volatile("" : : "r"(x));
-}
-
-static inline void nap(unsigned ms) {
-    struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
-    nanosleep(&t, 0);
 }
 
 // Differs from run to run: in about one run of three it is true. For what happens under rare schedules only.

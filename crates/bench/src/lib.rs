@@ -21,7 +21,7 @@
 //!
 //! Where things are: [`kernel`] the programs, [`tool`] what can be run, [`compile`] and [`measure`] the doing, [`runner`]
 //! the order of it, [`results`] the record, [`stats`] and [`verdict`] the arithmetic, [`table`], [`report`] and
-//! [`compare`] what a person reads, [`options`] the command line. [`explore`] is two benches of its own.
+//! [`compare`] what a person reads, [`options`] the command line. [`explore`] is two benches of its own, [`tsvd`] another.
 
 pub mod compare;
 pub mod compile;
@@ -37,4 +37,5 @@ pub mod runner;
 pub mod stats;
 pub mod table;
 pub mod tool;
+pub mod tsvd;
 pub mod verdict;

@@ -13,6 +13,8 @@ use raddle_bench::options::{self, Command, RunOptions};
 use raddle_bench::results::{Results, SCHEMA};
 use raddle_bench::runner::Folder;
 use raddle_bench::tool::Tool;
+use raddle_bench::tsvd::options::TsvdOptions;
+use raddle_bench::tsvd::{bench as tsvd_bench, report as tsvd_report};
 use raddle_bench::{compare, kernel, machine, measure, report, runner};
 use serde::Serialize;
 
@@ -39,6 +41,7 @@ fn execute(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         }
         Command::ExploreSpeed(options) => return explore_speed(&options),
         Command::ExploreEffect(options) => return explore_effect(&options),
+        Command::Tsvd(options) => return tsvd(&options),
         Command::Peer { peer, test, seconds } => {
             let pace = peer::run(peer, &test, seconds)?;
             println!("{}", serde_json::to_string(&pace).expect("a pace is plain data"));
@@ -72,6 +75,19 @@ fn explore_effect(options: &EffectOptions) -> Result<ExitCode, Error> {
     let effect = effect::run(options, raddle(output)?, &work.path)?;
     publish(&effect, &effect_report::markdown(&effect), output.json.as_deref(), output.markdown.as_deref())?;
     Ok(if effect.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
+}
+
+fn tsvd(options: &TsvdOptions) -> Result<ExitCode, Error> {
+    let (output, work) = (&options.output, Folder::new(options.output.work.as_deref())?);
+    let launcher = env::current_exe().map_err(Error::Launch)?;
+    let record = tsvd_bench::run(options, raddle(output)?, launcher, &work.path)?;
+    if let Some(folder) = &options.plots {
+        tsvd_report::plots(&record, folder)?;
+    }
+    publish(&record, &tsvd_report::markdown(&record), output.json.as_deref(), output.markdown.as_deref())?;
+    let false_reports = record.rows.iter().any(|row| !row.false_reports.is_empty());
+    let sound = record.failures.is_empty() && !false_reports;
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
 }
 
 /// By its whole path, since searches run in folders of their own.

@@ -9,8 +9,8 @@
 //! about two megabytes. It is recorded as `launcher_kib`, so that this can be seen not to matter.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -55,7 +55,10 @@ pub fn launch(command: &[OsString], usage_file: &Path) -> Result<i32, Error> {
         status,
     };
     let text = serde_json::to_string(&usage).expect("a usage is plain numbers");
-    fs::write(usage_file, text).map_err(Error::file("write", usage_file))?;
+    // A line each, since what runs the launcher may run it several times.
+    let mut file = OpenOptions::new().append(true).create(true).open(usage_file);
+    let written = file.as_mut().map_err(|error| io::Error::from(error.kind()));
+    written.and_then(|file| writeln!(file, "{text}")).map_err(Error::file("write", usage_file))?;
     Ok(status)
 }
 

@@ -9,6 +9,7 @@ use crate::explore::options::{self as explore, EffectOptions, SpeedOptions};
 use crate::explore::peer::Peer;
 use crate::kernel::{self, Kernel};
 use crate::tool::{self, Compiler, Tool};
+use crate::tsvd::options::{self as tsvd, TsvdOptions};
 
 pub const HELP: &str = "\
 raddle-bench: what raddle and its peers cost, as ratios to the plain program
@@ -17,6 +18,7 @@ raddle-bench: what raddle and its peers cost, as ratios to the plain program
     raddle-bench compare OLD.json NEW.json
     raddle-bench explore-speed [OPTIONS]  schedules a second of `raddle explore`, beside shuttle and loom
     raddle-bench explore-effect [OPTIONS] executions to the first failure, by strategy
+    raddle-bench tsvd [OPTIONS]           planted violations found by `raddle tsvd`, by policy, and at what price
     raddle-bench list                     kernels and tools
     raddle-bench help
 
@@ -47,10 +49,20 @@ OPTIONS of explore-speed and explore-effect: --raddle, --quick, --json, --markdo
     --schedules N      the most of one search [10000]
     --seeds N          for the strategies that draw lots [3]
     --default yes|no   whether the default is tried with 60 seconds and two jobs [yes]
+OPTIONS of tsvd: --raddle, --quick, --json (gone on with if it exists), --markdown and --work as above, and
+    --suite FOLDER     the programs [corpus/tsvd]
+    --only A,B         programs with A or B in their names
+    --parts A,B        of policies, ablation, sensitivity, tries [the first three]
+    --policies A,B     only these of tsvd, tsvd-hb, dynamic-random, static-random
+    --runs N           of each policy [10]; other series have two
+    --reps N           native runs of each program [2]
+    --jobs N           programs at a time [1]
+    --budget SECONDS   start nothing later than this
+    --plots FOLDER     draw the figures there
 Shuttle and loom need a raddle-bench built with `--features peers`.
 
 Exit status: 0 all was measured; 1 a run failed, gave a wrong checksum, or raddle in mode hb reported something on
-a kernel, all of which are correct; 2 the bench could not do its job.
+a kernel, all of which are correct, or `tsvd` what nobody planted; 2 the bench could not do its job.
 ";
 
 #[derive(Debug)]
@@ -59,6 +71,7 @@ pub enum Command {
     Compare { old: PathBuf, new: PathBuf },
     ExploreSpeed(Box<SpeedOptions>),
     ExploreEffect(Box<EffectOptions>),
+    Tsvd(Box<TsvdOptions>),
     Peer { peer: Peer, test: String, seconds: f64 },
     Measure(Vec<OsString>),
     List,
@@ -103,6 +116,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, E
         },
         Some("explore-speed") => explore::speed(&arguments).map(|o| Command::ExploreSpeed(Box::new(o))),
         Some("explore-effect") => explore::effect(&arguments).map(|o| Command::ExploreEffect(Box::new(o))),
+        Some("tsvd") => tsvd::parse(&arguments).map(|o| Command::Tsvd(Box::new(o))),
         Some("peer") => {
             explore::peer(&arguments).map(|(peer, test, seconds)| Command::Peer { peer, test, seconds })
         }

@@ -29,6 +29,10 @@
 //!    locations; then a pair that can not meet takes chances from another that shares a location with it.
 //! 5. A pair that left the trap set does not enter it again in the same run (see `trap_set`).
 //! 6. A thread that has just sprung a trap is not delayed at that point, as in the published implementation.
+//! 7. What a thread did before it created another is no near miss of what that one does ([`Tsvd::on_fork`]). The paper
+//!    looks at no synchronisation at all, and so takes every table that is filled before its users start for dangerous:
+//!    the first points of a new thread look like a concurrent phase, and the filling never comes again, so that nothing
+//!    but ten failed delays would end it. Creating threads is rare and seen by the runtime for nothing.
 //!
 //! # Example
 //! Two threads use a map: a near miss, a delay, a catch.

@@ -16,6 +16,9 @@ pub(crate) struct Thread {
     /// The site of the delay that this thread's last gap was blamed on, and how many accesses that still covers (3.4.4).
     pub blamed: AtomicU32,
     pub covered: AtomicU32,
+    /// `thread + 1` of who created it, and when; zero: not told.
+    parent: AtomicU32,
+    born: AtomicU64,
     /// When its last access was made; zero: it has made none.
     pub last: AtomicU64,
     /// How long it was delayed in all.
@@ -39,6 +42,14 @@ impl Threads {
         record
     }
 
+    /// A thread is about to be created: it takes its record before it runs.
+    pub(crate) fn born(&self, parent: u32, child: u32, now: u64, seed: u64) {
+        let record = &self.0[child as usize % THREADS];
+        record.take(child, seed);
+        record.parent.store(parent.wrapping_add(1), Relaxed);
+        record.born.store(now, Relaxed);
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Thread> {
         self.0.iter()
     }
@@ -49,9 +60,17 @@ impl Thread {
     fn take(&self, thread: u32, seed: u64) {
         self.owner.store(thread.wrapping_add(1), Relaxed);
         self.covered.store(0, Relaxed);
+        self.parent.store(0, Relaxed);
         self.last.store(0, Relaxed);
         self.delayed.store(0, Relaxed);
         self.rng.store(mix(seed ^ u64::from(thread) << 32), Relaxed);
+    }
+
+    /// Whether an access was made by the creator of this thread before it was created: it happened before everything
+    /// here.
+    #[inline]
+    pub(crate) fn inherits(&self, thread: u32, time: u64) -> bool {
+        self.parent.load(Relaxed) == thread.wrapping_add(1) && time <= self.born.load(Relaxed)
     }
 
     /// Draws from the thread's own numbers, so that no thread's timing changes another's.

@@ -265,6 +265,23 @@ fn without_phases_any_near_miss_is_dangerous() {
 }
 
 #[test]
+fn a_table_that_is_filled_before_its_users_start_is_no_dangerous_pair() {
+    let pair = |created: Option<u64>, filled_by: u32| {
+        let mut world = World::with(|_| {});
+        world.call(1, write(filled_by, 1, OBJECT));
+        if let Some(ms) = created {
+            world.tsvd.on_fork(ms * MS, 1, 2, &mut world.log);
+        }
+        world.call(10, read(2, 2, OBJECT));
+        world.state(1, 2)
+    };
+    assert_eq!(pair(Some(5), 1), None);
+    assert_eq!(pair(None, 1), Some(PairState::Dangerous), "nobody told");
+    assert_eq!(pair(Some(0), 1), Some(PairState::Dangerous), "filled after the thread was there");
+    assert_eq!(pair(Some(5), 3), Some(PairState::Dangerous), "filled by one who did not create it");
+}
+
+#[test]
 fn coverage_tells_hit_from_hit_in_a_concurrent_phase() {
     let world = handover(20, &Params::default());
     let of = |site| (world.tsvd.coverage(site).hit, world.tsvd.coverage(site).concurrent);
@@ -638,7 +655,7 @@ fn tsvd_hb_knows_locks_forks_and_joins() {
     const LOCK: u64 = 0x10;
     let mut world = World::new(&Params::new(Policy::TsvdHb));
     world.call(1, write(1, 1, OBJECT));
-    world.tsvd.on_fork(1, 2, &mut world.log);
+    world.tsvd.on_fork(MS, 1, 2, &mut world.log);
     world.call(2, write(2, 2, OBJECT));
     world.tsvd.on_release(2, LOCK, &mut world.log);
     world.tsvd.on_acquire(3, LOCK, &mut world.log);

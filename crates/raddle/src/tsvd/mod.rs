@@ -128,6 +128,8 @@ struct Runs<'a> {
     findings: Vec<Finding>,
     covered: Vec<Covered>,
     stats: Stats,
+    /// Of each run, for whoever compares them.
+    delays: Vec<String>,
     processes: usize,
     places: Places,
 }
@@ -140,6 +142,7 @@ impl<'a> Runs<'a> {
             findings: Vec::new(),
             covered: Vec::new(),
             stats: Stats::default(),
+            delays: Vec::new(),
             processes: 0,
             places: Places::new(),
         }
@@ -168,6 +171,7 @@ impl<'a> Runs<'a> {
             self.findings.extend(teller.findings(process));
         }
         self.processes += processes.iter().filter(|p| p.instrumented).count();
+        self.delays.push(harvest.stats.delays.to_string());
         self.stats.points += harvest.stats.points;
         self.stats.concurrent += harvest.stats.concurrent;
         self.stats.delays += harvest.stats.delays;
@@ -193,6 +197,7 @@ impl<'a> Runs<'a> {
         put("processes", self.processes as u64);
         let policy = raddle_tsvd::Policy::from(policy).name();
         report.stats.insert("policy".into(), Stat::from(policy));
+        report.stats.insert("delays_by_run".into(), Stat::from(self.delays.join(",").as_str()));
         report.findings = self.findings;
         report
     }

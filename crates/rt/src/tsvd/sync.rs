@@ -1,5 +1,5 @@
-//! What synchronises, for the policy `tsvd-hb`, which wants to know. Others pay for none of it: their library does not stand
-//! in for these functions.
+//! What synchronises, for the policy `tsvd-hb`, which wants to know. Others see threads created and pay for nothing else: their
+//! library does not stand in for these functions.
 //!
 //! Seen: creating and joining threads, mutexes, spinlocks, read-write locks, condition variables, semaphores, barriers,
 //! `pthread_once`. Not seen: atomics, and locks that are made of them, as Rust's. A pair that only those order is tried
@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
-use super::point::Waiting;
+use super::point::{Waiting, now};
 use super::state::tsvd;
 use crate::detect::thread::current;
 use crate::sys::{self, Shared, Spin};
@@ -57,7 +57,7 @@ struct Start {
 
 type Create = unsafe extern "C-unwind" fn(*mut usize, *const c_void, usize, usize) -> c_int;
 
-/// `pthread_create`, with a number for the thread before it runs.
+/// `pthread_create`, with a number for the thread before it runs. Of all that synchronises, every policy sees this.
 pub unsafe fn create(
     real: Create,
     handle: *mut usize,
@@ -66,18 +66,23 @@ pub unsafe fn create(
     argument: usize,
 ) -> c_int {
     super::loading::look_if_pending();
-    if !is_wanted() {
+    if !super::is_on() {
         // SAFETY: the caller's call, passed on.
         return unsafe { real(handle, attributes, function, argument) };
     }
     let number = super::new_number();
     let start = sys::ARENA.take(size_of::<Start>()).cast::<Start>();
-    with_core(|core, me| core.on_fork(me, number, &mut Waiting));
+    let own = &mut current().tsvd;
+    if let Some(core) = tsvd().filter(|_| !own.inside) {
+        own.inside = true;
+        core.on_fork(now(), own.number(), number, &mut Waiting);
+        current().tsvd.inside = false;
+    }
     // SAFETY: fresh memory of that size; the arguments are the caller's.
     unsafe {
         start.write(Start { function, argument, number });
         let r = real(handle, attributes, run as *const () as usize, start as usize);
-        if r == 0 {
+        if r == 0 && is_wanted() {
             remember(*handle, number);
         }
         r

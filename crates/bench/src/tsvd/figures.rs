@@ -1,0 +1,187 @@
+//! The arithmetic: what was found, and what it cost.
+
+use super::program::Meets;
+use super::record::{Planted, Record, Row, Run};
+use super::series::TECHNIQUES;
+use crate::stats;
+
+/// So many of so many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Share {
+    pub found: usize,
+    pub of: usize,
+}
+
+impl Share {
+    pub fn part(self) -> Option<f64> {
+        (self.of > 0).then(|| self.found as f64 / self.of as f64)
+    }
+}
+
+/// Planted pairs found within the first `runs` runs of a series. Programs that the series has not been run on are left
+/// out on both sides.
+pub fn found(record: &Record, series: &str, runs: u32, which: impl Fn(&Planted) -> bool) -> Share {
+    let mut share = Share::default();
+    for subject in &record.subjects {
+        let Some(row) = record.row(&subject.program, Some(series)) else { continue };
+        for pair in subject.pairs.iter().filter(|pair| which(pair)) {
+            share.of += 1;
+            share.found += usize::from(row.found.iter().any(|f| f.pair == pair.number && f.run <= runs));
+        }
+    }
+    share
+}
+
+/// Any pair.
+pub fn any(_: &Planted) -> bool {
+    true
+}
+
+pub fn often(pair: &Planted) -> bool {
+    pair.meets == Meets::Often
+}
+
+pub fn rare(pair: &Planted) -> bool {
+    pair.meets == Meets::Rare
+}
+
+pub fn false_reports(record: &Record, series: &str) -> usize {
+    rows(record, series).map(|row| row.false_reports.len()).sum()
+}
+
+fn rows<'a>(record: &'a Record, series: &'a str) -> impl Iterator<Item = &'a Row> {
+    record.rows.iter().filter(move |row| row.series.as_deref() == Some(series))
+}
+
+/// How many programs the series has been run on, so often at least.
+pub fn programs(record: &Record, series: &str, runs: u32) -> usize {
+    rows(record, series).filter(|row| row.runs.len() >= runs as usize).count()
+}
+
+/// The native time of a program.
+pub fn native(record: &Record, program: &str) -> Option<f64> {
+    stats::median(record.row(program, None)?.runs.iter().map(|run| run.seconds))
+}
+
+/// What the first `runs` runs of a series add to the time of the whole suite, as a part of it.
+pub fn overhead(record: &Record, series: &str, runs: u32) -> Option<f64> {
+    let (mut with, mut without) = (0.0, 0.0);
+    for row in rows(record, series).filter(|row| row.runs.len() >= runs as usize) {
+        let taken = &row.runs[..runs as usize];
+        without += native(record, &row.program)? * f64::from(runs);
+        with += taken.iter().map(|run| run.seconds).sum::<f64>();
+    }
+    (without > 0.0).then(|| with / without - 1.0)
+}
+
+/// Delays in the first `runs` runs; where raddle gives only a sum, the part of it that so many runs have on average.
+pub fn delays(record: &Record, series: &str, runs: u32) -> u64 {
+    let of_row = |row: &Row| match &row.delays[..] {
+        [sum] if row.runs.len() > 1 => *sum * u64::from(runs) / row.runs.len() as u64,
+        each => each.iter().take(runs as usize).sum(),
+    };
+    rows(record, series).map(of_row).sum()
+}
+
+/// The median over programs of what a series adds to a figure of a run, as a part of it.
+pub fn median_increase(record: &Record, series: &str, figure: impl Fn(&Run) -> f64) -> Option<f64> {
+    let of = |row: &Row| stats::median(row.runs.iter().map(&figure)).filter(|value| *value > 0.0);
+    let increases = rows(record, series).filter_map(|row| {
+        let native = of(record.row(&row.program, None)?)?;
+        Some(of(row)? / native - 1.0)
+    });
+    stats::median(increases)
+}
+
+/// Why a planted pair was missed (5.3).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Miss {
+    /// It did not come close: without the window, or with a wider one, it is found; or it seldom does by its nature.
+    NearMiss,
+    /// It was taken to be ordered: without inference it is found.
+    Inference,
+    /// Neither: the delays did not make the two meet.
+    Delay,
+}
+
+/// The pairs that `tsvd` missed in `runs` runs: program, number, and why as far as other series tell.
+pub fn misses(record: &Record, runs: u32) -> Vec<(String, u32, Miss)> {
+    let mut misses = Vec::new();
+    for subject in &record.subjects {
+        let Some(row) = record.row(&subject.program, Some("tsvd")) else { continue };
+        let in_time = |row: &Row, pair: u32| row.found.iter().any(|f| f.pair == pair && f.run <= runs);
+        let by = |series: &str, pair| {
+            record.row(&subject.program, Some(series)).is_some_and(|row| in_time(row, pair))
+        };
+        for pair in subject.pairs.iter().filter(|pair| !in_time(row, pair.number)) {
+            let (inference, window) =
+                (format!("without {}", TECHNIQUES[0].0), format!("without {}", TECHNIQUES[1].0));
+            let near =
+                pair.meets == Meets::Rare || by("window 1000", pair.number) || by(&window, pair.number);
+            let miss = match (near, by(&inference, pair.number)) {
+                (true, _) => Miss::NearMiss,
+                (false, true) => Miss::Inference,
+                (false, false) => Miss::Delay,
+            };
+            misses.push((subject.program.clone(), pair.number, miss));
+        }
+    }
+    misses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::tests::{add, sample};
+    use super::*;
+
+    fn record() -> Record {
+        let mut record = sample();
+        for program in ["a_bad.cc", "b_bad.c", "c_ok.rs"] {
+            add(&mut record, program, None, &[1.0, 1.2, 0.8], &[]);
+        }
+        add(&mut record, "a_bad.cc", Some("tsvd"), &[1.4, 1.2], &[(1, 1), (2, 2)]);
+        add(&mut record, "b_bad.c", Some("tsvd"), &[1.1, 1.1], &[]);
+        record
+    }
+
+    #[test]
+    fn what_was_found_in_so_many_runs() {
+        let record = record();
+        assert_eq!(found(&record, "tsvd", 1, any), Share { found: 1, of: 3 });
+        assert_eq!(found(&record, "tsvd", 2, any), Share { found: 2, of: 3 });
+        assert_eq!(found(&record, "tsvd", 2, often), Share { found: 1, of: 1 });
+        assert_eq!(found(&record, "tsvd-hb", 2, any).part(), None, "it was not run");
+    }
+
+    #[test]
+    fn overhead_is_of_the_whole_suite() {
+        let record = record();
+        assert!((overhead(&record, "tsvd", 1).unwrap() - 0.25).abs() < 1e-9);
+        assert!((overhead(&record, "tsvd", 2).unwrap() - 0.2).abs() < 1e-9);
+        assert_eq!(overhead(&record, "tsvd", 3), None, "no program was run three times");
+        assert_eq!((delays(&record, "tsvd", 1), delays(&record, "tsvd", 2)), (4, 8));
+        assert_eq!((programs(&record, "tsvd", 2), programs(&record, "tsvd", 3)), (2, 0));
+        assert!((median_increase(&record, "tsvd", |run| run.seconds).unwrap() - 0.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_sum_of_delays_is_shared_out() {
+        let mut record = record();
+        for row in &mut record.rows {
+            row.delays = vec![10];
+        }
+        assert_eq!(delays(&record, "tsvd", 1), 10, "five for each of two programs");
+    }
+
+    #[test]
+    fn misses_are_classed_by_what_would_have_found_them() {
+        let mut record = record();
+        assert_eq!(misses(&record, 2), [("b_bad.c".to_owned(), 1, Miss::NearMiss)]);
+        let class = |record: &Record| misses(record, 1)[0].2;
+        assert_eq!(class(&record), Miss::Delay);
+        add(&mut record, "a_bad.cc", Some("without hb-inference"), &[1.0], &[(2, 1)]);
+        assert_eq!(class(&record), Miss::Inference);
+        add(&mut record, "a_bad.cc", Some("window 1000"), &[1.0], &[(2, 1)]);
+        assert_eq!(class(&record), Miss::NearMiss);
+    }
+}

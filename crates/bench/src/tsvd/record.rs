@@ -1,0 +1,194 @@
+//! What is kept.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::program::{Meets, Program};
+use super::series::Series;
+use crate::error::Error;
+use crate::machine::Machine;
+
+/// Changes when a reader of the older form would go wrong.
+pub const SCHEMA: &str = "raddle.bench.tsvd/1";
+
+/// A planted pair, as the tables need it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Planted {
+    pub number: u32,
+    pub kind: String,
+    pub meets: Meets,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Subject {
+    pub program: String,
+    pub pairs: Vec<Planted>,
+}
+
+impl Subject {
+    pub fn new(program: &Program) -> Subject {
+        let planted = |pair: &super::program::Pair| Planted {
+            number: pair.number,
+            kind: pair.kind.clone(),
+            meets: pair.meets,
+        };
+        Subject { program: program.name.clone(), pairs: program.pairs.iter().map(planted).collect() }
+    }
+}
+
+/// What one run of a program used.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// The target's own, from its start to its end.
+    pub seconds: f64,
+    pub cpu_seconds: f64,
+    pub peak_kib: u64,
+}
+
+/// A planted pair that was met.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Found {
+    pub pair: u32,
+    /// Which run, from one.
+    pub run: u32,
+}
+
+/// One program in one series, or natively.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Row {
+    pub program: String,
+    /// None: natively.
+    pub series: Option<String>,
+    pub runs: Vec<Run>,
+    pub found: Vec<Found>,
+    /// Findings that are no planted pair, in words.
+    pub false_reports: Vec<String>,
+    /// Of each run, as far as raddle tells them apart; else one number for all.
+    pub delays: Vec<u64>,
+    /// Calls that were watched, in all runs.
+    pub calls: u64,
+    /// All runs, with raddle's own work before, between and after.
+    pub command_seconds: f64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Failure {
+    pub program: String,
+    pub series: Option<String>,
+    pub reason: String,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Record {
+    pub schema: String,
+    pub date: String,
+    pub command: String,
+    pub machine: Machine,
+    /// How many programs ran at a time.
+    pub jobs: u32,
+    pub subjects: Vec<Subject>,
+    pub series: Vec<Series>,
+    pub rows: Vec<Row>,
+    pub failures: Vec<Failure>,
+}
+
+impl Record {
+    /// What an earlier bench left, if it left anything.
+    pub fn read(path: &Path) -> Result<Option<Record>, Error> {
+        let Ok(text) = fs::read_to_string(path) else { return Ok(None) };
+        let bad = |what: String| Error::BadResults { path: path.to_owned(), what };
+        let record: Record = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        if record.schema != SCHEMA {
+            let what = format!("its schema is `{}`, and this program reads `{SCHEMA}`", record.schema);
+            return Err(bad(what));
+        }
+        Ok(Some(record))
+    }
+
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let text = serde_json::to_string(self).expect("a record is plain data");
+        // So that an interrupted bench leaves the record of before and not half of one.
+        let beside = path.with_extension("json.new");
+        fs::write(&beside, text + "\n").map_err(Error::file("write", &beside))?;
+        fs::rename(&beside, path).map_err(Error::file("write", path))
+    }
+
+    /// What a program did in a series, or natively.
+    pub fn row(&self, program: &str, series: Option<&str>) -> Option<&Row> {
+        self.rows.iter().find(|row| row.program == program && row.series.as_deref() == series)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// A record of three programs: one with two pairs, one with a rare one, one right.
+    pub fn sample() -> Record {
+        let planted = |number, kind: &str, meets| Planted { number, kind: kind.to_owned(), meets };
+        let subject = |program: &str, pairs| Subject { program: program.to_owned(), pairs };
+        Record {
+            schema: SCHEMA.to_owned(),
+            date: "2026-01-31".to_owned(),
+            command: "raddle-bench tsvd".to_owned(),
+            machine: Machine {
+                cpu: "a processor".to_owned(),
+                cores: 2,
+                memory_gib: 8,
+                load: 0.1,
+                versions: BTreeMap::new(),
+            },
+            jobs: 1,
+            subjects: vec![
+                subject(
+                    "a_bad.cc",
+                    vec![planted(1, "different-keys", Meets::Often), planted(2, "once", Meets::Once)],
+                ),
+                subject("b_bad.c", vec![planted(1, "long-gap", Meets::Rare)]),
+                subject("c_ok.rs", Vec::new()),
+            ],
+            series: super::super::series::policies(10),
+            rows: Vec::new(),
+            failures: Vec::new(),
+        }
+    }
+
+    /// Adds a row of so many runs of so many seconds each.
+    pub fn add(
+        record: &mut Record,
+        program: &str,
+        series: Option<&str>,
+        seconds: &[f64],
+        found: &[(u32, u32)],
+    ) {
+        let runs = seconds.iter().map(|s| Run { seconds: *s, cpu_seconds: *s, peak_kib: 4000 });
+        record.rows.push(Row {
+            program: program.to_owned(),
+            series: series.map(str::to_owned),
+            runs: runs.collect(),
+            found: found.iter().map(|(pair, run)| Found { pair: *pair, run: *run }).collect(),
+            false_reports: Vec::new(),
+            delays: vec![2; seconds.len()],
+            calls: 100,
+            command_seconds: seconds.iter().sum(),
+        });
+    }
+
+    #[test]
+    fn a_record_is_there_and_back() {
+        let mut record = sample();
+        add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0, 2.0], &[(1, 1)]);
+        let file = std::env::temp_dir().join(format!("raddle-bench-record-{}.json", std::process::id()));
+        assert_eq!(Record::read(&file).unwrap(), None);
+        record.write(&file).unwrap();
+        assert_eq!(Record::read(&file).unwrap(), Some(record.clone()));
+        record.schema = "raddle.bench.tsvd/0".to_owned();
+        record.write(&file).unwrap();
+        let message = Record::read(&file).unwrap_err().to_string();
+        assert!(message.contains("this program reads `raddle.bench.tsvd/1`"), "{message}");
+        fs::remove_file(&file).unwrap();
+    }
+}

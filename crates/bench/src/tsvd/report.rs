@@ -1,0 +1,371 @@
+//! What a person reads: the tables and figures of section 5 of the paper, in its order.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use super::figures::{self, Miss, Share, any, often, rare};
+use super::plot::{Axis, Chart, Line};
+use super::program::Meets;
+use super::record::Record;
+use super::series::{PARAMETERS, POLICIES, TECHNIQUES};
+use crate::error::Error;
+use crate::table::{NONE, Table, percent};
+
+pub fn markdown(record: &Record) -> String {
+    let mut text = heading(record);
+    let parts = [
+        suite(record),
+        policies(record),
+        goals(record),
+        ablation(record),
+        sensitivity(record),
+        tries(record),
+    ];
+    text.extend(parts);
+    text + &resources(record) + &misses(record) + &programs(record) + &failures(record)
+}
+
+fn heading(record: &Record) -> String {
+    let machine = &record.machine;
+    let mut text = format!(
+        "# `raddle tsvd`: effect and price\n\nMade by `{}` on {}: {}, {} cores, {} GiB, load {:.1} at the start; \
+         {} program(s) at a time.",
+        record.command,
+        record.date,
+        machine.cpu,
+        machine.cores,
+        machine.memory_gib,
+        machine.load,
+        record.jobs
+    );
+    if machine.load > 1.0 {
+        text += " The machine was not idle, so times are noisy, and overheads more so.";
+    }
+    for (program, version) in &machine.versions {
+        let _ = write!(text, "\n- {program}: {version}");
+    }
+    text + "\n"
+}
+
+fn suite(record: &Record) -> String {
+    let wrong = record.subjects.iter().filter(|subject| !subject.pairs.is_empty()).count();
+    let pairs = || record.subjects.iter().flat_map(|subject| &subject.pairs);
+    let count = |meets| pairs().filter(|pair| pair.meets == meets).count();
+    let natives: Vec<f64> =
+        record.subjects.iter().filter_map(|subject| figures::native(record, &subject.program)).collect();
+    let least = natives.iter().copied().fold(f64::MAX, f64::min);
+    let most = natives.iter().copied().fold(0.0, f64::max);
+    let times = match natives.len() {
+        0 => String::new(),
+        _ => format!(
+            " Natively they take {least:.1} to {most:.1} s, {:.0} s in all.",
+            natives.iter().sum::<f64>()
+        ),
+    };
+    format!(
+        "\n## The suite\n\n{} programs, {wrong} of them with {} planted pairs: {} that meet more than once a run, {} that meet \
+         once, {} that seldom come close (long gap).{times}\n",
+        record.subjects.len(),
+        pairs().count(),
+        count(Meets::Often),
+        count(Meets::Once),
+        count(Meets::Rare),
+    )
+}
+
+fn share(share: Share) -> String {
+    if share.of == 0 { NONE.to_owned() } else { format!("{}/{}", share.found, share.of) }
+}
+
+fn policies(record: &Record) -> String {
+    let mut text = "\n## Policies (Table 2, Figure 8)\n\n".to_owned();
+    let mut table = Table::new([
+        "policy", "runs", "programs", "found", "often", "once", "long gap", "false", "delays", "overhead",
+    ]);
+    let once = |pair: &super::record::Planted| pair.meets == Meets::Once;
+    for policy in POLICIES {
+        for runs in [1, 2, 10, 50] {
+            let programs = figures::programs(record, policy, runs);
+            if programs == 0 {
+                continue;
+            }
+            table.row([
+                policy.to_owned(),
+                runs.to_string(),
+                programs.to_string(),
+                share(figures::found(record, policy, runs, any)),
+                share(figures::found(record, policy, runs, often)),
+                share(figures::found(record, policy, runs, once)),
+                share(figures::found(record, policy, runs, rare)),
+                figures::false_reports(record, policy).to_string(),
+                figures::delays(record, policy, runs).to_string(),
+                percent(figures::overhead(record, policy, runs)),
+            ]);
+        }
+    }
+    text += &table.render();
+    text + "\nThe paper, 1,000 modules, two runs: TSVD 53 (42 in the first) at 33%, TSVD-HB 41 (25) at 310%, DataCollider 25 (22) \
+            at 378%, DynamicRandom 13 (6) at 178%.\n\n![found against runs](plots/tsvd-runs.svg)\n"
+}
+
+fn goals(record: &Record) -> String {
+    let all_but_rare = |pair: &super::record::Planted| pair.meets != Meets::Rare;
+    let found =
+        |runs, which: &dyn Fn(&super::record::Planted) -> bool| figures::found(record, "tsvd", runs, which);
+    let ran = |runs| figures::programs(record, "tsvd", runs) == record.subjects.len();
+    let mut table = Table::new(["to reach", "reached", ""]);
+    let mut goal = |what: &str, figure: String, met: Option<bool>| {
+        let verdict = met.map_or("not measured on all", |met| if met { "yes" } else { "**no**" });
+        table.row([what, &figure, verdict]);
+    };
+    let no_false: usize = record.rows.iter().map(|row| row.false_reports.len()).sum();
+    goal("no false report, in any series", no_false.to_string(), Some(no_false == 0));
+    let part = |share: Share, least: f64| share.part().map(|part| part >= least);
+    let first = found(1, &often);
+    goal("80% of pairs that meet more than once, run 1", share(first), part(first, 0.8).filter(|_| ran(1)));
+    let second = found(2, &all_but_rare);
+    goal("95% of all but long-gap pairs, two runs", share(second), part(second, 0.95).filter(|_| ran(2)));
+    let tenth = found(10, &rare);
+    goal("most long-gap pairs, ten runs", share(tenth), part(tenth, 0.5).filter(|_| ran(10)));
+    let cost = figures::overhead(record, "tsvd", 1);
+    goal("overhead of 33% or less, run 1", percent(cost), cost.map(|cost| cost <= 0.33).filter(|_| ran(1)));
+    "\n## What is to be reached\n\n".to_owned() + &table.render()
+}
+
+/// A line of Table 3 or of Figure 9.
+fn two_runs(record: &Record, table: &mut Table, name: &str, series: &str) {
+    if figures::programs(record, series, 2) == 0 {
+        return;
+    }
+    table.row([
+        name.to_owned(),
+        figures::programs(record, series, 2).to_string(),
+        share(figures::found(record, series, 2, any)),
+        figures::found(record, series, 1, any).found.to_string(),
+        figures::delays(record, series, 2).to_string(),
+        percent(figures::overhead(record, series, 2)),
+    ]);
+}
+
+const TWO_RUNS: [&str; 6] = ["", "programs", "found", "in run 1", "delays", "overhead"];
+
+fn ablation(record: &Record) -> String {
+    let mut table = Table::new(TWO_RUNS);
+    two_runs(record, &mut table, "TSVD", "tsvd");
+    for (technique, name) in TECHNIQUES {
+        two_runs(record, &mut table, name, &format!("without {technique}"));
+    }
+    "\n## One technique less (Table 3), two runs\n\n".to_owned()
+        + &table.render()
+        + "\nThe paper: 53 at 33%; without inference 45 at 84%, without windowing 46 at 143%, without phases 54 at 61%.\n"
+}
+
+fn sensitivity(record: &Record) -> String {
+    let mut text = "\n## Parameters (Figure 9), two runs\n".to_owned();
+    for parameter in &PARAMETERS {
+        let mut table = Table::new(TWO_RUNS);
+        let measured = |value: &&&str| {
+            **value != parameter.default && figures::programs(record, &parameter.series(value), 2) > 0
+        };
+        if parameter.values.iter().filter(measured).count() == 0 {
+            continue;
+        }
+        for value in parameter.values {
+            two_runs(record, &mut table, &format!("{} {value}", parameter.option), &parameter.series(value));
+        }
+        let _ = write!(
+            text,
+            "\n### ({}) {}\n\n{}\n![{}](plots/tsvd-{}.svg)\n",
+            parameter.panel,
+            parameter.title,
+            table.render(),
+            parameter.title,
+            parameter.option
+        );
+    }
+    text
+}
+
+fn tries(record: &Record) -> String {
+    let names: Vec<&String> =
+        record.series.iter().map(|s| &s.name).filter(|name| name.starts_with("try ")).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(TWO_RUNS);
+    names.into_iter().for_each(|name| two_runs(record, &mut table, name, name));
+    "\n### (a) the same again with other seeds\n\n".to_owned() + &table.render()
+}
+
+fn resources(record: &Record) -> String {
+    let mut table = Table::new(["policy", "peak memory", "processor time"]);
+    for policy in POLICIES.iter().filter(|policy| figures::programs(record, policy, 1) > 0) {
+        table.row([
+            (*policy).to_owned(),
+            percent(figures::median_increase(record, policy, |run| run.peak_kib as f64)),
+            percent(figures::median_increase(record, policy, |run| run.cpu_seconds)),
+        ]);
+    }
+    "\n## Memory and processor (5.5)\n\nMedian increase over the programs.\n\n".to_owned()
+        + &table.render()
+        + "\nThe paper: 17% more memory, 82% more processor use, the latter from forcing async functions to run so.\n"
+}
+
+fn misses(record: &Record) -> String {
+    let missed = figures::misses(record, 2);
+    let mut text = format!("\n## What `tsvd` missed in two runs (5.3)\n\n{} pairs.", missed.len());
+    for (class, name) in [
+        (Miss::NearMiss, "near-miss: the two calls did not come close"),
+        (Miss::Inference, "inference: taken to be ordered, found without it"),
+        (Miss::Delay, "delay: no delay made them meet"),
+    ] {
+        let of_class: Vec<String> = missed
+            .iter()
+            .filter(|(_, _, miss)| *miss == class)
+            .map(|(program, pair, _)| format!("`{program}` #{pair}"))
+            .collect();
+        if !of_class.is_empty() {
+            let _ = write!(text, "\n- {name}: {}", of_class.join(", "));
+        }
+    }
+    text + "\n"
+}
+
+fn programs(record: &Record) -> String {
+    let mut table = Table::new(["program", "native s", "tsvd s", "calls", "delays", "found in run"]);
+    for subject in &record.subjects {
+        let Some(row) = record.row(&subject.program, Some("tsvd")) else { continue };
+        let in_runs = subject.pairs.iter().map(|pair| {
+            let run =
+                row.found.iter().find(|found| found.pair == pair.number).map(|found| found.run.to_string());
+            format!("#{}: {}", pair.number, run.unwrap_or(NONE.to_owned()))
+        });
+        let seconds = |value: Option<f64>| value.map_or(NONE.to_owned(), |value| format!("{value:.2}"));
+        table.row([
+            format!("`{}`", subject.program),
+            seconds(figures::native(record, &subject.program)),
+            seconds(row.runs.first().map(|run| run.seconds)),
+            (row.calls / row.runs.len().max(1) as u64).to_string(),
+            (row.delays.iter().sum::<u64>() / row.runs.len().max(1) as u64).to_string(),
+            in_runs.collect::<Vec<_>>().join(", "),
+        ]);
+    }
+    "\n## Program by program\n\nThe time of the first run; calls and delays of a run on average.\n\n"
+        .to_owned()
+        + &table.render()
+}
+
+fn failures(record: &Record) -> String {
+    let mut text = String::new();
+    for row in record.rows.iter().filter(|row| !row.false_reports.is_empty()) {
+        for message in &row.false_reports {
+            let series = row.series.as_deref().unwrap_or("native");
+            let _ = write!(text, "\n- **false report**, `{}`, {series}: {message}", row.program);
+        }
+    }
+    for failure in &record.failures {
+        let series = failure.series.as_deref().unwrap_or("native");
+        let _ = write!(text, "\n- `{}`, {series}: {}", failure.program, failure.reason);
+    }
+    if text.is_empty() { text } else { format!("\n## What went wrong\n{text}\n") }
+}
+
+/// Draws one plot a figure.
+pub fn plots(record: &Record, folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
+    let write = |name: &str, chart: &Chart| {
+        let path = folder.join(format!("tsvd-{name}.svg"));
+        fs::write(&path, chart.svg()).map_err(Error::file("write", &path))
+    };
+    write("runs", &runs_chart(record))?;
+    for parameter in &PARAMETERS {
+        let measured = |value: &&&str| figures::programs(record, &parameter.series(value), 2) > 0;
+        let values: Vec<&str> = parameter.values.iter().filter(measured).copied().collect();
+        if values.len() < 2 {
+            continue;
+        }
+        let line = |name: &str, axis, figure: &dyn Fn(&str) -> f64| Line {
+            name: name.to_owned(),
+            axis,
+            points: (0..)
+                .map(f64::from)
+                .zip(values.iter().map(|value| figure(&parameter.series(value))))
+                .collect(),
+        };
+        let found = |series: &str| figures::found(record, series, 2, any).found as f64;
+        let cost = |series: &str| figures::overhead(record, series, 2).unwrap_or(0.0) * 100.0;
+        let chart = Chart {
+            title: format!("Figure 9({}): {}", parameter.panel, parameter.title),
+            x: parameter.title.to_owned(),
+            left: "pairs found in two runs".to_owned(),
+            right: "overhead, %".to_owned(),
+            ticks: Some(values.iter().map(|value| (*value).to_owned()).collect()),
+            lines: vec![line("found", Axis::Left, &found), line("overhead", Axis::Right, &cost)],
+        };
+        write(parameter.option, &chart)?;
+    }
+    Ok(())
+}
+
+/// Figure 8.
+fn runs_chart(record: &Record) -> Chart {
+    let line = |policy: &&str| {
+        let runs =
+            record.series.iter().find(|series| series.name == **policy).map_or(0, |series| series.runs);
+        let point = |run| (f64::from(run), figures::found(record, policy, run, any).found as f64);
+        Line { name: (*policy).to_owned(), axis: Axis::Left, points: (1..=runs).map(point).collect() }
+    };
+    let measured = POLICIES.iter().filter(|policy| figures::programs(record, policy, 1) > 0);
+    Chart {
+        title: "Figure 8: pairs found against runs".to_owned(),
+        x: "runs".to_owned(),
+        left: "pairs found".to_owned(),
+        right: String::new(),
+        ticks: None,
+        lines: measured.map(line).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::tests::{add, sample};
+    use super::*;
+
+    #[test]
+    fn tables_hold_what_was_measured_and_name_what_was_missed() {
+        let mut record = sample();
+        for program in ["a_bad.cc", "b_bad.c", "c_ok.rs"] {
+            add(&mut record, program, None, &[1.0], &[]);
+            let found: &[(u32, u32)] = if program == "a_bad.cc" { &[(1, 1), (2, 2)] } else { &[] };
+            add(&mut record, program, Some("tsvd"), &[1.3, 1.1], found);
+        }
+        let text = markdown(&record);
+        let line = |part: &str| text.lines().find(|line| line.contains(part)).unwrap_or_default().to_owned();
+        assert!(line("| tsvd ").contains("1/3") && line("| tsvd ").contains("30%"), "{}", line("| tsvd "));
+        assert!(line("80% of pairs").ends_with("yes |") && line("most long-gap").contains("not measured"));
+        assert!(text.contains("1 pairs.\n- near-miss: the two calls did not come close: `b_bad.c` #1"));
+        assert!(!text.contains("What went wrong") && !text.contains("tsvd-hb |"));
+        record.rows[1].false_reports.push("nobody planted this".to_owned());
+        let text = markdown(&record);
+        assert!(text.contains("**false report**, `a_bad.cc`, tsvd: nobody planted this"));
+        assert!(text.lines().any(|line| line.contains("no false report") && line.contains("**no**")));
+    }
+
+    #[test]
+    fn plots_are_drawn_for_what_was_measured() {
+        let mut record = sample();
+        add(&mut record, "a_bad.cc", None, &[1.0], &[]);
+        add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0, 1.0], &[(1, 1)]);
+        add(&mut record, "a_bad.cc", Some("window 10"), &[1.0, 1.0], &[]);
+        let folder = std::env::temp_dir().join(format!("raddle-bench-plots-{}", std::process::id()));
+        plots(&record, &folder).unwrap();
+        let mut names: Vec<String> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["tsvd-runs.svg", "tsvd-window.svg"]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,110 @@
+//! What is run: the policies of Table 2 and Figure 8, the ablation of Table 3, the parameters of Figure 9.
+
+use serde::{Deserialize, Serialize};
+
+/// One way to run the tool.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Series {
+    /// Names it in tables and in the record.
+    pub name: String,
+    pub options: Vec<String>,
+    pub runs: u32,
+}
+
+impl Series {
+    fn new(name: impl Into<String>, options: &[&str], runs: u32) -> Series {
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        Series { name: name.into(), options, runs }
+    }
+}
+
+pub const POLICIES: [&str; 4] = ["tsvd", "tsvd-hb", "dynamic-random", "static-random"];
+
+/// Table 2 and Figure 8.
+pub fn policies(runs: u32) -> Vec<Series> {
+    POLICIES.map(|policy| Series::new(policy, &["--policy", policy], runs)).to_vec()
+}
+
+/// What Table 3 takes away, as the option and as the table call it.
+pub const TECHNIQUES: [(&str, &str); 4] = [
+    ("hb-inference", "No HB-inference"),
+    ("window", "No windowing in near-miss"),
+    ("phase", "No concurrent phase detection"),
+    ("parallel", "No parallel delays"),
+];
+
+/// Table 3; `tsvd` whole is among the policies.
+pub fn ablation(runs: u32) -> Vec<Series> {
+    let without = |(technique, _): (&str, &str)| {
+        Series::new(format!("without {technique}"), &["--without", technique], runs)
+    };
+    TECHNIQUES.map(without).to_vec()
+}
+
+/// A parameter of Figure 9: its panel, its name, its option, and the values tried. The default is among them and is not
+/// run again: the policy `tsvd` is that.
+pub struct Parameter {
+    pub panel: char,
+    pub title: &'static str,
+    pub option: &'static str,
+    pub values: &'static [&'static str],
+    pub default: &'static str,
+}
+
+#[rustfmt::skip]
+pub const PARAMETERS: [Parameter; 7] = [
+    Parameter { panel: 'b', title: "accesses kept for an object", option: "history", values: &["1", "2", "5", "10", "20"], default: "5" },
+    Parameter { panel: 'c', title: "near-miss window, ms", option: "window", values: &["1", "10", "100", "1000"], default: "100" },
+    Parameter { panel: 'd', title: "blocking threshold", option: "gap", values: &["0", "0.2", "0.5", "0.8"], default: "0.5" },
+    Parameter { panel: 'e', title: "inference size", option: "inferred", values: &["0", "2", "5", "10", "20"], default: "5" },
+    Parameter { panel: 'f', title: "buffer size", option: "phase", values: &["2", "8", "16", "64"], default: "16" },
+    Parameter { panel: 'g', title: "decay", option: "decay", values: &["0", "0.05", "0.1", "0.3", "0.5"], default: "0.1" },
+    Parameter { panel: 'h', title: "delay, ms", option: "delay", values: &["10", "50", "100", "200"], default: "100" },
+];
+
+impl Parameter {
+    /// What the series of a value is called.
+    pub fn series(&self, value: &str) -> String {
+        if value == self.default { "tsvd".to_owned() } else { format!("{} {value}", self.option) }
+    }
+}
+
+/// Figure 9(b) to (h).
+pub fn sensitivity(runs: u32) -> Vec<Series> {
+    let values = PARAMETERS.iter().flat_map(|parameter| {
+        let other = parameter.values.iter().filter(|value| **value != parameter.default);
+        other.map(|value| {
+            Series::new(parameter.series(value), &[&format!("--{}", parameter.option), value], runs)
+        })
+    });
+    values.collect()
+}
+
+/// Figure 9(a): the same again with other seeds.
+pub fn tries(count: u32, runs: u32) -> Vec<Series> {
+    let one = |n: u32| Series::new(format!("try {n}"), &["--seed", &(1000 * n).to_string()], runs);
+    (1..=count).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_two_series_have_one_name() {
+        let all = [policies(10), ablation(2), sensitivity(2), tries(12, 2)].concat();
+        let names: BTreeSet<&str> = all.iter().map(|series| series.name.as_str()).collect();
+        assert_eq!(names.len(), all.len());
+    }
+
+    #[test]
+    fn each_parameter_is_tried_below_and_above_its_default() {
+        for parameter in &PARAMETERS {
+            let at = parameter.values.iter().position(|value| *value == parameter.default).unwrap();
+            assert!(at > 0 && at + 1 < parameter.values.len(), "{}", parameter.option);
+            assert_eq!(parameter.series(parameter.default), "tsvd");
+        }
+        assert!(sensitivity(2).iter().all(|series| series.options.len() == 2 && series.runs == 2));
+    }
+}
