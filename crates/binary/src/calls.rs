@@ -128,9 +128,9 @@ impl Module {
         self.symbols().functions().iter().map(|symbol| symbol.name)
     }
 
-    /// Where the exported variable with this raw name is.
+    /// Where the variable with this raw name is, by whichever table has it.
     pub fn variable_address(&self, name: &str) -> Option<u64> {
-        let mut symbols = self.elf.dynamic_symbols();
+        let mut symbols = self.elf.dynamic_symbols().chain(self.elf.symbols());
         let found = symbols
             .find(|s| !s.is_undefined() && s.name() == Ok(name) && s.kind() == object::SymbolKind::Data);
         found.map(|s| s.address())

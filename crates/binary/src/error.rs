@@ -38,6 +38,10 @@ pub enum Error {
     #[error("{}: this is not a linked program or shared library", path.display())]
     NotLinked { path: PathBuf },
 
+    /// A program that can not be made to load one library more.
+    #[error("{}: no instrumented copy can be made of it: {why}", path.display())]
+    NotExtensible { path: PathBuf, why: &'static str },
+
     /// The ELF structures contradict each other.
     #[error("{}: the ELF file is damaged ({detail})", path.display())]
     Damaged { path: PathBuf, detail: String },

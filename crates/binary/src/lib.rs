@@ -13,6 +13,7 @@
 //! | who calls this function? | [`Module::call_sites`] |
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
 //! | who called the function that a thread was caught in? | [`Module::caller`] |
+//! | how does a program load one library more? | [`with_needed`] |
 //! | which atomics are Rust's std's own affair? | [`Module::quiet_sites`] |
 //!
 //! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file
@@ -37,6 +38,7 @@ mod image;
 mod inspect;
 mod lock_sites;
 mod module;
+mod needed;
 mod patterns;
 mod quiet;
 mod symbolize;
@@ -53,6 +55,7 @@ pub use inspect::{
 };
 pub use lock_sites::{Effect, LockClass, LockSite, LockSites};
 pub use module::{Address, Module};
+pub use needed::with_needed;
 pub use patterns::{Patterns, matches_glob};
 pub use symbolize::{Lookup, SourceFrame, Symbolizer};
 pub use unwind::{ReadWord, Registers};

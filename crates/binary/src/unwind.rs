@@ -102,7 +102,7 @@ impl Module {
 
 /// `push %rbp; mov %rsp, %rbp` leaves the caller's rbp and the return address where rbp points.
 fn by_frame_pointer(registers: &Registers, read: ReadWord<'_>) -> Option<Registers> {
-    if registers.rbp < registers.rsp || registers.rbp % 8 != 0 {
+    if registers.rbp < registers.rsp || !registers.rbp.is_multiple_of(8) {
         return None;
     }
     let (rbp, rip) = (read(registers.rbp)?, read(registers.rbp + 8)?);

@@ -50,6 +50,8 @@ pub enum Command {
 
     Tsvd(Box<tsvd::Args>),
 
+    Instrument(Box<tsvd::InstrumentArgs>),
+
     /// Compile or link C with instrumentation: a stand-in for cc
     ///
     /// Takes every option of gcc or clang, and passes them on as they are. It adds

@@ -52,6 +52,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Conseq(args) => conseq::run(*args),
         Command::Check(args) => check::run(*args),
         Command::Tsvd(args) => tsvd::run(*args),
+        Command::Instrument(args) => tsvd::instrument(&args),
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.
             let options = &args[2..args.len() - cargo.cargo.len()];

@@ -95,10 +95,13 @@ fn the_standard_streams_may_be_shared_and_others_not() {
              static void step(int, int i) {{ {stream} << i << \"text\"; }}\nint main() {{ both(); }}\n"
         )
     };
-    bench.build_pair("cout.cpp", "g++ -O2 -g", &text("std::cout"));
-    let caught = bench.tsvd(CALM, &["./cout"]);
-    assert_eq!((caught.findings().len(), caught.status), (0, 0), "{}", caught.report);
-    assert!(caught.stdout.contains("0text"));
+    // In a library, copied into the executable, part of the executable.
+    for flags in ["", "-no-pie", "-static-libstdc++"] {
+        bench.build_pair("cout.cpp", &format!("g++ -O2 -g {flags}"), &text("std::cout"));
+        let caught = bench.tsvd(CALM, &["./cout"]);
+        assert_eq!((caught.findings().len(), caught.status), (0, 0), "{flags}: {}", caught.report);
+        assert!(caught.stdout.contains("0text"));
+    }
     bench.build_pair("file.cpp", "g++ -O2 -g", &text("file"));
     bench.tsvd(EAGER, &["./file"]).assert_caught("output stream `file`");
 }
@@ -146,6 +149,15 @@ fn libraries_that_are_loaded_later() {
     let caught = bench.tsvd(EAGER, &["./host"]);
     caught.assert_caught("the environment");
     assert_eq!(caught.ends(0), ["work", "work"]);
+    // By a name that is searched in the program's own RUNPATH; a point of the program is the moment to look at it.
+    let text = text.replace("./plugin.so", "plugin.so").replace("(void)i;", "(void)i; readlocale();");
+    let text = format!(
+        "#include <locale.h>\nstatic void readlocale(void) {{ if (steps[0] < 0) localeconv(); }}\n{text}"
+    );
+    let text = text.replace("both();", "setlocale(LC_ALL, \"C\"); both();");
+    bench.build_pair("named.c", "gcc -O1 -g -Wl,-rpath,$ORIGIN -ldl", &text);
+    let caught = bench.tsvd(EAGER, &["./named"]);
+    caught.assert_caught("the environment");
 }
 
 #[test]

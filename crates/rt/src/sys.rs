@@ -65,7 +65,7 @@ pub fn unmap(at: usize, len: usize) {
 pub fn map_at(at: usize, len: usize) -> bool {
     let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as usize;
     let got = syscall(libc::SYS_mmap, [at, len, READ_WRITE, flags, usize::MAX, 0]);
-    if got != at as isize && (got > 0 || got < -4095) {
+    if got != at as isize && !(-4095..=0).contains(&got) {
         // A kernel that takes the address for a hint.
         unmap(got as usize, len);
     }

@@ -8,6 +8,10 @@
 //! | `plan.<pid>.<n>` | driver | runtime | the answer to the n-th question: call sites to redirect, pairs to begin with |
 //! | `<pid>.<n>.state` | runtime, mapped | driver | the core's tables, so that traps and coverage outlive the process however it ends |
 //!
+//! A folder beside an instrumented copy of a program has the same files but `ask`, and [`FIXED_PLAN`] and [`FIXED_NAMES`] in
+//! place of answers. There addresses are those of the program's file, and functions and exempt objects are given as such with
+//! [`FIXED_OWN`], or as numbers, from one, of names in the second file, each of which ends in a zero byte.
+//!
 //! A plan is a run of little-endian u64: [`MAGIC`], the numbers of sites, of pairs and of exempt objects, [`SITE_WORDS`] for
 //! each site, then two for each pair: both sites, and `state << 32 | probability` as the core has them,
 //! then the addresses of exempt objects.
@@ -19,6 +23,12 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlet1");
 pub const SHARED_FILE: &str = "tsvd";
 pub const PARAMS_FILE: &str = "params";
 pub const STATE_SUFFIX: &str = "state";
+pub const FIXED_PLAN: &str = "plan";
+pub const FIXED_NAMES: &str = "names";
+/// Instead of the number of a name: an address of the program's own file.
+pub const FIXED_OWN: u64 = 1 << 63;
+/// The runtime looks for such a folder around itself only under these names.
+pub const LIBRARIES: [&str; 2] = ["/libraddle_tsvd.so", "/libraddle_tsvd_hb.so"];
 
 /// A mapped word or two that all processes of a run share.
 #[repr(C)]

@@ -19,6 +19,7 @@ use crate::report;
 Examples:
   raddle tsvd -- ctest --output-on-failure
   raddle tsvd --runs 2 -- ./unit_tests
+  raddle tsvd --collect unit_tests.tsvd       # what a copy of `raddle instrument` has caught
   raddle tsvd --trap-file traps.json --coverage=coverage.json -- make check
 
 Exit status: 0 or the program's own when nothing is found, 66 when something is, 2 when raddle
@@ -27,9 +28,43 @@ pub struct Args {
     #[command(flatten)]
     pub options: Options,
 
+    /// Report what runs of this copy, made by `raddle instrument`, have caught since the last time
+    #[arg(long, value_name = "COPY", conflicts_with_all = ["command", "runs"])]
+    pub collect: Option<PathBuf>,
+
     /// The program and its arguments; put `--` before it if its name could be an option
-    #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
+    #[arg(trailing_var_arg = true, required_unless_present = "collect", value_name = "PROGRAM")]
     pub command: Vec<OsString>,
+}
+
+/// Write a copy of a program that watches itself, in a pipeline that raddle does not start
+///
+/// The copy does what `raddle tsvd` would have the program do: calls of thread-unsafe functions are delayed now and then.
+/// What it catches goes into the folder beside it, COPY.raddle, and `raddle tsvd --collect COPY` reports it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  raddle instrument -o unit_tests.tsvd ./unit_tests
+  ./unit_tests.tsvd                          # anywhere, as often as you like
+  raddle tsvd --collect unit_tests.tsvd
+
+Calls in libraries that the program loads are not looked at; `raddle tsvd` does.
+Exit status: 0, or 2 when no copy can be made.")]
+pub struct InstrumentArgs {
+    /// The copy to write; COPY.raddle beside it is made anew
+    #[arg(short, long, value_name = "COPY")]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub parameters: Parameters,
+
+    /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
+    pub api: Vec<PathBuf>,
+
+    /// The program
+    #[arg(value_name = "PROGRAM")]
+    pub program: PathBuf,
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -39,6 +74,37 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
 
+    #[command(flatten)]
+    pub parameters: Parameters,
+
+    /// Begin with the pairs in this file, if it exists, and write those of this run to it
+    #[arg(long, value_name = "FILE", help_heading = "Traps")]
+    pub trap_file: Option<PathBuf>,
+
+    /// Begin with no pairs from earlier runs
+    #[arg(long, help_heading = "Traps")]
+    pub fresh: bool,
+
+    /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
+    pub api: Vec<PathBuf>,
+
+    /// Look into system programs and libraries whose path matches as well, with * (may be repeated)
+    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
+    pub module: Vec<String>,
+
+    /// Which points were hit, and which in a concurrent phase: a table on stderr, or JSON in a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", help_heading = "Report")]
+    pub coverage: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub report: report::Options,
+}
+
+/// What the runtime is told, whoever starts the program.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub struct Parameters {
     /// How to choose what to delay
     #[arg(long, value_enum, default_value_t = Policy::Tsvd, help_heading = "Detection")]
     pub policy: Policy,
@@ -97,32 +163,9 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "TECHNIQUE", help_heading = "Parameters")]
     pub without: Vec<Technique>,
 
-    /// Begin with the pairs in this file, if it exists, and write those of this run to it
-    #[arg(long, value_name = "FILE", help_heading = "Traps")]
-    pub trap_file: Option<PathBuf>,
-
-    /// Begin with no pairs from earlier runs
-    #[arg(long, help_heading = "Traps")]
-    pub fresh: bool,
-
-    /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
-    #[arg(long, value_name = "FILE", help_heading = "Selection")]
-    pub api: Vec<PathBuf>,
-
-    /// Look into system programs and libraries whose path matches as well, with * (may be repeated)
-    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
-    pub module: Vec<String>,
-
     /// Make `std::async` start a thread whatever its policy, and show at least four processors
     #[arg(long, help_heading = "Detection")]
     pub force_async: bool,
-
-    /// Which points were hit, and which in a concurrent phase: a table on stderr, or JSON in a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", help_heading = "Report")]
-    pub coverage: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub report: report::Options,
 }
 
 /// The variants of the paper.
@@ -172,7 +215,7 @@ impl Technique {
     }
 }
 
-impl Options {
+impl Parameters {
     /// For the core. `run` makes what is left to chance differ from run to run.
     pub fn params(&self, run: u32) -> Params {
         let nanos = |ms: f64| (ms * 1e6) as u64;
@@ -214,9 +257,9 @@ mod tests {
     use super::*;
     use clap::{Args as _, FromArgMatches};
 
-    fn parse(line: &str) -> Result<Options, clap::Error> {
+    fn parse(line: &str) -> Result<Parameters, clap::Error> {
         let command = Options::augment_args(clap::Command::new("tsvd")).no_binary_name(true);
-        Options::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
+        Parameters::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
     }
 
     #[test]

@@ -8,12 +8,14 @@
 //! harvest    what processes have left in the core's tables
 //! told       what was caught, as findings
 //! coverage   which points were hit, as a table and in JSON
+//! copy       `raddle instrument`: a copy that watches itself, and what it caught
 //! ```
 //!
 //! The algorithm is in `raddle_tsvd`, its events come from `raddle_rt::tsvd`.
 
 pub mod api;
 pub mod args;
+mod copy;
 mod coverage;
 mod harvest;
 mod session;
@@ -22,8 +24,10 @@ mod told;
 mod traps;
 mod words;
 
-pub use args::{Args, Options};
+pub use args::{Args, InstrumentArgs, Options};
+pub use copy::instrument;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -36,12 +40,16 @@ use crate::places::Places;
 use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
 use crate::run::{collect, launch, target};
+use api::Catalogue;
 use coverage::{Coverage, Covered};
 use harvest::Harvest;
 use session::{Common, Files, Session};
 
 /// Runs the target, once or more often, and reports what was caught.
 pub fn run(args: Args) -> Result<ExitCode> {
+    if let Some(copy) = &args.collect {
+        return copy::collect(copy, &args.options);
+    }
     let begun = Instant::now();
     let options = &args.options;
     // Everything that can be wrong with the request is found out before the target runs.
@@ -51,19 +59,20 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let runtime = crate::install::Runtime::open()?;
     let keeper = traps::Keeper::new(options, &args.command)?;
     let common = Arc::new(Common {
-        catalogue: words::catalogue(options)?,
+        catalogue: Catalogue::load(&words::lists(&options.api)?)?,
         registry: Mutex::default(),
         traps: Mutex::new(keeper.read()?),
         modules: options.module.clone(),
         own: runtime.folder().into(),
-        force_async: options.force_async,
+        force_async: options.parameters.force_async,
     });
 
-    let library = runtime.tsvd_library(options.policy == args::Policy::TsvdHb);
+    let library = runtime.tsvd_library(options.parameters.policy == args::Policy::TsvdHb);
     let mut all = Runs::new(&common);
     let mut status = None;
     for run in 0..options.runs {
-        let session = Session::open(&common, &options.params(run), std::mem::take(&mut all.files))?;
+        let session =
+            Session::open(&common, &options.parameters.params(run), std::mem::take(&mut all.files))?;
         let ended = launch::run_tsvd(&program, &args.command, &runtime, &library, session.dir())?;
         // A test that fails in one run has failed.
         status = Some(status.filter(|s: &launch::Status| s.code() != 0).unwrap_or(ended));
@@ -75,10 +84,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     keeper.write(&common)?;
     outputs.write(&common, &all.covered, &mut all.places)?;
 
-    let mut report =
-        Report::new("tsvd", args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect());
-    all.add_stats(&mut report, options);
-    report.findings = all.findings;
+    let target = args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+    let mut report = all.report(target, options.runs, options.parameters.policy);
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     report.stats.insert("target_status".into(), Stat::Int(i64::from(status.code())));
     settler.settle(report, status.code() as u8)
@@ -121,6 +128,8 @@ struct Runs<'a> {
     findings: Vec<Finding>,
     covered: Vec<Covered>,
     stats: Stats,
+    /// Of each run, for whoever compares them.
+    delays: Vec<String>,
     processes: usize,
     places: Places,
 }
@@ -133,6 +142,7 @@ impl<'a> Runs<'a> {
             findings: Vec::new(),
             covered: Vec::new(),
             stats: Stats::default(),
+            delays: Vec::new(),
             processes: 0,
             places: Places::new(),
         }
@@ -142,10 +152,15 @@ impl<'a> Runs<'a> {
     fn end(&mut self, session: Session, number: Option<u32>) -> Result<()> {
         let (dir, files) = session.close();
         self.files = files;
+        self.gather(dir.path(), number)
+    }
+
+    /// What is in the folder of a session.
+    fn gather(&mut self, dir: &Path, number: Option<u32>) -> Result<()> {
         let registry = self.common.registry.lock().expect("nobody panics with the registry");
         self.covered.resize(registry.sites.len(), Covered::default());
-        let harvest = Harvest::read(dir.path(), &mut self.covered);
-        let processes = collect::read(dir.path()).context("cannot read what the target left")?;
+        let harvest = Harvest::read(dir, &mut self.covered);
+        let processes = collect::read(dir).context("cannot read what the target left")?;
         let mut teller = told::Teller {
             catalogue: &self.common.catalogue,
             registry: &registry,
@@ -156,6 +171,7 @@ impl<'a> Runs<'a> {
             self.findings.extend(teller.findings(process));
         }
         self.processes += processes.iter().filter(|p| p.instrumented).count();
+        self.delays.push(harvest.stats.delays.to_string());
         self.stats.points += harvest.stats.points;
         self.stats.concurrent += harvest.stats.concurrent;
         self.stats.delays += harvest.stats.delays;
@@ -165,10 +181,11 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    fn add_stats(&self, report: &mut Report, options: &Options) {
+    fn report(self, target: Vec<String>, runs: u32, policy: args::Policy) -> Report {
+        let mut report = Report::new("tsvd", target);
         let count = |f: fn(&Covered) -> bool| self.covered.iter().filter(|c| f(c)).count() as u64;
         let mut put = |key: &str, value: u64| drop(report.stats.insert(key.into(), Stat::from(value)));
-        put("runs", u64::from(options.runs));
+        put("runs", u64::from(runs));
         put("sites", self.covered.len() as u64);
         put("points", count(|c| c.hit));
         put("points_concurrent", count(|c| c.concurrent));
@@ -178,7 +195,10 @@ impl<'a> Runs<'a> {
         put("delays_refused", self.stats.refused);
         put("delay_ms", self.stats.delayed / 1_000_000);
         put("processes", self.processes as u64);
-        let policy = raddle_tsvd::Policy::from(options.policy).name();
+        let policy = raddle_tsvd::Policy::from(policy).name();
         report.stats.insert("policy".into(), Stat::from(policy));
+        report.stats.insert("delays_by_run".into(), Stat::from(self.delays.join(",").as_str()));
+        report.findings = self.findings;
+        report
     }
 }

@@ -31,6 +31,54 @@ pub struct Common {
     pub force_async: bool,
 }
 
+impl Common {
+    /// A site as the runtime wants it, but for the bias. None: it can not be one.
+    pub fn point(
+        &self,
+        registry: &mut Registry,
+        path: &Path,
+        site: &sites::FileSite,
+        operation: usize,
+        helper: &mut dyn FnMut(&Option<String>) -> u64,
+    ) -> Option<Site> {
+        let op = &self.catalogue.operations[operation];
+        let class = &self.catalogue.classes[op.class];
+        let (via, safe_if) = (helper(&op.via), helper(&class.safe_if));
+        // Where the library can not be asked, nothing can be said of its objects.
+        if op.via.is_some() && via == 0 || class.safe_if.is_some() && safe_if == 0 {
+            return None;
+        }
+        let id = registry.number(path, site.address, || Numbered {
+            path: path.into(),
+            address: site.address,
+            len: site.len,
+            operation,
+            tail: site.tail,
+            callee: site.callee.clone(),
+            name: format!("{}: {}", path.file_name().unwrap_or_default().to_string_lossy(), site.name),
+        })?;
+        let chosen = [
+            (op.write, site_flag::WRITE),
+            (site.tail, site_flag::TAIL),
+            (site.slot, site_flag::SLOT),
+            (class.often_local, site_flag::OFTEN_LOCAL),
+            (!class.exempt.is_empty(), site_flag::EXEMPTS),
+        ];
+        Some(Site {
+            address: site.address,
+            bytes: site.bytes,
+            len: site.len,
+            flags: chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit),
+            object: op.object,
+            class: op.class as u32,
+            id,
+            field: op.field,
+            via,
+            safe_if,
+        })
+    }
+}
+
 pub struct Session {
     dir: tempfile::TempDir,
     stop: Arc<AtomicBool>,
@@ -48,25 +96,7 @@ impl Session {
             .tempdir()
             .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
         crate::run::session::check_limits(dir.path())?;
-        let page = |bytes: &[u8]| {
-            let mut page = bytes.to_vec();
-            page.resize(4096, 0);
-            page
-        };
-        let write = |name: &str, bytes: &[u8]| {
-            let path = dir.path().join(name);
-            std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
-        };
-        let mut flags = 0;
-        if common.force_async {
-            flags |= flag::FORCE_ASYNC;
-        }
-        if params.policy == raddle_tsvd::Policy::TsvdHb {
-            flags |= flag::SYNC_EVENTS;
-        }
-        write("config", &page(Config::new(Mode::Tsvd, 0, 0).as_bytes()))?;
-        write(SHARED_FILE, &page(Shared::new(flags, params.run_cap).as_bytes()))?;
-        write(PARAMS_FILE, params_bytes(params))?;
+        write_files(dir.path(), params, common.force_async, params.run_cap)?;
         make_fifo(&dir.path().join("ask"))?;
         let stop = Arc::new(AtomicBool::new(false));
         let planner = Planner {
@@ -97,6 +127,26 @@ impl Session {
         let files = self.planner.join().unwrap_or_default();
         (self.dir, files)
     }
+}
+
+/// What every process of a session reads first. `budget`: nanoseconds of delay for all of them.
+pub fn write_files(dir: &Path, params: &Params, force_async: bool, budget: u64) -> Result<()> {
+    let chosen =
+        [(force_async, flag::FORCE_ASYNC), (params.policy == raddle_tsvd::Policy::TsvdHb, flag::SYNC_EVENTS)];
+    let flags = chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit);
+    // Whole pages, since the runtime maps them.
+    let page = |bytes: &[u8]| {
+        let mut page = bytes.to_vec();
+        page.resize(4096, 0);
+        page
+    };
+    let write = |name: &str, bytes: &[u8]| {
+        let path = dir.join(name);
+        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    };
+    write("config", &page(Config::new(Mode::Tsvd, 0, 0).as_bytes()))?;
+    write(SHARED_FILE, &page(Shared::new(flags, budget).as_bytes()))?;
+    write(PARAMS_FILE, params_bytes(params))
 }
 
 fn params_bytes(params: &Params) -> &[u8] {
@@ -165,7 +215,7 @@ impl Planner {
             for site in &file.sites {
                 let site = match site.what {
                     What::Point(operation) => {
-                        self.point(&mut registry, &version.0, site, operation, &mut helper)
+                        self.common.point(&mut registry, &version.0, site, operation, &mut helper)
                     }
                     What::Async if self.common.force_async => Some(async_site(site)),
                     What::Async => None,
@@ -177,52 +227,6 @@ impl Planner {
         let exempt = self.common.catalogue.classes.iter().flat_map(|c| &c.exempt);
         let exempt: Vec<u64> = exempt.filter_map(|name| helpers.variable(name)).collect();
         tsvd::encode(&plan, &pairs.iter().map(pair).collect::<Vec<_>>(), &exempt)
-    }
-
-    /// A site as the runtime wants it, but for the bias. None: it can not be one.
-    fn point(
-        &self,
-        registry: &mut Registry,
-        path: &Path,
-        site: &sites::FileSite,
-        operation: usize,
-        helper: &mut dyn FnMut(&Option<String>) -> u64,
-    ) -> Option<Site> {
-        let op = &self.common.catalogue.operations[operation];
-        let class = &self.common.catalogue.classes[op.class];
-        let (via, safe_if) = (helper(&op.via), helper(&class.safe_if));
-        // Where the library can not be asked, nothing can be said of its objects.
-        if op.via.is_some() && via == 0 || class.safe_if.is_some() && safe_if == 0 {
-            return None;
-        }
-        let id = registry.number(path, site.address, || Numbered {
-            path: path.into(),
-            address: site.address,
-            len: site.len,
-            operation,
-            tail: site.tail,
-            callee: site.callee.clone(),
-            name: format!("{}: {}", path.file_name().unwrap_or_default().to_string_lossy(), site.name),
-        })?;
-        let chosen = [
-            (op.write, site_flag::WRITE),
-            (site.tail, site_flag::TAIL),
-            (site.slot, site_flag::SLOT),
-            (class.often_local, site_flag::OFTEN_LOCAL),
-            (!class.exempt.is_empty(), site_flag::EXEMPTS),
-        ];
-        Some(Site {
-            address: site.address,
-            bytes: site.bytes,
-            len: site.len,
-            flags: chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit),
-            object: op.object,
-            class: op.class as u32,
-            id,
-            field: op.field,
-            via,
-            safe_if,
-        })
     }
 
     /// Programs and libraries of the system are left alone unless they are asked for, and so is raddle.
@@ -240,7 +244,7 @@ pub fn is_system(path: &str) -> bool {
     SYSTEM.iter().any(|prefix| path.starts_with(prefix)) && !path.starts_with("/usr/local/")
 }
 
-fn async_site(site: &sites::FileSite) -> Site {
+pub fn async_site(site: &sites::FileSite) -> Site {
     let slot = if site.slot { site_flag::SLOT } else { 0 };
     Site {
         address: site.address,

@@ -1,11 +1,11 @@
 //! What is said to the user beside the report, and what can not work.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use thiserror::Error;
 
-use super::api::Catalogue;
 use super::args::Options;
 use super::session::{Common, Files};
 use super::sites::What;
@@ -25,22 +25,22 @@ pub enum TsvdError {
     NoProcess(String),
 }
 
-/// The shipped lists, those of the project, and those of the command line.
-pub fn catalogue(options: &Options) -> Result<Catalogue> {
+/// The lists of the project and those of the command line, with their texts.
+pub fn lists(api: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
     let folder = std::env::current_dir().unwrap_or_default();
     let project = raddle_store::home::project_root(&folder).join("raddle.toml");
     let mut texts = Vec::new();
     if project.is_file() {
         texts.push(project);
     }
-    texts.extend(options.api.iter().cloned());
+    texts.extend(api.iter().cloned());
     let mut read = Vec::new();
     for path in texts {
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("cannot read the list of functions {}", path.display()))?;
         read.push((path, text));
     }
-    Ok(Catalogue::load(&read)?)
+    Ok(read)
 }
 
 /// After the runs: was there anything to watch?

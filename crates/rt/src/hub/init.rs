@@ -65,7 +65,10 @@ extern "C" fn init() {
 fn start_tsvd(environment: *const *const c_char) -> bool {
     static BEGUN: AtomicU32 = AtomicU32::new(NOT_YET);
     if !session::find(environment) {
-        return false;
+        if !session::find_beside(&raw const raddle_marker as usize) {
+            return false;
+        }
+        crate::tsvd::watch_itself();
     }
     let Some(config) = session::config() else { return false };
     if Mode::from_number(config.mode) != Some(Mode::Tsvd) {

@@ -70,6 +70,28 @@ pub fn find(environment: *const *const c_char) -> bool {
     true
 }
 
+/// The folder that the file mapped at `address` is in, if it is one of an instrumented copy: nobody has started this process
+/// to watch it, and it watches itself.
+pub fn find_beside(address: usize) -> bool {
+    let mut found = false;
+    super::modules::each_line(|line| {
+        let Some(path) = line.iter().position(|b| *b == b'/').map(|at| &line[at..]) else { return };
+        let Some(((start, end), _)) = super::modules::parse_line(line) else { return };
+        let name = raddle_wire::tsvd::LIBRARIES.iter().find(|name| path.ends_with(name.as_bytes()));
+        if let (true, Some(name)) = ((start..end).contains(&address), name) {
+            // SAFETY: before there are threads.
+            let (bytes, len) = unsafe { &mut *DIR.get() };
+            let folder = &path[..path.len() - name.len()];
+            if folder.len() <= bytes.len() {
+                bytes[..folder.len()].copy_from_slice(folder);
+                *len = folder.len();
+                found = true;
+            }
+        }
+    });
+    found
+}
+
 fn value_in(environment: *const *const c_char, name: &[u8]) -> Option<&'static [u8]> {
     // SAFETY: the environment is null or ends in a null; its strings end in zero.
     unsafe {

@@ -142,21 +142,6 @@ interpose! {
         explore::retry_with_fork(outside::FILE);
         real(path, mode)
     }
-    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void, |t, pc, real| { real(path, flags) } tsvd {
-        let library = real(path, flags);
-        if !library.is_null() {
-            crate::tsvd::loaded();
-        }
-        library
-    } explore {
-        explore::retry_with_fork(outside::LIBRARY);
-        // The loader's lock is a real one.
-        explore::uninterrupted(1);
-        let library = real(path, flags);
-        explore::uninterrupted(-1);
-        library
-    }
-
     /// Each thread has its own in the kernel, where there is but the carrier.
     fn sigaltstack(new: *const c_void, old: *mut libc::stack_t) -> c_int, |t, pc, real| { real(new, old) } explore {
         if !old.is_null() {

@@ -5,7 +5,9 @@
 //! What to do at a call is decided by the pure core, `raddle_tsvd`; this module brings it its events and sleeps.
 //!
 //! ```text
-//! redirect   asks the driver for the call sites of what is mapped, and points each at a stub of its own
+//! redirect   points each call site of a plan at a stub of its own
+//! plans      where plans come from: the driver is asked, or there is one beside an instrumented copy
+//! loading    libraries that come while the program runs
 //! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
 //! point      one call: which object, what the core says, sleeping, catching red-handed
 //! state      the core's tables in a file that outlives the process
@@ -26,6 +28,8 @@
 //! 2. Calls through registers (virtual functions, function pointers) are no points.
 //! 3. Objects that are found to be shareable (a connection in SQLite's serialized mode) are asked about at each call.
 
+mod loading;
+mod plans;
 pub mod point;
 pub mod redirect;
 mod state;
@@ -78,6 +82,13 @@ pub fn is_on() -> bool {
     ON.load(Relaxed)
 }
 
+static ITSELF: AtomicBool = AtomicBool::new(false);
+
+/// The program is an instrumented copy that no driver has started: its plan was made beforehand.
+pub fn watch_itself() {
+    ITSELF.store(true, Relaxed);
+}
+
 /// Before the program's own code runs: redirects what is loaded.
 pub fn turn_on() {
     let Some(shared) = map_shared() else { return };
@@ -117,20 +128,6 @@ fn shared() -> Option<&'static Shared> {
 /// `--force-async`.
 pub fn forces_async() -> bool {
     shared().is_some_and(|s| s.flags & flag::FORCE_ASYNC != 0)
-}
-
-/// A library has been loaded.
-pub fn loaded() {
-    if is_on() {
-        redirect::all();
-    }
-}
-
-/// A library came unseen, and this is a moment to look at it.
-fn look_if_pending() {
-    if redirect::is_pending() {
-        redirect::all();
-    }
 }
 
 /// In the child of a fork: tables and log are its own, and empty. The code is redirected already.

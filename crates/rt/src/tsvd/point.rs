@@ -27,7 +27,7 @@ pub extern "C" fn arrive(frame: &mut Frame) {
         return;
     }
     own.inside = true;
-    super::look_if_pending();
+    super::loading::look_if_pending();
     if entry.flags & site_flag::ASYNC != 0 {
         frame.arguments[1] = LAUNCH_ASYNC;
     } else if let (Some(object), Some(tsvd)) = (object(frame, entry), tsvd()) {

@@ -1,19 +1,13 @@
-//! Points call sites at stubs.
-//!
-//! The driver reads the files; the runtime asks it when the process starts and whenever a library has been loaded, and
-//! gets the sites of everything that is mapped. A site that was redirected before no longer has the bytes that the driver
-//! read from the file, and is left alone.
+//! Points call sites at stubs, when the process starts and whenever a library has been loaded. A plan has the sites of all
+//! that is mapped; one that was redirected before no longer has the bytes of its file, and is left alone.
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
 
+use super::plans::{self, Given};
 use super::stub::Area;
-use crate::hub::session::{Path, dir, map_file};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared, Spin};
-use raddle_wire::tsvd::{Object, Plan, Question, Site, site_flag};
-
-/// How long the driver may take: it disassembles what is mapped, the first time.
-const PATIENCE_MS: i64 = 120_000;
+use raddle_wire::tsvd::{Object, Plan, Site, site_flag};
 
 /// A redirected site, as its calls want it.
 #[repr(C)]
@@ -49,29 +43,28 @@ pub fn entry(number: u64) -> &'static Entry {
 static EXEMPT: AtomicPtr<u64> = AtomicPtr::new(core::ptr::null_mut());
 static EXEMPT_COUNT: AtomicU32 = AtomicU32::new(0);
 
+fn set_exempt(plan: Plan, given: &Given) {
+    let n = plan.exempt.len();
+    let objects = sys::ARENA.take(n * 8 + 8).cast::<u64>();
+    for (i, object) in plan.exempt.iter().enumerate() {
+        // SAFETY: fresh memory of that many words.
+        unsafe { *objects.add(i) = given.address(*object) };
+    }
+    // A reader that sees the old count with the new objects sees some of them: never others.
+    EXEMPT.store(objects, Relaxed);
+    EXEMPT_COUNT.store(n as u32, Release);
+}
+
 /// Whether an object may be shared whatever its class says.
 #[inline]
 pub fn is_exempt(object: u64) -> bool {
     let n = EXEMPT_COUNT.load(Acquire) as usize;
-    // SAFETY: part of a plan, which stays mapped; plans of one process have the same objects, or more.
+    // SAFETY: that many words or more, which stay.
     n > 0 && unsafe { core::slice::from_raw_parts(EXEMPT.load(Relaxed), n) }.contains(&object)
 }
 
 static LOCK: Spin = Spin::new();
-static QUESTIONS: AtomicU32 = AtomicU32::new(0);
-/// A library came by a way on which the runtime does not get control when it is there.
-static PENDING: AtomicBool = AtomicBool::new(false);
-
-pub fn look_later() {
-    PENDING.store(true, Release);
-}
-
-#[inline(always)]
-pub fn is_pending() -> bool {
-    PENDING.load(Relaxed)
-}
-
-/// In the child of a fork: questions are counted anew, by its own number.
+/// In the child of a fork: whoever held it is gone.
 pub fn reset_after_fork() {
     LOCK.reset();
 }
@@ -79,51 +72,20 @@ pub fn reset_after_fork() {
 /// Redirects all sites of what is mapped now.
 pub fn all() {
     let _guard = LOCK.lock();
-    PENDING.store(false, Relaxed);
-    let Some(words) = ask() else { return };
-    let Some(plan) = Plan::decode(words) else { return };
+    let Some(given) = plans::get() else { return };
+    let Some(plan) = Plan::decode(given.words) else { return };
     if ENTRIES.load(Relaxed).is_null() {
         ENTRIES.store(sys::pages(MOST * size_of::<Entry>()).cast(), Release);
     }
-    EXEMPT.store(plan.exempt.as_ptr().cast_mut(), Relaxed);
-    EXEMPT_COUNT.store(plan.exempt.len() as u32, Release);
+    set_exempt(plan, &given);
     for pair in plan.pairs() {
         super::state::seed(pair);
     }
     if plan.has_sites() {
         log::mark_instrumented();
         modules::refresh();
-        patch(plan);
+        patch(plan, &given);
     }
-}
-
-/// Asks the driver and waits for its answer, which stays mapped.
-fn ask() -> Option<&'static [u64]> {
-    let mut fifo = Path::new(dir());
-    fifo.push(b"ask");
-    let fd = sys::open(fifo.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
-    if fd < 0 {
-        return None;
-    }
-    let number = QUESTIONS.fetch_add(1, Relaxed);
-    sys::write(fd, &Question { pid: sys::pid(), number }.encode());
-    sys::close(fd);
-    let mut path = Path::new(dir());
-    path.push(b"plan.");
-    path.number(u64::from(sys::pid()));
-    path.push(b".");
-    path.number(u64::from(number));
-    let mut waited = 0;
-    while waited < PATIENCE_MS {
-        if let Some((at, len)) = map_file(&path, 0) {
-            // SAFETY: a mapping of that many bytes, page-aligned, which stays.
-            return Some(unsafe { core::slice::from_raw_parts(at as *const u64, len / 8) });
-        }
-        let nap = if waited < 100 { 1 } else { 10 };
-        sys::sleep_ms(nap);
-        waited += nap;
-    }
-    None
 }
 
 const MOST_MAPPINGS: usize = 1024;
@@ -136,7 +98,7 @@ struct Code {
 
 static CODE: Shared<Code> = Shared::new(Code { ranges: [(0, 0); MOST_MAPPINGS], n: 0 });
 
-fn patch(plan: Plan) {
+fn patch(plan: Plan, given: &Given) {
     // SAFETY: used under LOCK only.
     let code = unsafe { &mut *CODE.get() };
     code.n = 0;
@@ -151,8 +113,11 @@ fn patch(plan: Plan) {
     let alone = is_alone();
     for &(start, end) in &code.ranges[..code.n] {
         // The last ones could reach over the end.
-        let inside = plan.within(start as u64..end as u64 - 16);
-        patch_mapping((start, end), inside.sites(), alone);
+        let (first, last) = (start.wrapping_sub(given.bias), (end - 16).wrapping_sub(given.bias));
+        if first < last {
+            let inside = plan.within(first as u64..last as u64);
+            patch_mapping((start, end), inside.sites().map(|site| given.placed(site)), alone);
+        }
     }
 }
 

@@ -65,7 +65,7 @@ pub unsafe fn create(
     function: usize,
     argument: usize,
 ) -> c_int {
-    super::look_if_pending();
+    super::loading::look_if_pending();
     if !super::is_on() {
         // SAFETY: the caller's call, passed on.
         return unsafe { real(handle, attributes, function, argument) };

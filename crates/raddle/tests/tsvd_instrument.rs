@@ -1,0 +1,101 @@
+//! `raddle instrument`: copies that watch themselves, and `raddle tsvd --collect`.
+
+mod common;
+
+use common::{Bench, refused, stderr, succeed};
+use serde_json::Value;
+
+const SHARED: &str = r#"
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <mutex>
+std::map<int, int> shared;
+static std::mutex mu;
+static void step(int, int i) { LOCK shared[i] = i; std::cout << i << "\n"; }
+int main(int, char **argv) { both(); return argv[1] ? 5 : 0; }
+"#;
+
+const EAGER: &str = "--delay 400 --window 60000";
+
+/// The report of `raddle tsvd --collect`, and its status.
+fn collect(bench: &Bench, copy: &str) -> (Value, i32) {
+    let output = bench.raddle(&format!("tsvd --format json --collect {copy}")).output().unwrap();
+    let report =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", stderr(&output)));
+    (report, output.status.code().unwrap())
+}
+
+#[test]
+fn a_copy_runs_by_itself_and_is_asked_later() {
+    for flags in ["-O0 -g", "-O0 -g -no-pie", "-O0 -g -Wl,-z,now -static-libstdc++"] {
+        let bench = Bench::new();
+        bench.build_pair("prog.cpp", &format!("g++ {flags} -DLOCK="), SHARED);
+        bench.ok(&format!("instrument {EAGER} -o prog.tsvd ./prog"));
+        // Nothing of raddle's is in the environment; another folder, and the program's own status.
+        let run = bench.command(bench.path("prog.tsvd")).arg("5").current_dir("/").output().unwrap();
+        assert_eq!(run.status.code(), Some(5), "{flags}: {}", stderr(&run));
+        assert!(String::from_utf8_lossy(&run.stdout).contains("39\n"));
+        let (report, status) = collect(&bench, "prog.tsvd");
+        assert_eq!(status, 66, "{flags}: {report}");
+        let findings = report["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1, "{flags}: {report}");
+        assert_eq!(findings[0]["location"]["name"], "shared");
+        assert_eq!(findings[0]["accesses"][0]["stack"][0]["function"], "step(int, int)");
+        // What was reported is not reported again.
+        let (again, status) = collect(&bench, "prog.tsvd");
+        assert_eq!((again["findings"].as_array().unwrap().len(), status), (0, 0));
+    }
+}
+
+#[test]
+fn a_copy_of_a_program_that_is_right() {
+    let bench = Bench::new();
+    let lock = "-DLOCK=std::lock_guard<std::mutex>guard(mu);";
+    bench.build_pair("prog.cpp", &format!("g++ -O0 -g {lock}"), SHARED);
+    bench.ok("instrument --delay 20 --test-cap 400 -o prog.tsvd ./prog");
+    succeed(&mut bench.command("./prog.tsvd"));
+    succeed(&mut bench.command("./prog.tsvd"));
+    let (report, status) = collect(&bench, "prog.tsvd");
+    assert_eq!((report["findings"].as_array().unwrap().len(), status), (0, 0), "{report}");
+    assert_eq!(report["stats"]["runs"], 2);
+    assert!(report["stats"]["points"].as_i64().unwrap() > 0);
+}
+
+#[test]
+fn a_copy_under_raddle_is_watched_once() {
+    let bench = Bench::new();
+    bench.build_pair("prog.cpp", "g++ -O0 -g -DLOCK=", SHARED);
+    bench.ok(&format!("instrument {EAGER} -o prog.tsvd ./prog"));
+    bench.tsvd(EAGER, &["./prog.tsvd"]).assert_caught("std::map `shared`");
+    let (report, _) = collect(&bench, "prog.tsvd");
+    assert_eq!(report["stats"]["processes"], 0, "{report}");
+}
+
+#[test]
+fn what_no_copy_can_be_made_of() {
+    let bench = Bench::new();
+    bench.build_pair(
+        "none.c",
+        "gcc -O0",
+        "static void step(int m, int i) { (void)m; (void)i; }\nint main(void) { both(); return 0; }\n",
+    );
+    assert!(
+        refused(&mut bench.raddle("instrument -o copy ./none")).contains("calls no function of the lists")
+    );
+    assert!(refused(&mut bench.raddle("instrument -o copy ./absent")).contains("absent"));
+    bench.script("script", "#!/bin/sh\n");
+    assert!(refused(&mut bench.raddle("instrument -o copy ./script")).contains("it is no ELF file"));
+    bench.build_pair("fixed.cpp", "g++ -O0 -static -DLOCK=", SHARED);
+    assert!(refused(&mut bench.raddle("instrument -o copy ./fixed")).contains("statically linked"));
+    assert!(!bench.path("copy").exists() && !bench.path("copy.raddle").exists());
+    bench.build_pair("prog.cpp", "g++ -O0 -DLOCK=", SHARED);
+    bench.file("mine.raddle/file", "kept");
+    assert!(refused(&mut bench.raddle("instrument -o mine ./prog")).contains("raddle has not made it"));
+    assert!(bench.path("mine.raddle/file").exists());
+    assert!(refused(&mut bench.raddle("tsvd --collect prog")).contains("is no copy"));
+    bench.ok("instrument -o ok ./prog");
+    let about = std::fs::read_to_string(bench.path("ok.raddle/about.json")).unwrap();
+    bench.file("ok.raddle/about.json", &about.replace("\"runtime\": \"", "\"runtime\": \"0"));
+    assert!(refused(&mut bench.raddle("tsvd --collect ok")).contains("another build of raddle"));
+}

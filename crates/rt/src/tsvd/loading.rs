@@ -1,0 +1,104 @@
+//! Libraries that come while the program runs.
+//!
+//! `dlopen` looks at where it was called from: a name without a slash is searched in the caller's own RUNPATH. Called from here,
+//! it would search in the runtime's. So only a call with a path is made from here, and sites are redirected when it
+//! returns. Others are passed on by a jump, with the caller's return address, and what they load is looked at from the next
+//! points on, for a while.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering::*};
+
+use super::{is_on, point, redirect};
+use crate::explore;
+use crate::hub::modules;
+use crate::interpose::Real;
+use raddle_wire::explore::outside;
+
+static REAL: Real = Real::new(c"dlopen", None);
+type Dlopen = unsafe extern "C-unwind" fn(*const c_char, c_int) -> *mut c_void;
+
+#[unsafe(export_name = "__interpose_dlopen")]
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn entry() {
+    core::arch::naked_asm!(
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "call {pass_on}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "test rax, rax",
+        "jz {from_here}",
+        "jmp rax",
+        pass_on = sym pass_on,
+        from_here = sym from_here,
+    )
+}
+
+/// The function to jump to; 0: the call is made from here.
+unsafe extern "C" fn pass_on(path: *const c_char) -> usize {
+    // SAFETY: null, or a string that ends in zero.
+    let has_slash = !path.is_null() && unsafe { CStr::from_ptr(path) }.to_bytes().contains(&b'/');
+    if explore::is_on() || is_on() && has_slash {
+        return 0;
+    }
+    if is_on() && !path.is_null() {
+        SINCE.store(point::now(), Relaxed);
+    }
+    REAL.get()
+}
+
+unsafe extern "C-unwind" fn from_here(path: *const c_char, flags: c_int) -> *mut c_void {
+    // SAFETY: the C library's function of that name has this type; the call is the caller's.
+    unsafe {
+        let real = core::mem::transmute::<usize, Dlopen>(REAL.get());
+        if explore::is_on() {
+            explore::retry_with_fork(outside::LIBRARY);
+            // The loader's lock is a real one.
+            explore::uninterrupted(1);
+            let library = real(path, flags);
+            explore::uninterrupted(-1);
+            return library;
+        }
+        let library = real(path, flags);
+        if !library.is_null() {
+            redirect::all();
+        }
+        library
+    }
+}
+
+/// When a call was last passed on; 0: what it loaded has been looked at.
+static SINCE: AtomicU64 = AtomicU64::new(0);
+static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
+static MAPPINGS: AtomicU64 = AtomicU64::new(0);
+/// How long after such a call something new is looked for, and how often.
+const PATIENCE: u64 = 2_000_000_000;
+const OFTEN: u64 = 20_000_000;
+
+#[inline(always)]
+pub fn look_if_pending() {
+    if SINCE.load(Relaxed) != 0 {
+        look();
+    }
+}
+
+#[cold]
+fn look() {
+    let now = point::now();
+    let next = NEXT_LOOK.load(Relaxed);
+    if now < next || NEXT_LOOK.compare_exchange(next, now + OFTEN, Relaxed, Relaxed).is_err() {
+        return;
+    }
+    if now.saturating_sub(SINCE.load(Relaxed)) > PATIENCE {
+        SINCE.store(0, Relaxed);
+    }
+    let mut mappings = 0;
+    modules::each_line(|line| {
+        mappings += u64::from(modules::parse_line(line).is_some_and(|(_, p)| p == b"r-xp"))
+    });
+    if MAPPINGS.swap(mappings, Relaxed) != mappings {
+        redirect::all();
+    }
+}

@@ -1,0 +1,101 @@
+//! Where plans come from. The driver reads the files and answers whoever asks; an instrumented copy of a program, which
+//! runs without a driver, has a plan in the folder beside it.
+
+use core::ffi::c_char;
+use core::sync::atomic::{AtomicU32, Ordering::*};
+
+use super::ITSELF;
+use crate::hub::init;
+use crate::hub::session::{Path, dir, map_file};
+use crate::sys;
+use raddle_wire::tsvd::{FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Question, Site};
+
+/// How long the driver may take: it disassembles what is mapped, the first time.
+const PATIENCE_MS: i64 = 120_000;
+
+/// A plan, and how its addresses are to be read.
+pub struct Given {
+    pub words: &'static [u64],
+    /// What is added to the addresses of sites.
+    pub bias: usize,
+    /// Names for functions and objects; none: they are addresses already.
+    names: Option<&'static [u8]>,
+}
+
+impl Given {
+    /// A site where it is in this process.
+    pub fn placed(&self, site: Site) -> Site {
+        let address = site.address.wrapping_add(self.bias as u64);
+        Site { address, via: self.address(site.via), safe_if: self.address(site.safe_if), ..site }
+    }
+
+    /// Of a function or object; 0 stays 0.
+    pub fn address(&self, number: u64) -> u64 {
+        let Some(names) = self.names.filter(|_| number != 0) else { return number };
+        if number & FIXED_OWN != 0 {
+            return (number & !FIXED_OWN).wrapping_add(self.bias as u64);
+        }
+        let mut names = names.split_inclusive(|b| *b == 0);
+        let Some(name) = names.nth(number as usize - 1).filter(|n| n.ends_with(&[0])) else { return 0 };
+        // SAFETY: a look-up by name, which ends in zero.
+        unsafe { sys::dlsym(libc::RTLD_DEFAULT, name.as_ptr().cast::<c_char>()) as u64 }
+    }
+}
+
+static QUESTIONS: AtomicU32 = AtomicU32::new(0);
+
+/// The plan for what is mapped now. None: there is none, or none any more.
+pub fn get() -> Option<Given> {
+    let number = QUESTIONS.fetch_add(1, Relaxed);
+    if !ITSELF.load(Relaxed) {
+        return Some(Given { words: ask(number)?, bias: 0, names: None });
+    }
+    // It is about the program alone, so once is enough.
+    if number > 0 {
+        return None;
+    }
+    let names = map_file(&named(FIXED_NAMES), 0);
+    // SAFETY: a mapping of that many bytes, which stays.
+    let names = names.map(|(at, len)| unsafe { core::slice::from_raw_parts(at as *const u8, len) });
+    Some(Given {
+        words: map_words(&named(FIXED_PLAN))?,
+        bias: init::bias(),
+        names: Some(names.unwrap_or(&[])),
+    })
+}
+
+fn named(name: &str) -> Path {
+    let mut path = Path::new(dir());
+    path.push(name.as_bytes());
+    path
+}
+
+fn map_words(path: &Path) -> Option<&'static [u64]> {
+    let (at, len) = map_file(path, 0)?;
+    // SAFETY: a mapping of that many bytes, page-aligned, which stays.
+    Some(unsafe { core::slice::from_raw_parts(at as *const u64, len / 8) })
+}
+
+/// Asks the driver and waits for its answer.
+fn ask(number: u32) -> Option<&'static [u64]> {
+    let fd = sys::open(named("ask").as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
+    if fd < 0 {
+        return None;
+    }
+    sys::write(fd, &Question { pid: sys::pid(), number }.encode());
+    sys::close(fd);
+    let mut path = named("plan.");
+    path.number(u64::from(sys::pid()));
+    path.push(b".");
+    path.number(u64::from(number));
+    let mut waited = 0;
+    while waited < PATIENCE_MS {
+        if let Some(words) = map_words(&path) {
+            return Some(words);
+        }
+        let nap = if waited < 100 { 1 } else { 10 };
+        sys::sleep_ms(nap);
+        waited += nap;
+    }
+    None
+}
