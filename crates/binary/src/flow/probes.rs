@@ -79,10 +79,6 @@ impl Probes {
         probes
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.sizes.is_empty()
-    }
-
     /// The probe that announced a load of `size` bytes at `index` from the address `form`.
     pub(crate) fn announcing(&self, function: &Function, index: u32, form: &Form, size: u32) -> Option<u32> {
         match self.by_form.get(form) {
