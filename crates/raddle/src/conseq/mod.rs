@@ -6,6 +6,7 @@
 //! ```text
 //! traced    a few correct executions, with values
 //! events    their streams as the analyses want them
+//! listing   sites and reads of a file, without a run
 //! printed   what they print, and what would be unusual
 //! sites     what the code says: which values at which reads lead to what
 //! tester    each suspect forced
@@ -14,6 +15,7 @@
 
 pub mod args;
 mod events;
+mod listing;
 pub mod printed;
 mod sites;
 mod tester;
@@ -22,6 +24,7 @@ mod traced;
 
 pub use args::Args;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -37,7 +40,7 @@ use crate::explore::watch::Watch;
 use crate::explore::words::pc_of;
 use crate::explore::worker::Recipe;
 use crate::install::Runtime;
-use crate::places::Mapped;
+use crate::places::{Mapped, Places};
 use crate::report::{Settler, TextTo};
 use crate::run::target;
 use sites::Sites;
@@ -51,6 +54,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     // Everything that can be wrong with the request is found out before the target runs.
     let settler = Settler::new(&args.report, TextTo::Stderr)?;
     let program = target::find(&args.command)?;
+    if args.sites_only {
+        return list(&program.path, &options(&args));
+    }
     let runtime = Runtime::open()?;
     let folder = &args.schedules_to;
     std::fs::create_dir_all(folder)
@@ -61,17 +67,52 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let recipe = recipe(&args, program, runtime);
     let notes = Notes::default();
     let rust = is_rust(&recipe.program.path);
+    let mut clock = Phases::new(begun);
     let runs = traced::make(&recipe, args.runs, rust, &[], &notes)?;
-    let options = options(&args);
-    let sites = Sites::of(&runs.modules, &options);
-    let analysed = analyse(&runs, sites, args.all_reads);
+    clock.traced = clock.lap();
+    let mut places = Places::new();
+    let sites = Sites::of(&runs.modules, &options(&args));
+    clock.static_half = clock.lap();
+    let analysed = analyse(&runs, sites, args.all_reads, &mut places);
+    clock.analysed = clock.lap();
     let mut printed = printed::Usual::default();
     runs.runs.iter().filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
     let recipe = Recipe { points: analysed.points.clone(), ..runs.recipe.clone() };
     let suspects = if args.no_test { &[][..] } else { &analysed.suspects };
     let tested = Tester::new(&recipe, suspects, runs.usual, &printed, &notes, deadline).run()?;
-    let report = told::report(&args, &runs, &analysed, tested, begun)?;
+    clock.tested = clock.lap();
+    let report = told::report(&args, &runs, &analysed, tested, places, &clock)?;
     settler.settle(report, crate::exit::CLEAN)
+}
+
+/// Where the time goes, in seconds.
+pub struct Phases {
+    pub begun: Instant,
+    last: Instant,
+    pub traced: f64,
+    pub static_half: f64,
+    pub analysed: f64,
+    pub tested: f64,
+}
+
+impl Phases {
+    fn new(begun: Instant) -> Phases {
+        Phases { begun, last: begun, traced: 0.0, static_half: 0.0, analysed: 0.0, tested: 0.0 }
+    }
+
+    /// The seconds since the last time.
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        now.duration_since(std::mem::replace(&mut self.last, now)).as_secs_f64()
+    }
+}
+
+/// What can be said without a run.
+fn list(path: &Path, options: &Options) -> Result<ExitCode> {
+    let (text, limits) = listing::of_file(path, options)?;
+    print!("{text}");
+    limits.iter().for_each(|note| eprintln!("raddle: {}", listing::sentence(note, path)));
+    Ok(ExitCode::from(crate::exit::CLEAN))
 }
 
 fn options(args: &Args) -> Options {
@@ -104,7 +145,7 @@ pub struct Analysed {
     pub events: u64,
 }
 
-fn analyse(runs: &Runs, sites: Sites, all_reads: bool) -> Analysed {
+fn analyse(runs: &Runs, sites: Sites, all_reads: bool, places: &mut Places) -> Analysed {
     let judge: &dyn Judge = if all_reads { &Everything } else { &sites };
     let mut all: Vec<Suspect> = Vec::new();
     let mut points = Vec::new();
@@ -113,7 +154,8 @@ fn analyse(runs: &Runs, sites: Sites, all_reads: bool) -> Analysed {
         let history = History::of(&run.events, &|site| sites.waits(site));
         events += history.events as u64;
         for suspect in suspects::find(&history, judge).suspects {
-            if !all.iter().any(|s| s.key() == suspect.key()) {
+            let known = all.iter().any(|s| s.key() == suspect.key());
+            if !known && is_told(&suspect, &sites, &runs.modules, places) {
                 points.extend(accesses_to(&history, suspect.read.cell.address, &runs.modules));
                 all.push(suspect);
             }
@@ -122,6 +164,15 @@ fn analyse(runs: &Runs, sites: Sites, all_reads: bool) -> Analysed {
     points.sort_unstable();
     points.dedup();
     Analysed { sites, suspects: all, points, events }
+}
+
+/// Not what goes wrong inside Rust's own library, which is instrumented with the program: if it matters it shows where that was
+/// called.
+fn is_told(suspect: &Suspect, sites: &Sites, modules: &[Mapped], places: &mut Places) -> bool {
+    let Some(pc) = suspect.site.and_then(|site| sites.pc(site)) else { return true };
+    let frames = places.frames(modules, pc + 1);
+    let own = |f: &raddle_finding::Frame| f.file.as_deref().is_none_or(|file| !file.starts_with("/rustc/"));
+    frames.iter().any(own)
 }
 
 /// Where the memory at `address` is accessed.

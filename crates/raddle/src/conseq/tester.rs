@@ -34,7 +34,9 @@ const AIMED: u64 = 24;
 /// So many in which the read got the value and nothing happened are enough.
 const HARMLESS: u32 = 6;
 /// Interleavings that the search may make.
-const SEARCHED: u64 = 30_000;
+const SEARCHED: u64 = 10_000;
+/// And the time that it may take.
+const SEARCHING: Duration = Duration::from_secs(8);
 /// Executions that shrinking one consequence may take.
 const SHRINKING: u64 = 400;
 const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 20, items: 1 << 18, prune: true };
@@ -171,8 +173,12 @@ impl<'a> Tester<'a> {
             return Ok(false);
         }
         let mut strategy = Portfolio::new(1, LIMITS);
-        let mut made = 0;
-        while made < SEARCHED && !self.is_over() && (0..self.suspects.len()).any(|i| self.is_open(i)) {
+        let (mut made, end) = (0, Instant::now() + SEARCHING);
+        while Instant::now() < end
+            && made < SEARCHED
+            && !self.is_over()
+            && (0..self.suspects.len()).any(|i| self.is_open(i))
+        {
             let Some(order) = strategy.next() else { break };
             let Some(seen) = self.execute(order.clone())? else { break };
             strategy.observe(&order, seen.trace.view());

@@ -1,31 +1,30 @@
 //! What was found, as a report.
 
-use std::time::Instant;
-
 use anyhow::Result;
 use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 
-use super::Analysed;
 use super::args::Args;
 use super::tester::{Consequence, Tested, Verdict};
 use super::traced::Runs;
+use super::{Analysed, Phases};
 use crate::explore::outcome::{program_name, write_new};
 use crate::explore::schedule::{self, Expected, Head, Schedule};
 use crate::explore::verdict::Failure;
 use crate::explore::words::pc_of;
 use crate::explore::{build_id, told};
-use crate::places::{Mapped, Places};
+use crate::places::Places;
 
 pub fn report(
     args: &Args,
     runs: &Runs,
     analysed: &Analysed,
     tested: Tested,
-    begun: Instant,
+    places: Places,
+    clock: &Phases,
 ) -> Result<Report> {
-    let mut teller = Teller { args, runs, analysed, tested: &tested, places: Places::new() };
+    let mut teller = Teller { args, runs, analysed, tested: &tested, places };
     let mut report = Report::new("conseq", teller.words());
     for run in runs.runs.iter().filter_map(|r| r.failure.as_ref()) {
         let known = report.findings.iter().any(|f: &Finding| f.message == run.facts.sentence);
@@ -36,7 +35,7 @@ pub fn report(
     for c in &tested.consequences {
         report.findings.push(teller.confirmed(c)?);
     }
-    teller.add_stats(&mut report, begun);
+    teller.add_stats(&mut report, clock);
     Ok(report)
 }
 
@@ -51,10 +50,6 @@ struct Teller<'a> {
 impl Teller<'_> {
     fn words(&self) -> Vec<String> {
         self.args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect()
-    }
-
-    fn modules(&self) -> &[Mapped] {
-        &self.runs.modules
     }
 
     /// A traced run failed by itself.
@@ -135,12 +130,16 @@ impl Teller<'_> {
         Ok(write_new(&self.args.schedules_to, &name, &text)?.display().to_string())
     }
 
-    fn add_stats(&self, report: &mut Report, begun: Instant) {
+    fn add_stats(&self, report: &mut Report, clock: &Phases) {
         let count = |f: &dyn Fn(&Verdict) -> bool| {
             Stat::from(self.tested.verdicts.iter().filter(|v| f(v)).count() as u64)
         };
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
-        add("seconds", Stat::Float(begun.elapsed().as_secs_f64()));
+        add("seconds", Stat::Float(clock.begun.elapsed().as_secs_f64()));
+        add("seconds_traced", Stat::Float(clock.traced));
+        add("seconds_static", Stat::Float(clock.static_half));
+        add("seconds_analysed", Stat::Float(clock.analysed));
+        add("seconds_tested", Stat::Float(clock.tested));
         add("sites", Stat::from(self.analysed.sites.count() as u64));
         add("critical_reads", Stat::from(self.analysed.sites.critical_reads() as u64));
         add("suspects", Stat::from(self.analysed.suspects.len() as u64));
@@ -153,7 +152,6 @@ impl Teller<'_> {
         add("trace_events", Stat::from(self.analysed.events));
         add("trace_bytes", Stat::from(self.runs.runs.iter().map(|r| r.bytes).sum::<u64>()));
         add("accesses", Stat::from(self.runs.runs.iter().map(|r| r.accesses).sum::<u64>()));
-        let _ = self.modules();
     }
 }
 
