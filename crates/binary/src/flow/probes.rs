@@ -4,7 +4,9 @@
 //! apart. They are matched by the form of the address; where two forms do not meet, by
 //! nearness: the closest probe before the load with its size and nothing loaded in between.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::form::Form;
 use super::function::Function;
@@ -94,7 +96,7 @@ impl Probes {
         if let [only] = wanted[..] {
             return Some(only);
         }
-        let mut entered = HashSet::new();
+        let mut entered = HashSet::default();
         let mut work = VecDeque::from([(function.block_of(index), index)]);
         while let Some((block, end)) = work.pop_front() {
             let first = function.blocks[block as usize].first;

@@ -28,6 +28,12 @@ pub struct Loop {
     pub waits: bool,
 }
 
+impl Loop {
+    pub(crate) fn contains_block(&self, block: u32) -> bool {
+        self.nest.contains(block)
+    }
+}
+
 /// A conditional jump by which a loop is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exit {
