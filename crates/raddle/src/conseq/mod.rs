@@ -5,15 +5,19 @@
 //!
 //! ```text
 //! traced    a few correct executions, with values
+//! analysed  what they show: invariants, and suspects
 //! events    their streams as the analyses want them
 //! listing   sites and reads of a file, without a run
 //! printed   what they print, and what would be unusual
+//! check     what to look for in an execution
 //! sites     what the code says: which values at which reads lead to what
 //! tester    each suspect forced
 //! told      the report
 //! ```
 
+mod analysed;
 pub mod args;
+pub mod check;
 mod events;
 mod listing;
 pub mod printed;
@@ -30,22 +34,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_conseq::Options;
-use raddle_conseq::history::History;
-use raddle_conseq::suspects::{self, Everything, Judge, Suspect};
 use raddle_wire::explore::flag;
 
 use crate::explore::crew::Notes;
 use crate::explore::is_rust;
 use crate::explore::watch::Watch;
-use crate::explore::words::pc_of;
 use crate::explore::worker::Recipe;
 use crate::install::Runtime;
-use crate::places::{Mapped, Places};
+use crate::places::Places;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
 use sites::Sites;
-use tester::Tester;
-use traced::Runs;
+use tester::{Expect, Tester};
 
 /// Threads for which there is room at first.
 const DONORS: u32 = 8;
@@ -73,13 +73,16 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut places = Places::new();
     let sites = Sites::of(&runs.modules, &options(&args));
     clock.static_half = clock.lap();
-    let analysed = analyse(&runs, sites, args.all_reads, &mut places);
+    let analysed = analysed::analyse(&runs, sites, args.all_reads, &mut places);
     clock.analysed = clock.lap();
     let mut printed = printed::Usual::default();
-    runs.runs.iter().filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
+    // The random orders among them may well print something wrong.
+    let plain = runs.runs.iter().take(traced::PLAIN);
+    plain.filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
     let recipe = Recipe { points: analysed.points.clone(), ..runs.recipe.clone() };
     let suspects = if args.no_test { &[][..] } else { &analysed.suspects };
-    let tested = Tester::new(&recipe, suspects, runs.usual, &printed, &notes, deadline).run()?;
+    let expect = Expect { usual: runs.usual, printed: &printed, guards: &analysed.guards };
+    let tested = Tester::new(&recipe, suspects, expect, &notes, deadline).run()?;
     clock.tested = clock.lap();
     let report = told::report(&args, &runs, &analysed, tested, places, &clock)?;
     settler.settle(report, crate::exit::CLEAN)
@@ -134,53 +137,4 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         patience: Duration::from_secs_f64(args.patience),
         watch: Watch::default(),
     }
-}
-
-/// What the traces have shown.
-pub struct Analysed {
-    pub sites: Sites,
-    pub suspects: Vec<Suspect>,
-    /// The program counters of all accesses to the memory that the suspects are about, sorted.
-    pub points: Vec<u64>,
-    pub events: u64,
-}
-
-fn analyse(runs: &Runs, sites: Sites, all_reads: bool, places: &mut Places) -> Analysed {
-    let judge: &dyn Judge = if all_reads { &Everything } else { &sites };
-    let mut all: Vec<Suspect> = Vec::new();
-    let mut points = Vec::new();
-    let mut events = 0;
-    for run in runs.runs.iter().filter(|r| r.is_correct()) {
-        let history = History::of(&run.events, &|site| sites.waits(site));
-        events += history.events as u64;
-        for suspect in suspects::find(&history, judge).suspects {
-            let known = all.iter().any(|s| s.key() == suspect.key());
-            if !known && is_told(&suspect, &sites, &runs.modules, places) {
-                points.extend(accesses_to(&history, suspect.read.cell.address, &runs.modules));
-                all.push(suspect);
-            }
-        }
-    }
-    points.sort_unstable();
-    points.dedup();
-    Analysed { sites, suspects: all, points, events }
-}
-
-/// Not what goes wrong inside Rust's own library, which is instrumented with the program: if it matters it shows where that was
-/// called.
-fn is_told(suspect: &Suspect, sites: &Sites, modules: &[Mapped], places: &mut Places) -> bool {
-    let Some(pc) = suspect.site.and_then(|site| sites.pc(site)) else { return true };
-    let frames = places.frames(modules, pc + 1);
-    let own = |f: &raddle_finding::Frame| f.file.as_deref().is_none_or(|file| !file.starts_with("/rustc/"));
-    frames.iter().any(own)
-}
-
-/// Where the memory at `address` is accessed.
-fn accesses_to(history: &History, address: u64, modules: &[Mapped]) -> Vec<u64> {
-    let granules = history.granules.iter().filter(|g| g.address == address & !7);
-    let sites = granules.flat_map(|g| {
-        let reads = g.reads.iter().map(|r| r.point.site);
-        reads.chain(g.writes.iter().map(|w| w.point.site))
-    });
-    sites.filter_map(|site| pc_of(modules, site)).collect()
 }

@@ -90,6 +90,11 @@ impl Sites {
         sites
     }
 
+    /// Was this kind asked for?
+    pub fn wants(&self, kind: SiteKind) -> bool {
+        self.kinds.contains(&kind)
+    }
+
     pub fn count(&self) -> usize {
         self.parts.iter().map(|p| p.analysis.sites.len()).sum()
     }

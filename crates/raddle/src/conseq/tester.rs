@@ -23,10 +23,11 @@ use raddle_explore::{Constraint, Limits, OpKind, Order, Outcome, Portfolio, Step
 use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
-use super::printed::{self, Line, Printed, Stream};
+use super::check::{self, Check, Guard};
+use super::printed::{self, Printed};
 use crate::explore::crew::{Crew, Notes};
-use crate::explore::verdict::{Facts, Failure, Usual, judge};
-use crate::explore::watch::Watch;
+use crate::explore::verdict::{Failure, Usual, judge};
+use crate::explore::watch::{Watch, Watched};
 use crate::explore::worker::{Execution, Recipe};
 
 /// Executions with which a suspect is aimed at.
@@ -45,8 +46,8 @@ const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 20, items: 1 << 18
 #[derive(Clone)]
 pub struct Consequence {
     pub failure: Failure,
-    /// What was printed, if that is what went wrong.
-    pub line: Option<Line>,
+    /// What shows it, in an execution that ended well.
+    pub check: Option<Check>,
     /// The suspects whose reads got their values in it.
     pub suspects: Vec<usize>,
     /// The same choices gave it again.
@@ -73,8 +74,7 @@ pub struct Tested {
 
 pub struct Tester<'a> {
     suspects: &'a [Suspect],
-    usual: Usual,
-    printed: &'a printed::Usual,
+    expect: Expect<'a>,
     crew: Crew<'a>,
     deadline: Instant,
     realized: Vec<u32>,
@@ -87,7 +87,7 @@ pub struct Tester<'a> {
 struct Seen {
     trace: Trace,
     failure: Option<Failure>,
-    line: Option<Line>,
+    check: Option<Check>,
 }
 
 impl<'a> Tester<'a> {
@@ -95,21 +95,20 @@ impl<'a> Tester<'a> {
     pub fn new(
         recipe: &Recipe,
         suspects: &'a [Suspect],
-        usual: Usual,
-        printed: &'a printed::Usual,
+        expect: Expect<'a>,
         notes: &'a Notes,
         deadline: Instant,
     ) -> Tester<'a> {
         let recipe = Recipe {
             slots: 1,
             flags: recipe.flags | flag::FLUSH,
-            watch: Watch { trace: None, output: true },
+            watch: check::watch(expect.guards),
             ..recipe.clone()
         };
         let crew = Crew::new(recipe, notes, &|| false);
         let realized = vec![0; suspects.len()];
         let (consequences, passing) = (Vec::new(), Vec::new());
-        Tester { suspects, usual, printed, crew, deadline, realized, consequences, executions: 0, passing }
+        Tester { suspects, expect, crew, deadline, realized, consequences, executions: 0, passing }
     }
 
     pub fn run(mut self) -> Result<Tested> {
@@ -137,10 +136,10 @@ impl<'a> Tester<'a> {
 
     fn execute(&mut self, order: Order) -> Result<Option<Seen>> {
         let mut seen = None;
-        let (usual, printed) = (&self.usual, self.printed);
+        let expect = &self.expect;
         self.crew.post(order);
         while seen.is_none() && self.crew.in_flight() > 0 {
-            self.crew.turn(&mut |_, e| seen = Some(look(&e, usual, printed)))?;
+            self.crew.turn(&mut |_, e| seen = Some(look(&e, expect)))?;
         }
         self.executions += 1;
         Ok(seen)
@@ -211,7 +210,7 @@ impl<'a> Tester<'a> {
             }
             None => {
                 let failure = Failure { after: self.executions, ..failure };
-                self.consequences.push(Consequence { failure, line: seen.line, suspects, again: false });
+                self.consequences.push(Consequence { failure, check: seen.check, suspects, again: false });
             }
         }
     }
@@ -239,11 +238,11 @@ impl<'a> Tester<'a> {
                 shrink::shrink(c.failure.trace.clone(), SHRINKING, &mut execute).trace
             };
             let seen = self.execute(Order::replay(trace.view().choices()))?;
-            if let Some(Seen { failure: Some(failure), line, .. }) = seen
+            if let Some(Seen { failure: Some(failure), check, .. }) = seen
                 && failure.what == c.failure.what
             {
                 let after = c.failure.after;
-                (c.failure, c.line, c.again) = (Failure { after, ..failure }, line, true);
+                (c.failure, c.check, c.again) = (Failure { after, ..failure }, check, true);
             }
         }
         self.consequences = small;
@@ -267,44 +266,46 @@ impl<'a> Tester<'a> {
 }
 
 /// What an execution came to.
-fn look(e: &Execution<'_>, usual: &Usual, printed: &printed::Usual) -> Seen {
-    let mut verdict = judge(e, usual);
+fn look(e: &Execution<'_>, expect: &Expect<'_>) -> Seen {
+    let mut verdict = judge(e, &expect.usual);
     if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
         (verdict.kind, verdict.outcome) = (None, Outcome::Passed);
     }
     let mut failure = Failure::of(e, verdict);
-    let mut line = None;
+    let mut check = None;
     if verdict.outcome == Outcome::Passed
         && let Some(watched) = e.watched
-        && let Some(unusual) = printed.unusual(&Printed::of(watched))
     {
-        let made = misprint(&unusual, e);
-        verdict.outcome = made.trace.outcome;
-        (failure, line) = (Some(made), Some(unusual));
+        check = expect.check(watched);
     }
-    Seen { trace: e.trace(verdict.outcome), failure, line }
+    if let Some(check) = &check {
+        let shown = check.failure(e);
+        verdict.outcome = shown.trace.outcome;
+        failure = Some(shown);
+    }
+    Seen { trace: e.trace(verdict.outcome), failure, check }
 }
 
-/// Something unusual that was printed, as a failure.
-pub fn misprint(line: &Line, e: &Execution<'_>) -> Failure {
-    let kind = match line.stream {
-        Stream::Err => Kind::ErrorMessage,
-        Stream::Out => Kind::Output,
-    };
-    let sentence = match (line.appears, &line.usually) {
-        (true, Some(usually)) => format!("`{}` is printed where `{usually}` usually is", line.text),
-        (true, None) => format!("`{}` is printed, which usually is not", line.text),
-        (false, _) => format!("`{}` is not printed, which usually is", line.text),
-    };
-    let what = number(&printed::masked(&line.text), line);
-    let facts = Facts { sentence, thread: e.slot.thread as u16, address: 0, ends: Vec::new() };
-    Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0 }
+/// What executions are held against.
+pub struct Expect<'a> {
+    pub usual: Usual,
+    pub printed: &'a printed::Usual,
+    pub guards: &'a [Guard],
 }
 
-/// The same for lines that differ in their numbers only. FNV-1a, 32 bits.
-fn number(mask: &str, line: &Line) -> u32 {
-    let flags = [line.stream as u8, u8::from(line.appears)];
-    mask.bytes().chain(flags).fold(0x811c_9dc5, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
+impl Expect<'_> {
+    /// What is wrong with an execution that ended well.
+    fn check(&self, watched: &Watched) -> Option<Check> {
+        if let Some(line) = self.printed.unusual(&Printed::of(watched)) {
+            return Some(Check::Printed(line));
+        }
+        if self.guards.is_empty() {
+            return None;
+        }
+        let events = check::events(watched);
+        let broken = self.guards.iter().find(|g| g.invariant.broken(&events).is_some())?;
+        Some(Check::Invariant(broken.clone()))
+    }
 }
 
 /// What the scheduler is to bring about. That memory is freed first can not be asked for: chance decides.

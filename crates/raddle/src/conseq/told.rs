@@ -5,10 +5,12 @@ use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 
+use super::Phases;
+use super::analysed::Analysed;
 use super::args::Args;
+use super::check::Check;
 use super::tester::{Consequence, Tested, Verdict};
 use super::traced::Runs;
-use super::{Analysed, Phases};
 use crate::explore::outcome::{program_name, write_new};
 use crate::explore::schedule::{self, Expected, Head, Schedule};
 use crate::explore::verdict::Failure;
@@ -56,7 +58,7 @@ impl Teller<'_> {
     fn without_analysis(&mut self, failure: &Failure) -> Result<Finding> {
         let modules = self.runs.modules.clone();
         let mut finding = told::finding(failure, &self.tested.passing, &mut self.places, &modules);
-        finding.schedule = Some(self.write(failure)?);
+        finding.schedule = Some(self.write(failure, None)?);
         finding.notes.push("a traced run, in which nobody was preempted, came to this".into());
         Ok(finding)
     }
@@ -66,7 +68,7 @@ impl Teller<'_> {
         let mut finding = told::finding(&c.failure, &self.tested.passing, &mut self.places, &modules);
         finding.confidence = Confidence::Confirmed;
         finding.kind = kind(c.failure.kind);
-        finding.schedule = Some(self.write(&c.failure)?);
+        finding.schedule = Some(self.write(&c.failure, c.check.as_ref())?);
         if let Some(i) = c.suspects.first() {
             let because = self.because(&self.analysed.suspects[*i].clone());
             finding.message = format!("{}: {because}", finding.message);
@@ -104,7 +106,7 @@ impl Teller<'_> {
     }
 
     /// Writes the file to replay. Gives its name.
-    fn write(&self, failure: &Failure) -> Result<String> {
+    fn write(&self, failure: &Failure, check: Option<&Check>) -> Result<String> {
         let recipe = &self.tested.recipe;
         let head = Head {
             format: schedule::FORMAT.into(),
@@ -123,6 +125,7 @@ impl Teller<'_> {
                 message: failure.facts.sentence.clone(),
                 usual_status: self.runs.usual.status,
                 usual_panics: self.runs.usual.panics,
+                check: check.cloned(),
             },
         };
         let text = Schedule { head, steps: failure.trace.steps.clone() }.write();
@@ -140,8 +143,9 @@ impl Teller<'_> {
         add("seconds_static", Stat::Float(clock.static_half));
         add("seconds_analysed", Stat::Float(clock.analysed));
         add("seconds_tested", Stat::Float(clock.tested));
-        add("sites", Stat::from(self.analysed.sites.count() as u64));
+        add("sites", Stat::from((self.analysed.sites.count() + self.analysed.guards.len()) as u64));
         add("critical_reads", Stat::from(self.analysed.sites.critical_reads() as u64));
+        add("invariants", Stat::from(self.analysed.guards.len() as u64));
         add("suspects", Stat::from(self.analysed.suspects.len() as u64));
         add("suspects_confirmed", count(&|v| matches!(v, Verdict::Confirmed(_))));
         add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));

@@ -154,6 +154,7 @@ impl Results {
                 message: small.failure.facts.sentence.clone(),
                 usual_status: self.search.usual.status,
                 usual_panics: self.search.usual.panics,
+                check: None,
             },
         };
         let text = Schedule { head, steps: small.failure.trace.steps.clone() }.write();

@@ -23,6 +23,7 @@ use anyhow::{Context, Result};
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::{Report, Stat};
 
+use crate::conseq::check::Check;
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::schedule::Schedule;
 use crate::explore::told;
@@ -96,7 +97,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         max_steps: head.max_steps.clamp(1, 10_000_000),
         points: schedule.points(),
         patience: Duration::from_secs(u64::from(args.patience)),
-        watch: Watch::default(),
+        watch: head.expected.check.as_ref().map_or_else(Watch::default, Check::watch),
     })
 }
 
@@ -179,8 +180,16 @@ fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Ve
     let mut made = None;
     while made.is_none() && crew.in_flight() > 0 {
         crew.turn(&mut |_, e| {
-            let verdict = judge(&e, &usual);
-            let failure = Failure::of(&e, verdict);
+            let mut verdict = judge(&e, &usual);
+            let mut failure = Failure::of(&e, verdict);
+            if verdict.outcome == Outcome::Passed
+                && let (Some(check), Some(watched)) = (&expected.check, e.watched)
+                && check.shows(watched)
+            {
+                let shown = check.failure(&e);
+                verdict.outcome = shown.trace.outcome;
+                failure = Some(shown);
+            }
             let same_kind = failure.as_ref().is_some_and(|f| f.kind.name() == expected.kind);
             let again = same_kind && matches!(verdict.outcome, Outcome::Failed { .. });
             made = Some(Made { trace: e.trace(verdict.outcome), failure, again });
