@@ -7,7 +7,7 @@ use raddle_conseq::event::{Event, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::invariants::sample::variable;
 use raddle_conseq::invariants::{self, Memory, Samples, Term, Variable};
-use raddle_conseq::suspects::{self, Everything, Judge, Suspect};
+use raddle_conseq::suspects::{self, Everything, Instead, Judge, Suspect};
 
 use super::check::Guard;
 use super::sites::Sites;
@@ -27,6 +27,18 @@ pub struct Analysed {
     /// The program counters of all accesses to the memory that the suspects are about, sorted.
     pub points: Vec<u64>,
     pub events: u64,
+}
+
+impl Analysed {
+    /// The kind of a suspect's site; memory that is freed has no site of its own.
+    pub fn kind(&self, s: &Suspect) -> Option<SiteKind> {
+        match (s.site, s.instead) {
+            (Some(i), _) if i >= FIRST_INVARIANT => Some(SiteKind::Invariant),
+            (Some(i), _) => self.sites.site(i).map(|(site, _)| site.kind),
+            (None, Instead::Freed(_)) => Some(SiteKind::Memory),
+            (None, _) => None,
+        }
+    }
 }
 
 /// Error sites of the code, and those that the training runs have made.

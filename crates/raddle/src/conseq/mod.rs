@@ -82,7 +82,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let recipe = Recipe { points: analysed.points.clone(), ..runs.recipe.clone() };
     let suspects = if args.no_test { &[][..] } else { &analysed.suspects };
     let expect = Expect { usual: runs.usual, printed: &printed, guards: &analysed.guards };
-    let tested = Tester::new(&recipe, suspects, expect, &notes, deadline).run()?;
+    let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
+    let tested = Tester::new(&recipe, suspects, kinds, expect, &notes, deadline).run()?;
     clock.tested = clock.lap();
     let report = told::report(&args, &runs, &analysed, tested, places, &clock)?;
     settler.settle(report, crate::exit::CLEAN)

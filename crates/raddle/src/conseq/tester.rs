@@ -17,6 +17,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use raddle_conseq::SiteKind;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::shrink;
 use raddle_explore::{Constraint, Limits, OpKind, Order, Outcome, Portfolio, Step, Strategy, Tail, Trace};
@@ -36,6 +37,8 @@ const AIMED: u64 = 24;
 const HARMLESS: u32 = 6;
 /// Interleavings that the search may make.
 const SEARCHED: u64 = 10_000;
+/// And so many when all that is left did no harm so far.
+const HARMLESS_SEARCH: u64 = 1_000;
 /// And the time that it may take.
 const SEARCHING: Duration = Duration::from_secs(8);
 /// Executions that shrinking one consequence may take.
@@ -74,6 +77,8 @@ pub struct Tested {
 
 pub struct Tester<'a> {
     suspects: &'a [Suspect],
+    /// The kind of each suspect's site, where it has one.
+    kinds: Vec<Option<SiteKind>>,
     expect: Expect<'a>,
     crew: Crew<'a>,
     deadline: Instant,
@@ -95,6 +100,7 @@ impl<'a> Tester<'a> {
     pub fn new(
         recipe: &Recipe,
         suspects: &'a [Suspect],
+        kinds: Vec<Option<SiteKind>>,
         expect: Expect<'a>,
         notes: &'a Notes,
         deadline: Instant,
@@ -108,7 +114,7 @@ impl<'a> Tester<'a> {
         let crew = Crew::new(recipe, notes, &|| false);
         let realized = vec![0; suspects.len()];
         let (consequences, passing) = (Vec::new(), Vec::new());
-        Tester { suspects, expect, crew, deadline, realized, consequences, executions: 0, passing }
+        Tester { suspects, kinds, expect, crew, deadline, realized, consequences, executions: 0, passing }
     }
 
     pub fn run(mut self) -> Result<Tested> {
@@ -153,8 +159,7 @@ impl<'a> Tester<'a> {
             None => Tail::Pos { seed },
         };
         for seed in 1..=AIMED {
-            let shown = self.consequences.iter().any(|c| c.suspects.contains(&i));
-            if self.is_over() || shown || self.realized[i] >= HARMLESS {
+            if self.is_over() || self.is_shown(i) || self.realized[i] >= HARMLESS {
                 break;
             }
             let mut order = Order::free(0, tail(seed));
@@ -173,11 +178,7 @@ impl<'a> Tester<'a> {
         }
         let mut strategy = Portfolio::new(1, LIMITS);
         let (mut made, end) = (0, Instant::now() + SEARCHING);
-        while Instant::now() < end
-            && made < SEARCHED
-            && !self.is_over()
-            && (0..self.suspects.len()).any(|i| self.is_open(i))
-        {
+        while Instant::now() < end && made < SEARCHED && !self.is_over() && self.is_worth_it(made) {
             let Some(order) = strategy.next() else { break };
             let Some(seen) = self.execute(order.clone())? else { break };
             strategy.observe(&order, seen.trace.view());
@@ -187,9 +188,20 @@ impl<'a> Tester<'a> {
         Ok(strategy.progress().exhausted)
     }
 
-    /// Nothing has come of the suspect so far.
-    fn is_open(&self, i: usize) -> bool {
-        !self.consequences.iter().any(|c| c.suspects.contains(&i))
+    /// Whether something is left to find out: a suspect that has not come about, or, for a while, one that did no harm so far.
+    fn is_worth_it(&self, made: u64) -> bool {
+        let open = |i: &usize| !self.is_shown(*i) && (made < HARMLESS_SEARCH || self.realized[*i] == 0);
+        (0..self.suspects.len()).any(|i| open(&i))
+    }
+
+    /// An execution has shown the consequence that the suspect is about.
+    fn is_shown(&self, i: usize) -> bool {
+        self.shown_by(i).is_some()
+    }
+
+    fn shown_by(&self, i: usize) -> Option<usize> {
+        let site = self.kinds[i];
+        self.consequences.iter().position(|c| c.suspects.contains(&i) && is_about(c.failure.kind, site))
     }
 
     fn take(&mut self, seen: Seen) {
@@ -250,7 +262,7 @@ impl<'a> Tester<'a> {
     }
 
     fn verdict(&self, i: usize, exhausted: bool) -> Verdict {
-        if let Some(at) = self.consequences.iter().position(|c| c.suspects.contains(&i)) {
+        if let Some(at) = self.shown_by(i) {
             return Verdict::Confirmed(at);
         }
         match (self.realized[i], exhausted) {
@@ -262,6 +274,16 @@ impl<'a> Tester<'a> {
                 "the read got the value in {n} execution(s), and nothing went wrong"
             )),
         }
+    }
+}
+
+/// Whether a failure of this kind is what can be seen at such a site. What ends a program ends it before other sites are reached.
+fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
+    match kind {
+        Kind::ErrorMessage => matches!(site, Some(SiteKind::Error) | None),
+        Kind::Output => matches!(site, Some(SiteKind::Output | SiteKind::Error) | None),
+        Kind::Invariant => matches!(site, Some(SiteKind::Invariant) | None),
+        _ => true,
     }
 }
 
