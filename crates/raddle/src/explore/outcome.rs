@@ -164,6 +164,7 @@ impl Results<'_> {
                 usual_status: self.search.usual.status,
                 usual_panics: self.search.usual.panics,
                 usual_output: self.search.usual.output.map(|hash| format!("{hash:x}")),
+                check: None,
             },
         };
         let text = Schedule { head, steps: small.failure.trace.steps.clone() }.write();
