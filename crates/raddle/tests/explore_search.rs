@@ -155,5 +155,12 @@ fn data_races_are_reported_on_request() {
     assert_eq!(bench.explore("--races", &[&target]).kinds().len(), 0);
     let target = bench.build_explored("suite/reorder_3_bad.c");
     let found = bench.explore("--races", &[&target]);
-    assert!(found.kinds().contains(&"assertion"), "{:?}", found.kinds());
+    for kind in ["assertion", "data-race"] {
+        assert!(found.kinds().contains(&kind), "{:?}", found.kinds());
+    }
+    let race = found.findings().iter().find(|f| f["kind"] == "data-race").unwrap();
+    assert_eq!(race["confidence"], "confirmed");
+    assert_eq!(race["accesses"].as_array().map(Vec::len), Some(2));
+    let again = bench.replay("", race["schedule"].as_str().unwrap());
+    assert_eq!((again.status, again.kinds()), (66, vec!["data-race"]), "{}", again.stderr);
 }

@@ -69,6 +69,8 @@ pub struct Logical {
     pub cancelled: bool,
     pub never_cancelled: bool,
     pub cut_short: bool,
+    /// It may be ended at any moment.
+    pub asynchronous: bool,
     /// Locks of the C library that it holds, in which another would wait for real.
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
@@ -116,6 +118,7 @@ impl Logical {
         cancelled: false,
         never_cancelled: false,
         cut_short: false,
+        asynchronous: false,
         uninterrupted: 0,
         since: 0,
         quiet: 0,
@@ -516,6 +519,11 @@ pub fn frames(i: usize, pc: usize, to: &mut [u64]) -> usize {
     let here = current();
     if i == s.current {
         return here.frames(pc, to);
+    }
+    if s.threads[i].context.thread_pointer() == 0 {
+        // One of the system's threads that has not begun.
+        to[0] = pc as u64;
+        return 1;
     }
     let offset = &raw const *here as usize - thread_pointer();
     let at = s.threads[i].context.thread_pointer().wrapping_add(offset);
