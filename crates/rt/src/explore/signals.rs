@@ -200,7 +200,9 @@ pub fn send_to_process(signal: c_int, parcel: Parcel, pc: usize) {
     }
     let to = taker(signal);
     point(op(OpKind::Signal, to.unwrap_or(0), pc), Wait::Nothing, pc);
-    arrives(to, signal, parcel);
+    // One that waits for it takes the first of those that are queued for all.
+    let queued = signal >= FIRST_QUEUED;
+    arrives(to.filter(|i| !queued || state().threads[*i].mask & bit(signal) == 0), signal, parcel);
 }
 
 /// At a thread, or at the process if all block it.
