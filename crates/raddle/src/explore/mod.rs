@@ -154,6 +154,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         max_steps: args.search.max_steps,
         points: Vec::new(),
         quiet: Vec::new(),
+        lazy: false,
         patience: Duration::from_secs_f64(args.search.patience),
     }
 }

@@ -153,13 +153,16 @@ struct Donor {
     /// Its stack; at the end is its thread-local storage.
     low: usize,
     top: usize,
+    /// The kernel's list of its robust mutexes. It stays where it is, and to ask each time would cost more than to end a thread.
+    robust: *const isize,
 }
 
 const PARKING: usize = 4096;
 
 static READY: AtomicU32 = AtomicU32::new(0);
 static DONORS: sys::Shared<[Donor; MAX_THREADS]> = sys::Shared::new(
-    [Donor { context: Context::NONE, handle: 0, kernel_id: 0, low: 0, top: 0 }; MAX_THREADS],
+    [Donor { context: Context::NONE, handle: 0, kernel_id: 0, low: 0, top: 0, robust: core::ptr::null() };
+        MAX_THREADS],
 );
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
@@ -196,6 +199,21 @@ pub fn make_donors(n: usize) {
     first.handle = unsafe { libc::pthread_self() } as usize;
 }
 
+/// The list of a logical thread's robust mutexes; null: there is none.
+pub fn robust_list(i: usize) -> *const isize {
+    match i.checked_sub(1).map(|i| donor(i).robust) {
+        Some(list) if !list.is_null() => list,
+        _ => asked_robust_list(state().threads[i].kernel_id),
+    }
+}
+
+fn asked_robust_list(kernel_id: u32) -> *const isize {
+    let (mut head, mut len) = (core::ptr::null::<isize>(), 0usize);
+    let args = [kernel_id as usize, &raw mut head as usize, &raw mut len as usize, 0, 0, 0];
+    let failed = sys::syscall(libc::SYS_get_robust_list, args) != 0;
+    if failed { core::ptr::null() } else { head }
+}
+
 /// The used part of each of the first `n` donors' stacks.
 pub fn stacks(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).map(|i| (donor(i).context.stack(), donor(i).top))
@@ -226,6 +244,7 @@ extern "C" fn donate(i: usize) -> usize {
     t.always_look();
     let d = donor(i);
     d.kernel_id = sys::thread_id();
+    d.robust = asked_robust_list(d.kernel_id);
     let stack = crate::interpose::thread::own_stack();
     (d.low, d.top) = stack;
     let parking = sys::pages(PARKING) as usize + PARKING;
