@@ -71,7 +71,8 @@ mod tests {
     /// Names and files as debug information has them.
     fn quiet(frames: &[(&str, &str)]) -> bool {
         let frame = |(name, file): &(&str, &str)| {
-            let file = if file.ends_with("main.rs") { file.to_string() } else { format!("/rustc/1/library/{file}") };
+            let file =
+                if file.ends_with("main.rs") { file.to_string() } else { format!("/rustc/1/library/{file}") };
             (name.to_string(), Some(file))
         };
         is_quiet(&frames.iter().map(frame).collect::<Vec<_>>())
@@ -89,11 +90,19 @@ mod tests {
 
     #[test]
     fn what_a_program_synchronises_by_is_not() {
-        let lock = [LOAD, ("lock", "std/src/sys/sync/mutex/futex.rs"), ("lock", "std/src/sync/poison/mutex.rs")];
+        let lock =
+            [LOAD, ("lock", "std/src/sys/sync/mutex/futex.rs"), ("lock", "std/src/sync/poison/mutex.rs")];
         assert!(!quiet(&lock));
         let spawned = ("call", "std/src/thread/lifecycle.rs");
-        assert!(!quiet(&[LOAD, ("worker", "src/main.rs"), spawned]), "a program's own code, inlined into std's");
-        let unpark = [LOAD, ("unpark", "std/src/sys/sync/thread_parking/futex.rs"), ("unpark", "std/src/thread/mod.rs")];
+        assert!(
+            !quiet(&[LOAD, ("worker", "src/main.rs"), spawned]),
+            "a program's own code, inlined into std's"
+        );
+        let unpark = [
+            LOAD,
+            ("unpark", "std/src/sys/sync/thread_parking/futex.rs"),
+            ("unpark", "std/src/thread/mod.rs"),
+        ];
         assert!(!quiet(&unpark));
         assert!(!quiet(&[LOAD]) && !quiet(&[]));
     }
@@ -103,7 +112,9 @@ mod tests {
         fn drop(name: &str) -> [(&str, &str); 3] {
             [LOAD, (name, "alloc/src/sync.rs"), ("drop", "std/src/thread/lifecycle.rs")]
         }
-        assert!(quiet(&drop("<alloc::sync::Arc<std::thread::lifecycle::Packet<()>> as core::ops::drop::Drop>::drop")));
+        assert!(quiet(&drop(
+            "<alloc::sync::Arc<std::thread::lifecycle::Packet<()>> as core::ops::drop::Drop>::drop"
+        )));
         for other in ["bank::Account", "std::sync::poison::mutex::Mutex<u8>"] {
             assert!(!quiet(&drop(&format!("<alloc::sync::Arc<{other}> as core::ops::drop::Drop>::drop"))));
         }

@@ -49,7 +49,8 @@ fn tests_of_rust_are_explored_one_by_one() {
     assert!(notes.contains("in the test `tests::wrong`"), "{notes}");
     // The rows of the table are the program's own lines, however deep in std the operation is.
     let rows = found.findings()[0]["interleaving"]["rows"].as_array().unwrap();
-    let own = rows.iter().filter(|r| r["frame"]["file"].as_str().is_some_and(|f| f.ends_with("queue.rs"))).count();
+    let own =
+        rows.iter().filter(|r| r["frame"]["file"].as_str().is_some_and(|f| f.ends_with("queue.rs"))).count();
     assert!(own >= 4, "{rows:#?}");
     // The file runs that test alone.
     let again = bench.replay("--times 3", found.schedule());

@@ -75,7 +75,8 @@ pub fn explore_each(args: &Args, recipe: &Recipe, cases: &[Case], notes: &Notes)
         }
         explored = i + 1;
     }
-    let mut all = all.ok_or_else(|| anyhow::anyhow!("none of the {} tests could be explored", cases.len()))?;
+    let mut all =
+        all.ok_or_else(|| anyhow::anyhow!("none of the {} tests could be explored", cases.len()))?;
     all.target = recipe.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
     let whole = explored == cases.len();
     if let Some(Stat::Bool(exhausted)) = all.stats.get_mut("exhausted") {

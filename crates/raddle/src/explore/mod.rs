@@ -28,8 +28,8 @@ mod look;
 mod monitors;
 mod outcome;
 mod progress;
-mod resume;
 mod race;
+mod resume;
 pub mod schedule;
 mod scope;
 mod search;
@@ -124,7 +124,10 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
         ));
     }
     let results = Results { recipe, search, build_id, notes, seconds: begun.elapsed().as_secs_f64() };
-    results.keep_for_later(&resume_file, args.search.resume)?;
+    // One of several tests is not to be taken for the whole.
+    if results.recipe.words == args.command {
+        results.keep_for_later(&resume_file, args.search.resume)?;
+    }
     results.report(args, seen.races)
 }
 

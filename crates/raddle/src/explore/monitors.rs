@@ -53,7 +53,10 @@ fn failure(e: &Execution<'_>, kind: Kind, what: u32, sentence: String, seen: See
 fn leak_sentence(leak: &Leak) -> String {
     match leak.blocks {
         1 => format!("a block of {} bytes is lost: nothing points to it when the program ends", leak.bytes),
-        n => format!("{n} blocks of {} bytes together are lost: nothing points to them when the program ends", leak.bytes),
+        n => format!(
+            "{n} blocks of {} bytes together are lost: nothing points to them when the program ends",
+            leak.bytes
+        ),
     }
 }
 

@@ -137,6 +137,15 @@ mod tests {
         let table = finding.interleaving.unwrap();
         let rows: Vec<String> =
             table.rows.iter().map(|r| format!("{}: {}", table.threads[r.thread], r.text)).collect();
-        assert_eq!(rows, ["T1: locks L1", "T1: writes the racy word", "T1: unlocks L1", "T2: locks L1", "T2: reads the racy word"]);
+        assert_eq!(
+            rows,
+            [
+                "T1: locks L1",
+                "T1: writes the racy word",
+                "T1: unlocks L1",
+                "T2: locks L1",
+                "T2: reads the racy word"
+            ]
+        );
     }
 }

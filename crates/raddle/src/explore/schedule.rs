@@ -155,7 +155,8 @@ impl Schedule {
 /// Sorted addresses, in few characters.
 pub fn quiet_in_words(sites: &[u64]) -> String {
     let before = std::iter::once(&0).chain(sites);
-    let steps: Vec<String> = sites.iter().zip(before).map(|(at, before)| format!("{:x}", at - before)).collect();
+    let steps: Vec<String> =
+        sites.iter().zip(before).map(|(at, before)| format!("{:x}", at - before)).collect();
     steps.join(" ")
 }
 

@@ -136,9 +136,7 @@ impl Search {
 
     /// Nothing more is to be handed out, ever.
     pub fn is_finished(&self) -> bool {
-        self.handed_out >= self.most_schedules
-            || self.has_found()
-            || self.strategy.progress().exhausted
+        self.handed_out >= self.most_schedules || self.has_found() || self.strategy.progress().exhausted
     }
 
     /// What was found is enough. A data race is not: what it leads to is worth looking for.

@@ -276,11 +276,12 @@ impl Teller<'_> {
     /// Who the threads and locks are.
     fn introduce(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let ends = &self.failure.facts.ends;
-        introduce_threads(self.steps, words, finding, &|t| !ends.iter().any(|e| e.thread == t && e.ended != 0));
+        introduce_threads(self.steps, words, finding, &|t| {
+            !ends.iter().any(|e| e.thread == t && e.ended != 0)
+        });
         for h in &self.held {
             let label = words.lock(h.lock);
-            let taken =
-                Taken { thread: words.thread(h.thread), stack: words.frames_of(h.step) };
+            let taken = Taken { thread: words.thread(h.thread), stack: words.frames_of(h.step) };
             match finding.locks.iter_mut().find(|l| l.label == label) {
                 Some(lock) => lock.taken.push(taken),
                 None => {
@@ -387,7 +388,14 @@ mod tests {
     }
 
     fn failure(kind: Kind, steps: Vec<Step>, ends: Vec<End>) -> Failure {
-        let facts = Facts { sentence: "it fails".into(), thread: 1, address: 0, ends, stacks: Vec::new(), seen: None };
+        let facts = Facts {
+            sentence: "it fails".into(),
+            thread: 1,
+            address: 0,
+            ends,
+            stacks: Vec::new(),
+            seen: None,
+        };
         Failure { kind, what: 1, facts, trace: trace(steps), after: 1, flags: 0 }
     }
 

@@ -125,7 +125,8 @@ impl Explain<'_> {
             Mode::Hb => Confidence::Confirmed,
             Mode::Hybrid | Mode::Fast => Confidence::Suspected,
         };
-        let mut finding = Finding::new(Kind::DataRace, confidence, race_message(&now, &before, location.as_ref()));
+        let mut finding =
+            Finding::new(Kind::DataRace, confidence, race_message(&now, &before, location.as_ref()));
         if before.stack.is_empty() && self.history > 0 {
             finding.notes.push(
                 "the history no longer reaches back to the earlier access: a smaller input may help".into(),

@@ -21,7 +21,10 @@ pub fn access<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc:
     if WRITE && explore::is_on() {
         explore::memory::written(address, len);
     }
-    if len == 0 || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, len, pc)) || !is_watchable(address) {
+    if len == 0
+        || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, len, pc))
+        || !is_watchable(address)
+    {
         return;
     }
     t.trace.range(t.sp, &t.held, kind, address, len, pc);

@@ -99,7 +99,8 @@ impl Leaks {
         let mut waiting = 0;
         snapshot::each_written(here, |low, high| self.scan(low, high, &mut waiting));
         for i in 1..state().count {
-            let (low, high) = if i == state().current { (here, threads::memory_of(i).1) } else { threads::memory_of(i) };
+            let (low, high) =
+                if i == state().current { (here, threads::memory_of(i).1) } else { threads::memory_of(i) };
             self.scan(low, high, &mut waiting);
         }
         let (low, high) = heap::before_execution();

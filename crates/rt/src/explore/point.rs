@@ -6,7 +6,9 @@ use raddle_wire::explore::{flag, outcome};
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
-use super::{Wait, cancel, fatal, has, memory as c11, op, os_threads, quiet, races, serve, signals, state, timers};
+use super::{
+    Wait, cancel, fatal, has, memory as c11, op, os_threads, quiet, races, serve, signals, state, timers,
+};
 
 /// What may end a wait before what is waited for has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]

@@ -145,8 +145,7 @@ pub fn explore_file() -> Option<*mut Header> {
     let header = at as *mut Header;
     // SAFETY: a mapping at least as long as a header.
     let known = unsafe {
-        (*header).magic == raddle_wire::explore::MAGIC
-            && (*header).version == raddle_wire::explore::VERSION
+        (*header).magic == raddle_wire::explore::MAGIC && (*header).version == raddle_wire::explore::VERSION
     };
     known.then_some(header)
 }
