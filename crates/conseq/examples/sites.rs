@@ -1,6 +1,6 @@
 //! Prints the error sites and critical reads of a program, with source lines, and what that took.
 //!
-//!     cargo run --release -p raddle-conseq --example sites -- PROGRAM [KINDS]
+//!     cargo run --release -p raddle-conseq --example sites -- PROGRAM [KINDS [quiet]]
 
 use std::path::Path;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use raddle_conseq::{Options, Relation, SiteKind, analyse};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
-    let path = words.next().ok_or("usage: sites PROGRAM [KINDS]")?;
+    let path = words.next().ok_or("usage: sites PROGRAM [KINDS [quiet]]")?;
     let mut options = Options::default();
     if let Some(kinds) = words.next() {
         options.kinds = kinds.split(',').filter_map(SiteKind::by_name).collect();
@@ -26,12 +26,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let name = name.rsplit('/').next().unwrap_or_default().to_string();
         format!("{name}:{}", frame.and_then(|frame| frame.line).unwrap_or(0))
     };
-    for site in &analysis.sites {
+    // With any third word only the summary is printed: finding source lines takes longer than the rest.
+    let shown = if words.next().is_some() { &[] } else { &analysis.sites[..] };
+    for site in shown {
         let (kind, callee) = (site.kind.name(), site.callee.as_deref().unwrap_or(""));
         let function = site.function.name.as_deref().unwrap_or("?");
         let waits = if site.waits { " waits" } else { "" };
         println!("{:x} {kind}{waits} {} in {function} {callee}", site.address, line(site.address));
-        for read in analysis.reads.iter().filter(|read| read.site == site.id) {
+        let from = analysis.reads.partition_point(|read| read.site < site.id);
+        for read in analysis.reads[from..].iter().take_while(|read| read.site == site.id) {
             let variable = read.variable.and_then(|address| module.data_symbol(address));
             let name = variable.map_or("*".to_string(), |v| format!("{}+{}", v.name, v.offset));
             let relation = match &read.relation {

@@ -17,7 +17,7 @@ use crate::options::{Callers, Options};
 use crate::sites::Candidate;
 
 /// Steps of one search. A slice within the paper's distance takes some hundreds.
-const MAX_STEPS: u32 = 20_000;
+const MAX_STEPS: u32 = 5_000;
 
 /// The reads on which a site depends. Their `site` is left 0.
 pub(crate) fn critical_reads(query: &Query, candidate: &Candidate, options: &Options) -> Vec<CriticalRead> {
@@ -39,17 +39,15 @@ pub(crate) fn critical_reads(query: &Query, candidate: &Candidate, options: &Opt
         sliced = self::sliced(query, candidate, options, true);
     }
     let branches = tested_branches(query, candidate, &sliced);
-    let reads = sliced.reads.into_iter().filter(|found| match &candidate.exit {
-        Some(exit) => found.outermost.is_some_and(|index| query.is_inside(&exit.nest, index)),
-        None => true,
-    });
+    let reads = sliced.reads.into_iter();
     reads.map(|found| critical_read(candidate, found, &branches)).collect()
 }
 
 fn sliced(query: &Query, candidate: &Candidate, options: &Options, callers: bool) -> Sliced {
     let limits =
         Limits { distance: options.max_distance, depth: options.max_depth, steps: MAX_STEPS, callers };
-    slice(query.program(), query.function().entry(), &candidate.starts, limits)
+    let within = candidate.exit.as_ref().map(|exit| &exit.nest);
+    slice(query.program(), query.function().entry(), &candidate.starts, limits, within)
 }
 
 /// A branch of a slice, with the reads that it tests.

@@ -89,6 +89,8 @@ pub mod flag {
     pub const OUTPUT: u32 = 1 << 10;
     /// The program is not instrumented: the runtime is preloaded, and sees what is called.
     pub const PLAIN: u32 = 1 << 11;
+    /// Where each step was called from is recorded too.
+    pub const STACKS: u32 = 1 << 12;
 }
 
 /// [`Header::status`].
@@ -153,6 +155,9 @@ pub mod outcome {
 pub const FRAMES: usize = 24;
 pub const ENDS: usize = 64;
 pub const MESSAGE: usize = 512;
+
+/// Program counters of a step, innermost first; 0: no further caller.
+pub type Stack = [u64; 12];
 
 /// Where a thread was when the execution ended.
 #[repr(C)]
@@ -272,10 +277,15 @@ impl Header {
         }
     }
 
+    const fn stacks_room(&self) -> usize {
+        if self.flags & flag::STACKS != 0 { self.steps_room as usize } else { 0 }
+    }
+
     pub const fn slot_bytes(&self) -> usize {
         let variable = self.steps_room as usize * size_of::<Step>()
             + self.wide_room as usize * 8
-            + self.prefix_room as usize * size_of::<Choice>();
+            + self.prefix_room as usize * size_of::<Choice>()
+            + self.stacks_room() * size_of::<Stack>();
         (size_of::<Slot>() + variable).next_multiple_of(4096)
     }
 
@@ -305,6 +315,8 @@ pub struct Parts<'a> {
     pub prefix: &'a mut [Choice],
     pub steps: &'a mut [Step],
     pub wide: &'a mut [u64],
+    /// One a step, if they are asked for.
+    pub stacks: &'a mut [Stack],
 }
 
 /// The parts of the slot at `at`.
@@ -317,12 +329,15 @@ pub unsafe fn parts<'a>(header: &Header, at: *mut u8) -> Parts<'a> {
     unsafe {
         let steps_at = at.add(size_of::<Slot>());
         let wide_at = steps_at.add(steps * size_of::<Step>());
-        let prefix_at = wide_at.add(wide * 8);
+        // What wants the widest alignment comes first.
+        let stacks_at = wide_at.add(wide * 8);
+        let prefix_at = stacks_at.add(header.stacks_room() * size_of::<Stack>());
         Parts {
             slot: &mut *at.cast(),
             prefix: core::slice::from_raw_parts_mut(prefix_at.cast(), header.prefix_room as usize),
             steps: core::slice::from_raw_parts_mut(steps_at.cast(), steps),
             wide: core::slice::from_raw_parts_mut(wide_at.cast(), wide),
+            stacks: core::slice::from_raw_parts_mut(stacks_at.cast(), header.stacks_room()),
         }
     }
 }
@@ -346,15 +361,17 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_slot_do_not_overlap() {
-        let header = Header::new(2, 100, 0, 8, 100);
+        let header = Header::new(2, 100, flag::STACKS, 8, 100);
         let mut memory = vec![0u64; header.slot_bytes() / 8];
         // SAFETY: the memory is one slot's, and used here only.
         let parts = unsafe { parts(&header, memory.as_mut_ptr().cast()) };
         parts.prefix.fill(Choice::value(1));
         parts.wide.fill(7);
+        parts.stacks.fill([9; 12]);
         parts.steps.fill(Step::default());
         parts.slot.outcome = outcome::EXIT;
         assert!(parts.prefix.iter().all(|c| *c == Choice::value(1)));
+        assert_eq!(parts.stacks, [[9; 12]; 100]);
         assert!(parts.wide.iter().all(|w| *w == 7) && parts.slot.outcome == outcome::EXIT);
     }
 }

@@ -10,14 +10,17 @@
 //! stored and used later is not followed: what is written through it is not seen.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap, HashSet};
+
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use iced_x86::{InstructionInfoFactory, Register};
 
 use super::effects::{Definition, Effects, Operand};
 use super::form::{Form, Forms};
 use super::function::{Function, is_call};
+use super::outlets::Outlets;
 use super::places::{ARGUMENTS, Cover, Place};
 use super::probes::Probes;
 use super::program::Program;
@@ -48,6 +51,7 @@ pub(crate) struct DataFlow {
     reaching: RefCell<HashMap<(u32, Place), Definitions>>,
     pub(super) form_of_definition: RefCell<HashMap<(u32, u8), Form>>,
     probes: OnceCell<Probes>,
+    pub(super) outlets: OnceCell<Outlets>,
     /// Whether forms are followed through slots: the second pass.
     pub(super) through_slots: bool,
 }
@@ -74,6 +78,7 @@ impl DataFlow {
             reaching: RefCell::default(),
             form_of_definition: RefCell::default(),
             probes: OnceCell::new(),
+            outlets: OnceCell::new(),
             through_slots: false,
         };
         flow.index_definitions(function);
@@ -211,8 +216,8 @@ impl DataFlow {
         if let Some(known) = self.reaching.borrow().get(&(index, place)) {
             return known.clone();
         }
-        let mut found = BTreeSet::new();
-        let mut entered = HashSet::new();
+        let mut found = Vec::new();
+        let mut entered = vec![0_u64; function.blocks.len().div_ceil(64)];
         let mut work = vec![(function.block_of(index), index)];
         while let Some((block, end)) = work.pop() {
             let first = function.blocks[block as usize].first;
@@ -220,21 +225,25 @@ impl DataFlow {
                 continue;
             }
             if block == function.entry_block() {
-                found.insert(ENTRY);
+                found.push(ENTRY);
             }
             for &before in &self.before[block as usize] {
-                if entered.insert(before) {
+                let (word, bit) = (before as usize / 64, 1 << (before % 64));
+                if entered[word] & bit == 0 {
+                    entered[word] |= bit;
                     work.push((before, function.blocks[before as usize].end));
                 }
             }
         }
-        let found: Definitions = found.into_iter().collect();
+        found.sort_unstable();
+        found.dedup();
+        let found: Definitions = found.into();
         self.reaching.borrow_mut().insert((index, place), found.clone());
         found
     }
 
     /// Collects the definitions in part of a block, last first; true when one covers the place.
-    fn scan(&self, block: u32, range: std::ops::Range<u32>, place: Place, found: &mut BTreeSet<u32>) -> bool {
+    fn scan(&self, block: u32, range: std::ops::Range<u32>, place: Place, found: &mut Vec<u32>) -> bool {
         if place.is_memory() {
             let inside = &self.memory_definitions[block as usize];
             let from = inside.partition_point(|index| *index < range.start);
@@ -247,7 +256,7 @@ impl DataFlow {
         range.rev().any(|index| self.covers(index, place, found))
     }
 
-    fn covers(&self, index: u32, place: Place, found: &mut BTreeSet<u32>) -> bool {
+    fn covers(&self, index: u32, place: Place, found: &mut Vec<u32>) -> bool {
         let mut all = false;
         for definition in &self.effects[index as usize].definitions {
             match definition.place.covers(place) {
@@ -255,7 +264,7 @@ impl DataFlow {
                 Cover::Part => {}
                 Cover::All => all |= definition.sure,
             }
-            found.insert(index);
+            found.push(index);
         }
         all
     }

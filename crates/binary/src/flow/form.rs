@@ -6,7 +6,7 @@
 //! because a root names the definitions that reach it. Extensions of an index are taken as
 //! copies: forms are compared, not computed with.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// A value that is not taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -8,10 +8,10 @@
 //! throw would depend on that call.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::ops::Range;
 
 use iced_x86::{FlowControl, Instruction, Mnemonic};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::control::{Decision, control_dependence, doomed};
 use super::data::DataFlow;
@@ -222,7 +222,7 @@ fn callees<'m>(
     code: &[Instruction],
     parts: &[Range<u64>],
 ) -> HashMap<u32, Callee<'m>> {
-    let mut callees = HashMap::new();
+    let mut callees = HashMap::default();
     let mut pointers = Pointers::default();
     for (at, instruction) in code.iter().enumerate() {
         let leaves = match instruction.flow_control() {

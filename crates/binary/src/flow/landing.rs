@@ -1,10 +1,10 @@
 //! Landing pads: where an exception that leaves a call goes on (the language-specific data area
 //! of the Itanium C++ ABI, `.gcc_except_table`; Rust uses the same).
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use gimli::{Pointer, constants};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::module::Module;
 
@@ -18,7 +18,7 @@ pub(crate) struct Landing {
 impl Module {
     /// The table of each function that has one, by the function's start.
     pub(crate) fn landing_tables(&self) -> HashMap<u64, u64> {
-        let mut tables = HashMap::new();
+        let mut tables = HashMap::default();
         self.each_unwind_entry(|fde| {
             if let Some(Pointer::Direct(address)) = fde.lsda() {
                 tables.insert(fde.initial_address(), address);

@@ -12,6 +12,7 @@ mod jump_table;
 mod landing;
 mod loops;
 mod noreturn;
+mod outlets;
 mod places;
 mod pointers;
 mod probes;

@@ -1,12 +1,12 @@
 //! All functions of a module, and who calls whom.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use object::{Object as _, ObjectSymbol as _, ObjectSymbolTable as _};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::function::Function;
 use super::noreturn::never_returns;
@@ -17,8 +17,8 @@ use crate::module::Module;
 /// A function that is larger is left out: a table of data that looks like code, or a generated
 /// interpreter whose slices would say nothing.
 const MAX_INSTRUCTIONS: usize = 200_000;
-/// Analysed functions are kept until they have this many instructions together (about 400 MB).
-const KEPT_INSTRUCTIONS: usize = 400_000;
+/// Analysed functions are kept until they have this many instructions together (about 700 MB).
+const KEPT_INSTRUCTIONS: usize = 1_200_000;
 /// How many calls `returns` follows into one another.
 const RETURN_DEPTH: u32 = 16;
 
@@ -87,7 +87,7 @@ impl<'m> Program<'m> {
             .into_iter()
             .map(|(range, name)| Outline { range, name, cold: name.is_some_and(is_cold_part) })
             .collect();
-        let mut by_name = HashMap::new();
+        let mut by_name = HashMap::default();
         if let Some(table) = module.elf.dynamic_symbol_table() {
             for symbol in table.symbols().filter(|symbol| symbol.is_definition()) {
                 if let Ok(name) = symbol.name() {
@@ -123,7 +123,7 @@ impl<'m> Program<'m> {
     /// Who calls a function: their entries and the addresses of the calls.
     pub(crate) fn callers(&self, entry: u64) -> &[(u64, u64)] {
         let index = self.callers.get_or_init(|| {
-            let mut index: HashMap<u64, Vec<(u64, u64)>> = HashMap::new();
+            let mut index: HashMap<u64, Vec<(u64, u64)>> = HashMap::default();
             for outline in self.outlines.iter().filter(|outline| !outline.cold) {
                 for call in self.calls(outline) {
                     if let Some(callee) = call.callee.entry.filter(|_| call.callee.probe().is_none()) {
@@ -280,7 +280,7 @@ impl<'m> Program<'m> {
     fn finds_way_out(&self, entry: u64, depth: u32) -> bool {
         let Some(own) = self.outline_at(entry) else { return true };
         let mut starts = vec![entry];
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::default();
         while let Some(start) = starts.pop() {
             let Some(part) = self.outline_at(start) else { return true };
             let mut decoder = self.decoder(&(start..part.range.end));
@@ -345,7 +345,7 @@ fn is_cold_part(name: &str) -> bool {
 /// Where relocations, or the file itself in a program at fixed addresses, put local addresses.
 fn local_slots(module: &Module) -> HashMap<u64, u64> {
     let names = module.elf.dynamic_symbol_table();
-    let mut slots = HashMap::new();
+    let mut slots = HashMap::default();
     for (slot, relocation) in module.elf.dynamic_relocations().into_iter().flatten() {
         match relocation.target() {
             object::RelocationTarget::Symbol(index) => {

@@ -18,13 +18,16 @@
 //!    the linear form of the address. There is no points-to analysis.
 //! 3. Control dependence leaves out ways into code that only fails (see `control.rs`).
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::data::ENTRY;
 use super::effects::Role;
+use super::outlets::Outlets;
 use super::places::{ARGUMENTS, Place, RAX, RDX, XMM0};
 use super::program::Program;
+use super::query::Loop;
 use super::view::{SharedRead, View};
 
 /// How far a slice goes.
@@ -97,7 +100,7 @@ pub struct Sliced {
 }
 
 /// What still has to be explained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Want {
     Control(u32),
     Instruction(u32),
@@ -108,7 +111,20 @@ enum Want {
     Written(u8, i64, u32),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+impl Want {
+    /// The instruction that it is about.
+    fn index(self) -> Option<u32> {
+        match self {
+            Self::Control(index)
+            | Self::Instruction(index)
+            | Self::Value(index, _)
+            | Self::Result(index, _) => Some(index),
+            Self::Written(..) => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
 struct Step {
     distance: u32,
     function: u32,
@@ -139,7 +155,9 @@ struct Slice<'p, 'm> {
     numbers: HashMap<u64, Option<u32>>,
     contexts: Vec<Entered>,
     context_numbers: HashMap<Entered, u32>,
-    queue: BinaryHeap<Reverse<Step>>,
+    /// What is to be explained, by distance.
+    queue: Vec<Vec<Step>>,
+    within: Option<&'p Loop>,
     seen: HashSet<(u32, Want, u32)>,
     found: BTreeMap<u64, Found>,
     branches: Vec<(Deciding, u32)>,
@@ -147,16 +165,24 @@ struct Slice<'p, 'm> {
 
 /// What the starts depend on. Each start comes with the distance
 /// that it has already.
-pub fn slice(program: &Program, entry: u64, starts: &[(Start, u32)], limits: Limits) -> Sliced {
+/// `within` keeps the slice inside a loop of the first function and what that calls.
+pub fn slice<'p>(
+    program: &'p Program,
+    entry: u64,
+    starts: &[(Start, u32)],
+    limits: Limits,
+    within: Option<&'p Loop>,
+) -> Sliced {
     let mut slice = Slice {
         program,
         limits,
         views: Vec::new(),
-        numbers: HashMap::new(),
+        numbers: HashMap::default(),
         contexts: Vec::new(),
-        context_numbers: HashMap::new(),
-        queue: BinaryHeap::new(),
-        seen: HashSet::new(),
+        context_numbers: HashMap::default(),
+        queue: vec![Vec::new(); limits.distance as usize + 1],
+        within,
+        seen: HashSet::default(),
         found: BTreeMap::new(),
         branches: Vec::new(),
     };
@@ -164,22 +190,29 @@ pub fn slice(program: &Program, entry: u64, starts: &[(Start, u32)], limits: Lim
     for (number, (start, distance)) in starts.iter().enumerate() {
         slice.begin(function, *start, *distance, number);
     }
-    let mut steps = 0;
-    while let Some(Reverse(step)) = slice.queue.pop() {
-        steps += 1;
-        if step.distance > limits.distance || steps > limits.steps {
-            break;
-        }
-        if slice.seen.insert((step.function, step.want, step.context)) {
-            slice.explain(step);
-        }
-    }
+    slice.search();
     let mut reads: Vec<Found> = slice.found.into_values().collect();
     reads.sort_by_key(|found| (found.distance, found.address));
     Sliced { reads, branches: slice.branches }
 }
 
 impl<'p, 'm> Slice<'p, 'm> {
+    /// Explains what is nearest, until nothing is left or the limits are reached.
+    fn search(&mut self) {
+        let mut steps = 0;
+        for distance in 0..self.queue.len() {
+            while let Some(step) = self.queue[distance].pop() {
+                if self.seen.insert((step.function, step.want, step.context)) {
+                    steps += 1;
+                    if steps > self.limits.steps {
+                        return;
+                    }
+                    self.explain(step);
+                }
+            }
+        }
+    }
+
     fn number(&mut self, entry: u64) -> Option<u32> {
         if let Some(known) = self.numbers.get(&entry) {
             return *known;
@@ -226,15 +259,7 @@ impl<'p, 'm> Slice<'p, 'm> {
         }
         for want in wants {
             let outermost = Some(index);
-            self.queue.push(Reverse(Step {
-                distance,
-                function,
-                want,
-                context: TOP,
-                deciding,
-                outermost,
-                start: number,
-            }));
+            self.push(Step { distance, function, want, context: TOP, deciding, outermost, start: number });
         }
     }
 
@@ -257,11 +282,17 @@ impl<'p, 'm> Slice<'p, 'm> {
     }
 
     fn push(&mut self, step: Step) {
-        if step.distance <= self.limits.distance
-            && !self.seen.contains(&(step.function, step.want, step.context))
-        {
-            self.queue.push(Reverse(step));
+        let Some(queue) = self.queue.get_mut(step.distance as usize) else { return };
+        if self.seen.contains(&(step.function, step.want, step.context)) {
+            return;
         }
+        if let (Some(within), TOP, Some(index)) = (self.within, step.context, step.want.index()) {
+            let view = &self.views[step.function as usize];
+            if !within.contains_block(view.function.block_of(index)) {
+                return;
+            }
+        }
+        queue.push(step);
     }
 
     fn explain(&mut self, step: Step) {
@@ -290,7 +321,7 @@ impl<'p, 'm> Slice<'p, 'm> {
             self.go(&Step { deciding: Some(deciding), ..*step }, 1, Want::Instruction(branch));
         }
         if decisions.is_empty() && step.context == TOP && self.limits.callers {
-            self.go_to_callers(step, entry, |call| Want::Control(call));
+            self.go_to_callers(step, entry, Want::Control);
         }
     }
 
@@ -517,29 +548,19 @@ impl<'p, 'm> Slice<'p, 'm> {
     /// Stores of a callee through a pointer parameter, and calls to which it hands the pointer on.
     fn explain_written(&mut self, step: &Step, register: u8, distance: i64, size: u32) {
         let view = self.view(step.function);
-        let (mut stores, mut handed_on) = (Vec::new(), Vec::new());
-        for index in 0..view.function.len() as u32 {
-            for (operand, place) in view.operands(index) {
-                let (true, Some(Place::Memory { form, .. })) = (operand.writes, place) else { continue };
-                let forms = view.data().forms.borrow();
-                let Some((own, at)) = forms.parameter(forms.form(form)) else { continue };
-                let apart = at >= distance + i64::from(size) || at + i64::from(operand.size) <= distance;
-                if own == register && !apart {
-                    stores.push(index);
-                }
-            }
-            if view.is_call(index) && view.callee(index).is_some_and(|callee| callee.probe().is_none()) {
-                for argument in ARGUMENTS {
-                    let form = view.form(index, argument);
-                    let parameter = view.data().forms.borrow().parameter(&form);
-                    if let Some((own, at)) = parameter.filter(|(own, at)| *own == register && *at <= distance)
-                    {
-                        handed_on.push((index, argument, at));
-                        let _ = own;
-                    }
-                }
-            }
-        }
+        let Outlets { stores, handed_on } = view.outlets();
+        let apart =
+            |at: i64, length: u32| at >= distance + i64::from(size) || at + i64::from(length) <= distance;
+        let stores: Vec<u32> = stores
+            .iter()
+            .filter(|store| store.parameter == register && !apart(store.distance, store.size))
+            .map(|store| store.index)
+            .collect();
+        let handed_on: Vec<(u32, u8, i64)> = handed_on
+            .iter()
+            .filter(|handed| handed.parameter == register && handed.distance <= distance)
+            .map(|handed| (handed.index, handed.argument, handed.distance))
+            .collect();
         for store in stores {
             self.go(step, 0, Want::Instruction(store));
         }

@@ -8,6 +8,7 @@ use super::data::{DataFlow, Definitions};
 use super::effects::Operand;
 use super::form::Form;
 use super::function::{Function, is_call};
+use super::outlets::Outlets;
 use super::places::{Place, RDI, RDX, RSI};
 use super::probes::{Announced, announced};
 use super::program::{Callee, Program};
@@ -80,6 +81,11 @@ impl<'p, 'm> View<'p, 'm> {
     /// The slot that a register points to before an instruction.
     pub(crate) fn pointed_slot(&self, index: u32, register: u8) -> Option<i32> {
         self.data().pointed_slot(self.program, &self.function, index, register)
+    }
+
+    /// What the function does with memory that it was given pointers to.
+    pub(crate) fn outlets(&self) -> &Outlets {
+        self.data().outlets.get_or_init(|| Outlets::of(self))
     }
 
     /// What a call of a probe announces.

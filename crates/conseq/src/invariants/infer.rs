@@ -12,8 +12,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::sample::{Place, Sample, Samples};
+use super::sample::{Memory, Place, Sample, Samples, variable};
 use super::shape::{Shape, Term, Variable};
+use crate::event::{Event, What};
 
 /// Something that held at every read of a place, in all training runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,31 @@ pub struct Invariant {
     pub samples: u32,
     /// How unlikely it would be by chance, from 0 to 1.
     pub confidence: f64,
+}
+
+impl Invariant {
+    /// The first time that it does not hold in a trace: what was read, and the value of the other side.
+    pub fn broken(&self, events: &[Event]) -> Option<(i64, Option<i64>)> {
+        let mut memory = Memory::at_the_beginning(events);
+        for e in events {
+            if let What::Read(cell) = e.what
+                && e.site == self.site
+            {
+                let x = variable(&cell).signed(cell.value);
+                if self.shape.holds(x, &memory) == Some(false) {
+                    return Some((x, self.shape.term().and_then(|t| t.value(&memory))));
+                }
+            }
+            memory.pass(e);
+        }
+        None
+    }
+
+    /// All that it is about.
+    pub fn variables(&self) -> Vec<Variable> {
+        let other = self.shape.term().map_or(&[][..], Term::variables);
+        self.variable.iter().chain(other).copied().collect()
+    }
 }
 
 /// An invariant less certain than this is not told: Daikon's default.
@@ -142,6 +168,23 @@ mod tests {
 
     fn shapes(pairs: &[(i64, i64)], runs: u32) -> Vec<Shape> {
         infer(&samples(pairs, runs)).into_iter().map(|i| i.shape).collect()
+    }
+
+    #[test]
+    fn the_first_read_that_breaks_it_is_found() {
+        use crate::event::Cell;
+        let cell = |address, value| Cell { address, size: 4, value, atomic: false };
+        let read = |value| Event { thread: 1, site: 1, what: What::Read(cell(8, value)) };
+        let write = |value| Event {
+            thread: 2,
+            site: 2,
+            what: What::Write { cell: cell(16, value), before: Some(0), reads: false },
+        };
+        let equal =
+            Invariant { site: 1, variable: Some(X), shape: Shape::Equal(Y), samples: 3, confidence: 1.0 };
+        assert_eq!(equal.broken(&[read(0), write(5), read(5)]), None);
+        assert_eq!(equal.broken(&[read(0), write(5), read(4)]), Some((4, Some(5))));
+        assert_eq!(equal.variables(), [X, Variable { address: 16, size: 4 }]);
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub struct Args {
           value_parser = clap::value_parser!(u32).range(1..=64))]
     pub max_distance: u32,
 
+    /// List the places and the reads that matter to them, and run nothing
+    #[arg(long, help_heading = "Sites")]
+    pub sites_only: bool,
+
     /// Every read matters: critical reads off
     #[arg(long, help_heading = "Sites")]
     pub all_reads: bool,

@@ -25,7 +25,17 @@ pub struct Sites {
     parts: Vec<Part>,
     /// By the low half of the program counter: part and read.
     reads: HashMap<u32, Vec<(usize, usize)>>,
+    /// Rust's prints: the program counter of the call, that of the beginning of its function, and the site.
+    prints: Vec<(u64, u64, u32)>,
     kinds: Vec<SiteKind>,
+}
+
+/// What Rust prints is handed over by reference, as an array of references on the stack, behind which no slice of registers sees.
+/// So reads this close before the call, in the same function, count as printed.
+const BEFORE_PRINT: u64 = 192;
+
+fn is_print(callee: &str) -> bool {
+    ["std::io::stdio::_print", "std::io::stdio::_eprint"].iter().any(|name| callee.starts_with(name))
 }
 
 /// A value that leads into the first page is a null pointer.
@@ -46,7 +56,12 @@ impl Sites {
                 *known = m;
             }
         }
-        let mut sites = Sites { parts: Vec::new(), reads: HashMap::new(), kinds: options.kinds.clone() };
+        let mut sites = Sites {
+            parts: Vec::new(),
+            reads: HashMap::new(),
+            prints: Vec::new(),
+            kinds: options.kinds.clone(),
+        };
         let mut first = 0;
         for (path, mapped) in first_mapping {
             let Ok(module) = Module::open(path) else { continue };
@@ -58,6 +73,10 @@ impl Sites {
                 continue;
             }
             let Some(bias) = module.load_bias(mapped.low, mapped.offset) else { continue };
+            for site in analysis.sites.iter().filter(|s| s.callee.as_deref().is_some_and(is_print)) {
+                let pc = |address: u64| bias.wrapping_add(address);
+                sites.prints.push((pc(site.address), pc(site.function.address), first + site.id));
+            }
             let n = analysis.sites.len() as u32;
             sites.parts.push(Part { path: path.into(), analysis, bias, first });
             first += n;
@@ -69,6 +88,11 @@ impl Sites {
             }
         }
         sites
+    }
+
+    /// Was this kind asked for?
+    pub fn wants(&self, kind: SiteKind) -> bool {
+        self.kinds.contains(&kind)
     }
 
     pub fn count(&self) -> usize {
@@ -148,14 +172,24 @@ fn is_of_the_system(path: &Path) -> bool {
 
 impl Judge for Sites {
     fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<u32>> {
-        let Some(of) = self.reads.get(&read.point.site) else { return Vec::new() };
+        let of = self.reads.get(&read.point.site).map_or(&[][..], Vec::as_slice);
+        let printed = self.prints.iter().filter(|(call, function, _)| {
+            let read = u64::from(read.point.site);
+            let call_low = call & 0xffff_ffff;
+            let begin = (call - function).min(BEFORE_PRINT);
+            call_low.saturating_sub(begin) < read && read < call_low
+        });
+        let printed: Vec<Option<u32>> = printed.map(|(_, _, site)| Some(*site)).collect();
         let critical = of.iter().filter_map(|(p, r)| {
             let part = &self.parts[*p];
             let critical = &part.analysis.reads[*r];
             let matters = self.matters(part, critical, read, value, history);
             matters.then_some(Some(part.first + critical.site))
         });
-        critical.collect()
+        let mut found: Vec<Option<u32>> = critical.chain(printed).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     fn sites_if_freed(&self, _access: &Point) -> Vec<Option<u32>> {

@@ -17,16 +17,18 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use raddle_conseq::SiteKind;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::shrink;
 use raddle_explore::{Constraint, Limits, OpKind, Order, Outcome, Portfolio, Step, Strategy, Tail, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
-use super::printed::{self, Line, Printed, Stream};
+use super::check::{self, Check, Guard};
+use super::printed::{self, Printed};
 use crate::explore::crew::{Crew, Notes};
-use crate::explore::verdict::{Facts, Failure, Usual, judge};
-use crate::explore::watch::Watch;
+use crate::explore::verdict::{Failure, Usual, judge};
+use crate::explore::watch::{Watch, Watched};
 use crate::explore::worker::{Execution, Recipe};
 
 /// Executions with which a suspect is aimed at.
@@ -34,7 +36,11 @@ const AIMED: u64 = 24;
 /// So many in which the read got the value and nothing happened are enough.
 const HARMLESS: u32 = 6;
 /// Interleavings that the search may make.
-const SEARCHED: u64 = 30_000;
+const SEARCHED: u64 = 10_000;
+/// And so many when all that is left did no harm so far.
+const HARMLESS_SEARCH: u64 = 1_000;
+/// And the time that it may take.
+const SEARCHING: Duration = Duration::from_secs(8);
 /// Executions that shrinking one consequence may take.
 const SHRINKING: u64 = 400;
 const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 20, items: 1 << 18, prune: true };
@@ -43,8 +49,8 @@ const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 20, items: 1 << 18
 #[derive(Clone)]
 pub struct Consequence {
     pub failure: Failure,
-    /// What was printed, if that is what went wrong.
-    pub line: Option<Line>,
+    /// What shows it, in an execution that ended well.
+    pub check: Option<Check>,
     /// The suspects whose reads got their values in it.
     pub suspects: Vec<usize>,
     /// The same choices gave it again.
@@ -71,8 +77,9 @@ pub struct Tested {
 
 pub struct Tester<'a> {
     suspects: &'a [Suspect],
-    usual: Usual,
-    printed: &'a printed::Usual,
+    /// The kind of each suspect's site, where it has one.
+    kinds: Vec<Option<SiteKind>>,
+    expect: Expect<'a>,
     crew: Crew<'a>,
     deadline: Instant,
     realized: Vec<u32>,
@@ -85,7 +92,7 @@ pub struct Tester<'a> {
 struct Seen {
     trace: Trace,
     failure: Option<Failure>,
-    line: Option<Line>,
+    check: Option<Check>,
 }
 
 impl<'a> Tester<'a> {
@@ -93,21 +100,21 @@ impl<'a> Tester<'a> {
     pub fn new(
         recipe: &Recipe,
         suspects: &'a [Suspect],
-        usual: Usual,
-        printed: &'a printed::Usual,
+        kinds: Vec<Option<SiteKind>>,
+        expect: Expect<'a>,
         notes: &'a Notes,
         deadline: Instant,
     ) -> Tester<'a> {
         let recipe = Recipe {
             slots: 1,
             flags: recipe.flags | flag::FLUSH,
-            watch: Watch { trace: None, output: true },
+            watch: check::watch(expect.guards),
             ..recipe.clone()
         };
         let crew = Crew::new(recipe, notes, &|| false);
         let realized = vec![0; suspects.len()];
         let (consequences, passing) = (Vec::new(), Vec::new());
-        Tester { suspects, usual, printed, crew, deadline, realized, consequences, executions: 0, passing }
+        Tester { suspects, kinds, expect, crew, deadline, realized, consequences, executions: 0, passing }
     }
 
     pub fn run(mut self) -> Result<Tested> {
@@ -135,10 +142,10 @@ impl<'a> Tester<'a> {
 
     fn execute(&mut self, order: Order) -> Result<Option<Seen>> {
         let mut seen = None;
-        let (usual, printed) = (&self.usual, self.printed);
+        let expect = &self.expect;
         self.crew.post(order);
         while seen.is_none() && self.crew.in_flight() > 0 {
-            self.crew.turn(&mut |_, e| seen = Some(look(&e, usual, printed)))?;
+            self.crew.turn(&mut |_, e| seen = Some(look(&e, expect)))?;
         }
         self.executions += 1;
         Ok(seen)
@@ -152,8 +159,7 @@ impl<'a> Tester<'a> {
             None => Tail::Pos { seed },
         };
         for seed in 1..=AIMED {
-            let shown = self.consequences.iter().any(|c| c.suspects.contains(&i));
-            if self.is_over() || shown || self.realized[i] >= HARMLESS {
+            if self.is_over() || self.is_shown(i) || self.realized[i] >= HARMLESS {
                 break;
             }
             let mut order = Order::free(0, tail(seed));
@@ -171,8 +177,8 @@ impl<'a> Tester<'a> {
             return Ok(false);
         }
         let mut strategy = Portfolio::new(1, LIMITS);
-        let mut made = 0;
-        while made < SEARCHED && !self.is_over() && (0..self.suspects.len()).any(|i| self.is_open(i)) {
+        let (mut made, end) = (0, Instant::now() + SEARCHING);
+        while Instant::now() < end && made < SEARCHED && !self.is_over() && self.is_worth_it(made) {
             let Some(order) = strategy.next() else { break };
             let Some(seen) = self.execute(order.clone())? else { break };
             strategy.observe(&order, seen.trace.view());
@@ -182,9 +188,20 @@ impl<'a> Tester<'a> {
         Ok(strategy.progress().exhausted)
     }
 
-    /// Nothing has come of the suspect so far.
-    fn is_open(&self, i: usize) -> bool {
-        !self.consequences.iter().any(|c| c.suspects.contains(&i))
+    /// Whether something is left to find out: a suspect that has not come about, or, for a while, one that did no harm so far.
+    fn is_worth_it(&self, made: u64) -> bool {
+        let open = |i: &usize| !self.is_shown(*i) && (made < HARMLESS_SEARCH || self.realized[*i] == 0);
+        (0..self.suspects.len()).any(|i| open(&i))
+    }
+
+    /// An execution has shown the consequence that the suspect is about.
+    fn is_shown(&self, i: usize) -> bool {
+        self.shown_by(i).is_some()
+    }
+
+    fn shown_by(&self, i: usize) -> Option<usize> {
+        let site = self.kinds[i];
+        self.consequences.iter().position(|c| c.suspects.contains(&i) && is_about(c.failure.kind, site))
     }
 
     fn take(&mut self, seen: Seen) {
@@ -205,7 +222,7 @@ impl<'a> Tester<'a> {
             }
             None => {
                 let failure = Failure { after: self.executions, ..failure };
-                self.consequences.push(Consequence { failure, line: seen.line, suspects, again: false });
+                self.consequences.push(Consequence { failure, check: seen.check, suspects, again: false });
             }
         }
     }
@@ -233,11 +250,11 @@ impl<'a> Tester<'a> {
                 shrink::shrink(c.failure.trace.clone(), SHRINKING, &mut execute).trace
             };
             let seen = self.execute(Order::replay(trace.view().choices()))?;
-            if let Some(Seen { failure: Some(failure), line, .. }) = seen
+            if let Some(Seen { failure: Some(failure), check, .. }) = seen
                 && failure.what == c.failure.what
             {
                 let after = c.failure.after;
-                (c.failure, c.line, c.again) = (Failure { after, ..failure }, line, true);
+                (c.failure, c.check, c.again) = (Failure { after, ..failure }, check, true);
             }
         }
         self.consequences = small;
@@ -245,7 +262,7 @@ impl<'a> Tester<'a> {
     }
 
     fn verdict(&self, i: usize, exhausted: bool) -> Verdict {
-        if let Some(at) = self.consequences.iter().position(|c| c.suspects.contains(&i)) {
+        if let Some(at) = self.shown_by(i) {
             return Verdict::Confirmed(at);
         }
         match (self.realized[i], exhausted) {
@@ -260,45 +277,57 @@ impl<'a> Tester<'a> {
     }
 }
 
+/// Whether a failure of this kind is what can be seen at such a site. What ends a program ends it before other sites are reached.
+fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
+    match kind {
+        Kind::ErrorMessage => matches!(site, Some(SiteKind::Error) | None),
+        Kind::Output => matches!(site, Some(SiteKind::Output | SiteKind::Error) | None),
+        Kind::Invariant => matches!(site, Some(SiteKind::Invariant) | None),
+        _ => true,
+    }
+}
+
 /// What an execution came to.
-fn look(e: &Execution<'_>, usual: &Usual, printed: &printed::Usual) -> Seen {
-    let mut verdict = judge(e, usual);
+fn look(e: &Execution<'_>, expect: &Expect<'_>) -> Seen {
+    let mut verdict = judge(e, &expect.usual);
     if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
         (verdict.kind, verdict.outcome) = (None, Outcome::Passed);
     }
     let mut failure = Failure::of(e, verdict);
-    let mut line = None;
+    let mut check = None;
     if verdict.outcome == Outcome::Passed
         && let Some(watched) = e.watched
-        && let Some(unusual) = printed.unusual(&Printed::of(watched))
     {
-        let made = misprint(&unusual, e);
-        verdict.outcome = made.trace.outcome;
-        (failure, line) = (Some(made), Some(unusual));
+        check = expect.check(watched);
     }
-    Seen { trace: e.trace(verdict.outcome), failure, line }
+    if let Some(check) = &check {
+        let shown = check.failure(e);
+        verdict.outcome = shown.trace.outcome;
+        failure = Some(shown);
+    }
+    Seen { trace: e.trace(verdict.outcome), failure, check }
 }
 
-/// Something unusual that was printed, as a failure.
-pub fn misprint(line: &Line, e: &Execution<'_>) -> Failure {
-    let kind = match line.stream {
-        Stream::Err => Kind::ErrorMessage,
-        Stream::Out => Kind::Output,
-    };
-    let sentence = match (line.appears, &line.usually) {
-        (true, Some(usually)) => format!("`{}` is printed where `{usually}` usually is", line.text),
-        (true, None) => format!("`{}` is printed, which usually is not", line.text),
-        (false, _) => format!("`{}` is not printed, which usually is", line.text),
-    };
-    let what = number(&printed::masked(&line.text), line);
-    let facts = Facts { sentence, thread: e.slot.thread as u16, address: 0, ends: Vec::new(), seen: None };
-    Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0, flags: 0 }
+/// What executions are held against.
+pub struct Expect<'a> {
+    pub usual: Usual,
+    pub printed: &'a printed::Usual,
+    pub guards: &'a [Guard],
 }
 
-/// The same for lines that differ in their numbers only. FNV-1a, 32 bits.
-fn number(mask: &str, line: &Line) -> u32 {
-    let flags = [line.stream as u8, u8::from(line.appears)];
-    mask.bytes().chain(flags).fold(0x811c_9dc5, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
+impl Expect<'_> {
+    /// What is wrong with an execution that ended well.
+    fn check(&self, watched: &Watched) -> Option<Check> {
+        if let Some(line) = self.printed.unusual(&Printed::of(watched)) {
+            return Some(Check::Printed(line));
+        }
+        if self.guards.is_empty() {
+            return None;
+        }
+        let events = check::events(watched);
+        let broken = self.guards.iter().find(|g| g.invariant.broken(&events).is_some())?;
+        Some(Check::Invariant(broken.clone()))
+    }
 }
 
 /// What the scheduler is to bring about. That memory is freed first can not be asked for: chance decides.

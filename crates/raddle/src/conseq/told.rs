@@ -1,14 +1,15 @@
 //! What was found, as a report.
 
-use std::time::Instant;
-
 use anyhow::Result;
+use raddle_conseq::SiteKind;
 use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
-use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
+use raddle_finding::{Access, Confidence, Finding, Kind, Op, Report, Stat};
 
-use super::Analysed;
+use super::Phases;
+use super::analysed::{Analysed, FIRST_INVARIANT};
 use super::args::Args;
+use super::check::Check;
 use super::tester::{Consequence, Tested, Verdict};
 use super::traced::Runs;
 use crate::explore::outcome::{program_name, write_new};
@@ -16,27 +17,32 @@ use crate::explore::schedule::{self, Expected, Head, Schedule};
 use crate::explore::verdict::Failure;
 use crate::explore::words::pc_of;
 use crate::explore::{build_id, told};
-use crate::places::{Mapped, Places};
+use crate::places::Places;
 
 pub fn report(
     args: &Args,
     runs: &Runs,
     analysed: &Analysed,
     tested: Tested,
-    begun: Instant,
+    places: Places,
+    clock: &Phases,
 ) -> Result<Report> {
-    let mut teller = Teller { args, runs, analysed, tested: &tested, places: Places::new() };
+    let mut teller = Teller { args, runs, analysed, tested: &tested, places };
     let mut report = Report::new("conseq", teller.words());
-    for run in runs.runs.iter().filter_map(|r| r.failure.as_ref()) {
-        let known = report.findings.iter().any(|f: &Finding| f.message == run.facts.sentence);
-        if !known {
-            report.findings.push(teller.without_analysis(run)?);
+    for (i, c) in tested.consequences.iter().enumerate() {
+        report.findings.push(teller.confirmed(i, c)?);
+    }
+    let mut known: Vec<u32> = tested.consequences.iter().map(|c| c.failure.what).collect();
+    for failure in runs.runs.iter().filter_map(|r| r.failure.as_ref()) {
+        if !known.contains(&failure.what) {
+            known.push(failure.what);
+            report.findings.push(teller.without_analysis(failure)?);
         }
     }
-    for c in &tested.consequences {
-        report.findings.push(teller.confirmed(c)?);
+    for suspect in teller.open() {
+        report.findings.push(teller.suspected(suspect));
     }
-    teller.add_stats(&mut report, begun);
+    teller.add_stats(&mut report, clock);
     Ok(report)
 }
 
@@ -48,33 +54,43 @@ struct Teller<'a> {
     places: Places,
 }
 
-impl Teller<'_> {
+impl<'a> Teller<'a> {
     fn words(&self) -> Vec<String> {
         self.args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect()
     }
 
-    fn modules(&self) -> &[Mapped] {
-        &self.runs.modules
+    /// Suspects about which nothing is known but that they are.
+    fn open(&self) -> Vec<&'a Suspect> {
+        let verdict = |i: usize| self.tested.verdicts.get(i).unwrap_or(&Verdict::Open);
+        let all = self.analysed.suspects.iter().enumerate();
+        // With critical reads off a suspect is no more than a pair of accesses.
+        all.filter(|(i, s)| *verdict(*i) == Verdict::Open && self.analysed.kind(s).is_some())
+            .map(|(_, s)| s)
+            .collect()
     }
 
     /// A traced run failed by itself.
     fn without_analysis(&mut self, failure: &Failure) -> Result<Finding> {
-        let modules = self.runs.modules.clone();
-        let mut finding = told::finding(failure, &self.tested.passing, &mut self.places, &modules);
-        finding.schedule = Some(self.write(failure)?);
+        let mut finding = told::finding(failure, &self.tested.passing, &mut self.places, &self.runs.modules);
+        finding.kind = kind(failure.kind);
+        finding.schedule = Some(self.write(failure, None)?);
         finding.notes.push("a traced run, in which nobody was preempted, came to this".into());
         Ok(finding)
     }
 
-    fn confirmed(&mut self, c: &Consequence) -> Result<Finding> {
-        let modules = self.runs.modules.clone();
-        let mut finding = told::finding(&c.failure, &self.tested.passing, &mut self.places, &modules);
+    fn confirmed(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
+        let mut finding =
+            told::finding(&c.failure, &self.tested.passing, &mut self.places, &self.runs.modules);
         finding.confidence = Confidence::Confirmed;
         finding.kind = kind(c.failure.kind);
-        finding.schedule = Some(self.write(&c.failure)?);
-        if let Some(i) = c.suspects.first() {
-            let because = self.because(&self.analysed.suspects[*i].clone());
-            finding.message = format!("{}: {because}", finding.message);
+        finding.schedule = Some(self.write(&c.failure, c.check.as_ref())?);
+        let by_verdict = self.tested.verdicts.iter().position(|v| *v == Verdict::Confirmed(i));
+        if let Some(s) = by_verdict.or(c.suspects.first().copied()).map(|i| &self.analysed.suspects[i]) {
+            let (what, because) = (self.what(&c.failure, &finding), self.because(s));
+            finding.message = format!("{what}: {because}");
+            let own = finding.accesses.len();
+            finding.accesses.extend(self.ends(s));
+            self.deeds(&mut finding, s, own);
         }
         if !c.again {
             finding.notes.push(
@@ -82,6 +98,93 @@ impl Teller<'_> {
             );
         }
         Ok(finding)
+    }
+
+    /// A suspect that could neither be made to happen nor be ruled out.
+    fn suspected(&mut self, s: &Suspect) -> Finding {
+        let site = self.analysed.kind(s).unwrap_or(SiteKind::Memory);
+        let place = s.site.and_then(|i| self.analysed.sites.pc(i)).map(|pc| self.place_of(pc + 1));
+        let at = place.map_or(String::new(), |p| format!(" at {p}"));
+        let callee = s.site.and_then(|i| self.analysed.sites.site(i)?.0.callee.clone());
+        let by = callee.map_or(String::new(), |c| format!(" ({c})"));
+        let (kind, what) = match site {
+            SiteKind::Assert => (Kind::Assertion, format!("an assertion{by}{at} can fail")),
+            SiteKind::Error => (Kind::ErrorMessage, format!("an error message{by}{at} can appear")),
+            SiteKind::Output => (Kind::Output, format!("the output{by}{at} can be wrong or missing")),
+            SiteKind::Loop => (Kind::Hang, format!("the loop{at} can go on for ever")),
+            SiteKind::Memory if matches!(s.instead, Instead::Freed(_)) => {
+                (Kind::UseAfterFree, "freed memory can be accessed".into())
+            }
+            SiteKind::Memory => (Kind::Crash, format!("the pointer used{at} can be wrong")),
+            SiteKind::Invariant => {
+                let i = s.site.unwrap_or(FIRST_INVARIANT).saturating_sub(FIRST_INVARIANT) as usize;
+                let text = self.analysed.guards.get(i).map_or("", |g| g.text.as_str());
+                (Kind::Invariant, format!("`{text}`, which held in all training runs, can fail to hold"))
+            }
+        };
+        let message = format!("{what}: {}", self.because(s));
+        let mut finding = Finding::new(kind, Confidence::Suspected, message);
+        finding.accesses = self.ends(s);
+        if !self.args.no_test {
+            finding.notes.push("no execution has shown it, and not all have been made".into());
+        }
+        finding
+    }
+
+    /// The read, and the write or release that it could come after.
+    fn ends(&mut self, s: &Suspect) -> Vec<Access> {
+        let mut ends = vec![self.end(&s.read, Op::Read)];
+        match s.instead {
+            Instead::Write(w) => ends.push(self.end(&w, Op::Write)),
+            Instead::Freed(f) => ends.push(self.end(&f, Op::Free)),
+            Instead::Initial => {}
+        }
+        ends
+    }
+
+    fn end(&mut self, point: &Point, op: Op) -> Access {
+        let op = match (op, point.cell.atomic) {
+            (Op::Read, true) => Op::AtomicRead,
+            (Op::Write, true) => Op::AtomicWrite,
+            (op, _) => op,
+        };
+        let pc = pc_of(&self.runs.modules, point.site);
+        let stack = pc.map(|pc| self.places.stack(&self.runs.modules, &[pc])).unwrap_or_default();
+        let thread = if point.thread() == 0 { "T0 (main)".into() } else { format!("T{}", point.thread()) };
+        Access { op, size: point.cell.size.into(), thread, locks: Vec::new(), lock: None, stack }
+    }
+
+    /// What the two ends did in the traced run, for the table's captions.
+    fn deeds(&self, finding: &mut Finding, s: &Suspect, own: usize) {
+        let Some(table) = &mut finding.interleaving else { return };
+        table.deeds.resize(own, String::new());
+        let size = s.read.cell.size;
+        table.deeds.push(format!("read {} in the traced run", value(s.read.cell.value, size)));
+        match s.instead {
+            Instead::Write(w) => table.deeds.push(format!("wrote {}", value(w.cell.value, w.cell.size))),
+            Instead::Freed(_) => table.deeds.push("freed it".into()),
+            Instead::Initial => {}
+        }
+    }
+
+    /// ``assertion `url != 0` at ui.c:57 can fail``.
+    fn what(&self, failure: &Failure, finding: &Finding) -> String {
+        let sentence = &failure.facts.sentence;
+        let place = finding.accesses.first().and_then(|a| raddle_finding::place::place(&a.stack));
+        let at = place.and_then(|f| {
+            let (file, line) = (f.file.as_deref()?, f.line?);
+            Some(format!(" at {}:{line}", file.rsplit('/').next().unwrap_or(file)))
+        });
+        let at = at.unwrap_or_default();
+        let assertion = sentence.split_once(" failed").map(|(a, _)| a).filter(|a| a.starts_with("assertion"));
+        match (failure.kind, assertion) {
+            (Kind::Assertion, Some(assertion)) => format!("{assertion}{at} can fail"),
+            (Kind::Crash | Kind::UseAfterFree | Kind::DoubleFree | Kind::Assertion, _) => {
+                format!("{sentence}{at}")
+            }
+            (Kind::Hang | Kind::Livelock | Kind::Starvation, _) => format!("the program can hang{at}"),
+            _ => sentence.clone(),
+        }
     }
 
     /// `ui.c:55 may read NULL written by loader.c:31`.
@@ -96,7 +199,13 @@ impl Teller<'_> {
     }
 
     fn place(&mut self, point: &Point) -> String {
-        let Some(pc) = pc_of(&self.runs.modules, point.site) else { return "somewhere".into() };
+        match pc_of(&self.runs.modules, point.site) {
+            Some(pc) => self.place_of(pc),
+            None => "somewhere".into(),
+        }
+    }
+
+    fn place_of(&mut self, pc: u64) -> String {
         let frames = self.places.stack(&self.runs.modules, &[pc]);
         let Some(frame) = raddle_finding::place::place(&frames) else { return format!("{pc:#x}") };
         match (&frame.file, frame.line) {
@@ -109,7 +218,7 @@ impl Teller<'_> {
     }
 
     /// Writes the file to replay. Gives its name.
-    fn write(&self, failure: &Failure) -> Result<String> {
+    fn write(&self, failure: &Failure, check: Option<&Check>) -> Result<String> {
         let recipe = &self.tested.recipe;
         let head = Head {
             format: schedule::FORMAT.into(),
@@ -130,6 +239,7 @@ impl Teller<'_> {
                 usual_status: self.runs.usual.status,
                 usual_panics: self.runs.usual.panics,
                 usual_output: None,
+                check: check.cloned(),
             },
         };
         let text = Schedule { head, steps: failure.trace.steps.clone() }.write();
@@ -137,14 +247,19 @@ impl Teller<'_> {
         Ok(write_new(&self.args.schedules_to, &name, &text)?.display().to_string())
     }
 
-    fn add_stats(&self, report: &mut Report, begun: Instant) {
+    fn add_stats(&self, report: &mut Report, clock: &Phases) {
         let count = |f: &dyn Fn(&Verdict) -> bool| {
             Stat::from(self.tested.verdicts.iter().filter(|v| f(v)).count() as u64)
         };
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
-        add("seconds", Stat::Float(begun.elapsed().as_secs_f64()));
-        add("sites", Stat::from(self.analysed.sites.count() as u64));
+        add("seconds", Stat::Float(clock.begun.elapsed().as_secs_f64()));
+        add("seconds_traced", Stat::Float(clock.traced));
+        add("seconds_static", Stat::Float(clock.static_half));
+        add("seconds_analysed", Stat::Float(clock.analysed));
+        add("seconds_tested", Stat::Float(clock.tested));
+        add("sites", Stat::from((self.analysed.sites.count() + self.analysed.guards.len()) as u64));
         add("critical_reads", Stat::from(self.analysed.sites.critical_reads() as u64));
+        add("invariants", Stat::from(self.analysed.guards.len() as u64));
         add("suspects", Stat::from(self.analysed.suspects.len() as u64));
         add("suspects_confirmed", count(&|v| matches!(v, Verdict::Confirmed(_))));
         add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));
@@ -155,7 +270,6 @@ impl Teller<'_> {
         add("trace_events", Stat::from(self.analysed.events));
         add("trace_bytes", Stat::from(self.runs.runs.iter().map(|r| r.bytes).sum::<u64>()));
         add("accesses", Stat::from(self.runs.runs.iter().map(|r| r.accesses).sum::<u64>()));
-        let _ = self.modules();
     }
 }
 
@@ -184,7 +298,7 @@ fn word(kind: Kind) -> &'static str {
 /// A value as its reader would write it.
 fn value(value: u64, size: u8) -> String {
     match (value, size) {
-        (0, 8) => "NULL or 0".into(),
+        (0, 8) => "NULL".into(),
         (v, 8) if v > 1 << 32 => format!("{v:#x}"),
         (v, 4) => (v as u32 as i32).to_string(),
         (v, _) => v.to_string(),
@@ -198,7 +312,7 @@ mod tests {
     #[test]
     fn values_are_written_as_their_reader_would() {
         assert_eq!(value(0xffff_ffff, 4), "-1");
-        assert_eq!(value(0, 8), "NULL or 0");
+        assert_eq!(value(0, 8), "NULL");
         assert_eq!(value(0x7a00_0000_0010, 8), "0x7a0000000010");
         assert_eq!(value(3, 1), "3");
     }

@@ -44,6 +44,9 @@ pub struct Runs {
 /// The room for one trace. The file is sparse.
 const ROOM: u64 = 1 << 30;
 
+/// The first runs, whose order of threads is not random.
+pub const PLAIN: usize = 3;
+
 fn tails(n: u32) -> impl Iterator<Item = Tail> {
     let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
     // Random priorities, and no point at which they change.

@@ -63,6 +63,10 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Search")]
     pub seed: u64,
 
+    /// Explore a test program as one, not each of its tests by itself
+    #[arg(long, help_heading = "Search")]
+    pub whole: bool,
+
     /// Go on after a failure, and report each once
     #[arg(long, help_heading = "Search")]
     pub keep_going: bool,

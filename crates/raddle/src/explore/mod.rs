@@ -4,6 +4,7 @@
 //! `raddle-explore`; what takes control of the threads is the runtime; this is what brings them together.
 //!
 //! ```text
+//! cases       the tests of a test program, each explored by itself
 //! first_runs  under the race detector: racy accesses become scheduling points
 //! look        the other accesses to the same variables
 //! worker      the target in a process, orders in, traces out
@@ -18,6 +19,7 @@
 //! ```
 
 pub mod args;
+mod cases;
 pub mod crew;
 mod first_runs;
 mod held;
@@ -49,6 +51,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use raddle_binary::Module;
 use raddle_explore::Limits;
+use raddle_finding::Report;
 use raddle_wire::explore::flag;
 
 use crate::install::Runtime;
@@ -77,34 +80,42 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let folder = &args.search.schedules_to;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let recipe = recipe(&args, program, runtime);
+    interrupt::watch();
+    let notes = Notes::default();
+    let report = match cases::of(&args, &recipe) {
+        Some(cases) => cases::explore_each(&args, &recipe, &cases, &notes)?,
+        None => explore(&args, recipe, args.search.limit(), &notes)?,
+    };
+    settler.settle(report, crate::exit::CLEAN)
+}
+
+/// One search, of what `recipe` starts, in at most so many seconds.
+fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
-    let mut recipe = recipe(&args, program, runtime);
     let build_id = build_id(&recipe.program.path);
     // Where older values can be read, which of them is a choice that an operation must be there for.
     if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc {
         recipe.quiet = Module::open(&recipe.program.path).map(|m| m.quiet_sites()).unwrap_or_default();
     }
-    let resume_file = resume::path(folder, &outcome::program_name(&recipe));
+    let resume_file = resume::path(&args.search.schedules_to, &outcome::program_name(&recipe));
     let saved = match args.search.resume {
         true => Some(Saved::read(&resume_file, &build_id)?),
         false => None,
     };
-    interrupt::watch();
-    let notes = Notes::default();
-    let limit = Duration::from_secs_f64(args.search.limit().min(1e9));
+    let limit = Duration::from_secs_f64(seconds.min(1e9));
     let mut clock = Clock::new(limit);
-    let (seen, search) = prepare(&args, &mut recipe, saved, &clock)?;
+    let (seen, search) = prepare(args, &mut recipe, saved, &clock)?;
     // However slow the first runs were, half of the time is the search's.
     clock.leave(limit / 2);
 
     let search = Mutex::new(search);
-    let recipe = watched(&search, &recipe, args.search.jobs as usize, &notes, &clock)?;
+    let recipe = watched(&search, &recipe, args.search.jobs as usize, notes, &clock)?;
     let search = search.into_inner().unwrap_or_else(|e| e.into_inner());
 
     anyhow::ensure!(
         search.schedules > 0 || search.alone || interrupt::came(),
-        "no schedule came to its end in {} s: give it more time with --seconds",
-        args.search.limit()
+        "no schedule came to its end in {seconds} s: give it more time with --seconds"
     );
     if recipe.flags & flag::PLAIN != 0 {
         notes.say(&format!(
@@ -116,8 +127,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     let results = Results { recipe, search, build_id, notes, seconds: begun.elapsed().as_secs_f64() };
     results.keep_for_later(&resume_file, args.search.resume)?;
-    let report = results.report(&args, seen.races)?;
-    settler.settle(report, crate::exit::CLEAN)
+    results.report(args, seen.races)
 }
 
 /// Each execution is a process whose threads are the system's.

@@ -45,7 +45,8 @@ fn failure(e: &Execution<'_>, kind: Kind, what: u32, sentence: String, seen: See
         Seen::Leak(leak) => leak.thread as u16,
         Seen::Output => 0,
     };
-    let facts = Facts { sentence, thread, address: 0, ends: Vec::new(), seen: Some(seen) };
+    let stacks = e.stacks.to_vec();
+    let facts = Facts { sentence, thread, address: 0, ends: Vec::new(), stacks, seen: Some(seen) };
     Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0, flags: 0 }
 }
 

@@ -24,12 +24,12 @@ use crate::report::args::Format;
 /// How long one failure may be shrunk.
 const SHRINK: Duration = Duration::from_secs(10);
 
-pub struct Results {
+pub struct Results<'a> {
     /// As it was at the end.
     pub recipe: Recipe,
     pub search: Search,
     pub build_id: String,
-    pub notes: Notes,
+    pub notes: &'a Notes,
     pub seconds: f64,
 }
 
@@ -38,7 +38,7 @@ pub fn program_name(recipe: &Recipe) -> String {
     recipe.program.path.file_name().map_or("program".into(), |n| n.to_string_lossy().into_owned())
 }
 
-impl Results {
+impl Results<'_> {
     /// Keeps an interrupted search; one that is done leaves nothing behind.
     pub fn keep_for_later(&self, path: &Path, resumed: bool) -> Result<()> {
         let exhausted = self.search.strategy.progress().exhausted;
@@ -86,11 +86,12 @@ impl Results {
             if crew.as_ref().is_none_or(|c| (c.recipe().flags ^ failure.flags) & flag::ALL_DATA != 0) {
                 let flags = self.recipe.flags | failure.flags;
                 let recipe = Recipe { slots: 1, flags, ..self.recipe.clone() };
-                crew.replace(Crew::new(recipe, &self.notes, &never)).into_iter().for_each(Crew::stop);
+                crew.replace(Crew::new(recipe, self.notes, &never)).into_iter().for_each(Crew::stop);
             }
             let Some(crew) = &mut crew else { continue };
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
+            let small = shrink::with_stacks(small, crew.recipe(), self.notes);
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
             let path = self.write(&small, &args.search.schedules_to)?;
             finding.schedule = Some(path.display().to_string());
@@ -163,6 +164,7 @@ impl Results {
                 usual_status: self.search.usual.status,
                 usual_panics: self.search.usual.panics,
                 usual_output: self.search.usual.output.map(|hash| format!("{hash:x}")),
+                check: None,
             },
         };
         let text = Schedule { head, steps: small.failure.trace.steps.clone() }.write();

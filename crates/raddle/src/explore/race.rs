@@ -85,9 +85,9 @@ fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>)
     let late: Vec<usize> = (mid..end.max(mid)).filter(|i| ours(&steps[*i])).take(ROWS).collect();
     let preempts = |i: &usize| steps[*i].flags.has(StepFlags::PREEMPTION);
     let mut rows = Rows::default();
-    early.iter().for_each(|i| rows.add(words, &steps[*i], preempts(i)));
+    early.iter().for_each(|i| rows.add(words, steps, *i, preempts(i)));
     push(&mut rows, before, name, words);
-    late.iter().for_each(|i| rows.add(words, &steps[*i], preempts(i)));
+    late.iter().for_each(|i| rows.add(words, steps, *i, preempts(i)));
     push(&mut rows, now, name, words);
     let threads = rows.threads.iter().map(|t| words.thread(*t)).collect();
     Interleaving { threads, rows: rows.rows, ..Interleaving::default() }

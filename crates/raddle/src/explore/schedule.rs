@@ -22,6 +22,8 @@ use raddle_explore::{Choice, Op, OpKind, Step, ThreadId};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::conseq::check::Check;
+
 pub const FORMAT: &str = "raddle.schedule";
 pub const VERSION: u32 = 1;
 
@@ -76,6 +78,9 @@ pub struct Expected {
     /// A hash of what the program usually prints, hexadecimal.
     #[serde(default)]
     pub usual_output: Option<String>,
+    /// Of `conseq`: what an execution that ends well shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use raddle_explore::shrink::{self, Shrunk};
-use raddle_explore::{Order, Outcome, Trace};
+use raddle_explore::{Order, Outcome, Step, Trace};
 use raddle_finding::Kind;
+use raddle_wire::explore::flag;
 
-use super::crew::Crew;
+use super::crew::{Crew, Notes};
 use super::verdict::{Failure, Usual, judge};
+use super::worker::Recipe;
 
 /// What became of a failure.
 pub struct Small {
@@ -58,6 +60,34 @@ pub fn shrink(
         failure: again.map_or(failure, |f| Failure { after, flags, ..f }),
         fewest: shrunk.fewest_preemptions && in_time,
     })
+}
+
+/// The same failure once more, for where each step was called from.
+pub fn with_stacks(mut small: Small, recipe: &Recipe, notes: &Notes) -> Small {
+    if !small.again || !worth_it(&small.failure) {
+        return small;
+    }
+    let flags = recipe.flags | small.failure.flags | flag::STACKS;
+    let never = || false;
+    let mut crew = Crew::new(Recipe { slots: 1, flags, ..recipe.clone() }, notes, &never);
+    crew.post(Order::replay(small.failure.trace.view().choices()));
+    let mut stacks = Vec::new();
+    while crew.in_flight() > 0 {
+        let turn = crew.turn(&mut |_, e| {
+            let steps = e.steps.iter().zip(&small.failure.trace.steps);
+            let alike = |(a, b): &(&Step, &Step)| {
+                (a.thread, a.op.kind(), a.op.site) == (b.thread, b.op.kind(), b.op.site)
+            };
+            // Of what comes out otherwise nothing is known.
+            stacks = e.stacks[..steps.take_while(alike).count().min(e.stacks.len())].to_vec();
+        });
+        if turn.is_err() {
+            break;
+        }
+    }
+    crew.stop();
+    small.failure.facts.stacks = stacks;
+    small
 }
 
 /// Not those of which each execution takes long.

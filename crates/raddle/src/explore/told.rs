@@ -28,6 +28,7 @@ const ORDERINGS: usize = 4;
 pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, modules: &[Mapped]) -> Finding {
     let steps = &failure.trace.steps;
     let mut words = Words::new(places, modules, steps);
+    words.stacks = &failure.facts.stacks;
     let compared = passing.iter().filter(|t| t.divergence.is_none()).map(Trace::view);
     let candidates: Vec<_> = compared.collect();
     let explanation = explain::nearest(failure.trace.view(), candidates.iter().copied())
@@ -172,19 +173,19 @@ impl Teller<'_> {
         if matches!(self.failure.kind, Kind::UseAfterFree | Kind::DoubleFree)
             && let Some(free) = self.free()
         {
-            let stack = words.frames(free.op.site);
-            finding.accesses.push(self.access(words, free.thread, Deed::Free, stack));
+            let stack = words.frames_of(free);
+            finding.accesses.push(self.access(words, self.steps[free].thread, Deed::Free, stack));
             deeds.push("freed the block".into());
         }
     }
 
     /// Who freed the block that the failure is about. The last step of a double free is the second.
-    fn free(&self) -> Option<&Step> {
+    fn free(&self) -> Option<usize> {
         let address = self.failure.facts.address;
-        let covers = |s: &&Step| {
+        let covers = |s: &Step| {
             s.op.kind() == OpKind::Free && s.op.object <= address && address < s.op.other.max(s.op.object + 1)
         };
-        self.steps.iter().find(covers)
+        self.steps.iter().position(covers)
     }
 
     /// The objects that the failure is about.
@@ -220,7 +221,7 @@ impl Teller<'_> {
         let mut before = None;
         for i in shown {
             let preempted = before.is_some_and(|b: usize| (b + 1..=i).any(preempts));
-            rows.add(words, &self.steps[i], preempted);
+            rows.add(words, self.steps, i, preempted);
             before = Some(i);
         }
         self.last_rows(words, &mut rows);
@@ -252,7 +253,7 @@ impl Teller<'_> {
     fn orderings(&self, words: &mut Words<'_>, finding: &mut Finding) {
         for ordering in self.explanation.orderings.iter().take(ORDERINGS) {
             let mut side = |at: &explain::At| {
-                let place = words.place(&at.op).map_or(String::new(), |p| format!(" ({p})"));
+                let place = words.place_of(at.thread, &at.op).map_or(String::new(), |p| format!(" ({p})"));
                 format!("{} {}{place}", words.thread(at.thread), words.op(&at.op))
             };
             let (first, then) = (side(&ordering.first), side(&ordering.then));
@@ -264,7 +265,7 @@ impl Teller<'_> {
     fn stale_reads(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let stale = self.steps.iter().filter(|s| s.is_value() && s.op.other != 0 && s.value != 0);
         for step in stale.take(ORDERINGS) {
-            let place = words.place(&step.op).map_or(String::new(), |p| format!(" ({p})"));
+            let place = words.place_of(step.thread, &step.op).map_or(String::new(), |p| format!(" ({p})"));
             let (who, what) = (words.thread(step.thread), words.step(step));
             finding
                 .notes
@@ -280,8 +281,7 @@ impl Teller<'_> {
         });
         for h in &self.held {
             let label = words.lock(h.lock);
-            let taken =
-                Taken { thread: words.thread(h.thread), stack: words.frames(self.steps[h.step].op.site) };
+            let taken = Taken { thread: words.thread(h.thread), stack: words.frames_of(h.step) };
             match finding.locks.iter_mut().find(|l| l.label == label) {
                 Some(lock) => lock.taken.push(taken),
                 None => {
@@ -300,7 +300,7 @@ pub(super) fn introduce_threads(
     finding: &mut Finding,
     runs: &dyn Fn(ThreadId) -> bool,
 ) {
-    for step in steps.iter().filter(|s| s.op.kind() == OpKind::Create) {
+    for (i, step) in steps.iter().enumerate().filter(|(_, s)| s.op.kind() == OpKind::Create) {
         let thread = ThreadId(step.op.object as u16);
         let label = words.thread(thread);
         let in_table = finding.interleaving.as_ref().is_some_and(|i| i.threads.contains(&label));
@@ -311,7 +311,7 @@ pub(super) fn introduce_threads(
             label,
             name: None,
             created_by: Some(words.thread(step.thread)),
-            stack: words.frames(step.op.site),
+            stack: words.frames_of(i),
             running: runs(thread),
         });
     }
@@ -339,7 +339,9 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub fn add(&mut self, words: &mut Words<'_>, step: &Step, preempts: bool) {
+    /// Step `i` of those that are told.
+    pub fn add(&mut self, words: &mut Words<'_>, steps: &[Step], i: usize, preempts: bool) {
+        let step = &steps[i];
         let key = (step.thread, step.op.site, step.op.kind());
         if self.last == Some(key)
             && !preempts
@@ -348,7 +350,7 @@ impl Rows {
             row.times += 1;
             return;
         }
-        let (text, frame) = (words.step(step), words.frame(&step.op));
+        let (text, frame) = (words.step(step), words.frame_of(i));
         self.push(step.thread, text, frame, preempts);
         self.last = Some(key);
     }
@@ -386,7 +388,14 @@ mod tests {
     }
 
     fn failure(kind: Kind, steps: Vec<Step>, ends: Vec<End>) -> Failure {
-        let facts = Facts { sentence: "it fails".into(), thread: 1, address: 0, ends, seen: None };
+        let facts = Facts {
+            sentence: "it fails".into(),
+            thread: 1,
+            address: 0,
+            ends,
+            stacks: Vec::new(),
+            seen: None,
+        };
         Failure { kind, what: 1, facts, trace: trace(steps), after: 1, flags: 0 }
     }
 
@@ -449,10 +458,11 @@ mod tests {
     fn the_same_step_again_is_counted() {
         let mut rows = Rows::default();
         let (mut places, again) = (Places::new(), step(2, OpKind::Yield, 0));
-        let mut words = Words::new(&mut places, &[], &[]);
-        rows.add(&mut words, &again, false);
-        rows.add(&mut words, &again, false);
-        rows.add(&mut words, &step(1, OpKind::Yield, 0), true);
+        let steps = [again, again, step(1, OpKind::Yield, 0)];
+        let mut words = Words::new(&mut places, &[], &steps);
+        rows.add(&mut words, &steps, 0, false);
+        rows.add(&mut words, &steps, 1, false);
+        rows.add(&mut words, &steps, 2, true);
         assert_eq!(rows.threads, [ThreadId(1), ThreadId(2)]);
         let got: Vec<_> = rows.rows.iter().map(|r| (r.thread, r.times, r.preempts)).collect();
         assert_eq!(got, [(1, 2, false), (0, 1, true)]);

@@ -5,7 +5,7 @@
 
 use raddle_explore::{OpKind, Outcome, Step, Trace};
 use raddle_finding::Kind;
-use raddle_wire::explore::{End, outcome};
+use raddle_wire::explore::{End, Stack, outcome};
 
 use super::crew::{in_words, signal_name};
 use super::monitors::{self, Seen};
@@ -35,6 +35,8 @@ pub struct Facts {
     pub thread: u16,
     pub address: u64,
     pub ends: Vec<End>,
+    /// Where each step was called from; none: that was not asked for.
+    pub stacks: Vec<Stack>,
     /// What a monitor saw, if it was one that was asked for.
     pub seen: Option<Seen>,
 }
@@ -211,6 +213,7 @@ impl Failure {
             thread: if finished { e.slot.thread as u16 } else { last },
             address: e.slot.address,
             ends: ends(e).to_vec(),
+            stacks: e.stacks.to_vec(),
             seen: None,
         };
         Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0 })
@@ -295,7 +298,7 @@ pub mod tests {
         // SAFETY: the memory is one slot's, and used here only.
         let slot = unsafe { parts(&header, memory.as_mut_ptr().cast()) }.slot;
         set(slot);
-        then(Execution { slot, steps: &[], wide: &[], ending: Ending::Finished, watched: None })
+        then(Execution { slot, steps: &[], wide: &[], stacks: &[], ending: Ending::Finished, watched: None })
     }
 
     pub fn exits(status: u64, panics: u32) -> impl FnOnce(&mut Slot) {

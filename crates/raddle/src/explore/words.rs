@@ -5,6 +5,7 @@ use std::path::Path;
 
 use raddle_explore::{Op, OpKind, Step, TIMER_STEP, TIMERS, ThreadId};
 use raddle_finding::Frame;
+use raddle_wire::explore::Stack;
 
 use crate::places::{Mapped, Places};
 
@@ -12,6 +13,9 @@ use crate::places::{Mapped, Places};
 pub struct Words<'a> {
     pub places: &'a mut Places,
     pub modules: &'a [Mapped],
+    steps: &'a [Step],
+    /// Where each of these steps was called from, as far as that is known.
+    pub stacks: &'a [Stack],
     threads: HashMap<u16, String>,
     /// Locks in the order in which they are first met.
     locks: Vec<u64>,
@@ -23,9 +27,9 @@ pub struct Words<'a> {
 const HEAP: std::ops::Range<u64> = 0x7a00_0000_0000..0x7e00_0000_0000;
 
 impl<'a> Words<'a> {
-    pub fn new(places: &'a mut Places, modules: &'a [Mapped], steps: &[Step]) -> Words<'a> {
-        let mut words =
-            Words { places, modules, threads: HashMap::new(), locks: Vec::new(), blocks: Vec::new() };
+    pub fn new(places: &'a mut Places, modules: &'a [Mapped], steps: &'a [Step]) -> Words<'a> {
+        let (threads, locks, blocks) = (HashMap::new(), Vec::new(), Vec::new());
+        let mut words = Words { places, modules, steps, stacks: &[], threads, locks, blocks };
         words.threads.insert(0, "T0 (main)".into());
         for step in steps.iter().filter(|s| s.op.kind() == OpKind::Start) {
             let name = words.start_function(&step.op);
@@ -59,6 +63,33 @@ impl<'a> Words<'a> {
         self.places.stack(self.modules, &[pc])
     }
 
+    /// The frames of step `i`: its callers too, where they are known.
+    pub fn frames_of(&mut self, i: usize) -> Vec<Frame> {
+        match self.stacks.get(i) {
+            Some(stack) if stack[0] != 0 => {
+                let n = stack.iter().position(|pc| *pc == 0).unwrap_or(stack.len());
+                self.stack(&stack[..n])
+            }
+            _ => self.frames(self.steps[i].op.site),
+        }
+    }
+
+    /// The frame that stands for step `i`.
+    pub fn frame_of(&mut self, i: usize) -> Option<Frame> {
+        let op = self.steps[i].op;
+        if op.kind() == OpKind::Start || !self.stacks.get(i).is_some_and(|s| s[0] != 0) {
+            return self.frame(&op);
+        }
+        let frames = self.frames_of(i);
+        let user = frames.iter().find(|f| raddle_finding::place::is_user_code(f)).cloned();
+        user.or_else(|| self.frame(&op))
+    }
+
+    /// The step, if it is one of those that are told.
+    pub fn index_of(&self, thread: ThreadId, op: &Op) -> Option<usize> {
+        self.steps.iter().position(|s| s.thread == thread && s.op == *op)
+    }
+
     /// The frame that stands for an operation: the innermost that the reader wrote.
     pub fn frame(&mut self, op: &Op) -> Option<Frame> {
         if op.kind() == OpKind::Start {
@@ -76,6 +107,18 @@ impl<'a> Words<'a> {
     /// `transfer src/bank.c:12`, for a sentence.
     pub fn place(&mut self, op: &Op) -> Option<String> {
         let frame = self.frame(op)?;
+        Self::in_words(frame)
+    }
+
+    /// The same of a thread's step.
+    pub fn place_of(&mut self, thread: ThreadId, op: &Op) -> Option<String> {
+        match self.index_of(thread, op) {
+            Some(i) => self.frame_of(i).and_then(Self::in_words),
+            None => self.place(op),
+        }
+    }
+
+    fn in_words(frame: Frame) -> Option<String> {
         let file = Path::new(frame.file.as_deref()?).file_name()?.to_string_lossy().into_owned();
         Some(format!("{} {file}:{}", frame.function.unwrap_or_default(), frame.line?).trim_start().to_owned())
     }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use raddle_explore::{Order, Outcome, Step, Trace, TraceView};
 use raddle_wire::config::{self, Config, Mode};
-use raddle_wire::explore::{self, Header, Parts, Slot, status};
+use raddle_wire::explore::{self, Header, Parts, Slot, Stack, status};
 use rustix::thread::futex;
 
 use super::watch::{Watch, Watched};
@@ -88,6 +88,8 @@ pub struct Execution<'a> {
     pub slot: &'a Slot,
     pub steps: &'a [Step],
     pub wide: &'a [u64],
+    /// Where each step was called from, if that was asked for.
+    pub stacks: &'a [Stack],
     pub ending: Ending,
     /// What else was asked for.
     pub watched: Option<&'a Watched>,
@@ -338,13 +340,21 @@ impl Worker {
 
     /// The oldest order, and what has become of it so far.
     pub fn oldest(&self, ending: Ending) -> Option<(&Order, Execution<'_>)> {
-        let Parts { slot, steps, wide, .. } = self.parts(0);
+        let Parts { slot, steps, wide, stacks, .. } = self.parts(0);
         let (n, w) = ((slot.steps as usize).min(steps.len()), (slot.wide as usize).min(wide.len()));
         let died = slot.outcome == explore::outcome::NONE && ending == Ending::Finished;
         let ending = if died { Ending::Died(None) } else { ending };
+        let stacks = &stacks[..n.min(stacks.len())];
         Some((
             self.orders.front()?,
-            Execution { slot, steps: &steps[..n], wide: &wide[..w], ending, watched: self.watched.as_ref() },
+            Execution {
+                slot,
+                steps: &steps[..n],
+                wide: &wide[..w],
+                stacks,
+                ending,
+                watched: self.watched.as_ref(),
+            },
         ))
     }
 

@@ -22,7 +22,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::{Report, Stat};
+use raddle_wire::explore::flag;
 
+use crate::conseq::check::Check;
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::schedule::Schedule;
 use crate::explore::told;
@@ -90,14 +92,14 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         runtime: Runtime::open()?,
         folder: Some(folder),
         environment: environment.map(|(k, v)| (k.clone(), v.clone())).collect(),
-        flags: head.flags | if args.os_threads { crate::explore::OS_THREADS } else { 0 },
+        flags: head.flags | flag::STACKS | if args.os_threads { crate::explore::OS_THREADS } else { 0 },
         donors: head.donors,
         slots: 1,
         max_steps: head.max_steps.clamp(1, 10_000_000),
         points: schedule.points(),
         quiet: schedule.quiet(),
         patience: Duration::from_secs(u64::from(args.patience)),
-        watch: Watch::default(),
+        watch: head.expected.check.as_ref().map_or_else(Watch::default, Check::watch),
     })
 }
 
@@ -181,9 +183,17 @@ fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Ve
     let mut made = None;
     while made.is_none() && crew.in_flight() > 0 {
         crew.turn(&mut |_, e| {
-            let failure = Failure::wanted(&e, &usual, expected.number);
+            let mut failure = Failure::wanted(&e, &usual, expected.number);
+            let mut outcome = failure.as_ref().map_or(judge(&e, &usual).outcome, |f| f.trace.outcome);
+            if outcome == Outcome::Passed
+                && let (Some(check), Some(watched)) = (&expected.check, e.watched)
+                && check.shows(watched)
+            {
+                let shown = check.failure(&e);
+                outcome = shown.trace.outcome;
+                failure = Some(shown);
+            }
             let again = failure.as_ref().is_some_and(|f| f.kind.name() == expected.kind);
-            let outcome = failure.as_ref().map_or(judge(&e, &usual).outcome, |f| f.trace.outcome);
             made = Some(Made { trace: e.trace(outcome), failure, again });
         })?;
     }

@@ -154,6 +154,7 @@ fn decide() -> usize {
     let mut trace = s.serve.trace();
     let full = s.pilot.record(&view, &mut trace).is_err();
     s.serve.recorded(&trace);
+    s.serve.note_stack(next.index(), s.threads[next.index()].pc);
     if full || s.pilot.steps() >= s.serve.max_steps {
         fatal::ends(outcome::STEP_LIMIT, next.index());
     }

@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering::*;
 
 use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, Tail, TraceBuf};
 use raddle_wire::explore::{
-    ENDS, FRAMES, Header, Parts, Slot, cannot, flag, outcome, outside, parts, status,
+    ENDS, FRAMES, Header, Parts, Slot, Stack, cannot, flag, outcome, outside, parts, status,
 };
 
 use super::switch::{Context, jump, park, switch};
@@ -34,6 +34,7 @@ pub struct Serve {
     prefix: (*const Choice, usize),
     steps: (*mut raddle_explore::Step, usize),
     wide: (*mut u64, usize),
+    stacks: (*mut Stack, usize),
     len: usize,
     wide_len: usize,
     pub max_steps: u32,
@@ -83,6 +84,17 @@ impl Serve {
         let slot = self.slot();
         slot.steps = steps;
         slot.wide = wide;
+    }
+
+    /// Where the step that was recorded last comes from: thread `i`, at `pc`.
+    #[inline]
+    pub fn note_stack(&self, i: usize, pc: usize) {
+        if self.len.wrapping_sub(1) < self.stacks.1 {
+            let mut frames = [0; size_of::<Stack>() / 8];
+            threads::frames(i, pc, &mut frames);
+            // SAFETY: below the length; the order's memory.
+            unsafe { *self.stacks.0.add(self.len - 1) = frames };
+        }
     }
 
     /// Is the access whose probe returns to `pc` a scheduling point?
@@ -328,7 +340,7 @@ fn is_done() {
 fn execute() {
     let s = state();
     // SAFETY: the slot of the next order, as the header tells.
-    let Parts { slot, prefix, steps, wide } =
+    let Parts { slot, prefix, steps, wide, stacks } =
         unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) };
     slot.steps = 0;
     slot.wide = 0;
@@ -348,6 +360,7 @@ fn execute() {
     serve.prefix = (prefix.as_ptr(), (slot.prefix as usize).min(prefix.len()));
     serve.steps = (steps.as_mut_ptr(), steps.len());
     serve.wide = (wide.as_mut_ptr(), wide.len());
+    serve.stacks = (stacks.as_mut_ptr(), stacks.len());
     serve.slot = slot;
     (serve.len, serve.wide_len) = (0, 0);
     serve.max_steps = header().max_steps;

@@ -221,6 +221,7 @@ pub(super) fn choose_by(n: usize, o: Op) -> usize {
     // A full trace is noticed at the next step.
     let _ = s.pilot.record_value(o, n as u16, value, &mut trace);
     s.serve.recorded(&trace);
+    s.serve.note_stack(s.current, s.threads[s.current].pc);
     value as usize
 }
 

@@ -324,7 +324,7 @@ interpose! {
     }
     fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
-    } tsvd { tsvd_sync::joined(handle, real(handle, result)) } explore cancels {
+    } tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore cancels {
         match explore::threads::join(handle, Patience::Endless, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -338,7 +338,7 @@ interpose! {
     }
     fn pthread_tryjoin_np(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
-    } tsvd { tsvd_sync::joined(handle, real(handle, result)) } explore {
+    } tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore {
         match explore::threads::join(handle, Patience::None, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -352,7 +352,7 @@ interpose! {
     }
     fn pthread_timedjoin_np(handle: usize, result: *mut *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, until))
-    } tsvd { tsvd_sync::joined(handle, real(handle, result, until)) } explore cancels {
+    } tsvd { tsvd_sync::join(handle, || real(handle, result, until)) } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -366,7 +366,7 @@ interpose! {
     }
     fn pthread_clockjoin_np(handle: usize, result: *mut *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, clock, until))
-    } tsvd { tsvd_sync::joined(handle, real(handle, result, clock, until)) } explore cancels {
+    } tsvd { tsvd_sync::join(handle, || real(handle, result, clock, until)) } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {

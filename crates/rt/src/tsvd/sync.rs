@@ -98,13 +98,14 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
     }
 }
 
-/// A thread was joined.
-pub fn joined(handle: usize, result: c_int) -> c_int {
-    if is_wanted()
-        && result == 0
-        && let Some(number) = forget(handle)
-    {
-        with_core(|core, me| core.on_join(me, number, &mut Waiting));
+/// A join, of which `real` does the waiting. As soon as that has returned, the handle may be another thread's.
+pub fn join(handle: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let number = if is_wanted() { forget(handle) } else { None };
+    let result = real();
+    match number {
+        Some(number) if result == 0 => with_core(|core, me| core.on_join(me, number, &mut Waiting)),
+        Some(number) => remember(handle, number),
+        None => {}
     }
     result
 }

@@ -1,0 +1,66 @@
+//! What a function does with the memory that its pointer parameters lead to.
+
+use super::places::{ARGUMENTS, Place};
+use super::view::View;
+
+/// A store through a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Store {
+    pub(crate) index: u32,
+    /// The register that the pointer came in.
+    pub(crate) parameter: u8,
+    pub(crate) distance: i64,
+    pub(crate) size: u32,
+}
+
+/// A call that is given a parameter, or a pointer near to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HandedOn {
+    pub(crate) index: u32,
+    pub(crate) parameter: u8,
+    pub(crate) distance: i64,
+    /// The register that it is handed on in.
+    pub(crate) argument: u8,
+}
+
+/// The ways by which a function changes what it was given.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outlets {
+    pub(crate) stores: Vec<Store>,
+    pub(crate) handed_on: Vec<HandedOn>,
+}
+
+impl Outlets {
+    pub(super) fn of(view: &View) -> Self {
+        let mut outlets = Self::default();
+        for index in 0..view.function.len() as u32 {
+            if view.data().heights[index as usize].is_none() {
+                continue;
+            }
+            if view.is_call(index) {
+                outlets.add_call(view, index);
+                continue;
+            }
+            for (operand, place) in view.operands(index) {
+                let (true, Some(Place::Memory { form, .. })) = (operand.writes, place) else { continue };
+                let forms = view.data().forms.borrow();
+                if let Some((parameter, distance)) = forms.parameter(forms.form(form)) {
+                    outlets.stores.push(Store { index, parameter, distance, size: operand.size });
+                }
+            }
+        }
+        outlets
+    }
+
+    fn add_call(&mut self, view: &View, index: u32) {
+        let known =
+            view.callee(index).is_some_and(|callee| callee.probe().is_none() && callee.entry.is_some());
+        for argument in ARGUMENTS.into_iter().filter(|_| known) {
+            let form = view.form(index, argument);
+            let parameter = view.data().forms.borrow().parameter(&form);
+            if let Some((parameter, distance)) = parameter {
+                self.handed_on.push(HandedOn { index, parameter, distance, argument });
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What the traces have shown: invariants, and reads that could get another value.
+
+use std::collections::HashSet;
+
+use raddle_conseq::SiteKind;
+use raddle_conseq::event::{Event, What};
+use raddle_conseq::history::{History, Point, Read};
+use raddle_conseq::invariants::sample::variable;
+use raddle_conseq::invariants::{self, Memory, Samples, Term, Variable};
+use raddle_conseq::suspects::{self, Everything, Instead, Judge, Suspect};
+
+use super::check::Guard;
+use super::sites::Sites;
+use super::traced::Runs;
+use crate::explore::words::pc_of;
+use crate::places::{Mapped, Places};
+
+/// Invariants that are guarded, the most certain ones.
+const GUARDS: usize = 40;
+/// Sites from this number on are invariants.
+pub const FIRST_INVARIANT: u32 = 1 << 24;
+
+pub struct Analysed {
+    pub sites: Sites,
+    pub guards: Vec<Guard>,
+    pub suspects: Vec<Suspect>,
+    /// The program counters of all accesses to the memory that the suspects are about, sorted.
+    pub points: Vec<u64>,
+    pub events: u64,
+}
+
+impl Analysed {
+    /// The kind of a suspect's site; memory that is freed has no site of its own.
+    pub fn kind(&self, s: &Suspect) -> Option<SiteKind> {
+        match (s.site, s.instead) {
+            (Some(i), _) if i >= FIRST_INVARIANT => Some(SiteKind::Invariant),
+            (Some(i), _) => self.sites.site(i).map(|(site, _)| site.kind),
+            (None, Instead::Freed(_)) => Some(SiteKind::Memory),
+            (None, _) => None,
+        }
+    }
+}
+
+/// Error sites of the code, and those that the training runs have made.
+struct Both<'a> {
+    sites: &'a Sites,
+    guards: &'a [Guard],
+}
+
+impl Judge for Both<'_> {
+    fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<u32>> {
+        let mut found = self.sites.sites(read, value, history);
+        let x = variable(&read.point.cell).signed(value);
+        let nothing = Memory::default();
+        for (i, guard) in self.guards.iter().enumerate() {
+            // What a relation comes to depends on the moment; another value is reason enough to try.
+            let breaks = guard.invariant.shape.holds(x, &nothing) != Some(true);
+            if guard.invariant.site == read.point.site && breaks {
+                found.push(Some(FIRST_INVARIANT + i as u32));
+            }
+        }
+        found
+    }
+
+    fn sites_if_freed(&self, access: &Point) -> Vec<Option<u32>> {
+        self.sites.sites_if_freed(access)
+    }
+
+    fn is_loop(&self, site: u32) -> bool {
+        self.sites.is_loop(site)
+    }
+}
+
+/// Reads the traces. `all_reads`: critical reads off.
+pub fn analyse(runs: &Runs, sites: Sites, all_reads: bool, places: &mut Places) -> Analysed {
+    let correct = || runs.runs.iter().filter(|r| r.is_correct());
+    let guards =
+        if sites.wants(SiteKind::Invariant) && !all_reads { guards(runs, places) } else { Vec::new() };
+    let both = Both { sites: &sites, guards: &guards };
+    let judge: &dyn Judge = if all_reads { &Everything } else { &both };
+    let (mut all, mut points, mut events) = (Vec::<Suspect>::new(), Vec::new(), 0);
+    for run in correct() {
+        let history = History::of(&run.events, &|site| sites.waits(site));
+        events += history.events as u64;
+        for suspect in suspects::find(&history, judge).suspects {
+            let known = all.iter().any(|s| s.key() == suspect.key());
+            if !known && is_told(&suspect, &sites, &runs.modules, places) {
+                points.extend(accesses_to(&history, suspect.read.cell.address, &runs.modules));
+                all.push(suspect);
+            }
+        }
+    }
+    let about = all.iter().filter_map(|s| s.site?.checked_sub(FIRST_INVARIANT));
+    points.extend(about.flat_map(|i| guards[i as usize].accesses.iter().copied()));
+    points.sort_unstable();
+    points.dedup();
+    Analysed { sites, guards, suspects: all, points, events }
+}
+
+/// Not what goes wrong inside Rust's own library, which is instrumented with the program: if it matters it shows where that was
+/// called.
+fn is_told(suspect: &Suspect, sites: &Sites, modules: &[Mapped], places: &mut Places) -> bool {
+    suspect.site.and_then(|site| sites.pc(site)).is_none_or(|pc| is_own(modules, pc + 1, places))
+}
+
+fn is_own(modules: &[Mapped], pc: u64, places: &mut Places) -> bool {
+    let own = |f: &raddle_finding::Frame| f.file.as_deref().is_none_or(|file| !file.starts_with("/rustc/"));
+    places.frames(modules, pc).iter().any(own)
+}
+
+/// Where the memory at `address` is accessed.
+fn accesses_to(history: &History, address: u64, modules: &[Mapped]) -> Vec<u64> {
+    let granules = history.granules.iter().filter(|g| g.address == address & !7);
+    let sites = granules.flat_map(|g| {
+        let reads = g.reads.iter().map(|r| r.point.site);
+        reads.chain(g.writes.iter().map(|w| w.point.site))
+    });
+    sites.filter_map(|site| pc_of(modules, site)).collect()
+}
+
+/// The invariants of the training runs, with all that it takes to watch them.
+fn guards(runs: &Runs, places: &mut Places) -> Vec<Guard> {
+    let traces: Vec<&[Event]> =
+        runs.runs.iter().filter(|r| r.is_correct()).map(|r| r.events.as_slice()).collect();
+    let found = invariants::infer(&Samples::of(&traces));
+    let mut guards = Vec::new();
+    for invariant in found {
+        let Some(pc) = pc_of(&runs.modules, invariant.site) else { continue };
+        if guards.len() >= GUARDS {
+            break;
+        }
+        if !is_own(&runs.modules, pc, places) {
+            continue;
+        }
+        let mut accesses = sites_of(&traces, &invariant.variables(), &runs.modules);
+        accesses.push(pc);
+        let x = invariant.variable.map_or("the value read".into(), |v| name(v, places, &runs.modules));
+        let text = invariant.shape.told(&x, &mut |term| match term {
+            Term::Cell(v) => name(*v, places, &runs.modules),
+            Term::Sum(of) => format!("sum({}[])", array_name(of, places, &runs.modules)),
+        });
+        guards.push(Guard { invariant, text, accesses });
+    }
+    guards
+}
+
+/// Where these variables are accessed, in any of the traces.
+fn sites_of(traces: &[&[Event]], of: &[Variable], modules: &[Mapped]) -> Vec<u64> {
+    let granules: HashSet<u64> = of.iter().map(|v| v.address & !7).collect();
+    let mut sites: Vec<u32> = traces
+        .iter()
+        .flat_map(|t| t.iter())
+        .filter(|e| match e.what {
+            What::Read(cell) | What::Write { cell, .. } => granules.contains(&(cell.address & !7)),
+            _ => false,
+        })
+        .map(|e| e.site)
+        .collect();
+    sites.sort_unstable();
+    sites.dedup();
+    sites.into_iter().filter_map(|s| pc_of(modules, s)).collect()
+}
+
+fn name(v: Variable, places: &mut Places, modules: &[Mapped]) -> String {
+    places.global(modules, v.address).map_or_else(|| format!("{:#x}", v.address), |g| g.label())
+}
+
+fn array_name(of: &[Variable], places: &mut Places, modules: &[Mapped]) -> String {
+    let first = of.first().and_then(|v| places.global(modules, v.address));
+    first.map_or_else(|| "array".into(), |g| g.name)
+}

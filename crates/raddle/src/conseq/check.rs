@@ -1,0 +1,155 @@
+//! What an execution came to, where `explore` sees nothing wrong: something unusual printed, or an invariant that does not hold. A
+//! `.raddle` file carries it, so that a replay can tell whether it has come again.
+
+use raddle_conseq::event::Event;
+use raddle_conseq::invariants::Invariant;
+use raddle_explore::Outcome;
+use raddle_finding::Kind;
+use raddle_wire::trace::mode;
+use serde::{Deserialize, Serialize};
+
+use super::events;
+use super::printed::{Line, Printed, Stream, masked};
+use crate::explore::verdict::{Facts, Failure};
+use crate::explore::watch::{Traced, Watch, Watched};
+use crate::explore::worker::Execution;
+
+/// What to look for in an execution that ended well.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    Printed(Line),
+    Invariant(Guard),
+}
+
+/// An invariant, and what it takes to see whether it holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Guard {
+    pub invariant: Invariant,
+    /// In words.
+    pub text: String,
+    /// The program counters of all accesses to what it is about.
+    pub accesses: Vec<u64>,
+}
+
+/// Room for the accesses of one execution.
+const ROOM: u64 = 64 << 20;
+
+/// What has to be watched to see these.
+pub fn watch<'a>(guards: impl IntoIterator<Item = &'a Guard>) -> Watch {
+    let mut sites: Vec<u64> = guards.into_iter().flat_map(|g| g.accesses.iter().copied()).collect();
+    sites.sort_unstable();
+    sites.dedup();
+    let trace = (!sites.is_empty()).then_some(Traced { mode: mode::TABLE, sites, room: ROOM });
+    Watch { trace, output: true }
+}
+
+/// The events that were recorded of an execution.
+pub fn events(watched: &Watched) -> Vec<Event> {
+    events::of(watched.events().0).0
+}
+
+impl Check {
+    pub fn watch(&self) -> Watch {
+        match self {
+            Check::Printed(_) => watch([]),
+            Check::Invariant(guard) => watch([guard]),
+        }
+    }
+
+    /// Whether an execution shows it.
+    pub fn shows(&self, watched: &Watched) -> bool {
+        match self {
+            Check::Printed(line) => Printed::of(watched).shows(line),
+            Check::Invariant(guard) => guard.invariant.broken(&events(watched)).is_some(),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Check::Printed(line) if line.stream == Stream::Err => Kind::ErrorMessage,
+            Check::Printed(_) => Kind::Output,
+            Check::Invariant(_) => Kind::Invariant,
+        }
+    }
+
+    pub fn sentence(&self) -> String {
+        match self {
+            Check::Printed(line) => match (line.appears, &line.usually) {
+                (true, Some(usually)) => format!("`{}` is printed where `{usually}` usually is", line.text),
+                (true, None) => format!("`{}` is printed, which usually is not", line.text),
+                (false, _) => format!("`{}` is not printed, which usually is", line.text),
+            },
+            Check::Invariant(guard) => {
+                format!("`{}`, which held in all training runs, does not hold", guard.text)
+            }
+        }
+    }
+
+    /// The same for what a report would not tell apart. FNV-1a, 32 bits.
+    fn number(&self) -> u32 {
+        let text = match self {
+            Check::Printed(line) => format!("{:?} {} {}", line.stream, line.appears, masked(&line.text)),
+            Check::Invariant(guard) => format!("{:x} {}", guard.invariant.site, guard.text),
+        };
+        text.bytes().fold(0x811c_9dc5, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
+    }
+
+    /// The execution as a failure.
+    pub fn failure(&self, e: &Execution<'_>) -> Failure {
+        let what = self.number();
+        let facts = Facts {
+            sentence: self.sentence(),
+            thread: e.slot.thread as u16,
+            address: 0,
+            ends: Vec::new(),
+            seen: None,
+            stacks: e.stacks.to_vec(),
+        };
+        Failure {
+            kind: self.kind(),
+            what,
+            facts,
+            trace: e.trace(Outcome::Failed { what }),
+            after: 0,
+            flags: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_conseq::invariants::Shape;
+
+    fn line(text: &str) -> Check {
+        Check::Printed(Line { stream: Stream::Out, text: text.into(), appears: true, usually: None })
+    }
+
+    #[test]
+    fn lines_that_differ_in_numbers_are_one_thing() {
+        assert_eq!(line("total 7").number(), line("total 81").number());
+        assert_ne!(line("total 7").number(), line("sum 7").number());
+    }
+
+    #[test]
+    fn a_check_comes_back_from_a_file() {
+        let invariant =
+            Invariant { site: 7, variable: None, shape: Shape::Constant(3), samples: 9, confidence: 1.0 };
+        let guard = Guard { invariant, text: "x == 3".into(), accesses: vec![16] };
+        for check in [line("a"), Check::Invariant(guard)] {
+            let text = serde_json::to_string(&check).unwrap();
+            assert_eq!(serde_json::from_str::<Check>(&text).unwrap(), check);
+        }
+    }
+
+    #[test]
+    fn only_invariants_take_a_trace() {
+        assert!(line("a").watch().trace.is_none() && line("a").watch().output);
+        let invariant =
+            Invariant { site: 7, variable: None, shape: Shape::NotNull, samples: 1, confidence: 1.0 };
+        let guard = |accesses| Guard { invariant: invariant.clone(), text: String::new(), accesses };
+        let watched = watch(&[guard(vec![9, 3]), guard(vec![3])]);
+        assert_eq!(watched.trace.unwrap().sites, [3, 9]);
+    }
+}

@@ -1,0 +1,74 @@
+//! `--sites-only`: what the file says, without running it.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use raddle_binary::{Address, Lookup, Symbolizer};
+use raddle_conseq::{Analysis, Note, Options, Relation};
+
+use super::sites;
+
+/// The sites of a file with their critical reads, one a line.
+pub fn of_file(path: &Path, options: &Options) -> Result<(String, Vec<Note>)> {
+    let analysis = sites::of_file(path, options)?;
+    let text = text(path, &analysis);
+    Ok((text, analysis.notes))
+}
+
+fn text(path: &Path, analysis: &Analysis) -> String {
+    let mut symbols = Symbolizer::new();
+    let mut place = |address: u64, lookup: Lookup| {
+        let frames = symbols.frames(path, Address::Virtual(address), lookup);
+        // The innermost that its reader wrote.
+        let own = frames.iter().find(|f| f.file.as_deref().is_some_and(|file| !file.starts_with("/rustc/")));
+        match own.and_then(|f| Some((f.file.as_deref()?, f.line?))) {
+            Some((file, line)) => format!("{}:{line}", file.rsplit('/').next().unwrap_or(file)),
+            None => format!("{address:#x}"),
+        }
+    };
+    let mut text = String::new();
+    for site in &analysis.sites {
+        let function = site.function.name.as_deref().unwrap_or("?");
+        let at = place(site.address, Lookup::Exact);
+        let callee = site.callee.as_deref().map_or(String::new(), |c| format!(": {c}"));
+        let _ = writeln!(text, "{} at {at} in {function}{callee}", site.kind.name());
+        for read in analysis.reads.iter().filter(|r| r.site == site.id) {
+            let lookup = if read.instrumented { Lookup::Return } else { Lookup::Exact };
+            let how = match &read.relation {
+                Relation::Tested(_) => "tested".into(),
+                Relation::Argument { index } => format!("argument {}", index + 1),
+                Relation::Pointer { .. } => "pointer".into(),
+                Relation::Itself => "itself".into(),
+                Relation::Unknown => "otherwise".to_owned(),
+            };
+            let _ = writeln!(
+                text,
+                "    reads at {}, distance {}, {how}",
+                place(read.address, lookup),
+                read.distance
+            );
+        }
+    }
+    let _ = writeln!(text, "{} site(s), {} critical read(s)", analysis.sites.len(), analysis.reads.len());
+    text
+}
+
+/// What limits the analysis, in sentences.
+pub fn sentence(note: &Note, path: &Path) -> String {
+    let name = path.display();
+    match note {
+        Note::NotInstrumented => format!(
+            "`{name}` is not instrumented: sites and reads are told, and a traced run needs `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
+        ),
+        Note::Stripped => format!(
+            "`{name}` has no symbols: its functions are those of its unwind tables, and names of its own can not be found"
+        ),
+        Note::NoFunctions => format!(
+            "`{name}` has neither symbols nor unwind tables, or is packed: no function was found in it"
+        ),
+        Note::LeftOut { functions } => format!(
+            "{functions} function(s) of `{name}` are too large, or can not be followed, and are left out"
+        ),
+    }
+}

@@ -1,0 +1,267 @@
+//! The tests of a test program, each explored by itself.
+//!
+//! A program made with Rust's libtest, GoogleTest or Catch2 runs many tests in one process. Explored as one, their threads would be
+//! interleaved with each other, and the snapshot would be taken before the first of them. So the program is asked for its tests, and
+//! each is a search of its own: its own snapshot at its own first thread, its share of the time. All of them are one report.
+//!
+//! What a program is made with is told by names in its file. A command with arguments is taken as it is: the user chooses.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_finding::{Finding, Report, Stat};
+
+use super::args::Args;
+use super::crew::Notes;
+use super::interrupt;
+use super::worker::{Recipe, apart, end};
+use crate::report::args::Format;
+
+/// What a test program is made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Harness {
+    Libtest,
+    GoogleTest,
+    Catch2,
+    Catch3,
+}
+
+/// A test: its name, and the arguments that run it alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    pub name: String,
+    arguments: Vec<String>,
+}
+
+/// How long a program may take to list its tests.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The tests of the program, if it is to be explored test by test.
+pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Case>> {
+    if args.search.whole || args.search.resume || args.command.len() > 1 {
+        return None;
+    }
+    let harness = Harness::of(&std::fs::read(&recipe.program.path).ok()?)?;
+    let cases = harness.cases(&ask(recipe, harness.listing())?);
+    (!cases.is_empty()).then_some(cases)
+}
+
+/// Explores each test, and puts the reports together.
+pub fn explore_each(args: &Args, recipe: &Recipe, cases: &[Case], notes: &Notes) -> Result<Report> {
+    let begun = Instant::now();
+    let limit = args.search.limit();
+    let mut all: Option<Report> = None;
+    let mut explored = 0;
+    for (i, case) in cases.iter().enumerate() {
+        let left = limit - begun.elapsed().as_secs_f64();
+        if interrupt::came() || left <= 0.0 {
+            notes.say(&format!("{} of {} tests were explored", i, cases.len()));
+            break;
+        }
+        if args.report.format == Format::Text {
+            eprintln!("raddle: test {} of {}: {}", i + 1, cases.len(), case.name);
+        }
+        let mut words = recipe.words.clone();
+        words.extend(case.arguments.iter().map(OsString::from));
+        let one = Recipe { words, ..recipe.clone() };
+        let share = left / (cases.len() - i) as f64;
+        match super::explore(args, one, share, notes) {
+            Ok(report) => all = Some(add(all, report, case)),
+            // One that can not be explored is no reason to leave the others out.
+            Err(error) => notes.say(&format!("test {}: {error:#}", case.name)),
+        }
+        explored = i + 1;
+    }
+    let mut all =
+        all.ok_or_else(|| anyhow::anyhow!("none of the {} tests could be explored", cases.len()))?;
+    all.target = recipe.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+    let whole = explored == cases.len();
+    if let Some(Stat::Bool(exhausted)) = all.stats.get_mut("exhausted") {
+        *exhausted &= whole;
+    }
+    all.stats.insert("tests".into(), Stat::from(cases.len() as u64));
+    all.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
+    Ok(all)
+}
+
+/// Adds one test's report to those before it.
+fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
+    let tell = |f: &mut Finding| f.notes.insert(0, format!("in the test `{}`", case.name));
+    report.findings.iter_mut().for_each(tell);
+    let Some(mut all) = all else { return report };
+    all.findings.append(&mut report.findings);
+    for (key, new) in report.stats {
+        let most = ["threads_max", "steps_max", "preemptions_max"].contains(&key.as_str());
+        match (all.stats.get_mut(&key), new) {
+            (Some(Stat::Int(old)), Stat::Int(new)) if most => *old = (*old).max(new),
+            // The schedule that failed first is counted within its test.
+            (Some(Stat::Int(_)), Stat::Int(_)) if ["bound", "first_failure"].contains(&key.as_str()) => {}
+            (Some(Stat::Int(old)), Stat::Int(new)) => *old += new,
+            (Some(Stat::Float(old)), Stat::Float(new)) => *old += new,
+            (Some(Stat::Bool(old)), Stat::Bool(new)) if key == "exhausted" => *old &= new,
+            (Some(Stat::Bool(old)), Stat::Bool(new)) => *old |= new,
+            (Some(_), _) => {}
+            (None, new) => drop(all.stats.insert(key, new)),
+        }
+    }
+    all
+}
+
+/// What the program prints when it is run with these arguments, not watched by anybody.
+fn ask(recipe: &Recipe, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new(&recipe.program.path);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    apart(&mut command);
+    let mut child = command.spawn().ok()?;
+    let mut output = child.stdout.take()?;
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        output.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
+    });
+    let begun = Instant::now();
+    // Catch2 of version 2 ends with the number of tests as its status: a status says nothing.
+    while child.try_wait().ok()?.is_none() {
+        if begun.elapsed() > PATIENCE {
+            end(&mut child);
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    reader.join().ok()?.ok()
+}
+
+impl Harness {
+    /// By names that a test program of its kind can not do without.
+    fn of(content: &[u8]) -> Option<Harness> {
+        let has = |name: &str| memchr(content, name.as_bytes());
+        if has("_ZN7testing8internal23MakeAndRegisterTestInfo") {
+            return Some(Harness::GoogleTest);
+        }
+        if has("_ZN5Catch7AutoRegC") {
+            let version_2 = has("_ZN5Catch7AutoRegC1EPNS_12ITestInvokerE")
+                || has("_ZN5Catch7AutoRegC2EPNS_12ITestInvokerE");
+            return Some(if version_2 { Harness::Catch2 } else { Harness::Catch3 });
+        }
+        (has("RUST_TEST_THREADS") && has("--test-threads")).then_some(Harness::Libtest)
+    }
+
+    fn listing(self) -> &'static [&'static str] {
+        match self {
+            Harness::Libtest => &["--list", "--format", "terse"],
+            Harness::GoogleTest => &["--gtest_list_tests"],
+            Harness::Catch2 => &["--list-test-names-only"],
+            Harness::Catch3 => &["--list-tests", "--verbosity", "quiet"],
+        }
+    }
+
+    /// The tests in what the program printed.
+    fn cases(self, listing: &str) -> Vec<Case> {
+        let mut suite = "";
+        let mut cases = Vec::new();
+        for line in listing.lines() {
+            let text = line.split(" # ").next().unwrap_or(line).trim_end();
+            let case = match self {
+                Harness::Libtest => line.strip_suffix(": test").map(|name| {
+                    let alone = ["--exact", "--test-threads=1", name].map(str::to_owned).to_vec();
+                    (name.to_owned(), alone)
+                }),
+                Harness::GoogleTest if !line.starts_with(' ') => {
+                    suite = text.trim_start();
+                    None
+                }
+                Harness::GoogleTest => {
+                    let name = format!("{suite}{}", text.trim_start());
+                    let counts = suite.ends_with('.') && !name.contains("DISABLED_");
+                    counts.then(|| (name.clone(), vec![format!("--gtest_filter={name}")]))
+                }
+                Harness::Catch2 | Harness::Catch3 => {
+                    let name = line.trim();
+                    (!name.is_empty()).then(|| (name.to_owned(), vec![escaped(name)]))
+                }
+            };
+            cases.extend(case.map(|(name, arguments)| Case { name, arguments }));
+        }
+        cases
+    }
+}
+
+/// Catch2 takes some characters of a name for patterns.
+fn escaped(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if matches!(c, ',' | '[' | ']' | '*' | '"' | '~' | '\\') {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
+
+fn memchr(content: &[u8], name: &[u8]) -> bool {
+    content.windows(name.len()).any(|w| w[0] == name[0] && w == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(harness: Harness, listing: &str) -> Vec<(String, String)> {
+        harness.cases(listing).into_iter().map(|c| (c.name, c.arguments.join(" "))).collect()
+    }
+
+    fn pair(a: &str, b: &str) -> (String, String) {
+        (a.into(), b.into())
+    }
+
+    #[test]
+    fn tests_of_rust_are_listed() {
+        let listing = "queue::tests::pops: test\nbench_it: benchmark\n\n1 test, 1 benchmark\n";
+        let alone = "--exact --test-threads=1 queue::tests::pops";
+        assert_eq!(names(Harness::Libtest, listing), [pair("queue::tests::pops", alone)]);
+    }
+
+    #[test]
+    fn tests_of_googletest_are_listed() {
+        let listing = "Running main() from gtest_main.cc\nQueue.\n  Pops\n  DISABLED_Slow\nTyped/0.  # TypeParam = int\n  \
+                       Works\nParams/Queue.\n  Holds/0  # GetParam() = 7\n";
+        let expected = ["Queue.Pops", "Typed/0.Works", "Params/Queue.Holds/0"]
+            .map(|name| pair(name, &format!("--gtest_filter={name}")));
+        assert_eq!(names(Harness::GoogleTest, listing), expected);
+    }
+
+    #[test]
+    fn tests_of_catch2_are_listed_and_their_names_are_taken_literally() {
+        let listing = "a queue, full\nplain\n\n";
+        let expected = [pair("a queue, full", "a queue\\, full"), pair("plain", "plain")];
+        assert_eq!(names(Harness::Catch2, listing), expected);
+    }
+
+    #[test]
+    fn a_program_is_told_by_its_names() {
+        let of = |text: &str| Harness::of(text.as_bytes());
+        assert_eq!(of("..RUST_TEST_THREADS..--test-threads.."), Some(Harness::Libtest));
+        assert_eq!(of("_ZN7testing8internal23MakeAndRegisterTestInfoEPKc"), Some(Harness::GoogleTest));
+        assert_eq!(of("_ZN5Catch7AutoRegC1EPNS_12ITestInvokerERKNS"), Some(Harness::Catch2));
+        assert_eq!(of("_ZN5Catch7AutoRegC1ENS_6Detail10unique_ptr"), Some(Harness::Catch3));
+        assert_eq!(of("RUST_TEST_THREADS in a text"), None);
+    }
+
+    #[test]
+    fn reports_are_put_together() {
+        let case = Case { name: "a".into(), arguments: Vec::new() };
+        let report = |schedules: u64, exhausted: bool| {
+            let mut report = Report::new("explore", vec!["./t".into()]);
+            report.stats.insert("schedules".into(), Stat::from(schedules));
+            report.stats.insert("threads_max".into(), Stat::from(schedules));
+            report.stats.insert("exhausted".into(), Stat::Bool(exhausted));
+            report
+        };
+        let all = add(Some(add(None, report(3, true), &case)), report(5, false), &case);
+        assert_eq!(all.stats["schedules"], Stat::from(8u64));
+        assert_eq!(all.stats["threads_max"], Stat::from(5u64));
+        assert_eq!(all.stats["exhausted"], Stat::Bool(false));
+    }
+}
