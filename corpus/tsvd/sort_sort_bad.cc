@@ -14,9 +14,9 @@ void refresh(unsigned ms) {
 }
 
 int main() {
-    for (int i = 0; i < 160; i++) ranking.push_back(i);
+    ranking.push_back(0);    // One is enough to break the contract, and the program survives it.
     std::thread other(refresh, 6);
     refresh(5);
     other.join();
-    return ranking.size() == 160 ? 0 : 1;
+    return ranking.size() == 1 ? 0 : 1;
 }
