@@ -20,6 +20,7 @@ mod probes;
 mod program;
 mod query;
 mod slice;
+mod specialise;
 mod stack;
 mod tested;
 mod transfer;
