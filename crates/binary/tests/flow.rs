@@ -251,6 +251,20 @@ fn constant_arguments_decide_what_a_callee_does() {
 }
 
 #[test]
+fn functions_that_call_themselves_come_to_an_end() {
+    let body = "sub $8, %rsp; cmp $3, %edi; je 1f; mov $2, %edi; call f; cmp $1, %eax; there: je 1f
+        mov $4, %edi; call g; 1: add $8, %rsp; ret";
+    let code = [function("f", body), function("g", "mov $5, %edi; jmp f")];
+    let (_workshop, module) = assembled(&code.concat());
+    let program = Program::new(&module);
+    let f = analysed(&program, "f");
+    let branch = at(&f, &module, "there");
+    assert_eq!(tested(&program, &f, branch), None);
+    let limits = Limits { depth: 50, callers: true, ..LIMITS };
+    assert!(slice(&program, f.entry(), &[(Start::Branch(branch), 0)], limits, None).reads.is_empty());
+}
+
+#[test]
 fn pointers_into_a_frame_lead_to_its_slots() {
     let code = [
         function("fill", "mov a(%rip), %eax; mov %eax, 4(%rdi); mov b(%rip), %eax; mov %eax, (%rdi); ret"),

@@ -21,7 +21,7 @@
 //!    the program has.
 //!
 //! Price, measured on two busy cores by the example `sites` (processor time): all kinds but invariants in gdb, whose
-//! text is 9.4 MB without probes, 6 s and 0.9 GB; in a Rust program of 11.6 MB, 18 s and 1.0 GB.
+//! text is 9.4 MB without probes, 6 s and 0.9 GB; in a Rust program of 11.6 MB, 18 s and 0.9 GB.
 //!
 //! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
 //! `raddle_binary::flow`.

@@ -12,6 +12,7 @@ use super::fingerprint::Fingerprint;
 use super::function::Function;
 use super::noreturn::never_returns;
 use super::pointers::{Pointer, Pointers};
+use super::specialise::{Constants, Live};
 use crate::calls::Targets;
 use crate::module::Module;
 
@@ -76,6 +77,7 @@ pub struct Program<'m> {
     pub(super) fingerprints: RefCell<HashMap<u64, Option<Fingerprint>>>,
     pub(super) looks: RefCell<HashMap<u64, Fingerprint>>,
     looked_at: RefCell<HashSet<Looked>>,
+    pub(super) lives: RefCell<HashMap<(u64, Constants), Option<Rc<Live>>>>,
 }
 
 /// What an analysis has asked a program for.
@@ -127,6 +129,7 @@ impl<'m> Program<'m> {
             fingerprints: RefCell::default(),
             looks: RefCell::default(),
             looked_at: RefCell::default(),
+            lives: RefCell::default(),
         }
     }
 

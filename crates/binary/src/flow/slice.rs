@@ -19,6 +19,7 @@
 //! 3. Control dependence leaves out ways into code that only fails (see `control.rs`).
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -28,7 +29,7 @@ use super::outlets::Outlets;
 use super::places::{ARGUMENTS, Place, RAX, RDX, XMM0};
 use super::program::Program;
 use super::query::Loop;
-use super::specialise::Live;
+use super::specialise::{Constants, Live, constants};
 use super::view::{SharedRead, View};
 
 /// How far a slice goes.
@@ -155,8 +156,8 @@ struct Slice<'p, 'm> {
     views: Vec<View<'p, 'm>>,
     numbers: HashMap<u64, Option<u32>>,
     contexts: Vec<Entered>,
-    /// What the call leaves of the function that it enters, for each context.
-    live: Vec<Option<Live>>,
+    /// For each context, the constants that the call passes, and what they leave of the function.
+    live: Vec<(Constants, Option<Rc<Live>>)>,
     context_numbers: HashMap<Entered, u32>,
     /// What is to be explained, by distance.
     queue: Vec<Vec<Step>>,
@@ -314,7 +315,7 @@ impl<'p, 'm> Slice<'p, 'm> {
         let function = &view.function;
         let decisions = function.decisions(function.block_of(index)).to_vec();
         let entry = function.entry();
-        let live = self.live.get(step.context as usize).cloned().flatten();
+        let live = self.live.get(step.context as usize).and_then(|live| live.1.clone());
         for decision in &decisions {
             if live.as_ref().is_some_and(|live| live.is_decided(decision.block)) {
                 continue;
@@ -486,29 +487,19 @@ impl<'p, 'm> Slice<'p, 'm> {
         if let Some(&known) = self.context_numbers.get(&entered) {
             return Some((inner, known));
         }
-        let live = Live::of(&self.chain(entered, inner));
+        let outer = self.live.get(step.context as usize).map(|live| live.0).unwrap_or_default();
+        let constants = constants(self.view(step.function), call, &outer);
+        let live = Live::of(self.view(inner), &constants);
         let number = self.contexts.len() as u32;
         self.contexts.push(entered);
-        self.live.push(live);
+        self.live.push((constants, live));
         self.context_numbers.insert(entered, number);
         Some((inner, number))
     }
 
-    /// The functions entered on the way to `inner`, outermost first, each with the call that leads on.
-    fn chain(&self, entered: Entered, inner: u32) -> Vec<(&View<'p, 'm>, u32)> {
-        let mut chain = vec![(self.view(inner), 0), (self.view(entered.function), entered.call)];
-        let mut outer = entered.outer;
-        while let Some(context) = self.contexts.get(outer as usize) {
-            chain.push((self.view(context.function), context.call));
-            outer = context.outer;
-        }
-        chain.reverse();
-        chain
-    }
-
     /// Whether an instruction can run when its function is entered in this context.
     fn is_live(&self, step: &Step, index: u32) -> bool {
-        let live = self.live.get(step.context as usize).and_then(Option::as_ref);
+        let live = self.live.get(step.context as usize).and_then(|live| live.1.as_ref());
         live.is_none_or(|live| live.is_live(&self.view(step.function).function, index))
     }
 

@@ -3,10 +3,12 @@
 //! Without optimisation, `flag.load(Acquire)` calls a function that chooses among all orderings. Only one of its
 //! loads is that of this call, and what chooses is no condition of the program.
 
+use std::rc::Rc;
+
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::function::Function;
-use super::places::Place;
+use super::places::{ARGUMENTS, Place};
 use super::tested::Builder;
 use super::view::View;
 
@@ -22,23 +24,42 @@ pub(super) struct Live {
     decided: Vec<bool>,
 }
 
+/// The arguments of a call that are constants, in the order of their registers.
+pub(super) type Constants = [Option<i64>; ARGUMENTS.len()];
+
+/// The constants that a call passes, in a function that was itself entered with `outer`.
+pub(super) fn constants(view: &View, call: u32, outer: &Constants) -> Constants {
+    let builder = outer.iter().any(Option::is_some).then(|| Builder::with_constants(view, outer));
+    ARGUMENTS.map(|register| {
+        let form = view.form(call, register);
+        if form.terms.is_empty() {
+            return Some(form.constant);
+        }
+        let handed_on = builder.as_ref()?.place(call, Place::whole(register), 0)?;
+        handed_on.evaluate(&|_| None).map(|value| value as i64)
+    })
+}
+
 impl Live {
-    /// What is left of the function that the last call of a chain enters: views, outermost first, each with the
-    /// call by which the next one is entered; `None` if all of it is.
-    pub(super) fn of<'p, 'm>(chain: &[(&View<'p, 'm>, u32)]) -> Option<Self> {
-        let last = chain.last()?.0;
-        if last.function.blocks.len() > MAX_BLOCKS || last.function.blocks.len() < 2 {
+    /// What constant arguments leave of a function; `None` if that is all of it. Asked once for each function
+    /// and its constants.
+    pub(super) fn of(view: &View, constants: &Constants) -> Option<Rc<Self>> {
+        let blocks = view.function.blocks.len();
+        if !(2..=MAX_BLOCKS).contains(&blocks) || constants.iter().all(Option::is_none) {
             return None;
         }
-        with_builder(chain, None, 0)
+        let key = (view.function.entry(), *constants);
+        if let Some(known) = view.program.lives.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = Self::in_builder(&Builder::with_constants(view, constants)).map(Rc::new);
+        view.program.lives.borrow_mut().insert(key, found.clone());
+        found
     }
 
-    pub(super) fn in_builder(builder: &Builder) -> Option<Self> {
+    fn in_builder(builder: &Builder) -> Option<Self> {
         let function = &builder.view.function;
         let blocks = function.blocks.len();
-        if !(2..=MAX_BLOCKS).contains(&blocks) {
-            return None;
-        }
         let mut live = Self { blocks: vec![false; blocks], decided: vec![false; blocks] };
         let mut work = vec![function.entry_block()];
         while let Some(block) = work.pop() {
@@ -65,20 +86,6 @@ impl Live {
     pub(super) fn is_decided(&self, block: u32) -> bool {
         self.decided[block as usize]
     }
-}
-
-/// Nests the builders of a chain, each with its caller.
-fn with_builder<'p, 'm>(
-    chain: &[(&View<'p, 'm>, u32)],
-    caller: Option<(&Builder<'_, 'p, 'm>, u32)>,
-    calls: u32,
-) -> Option<Live> {
-    let ((view, call), inner) = chain.split_first()?;
-    let builder = Builder::new(view, caller, calls);
-    if inner.is_empty() {
-        return Live::in_builder(&builder);
-    }
-    with_builder(inner, Some((&builder, *call)), calls + 1)
 }
 
 /// The edge by which a block is always left.

@@ -13,7 +13,7 @@ use super::expression::{Expression, Operator, Predicate};
 use super::function::Function;
 use super::places::{ARGUMENTS, Cover, Place, RAX};
 use super::program::Program;
-use super::specialise::Live;
+use super::specialise::{Constants, Live, constants};
 use super::transfer::is_immediate;
 use super::view::View;
 
@@ -37,8 +37,9 @@ pub(super) struct Builder<'a, 'p, 'm> {
     pub(super) view: &'a View<'p, 'm>,
     caller: Option<(&'a Builder<'a, 'p, 'm>, u32)>,
     calls: u32,
-    /// What the arguments leave of the function.
-    live: Option<Live>,
+    /// The arguments that are constants, and what they leave of the function.
+    constants: Constants,
+    live: Option<Rc<Live>>,
 }
 
 impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
@@ -47,11 +48,15 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
         caller: Option<(&'a Builder<'a, 'p, 'm>, u32)>,
         calls: u32,
     ) -> Self {
-        let mut builder = Self { view, caller, calls, live: None };
-        if caller.is_some() {
-            builder.live = Live::in_builder(&builder);
-        }
-        builder
+        let passed = |(outer, call): (&Builder, u32)| constants(outer.view, call, &outer.constants);
+        let constants = caller.map(passed).unwrap_or_default();
+        Self { view, caller, calls, constants, live: Live::of(view, &constants) }
+    }
+
+    /// For a function of which only constant arguments are known. Its own calls are not entered, or a
+    /// function that calls itself would be entered for ever.
+    pub(super) fn with_constants(view: &'a View<'p, 'm>, constants: &Constants) -> Self {
+        Self { view, caller: None, calls: MAX_CALLS, constants: *constants, live: None }
     }
 
     /// The condition of a jump or `set` at `index`.
@@ -151,7 +156,7 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
     }
 
     /// The value of a place before an instruction: at least the bytes of the place are right.
-    fn place(&self, index: u32, place: Place, depth: u32) -> Option<Expression> {
+    pub(super) fn place(&self, index: u32, place: Place, depth: u32) -> Option<Expression> {
         let definitions = self.view.reaching(index, place);
         let mut alive = definitions.iter().copied().filter(|definition| self.is_live(*definition));
         let (Some(definition), None) = (alive.next(), alive.next()) else { return None };
@@ -182,13 +187,13 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
 
     /// A parameter, where the call is known.
     fn parameter(&self, place: Place, depth: u32) -> Option<Expression> {
-        let (caller, call) = self.caller?;
-        match place {
-            Place::Register { number, .. } if ARGUMENTS.contains(&number) => {
-                caller.place(call, place, depth + 1)
-            }
-            _ => None,
+        let Place::Register { number, .. } = place else { return None };
+        let argument = ARGUMENTS.iter().position(|register| *register == number)?;
+        if let Some(constant) = self.constants[argument] {
+            return Some(Expression::Constant(constant as u64));
         }
+        let (caller, call) = self.caller?;
+        caller.place(call, place, depth + 1)
     }
 
     /// The bytes from `at` on of what a store has written to the frame.
