@@ -52,6 +52,8 @@ pub struct Suspect {
     pub value: u64,
     /// The error site that this matters to, by the caller's number.
     pub site: Option<u32>,
+    /// The locks that the read, and what comes instead, were made under.
+    pub locks: [Vec<u64>; 2],
 }
 
 impl Suspect {
@@ -126,12 +128,14 @@ fn if_freed(history: &History, granule: &Granule, judge: &dyn Judge) -> Vec<Susp
         .filter(|(p, _)| p.thread() != free.thread() && !history.order.before(p.stamp, free.stamp));
     let make = |(read, from): (Point, Option<Point>)| {
         let sites = judge.sites_if_freed(&read);
+        let locks = [locks_at(history, &read), locks_at(history, &free)];
         sites.into_iter().map(move |site| Suspect {
             read,
             from,
             instead: Instead::Freed(free),
             value: 0,
             site,
+            locks: locks.clone(),
         })
     };
     loose.flat_map(make).collect()
@@ -172,8 +176,14 @@ fn consider(
         found.harmless += 1;
     }
     let instead = write.map_or(Instead::Initial, |w| Instead::Write(w.point));
-    let make = |site| Suspect { read: read.point, from: read.from, instead, value, site };
+    let held = [locks_at(history, &read.point), write.map_or(Vec::new(), |w| locks_at(history, &w.point))];
+    let make =
+        |site| Suspect { read: read.point, from: read.from, instead, value, site, locks: held.clone() };
     sites.into_iter().map(make).collect()
+}
+
+fn locks_at(history: &History, point: &Point) -> Vec<u64> {
+    history.held.sections(point.sections).iter().map(|s| s.lock).collect()
 }
 
 /// Algorithm 1: why `read` can not get what `write` wrote, if there is a reason.

@@ -10,6 +10,7 @@
 //! listing   sites and reads of a file, without a run
 //! printed   what they print, and what would be unusual
 //! check     what to look for in an execution
+//! rust_locks  atomics that are locks
 //! sites     what the code says: which values at which reads lead to what
 //! tester    each suspect forced
 //! told      the report
@@ -21,6 +22,7 @@ pub mod check;
 mod events;
 mod listing;
 pub mod printed;
+mod rust_locks;
 mod sites;
 mod tester;
 mod told;
@@ -44,6 +46,7 @@ use crate::install::Runtime;
 use crate::places::Places;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
+use rust_locks::RustLocks;
 use sites::Sites;
 use tester::{Expect, Tester};
 
@@ -68,7 +71,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let notes = Notes::default();
     let rust = is_rust(&recipe.program.path);
     let mut clock = Phases::new(begun);
-    let runs = traced::make(&recipe, args.runs, rust, &[], &notes)?;
+    let mut runs = traced::make(&recipe, args.runs, rust, &[], &notes)?;
+    if rust {
+        let locks = RustLocks::of(&runs.recipe.program.path, &runs.modules);
+        runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));
+    }
     clock.traced = clock.lap();
     let mut places = Places::new();
     let sites = Sites::of(&runs.modules, &options(&args));

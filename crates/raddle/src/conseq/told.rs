@@ -4,7 +4,7 @@ use anyhow::Result;
 use raddle_conseq::SiteKind;
 use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
-use raddle_finding::{Access, Confidence, Finding, Kind, Op, Report, Stat};
+use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report, Stat};
 
 use super::Phases;
 use super::analysed::{Analysed, FIRST_INVARIANT};
@@ -89,7 +89,7 @@ impl<'a> Teller<'a> {
             let (what, because) = (self.what(&c.failure, &finding), self.because(s));
             finding.message = format!("{what}: {because}");
             let own = finding.accesses.len();
-            finding.accesses.extend(self.ends(s));
+            self.add_ends(&mut finding, s);
             self.deeds(&mut finding, s, own);
         }
         if !c.again {
@@ -124,22 +124,37 @@ impl<'a> Teller<'a> {
         };
         let message = format!("{what}: {}", self.because(s));
         let mut finding = Finding::new(kind, Confidence::Suspected, message);
-        finding.accesses = self.ends(s);
+        self.add_ends(&mut finding, s);
         if !self.args.no_test {
             finding.notes.push("no execution has shown it, and not all have been made".into());
         }
         finding
     }
 
-    /// The read, and the write or release that it could come after.
-    fn ends(&mut self, s: &Suspect) -> Vec<Access> {
-        let mut ends = vec![self.end(&s.read, Op::Read)];
-        match s.instead {
-            Instead::Write(w) => ends.push(self.end(&w, Op::Write)),
-            Instead::Freed(f) => ends.push(self.end(&f, Op::Free)),
-            Instead::Initial => {}
+    /// The read, and the write or release that it could come after, with their locks.
+    fn add_ends(&mut self, finding: &mut Finding, s: &Suspect) {
+        let other = match s.instead {
+            Instead::Write(w) => Some((w, Op::Write)),
+            Instead::Freed(f) => Some((f, Op::Free)),
+            Instead::Initial => None,
+        };
+        let ends = [Some((s.read, Op::Read)), other];
+        for ((point, op), locks) in ends.into_iter().flatten().zip(&s.locks) {
+            let mut end = self.end(&point, op);
+            end.locks = locks.iter().map(|lock| self.lock(finding, *lock)).collect();
+            finding.accesses.push(end);
         }
-        ends
+    }
+
+    /// The label of a lock, which the finding gets to know.
+    fn lock(&mut self, finding: &mut Finding, address: u64) -> String {
+        let name = self.places.global(&self.runs.modules, address).map(|g| g.label());
+        if let Some(known) = finding.locks.iter().find(|l| name.is_some() && l.name == name) {
+            return known.label.clone();
+        }
+        let label = format!("L{}", finding.locks.len() + 1);
+        finding.locks.push(Lock { label: label.clone(), what: "lock".into(), name, taken: Vec::new() });
+        label
     }
 
     fn end(&mut self, point: &Point, op: Op) -> Access {
