@@ -16,12 +16,14 @@
 //! - [`order`], [`held`]: what must come before what, and what locks keep apart.
 //! - [`history`]: what was done to each piece of shared memory.
 //! - [`invariants`]: what held in all training runs.
+//! - [`atomicity`]: accesses that another could come between.
 //! - [`suspects`]: the reads that could get another value, Algorithm 1.
 //!
 //! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
 //! `raddle_binary::flow`.
 
 pub mod analysis;
+pub mod atomicity;
 pub mod event;
 pub mod held;
 pub mod history;
