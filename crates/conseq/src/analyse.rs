@@ -4,23 +4,49 @@ use raddle_binary::flow::{Outline, Program, Query};
 use raddle_binary::{Module, demangle};
 
 use crate::analysis::{Analysis, CriticalRead, FunctionName, Note, Site, SiteKind};
+use crate::cache::{Cache, Found, Present};
 use crate::options::Options;
 use crate::reads;
 use crate::sites::{Candidate, Finder};
 
 /// Finds the error sites of a module and the reads that can affect them.
 pub fn analyse(module: &Module, options: &Options) -> Analysis {
+    analysed(module, options, |_, _, find| find())
+}
+
+/// The same, taking from the cache what has not changed since it was filled, and filling it.
+pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache) -> Analysis {
+    cache.begin(options);
+    let mut present = None;
+    let analysis = analysed(module, options, |program, entry, find| {
+        let present = present.get_or_insert_with(|| Present::new(program));
+        if let Some(known) = cache.get(program, present, entry) {
+            return Some(known);
+        }
+        program.looked_at();
+        let found = find()?;
+        cache.put(program, entry, &program.looked_at(), &found);
+        Some(found)
+    });
+    if let Some(present) = present {
+        cache.end(&present);
+    }
+    analysis
+}
+
+/// Goes over all functions; `each` gets the function's entry and the way to find its sites.
+fn analysed(
+    module: &Module,
+    options: &Options,
+    mut each: impl FnMut(&Program, u64, &dyn Fn() -> Option<Found>) -> Option<Found>,
+) -> Analysis {
     let program = Program::new(module);
     let mut analysis = Analysis { notes: notes(&program), ..Analysis::default() };
     let finder = Finder::new(options);
     let mut left_out = 0;
     for outline in program.outlines().iter().filter(|outline| is_wanted(&program, outline, &finder)) {
-        match of_function(&program, outline, &finder, options) {
-            Some(found) => {
-                for (site, reads) in found {
-                    add(&mut analysis, site, reads);
-                }
-            }
+        match each(&program, outline.range.start, &|| of_function(&program, outline, &finder, options)) {
+            Some(found) => found.into_iter().for_each(|(site, reads)| add(&mut analysis, site, reads)),
             None => left_out += 1,
         }
     }
@@ -32,12 +58,7 @@ pub fn analyse(module: &Module, options: &Options) -> Analysis {
 }
 
 /// The sites of one function with their reads; `None` if it is too large to look at.
-fn of_function(
-    program: &Program,
-    outline: &Outline,
-    finder: &Finder,
-    options: &Options,
-) -> Option<Vec<(Site, Vec<CriticalRead>)>> {
+fn of_function(program: &Program, outline: &Outline, finder: &Finder, options: &Options) -> Option<Found> {
     let query = Query::new(program, program.function(outline.range.start)?);
     let mut found = Vec::new();
     for candidate in finder.sites(&query) {

@@ -5,7 +5,8 @@
 //! wrong, the error sites of section 5, and walks back to the reads of shared memory that can make it
 //! so, the critical reads of section 6.
 //!
-//! - [`analyse`]: from a module to its [`Analysis`].
+//! - [`analyse`]: from a module to its [`Analysis`]; [`analyse_with`]: the same, with a [`Cache`] of functions that
+//!   have not changed since the last build.
 //! - [`analysis`]: sites, reads, and the conditions between them.
 //! - [`options`]: which sites, and how far back.
 //! - `sites`: the kinds of error sites, one a file. `reads`: the rules of section 6.1.
@@ -33,9 +34,11 @@ pub mod order;
 pub mod suspects;
 
 mod analyse;
+mod cache;
 mod reads;
 mod sites;
 
-pub use analyse::analyse;
+pub use analyse::{analyse, analyse_with};
 pub use analysis::{Analysis, Condition, CriticalRead, FunctionName, Note, Relation, Site, SiteKind};
+pub use cache::Cache;
 pub use options::{Callers, CustomNames, Options};

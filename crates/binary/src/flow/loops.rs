@@ -4,8 +4,15 @@
 //! A strongly connected component is a loop; its head is the node by which it is first entered;
 //! taken without its head it decomposes into the loops inside it. Loops with several
 //! entries, as gotos and optimisers make them, need no special case.
+//!
+//! One thing is added. gcc gives `for (…) while (flag) …` one head for both loops, so that the
+//! decomposition sees one loop which `flag` does not leave. Where a head has several ways back to it,
+//! what lies on each is taken as a loop inside: spinning on one of them alone is hanging too.
 
 use super::graph::Graph;
+
+/// A loop with more ways back is a machine of states, in which single ways say nothing.
+const MAX_WAYS: usize = 8;
 
 /// One loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,10 +51,38 @@ pub(crate) fn loops(graph: &Graph, root: u32) -> Vec<Nest> {
             let mut body = component.clone();
             body.sort_unstable();
             work.push((component[1..].to_vec(), depth + 1));
-            found.push(Nest { head, body, depth });
+            let nest = Nest { head, body, depth };
+            found.extend(ways_back(graph, &nest));
+            found.push(nest);
         }
     }
     found.sort_by_key(|nest| (nest.depth, nest.head));
+    found
+}
+
+/// The loops on the single ways back to a head that has several, unless one is the whole loop.
+fn ways_back(graph: &Graph, nest: &Nest) -> Vec<Nest> {
+    let ends: Vec<u32> =
+        graph.predecessors(nest.head).iter().copied().filter(|end| nest.contains(*end)).collect();
+    if ends.len() < 2 || ends.len() > MAX_WAYS {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for end in ends {
+        // Natural loop: what reaches the end without passing the head.
+        let mut body = vec![nest.head];
+        let mut work = vec![end];
+        while let Some(block) = work.pop() {
+            if !body.contains(&block) {
+                body.push(block);
+                work.extend(graph.predecessors(block).iter().filter(|before| nest.contains(**before)));
+            }
+        }
+        if body.len() < nest.body.len() {
+            body.sort_unstable();
+            found.push(Nest { head: nest.head, body, depth: nest.depth + 1 });
+        }
+    }
     found
 }
 
@@ -145,11 +180,18 @@ mod tests {
     #[test]
     fn two_loops_with_one_head_and_loops_with_two_entries() {
         let continued = Graph::new(vec![vec![1], vec![2, 4], vec![1, 3], vec![1], vec![]]);
-        assert_eq!(loops(&continued, 0), [nest(1, &[1, 2, 3], 1)]);
+        assert_eq!(loops(&continued, 0), [nest(1, &[1, 2, 3], 1), nest(1, &[1, 2], 2)]);
         let irreducible = Graph::new(vec![vec![1, 2], vec![2, 3], vec![1], vec![]]);
         let found = loops(&irreducible, 0);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].body, [1, 2]);
+    }
+
+    #[test]
+    fn an_inner_loop_that_shares_its_head_with_the_outer_one() {
+        // 1 is both heads: 2 goes round the inner loop, 3 round the outer one.
+        let graph = Graph::new(vec![vec![1], vec![2, 3], vec![1], vec![1, 4], vec![]]);
+        assert_eq!(loops(&graph, 0), [nest(1, &[1, 2, 3], 1), nest(1, &[1, 2], 2), nest(1, &[1, 3], 2)]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod data;
 mod dominators;
 mod effects;
 mod expression;
+mod fingerprint;
 mod form;
 mod function;
 mod graph;
@@ -26,8 +27,9 @@ mod view;
 mod wait;
 
 pub use expression::{Expression, Operator, Predicate};
+pub use fingerprint::Fingerprint;
 pub use function::Function;
-pub use program::{Call, Callee, Outline, Program};
+pub use program::{Call, Callee, Looked, Outline, Program};
 pub use query::{Dereference, Exit, Loop, Query};
 pub use slice::{Deciding, Found, Limits, Sliced, Start, slice};
 pub use tested::tested;

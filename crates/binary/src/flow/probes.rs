@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::form::Form;
 use super::function::Function;
-use super::places::RDI;
+use super::places::{RDI, RSI};
 
 /// Blocks looked at on the way back to a probe.
 const MAX_BLOCKS: usize = 64;
@@ -58,6 +58,8 @@ pub(crate) fn announced(name: &str) -> Option<Announced> {
 pub(crate) struct Probes {
     by_form: HashMap<Form, Vec<u32>>,
     sizes: HashMap<u32, Announced>,
+    /// Probes of whole objects: where they begin, and their lengths.
+    ranges: Vec<(Form, i64, u32)>,
 }
 
 impl Probes {
@@ -66,22 +68,32 @@ impl Probes {
         let mut probes = Self::default();
         for (&index, callee) in &function.callees {
             let Some(announced) = callee.probe().and_then(announced).filter(|a| !a.atomic) else { continue };
-            probes.by_form.entry(form_of(index, RDI)).or_default().push(index);
+            let form = form_of(index, RDI);
+            let length = form_of(index, RSI);
+            if announced.size == 0 && announced.reads && length.terms.is_empty() {
+                probes.ranges.push((form.clone(), length.constant, index));
+            }
+            probes.by_form.entry(form).or_default().push(index);
             probes.sizes.insert(index, announced);
         }
         probes
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.sizes.is_empty()
     }
 
     /// The probe that announced a load of `size` bytes at `index` from the address `form`.
     pub(crate) fn announcing(&self, function: &Function, index: u32, form: &Form, size: u32) -> Option<u32> {
         match self.by_form.get(form) {
             Some(candidates) => self.nearest(function, index, candidates),
-            None => self.adjacent(function, index, size),
+            None => self.enclosing(form, size).or_else(|| self.adjacent(function, index, size)),
         }
+    }
+
+    /// A probe of an object that the load takes a part of.
+    fn enclosing(&self, form: &Form, size: u32) -> Option<u32> {
+        let holds = |(start, length, _): &&(Form, i64, u32)| {
+            let within = form.constant.wrapping_sub(start.constant);
+            start.terms == form.terms && within >= 0 && within + i64::from(size) <= *length
+        };
+        self.ranges.iter().find(holds).map(|(_, _, probe)| *probe)
     }
 
     /// The closest of the candidates on the ways that lead to `index`; reads before writes, since

@@ -19,6 +19,9 @@ const MAX_CHAIN: u32 = 64;
 /// Bytes of an object in the frame that a pointer to it stands for.
 const OBJECT: i32 = 48;
 
+/// Objects that one call is given.
+const MAX_OBJECTS: usize = 16;
+
 /// A loop of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loop {
@@ -278,33 +281,62 @@ impl<'p, 'm> Query<'p, 'm> {
             .collect()
     }
 
-    /// Slots that arguments lead to by pointers into the frame, pointers kept in those included: what
-    /// `println!` is given.
-    pub fn frame_behind(&self, call: u32) -> Vec<Start> {
-        let registers = ARGUMENTS.into_iter().take(2);
+    /// Slots that a call's arguments lead to by pointers into the frame, pointers kept in those included:
+    /// what `println!` is given. Calls in between that only wrap such a pointer are looked through.
+    pub fn frame_behind(&self, call: u32, wraps: impl Fn(&str) -> bool) -> Vec<Start> {
         let mut work: Vec<i32> =
-            registers.filter_map(|register| self.view.pointed_slot(call, register)).collect();
+            ARGUMENTS[..2].iter().flat_map(|register| self.slots_behind(call, *register, &wraps)).collect();
         let mut objects: Vec<i32> = Vec::new();
         while let Some(slot) = work.pop() {
-            if objects.contains(&slot) || objects.len() > 16 {
+            if objects.contains(&slot) || objects.len() > MAX_OBJECTS {
                 continue;
             }
             objects.push(slot);
             for at in (slot..slot + OBJECT).step_by(8) {
                 for &store in self.view.reaching(call, Place::Slot { at, size: 8 }).iter() {
-                    if store == ENTRY || self.view.is_call(store) {
+                    if store == ENTRY {
                         continue;
                     }
-                    let instruction = self.view.instruction(store);
-                    let Some(Place::Register { number, .. }) = Place::of(instruction.op1_register()) else {
+                    if self.view.is_call(store) {
+                        work.extend(self.wrapped(store, &wraps));
                         continue;
-                    };
-                    work.extend(self.view.pointed_slot(store, number));
+                    }
+                    let source = Place::of(self.view.instruction(store).op1_register());
+                    if let Some(Place::Register { number, .. }) = source {
+                        work.extend(self.slots_behind(store, number, &wraps));
+                    }
                 }
             }
         }
         let words = objects.iter().flat_map(|slot| (*slot..*slot + OBJECT).step_by(8));
         words.map(|at| Start::Slot(call, at)).collect()
+    }
+
+    /// The slot that a register points to, or those that the call which returned it was given.
+    fn slots_behind(&self, index: u32, register: u8, wraps: &impl Fn(&str) -> bool) -> Vec<i32> {
+        if let Some(slot) = self.view.pointed_slot(index, register) {
+            return vec![slot];
+        }
+        let form = self.view.form(index, register);
+        let [(root, 1)] = form.terms[..] else { return Vec::new() };
+        let root = self.view.data().forms.borrow().root(root).clone();
+        let definitions = match root {
+            Root::Register { definitions, .. } | Root::Slot { definitions, .. } => definitions,
+            _ => return Vec::new(),
+        };
+        let calls = definitions
+            .into_iter()
+            .filter(|definition| *definition != ENTRY && self.view.is_call(*definition));
+        calls.flat_map(|call| self.wrapped(call, wraps)).collect()
+    }
+
+    /// The slots that a wrapping call is given pointers to.
+    fn wrapped(&self, call: u32, wraps: &impl Fn(&str) -> bool) -> Vec<i32> {
+        let name = self.view.callee(call).and_then(|callee| callee.name);
+        if !name.is_some_and(wraps) {
+            return Vec::new();
+        }
+        ARGUMENTS[..3].iter().filter_map(|register| self.view.pointed_slot(call, *register)).collect()
     }
 
     /// Whether an instruction is a jump that leaves for another function.

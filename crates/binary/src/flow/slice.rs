@@ -321,7 +321,7 @@ impl<'p, 'm> Slice<'p, 'm> {
             self.go(&Step { deciding: Some(deciding), ..*step }, 1, Want::Instruction(branch));
         }
         if decisions.is_empty() && step.context == TOP && self.limits.callers {
-            self.go_to_callers(step, entry, |call| Want::Control(call));
+            self.go_to_callers(step, entry, Want::Control);
         }
     }
 

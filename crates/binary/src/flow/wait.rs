@@ -2,7 +2,7 @@
 //! 7.2, after Xiong et al., *Ad Hoc Synchronization Considered Harmful*, 2010).
 
 use super::loops::Nest;
-use super::places::Place;
+use super::places::{Place, RDI};
 use super::view::View;
 
 /// Calls followed into one another.
@@ -26,7 +26,8 @@ fn is_harmless(view: &View, index: u32, depth: u32) -> bool {
     }
     let Some(callee) = view.callee(index) else { return false };
     if let Some(probe) = callee.probe() {
-        let only_reads = view.announced(index).is_none_or(|announced| announced.reads);
+        let own = || view.pointed_slot(index, RDI).is_some();
+        let only_reads = view.announced(index).is_none_or(|announced| announced.reads || own());
         return only_reads
             && (!probe.starts_with("atomic") || probe.ends_with("_load") || probe.ends_with("_fence"));
     }

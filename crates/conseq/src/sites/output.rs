@@ -13,6 +13,11 @@ use super::Candidate;
 use super::names::Called;
 use crate::analysis::SiteKind;
 
+/// `fmt::Arguments` and `fmt::Argument` are made by functions of their own without optimisation.
+fn wraps_arguments(name: &str) -> bool {
+    name.contains("4core3fmt") && name.contains("Argument")
+}
+
 pub(super) fn site(query: &Query, called: Called, index: u32, name: &str) -> Option<Candidate> {
     let sink = called.prints?;
     let stream = sink.argument();
@@ -24,7 +29,7 @@ pub(super) fn site(query: &Query, called: Called, index: u32, name: &str) -> Opt
             .map(|start| (start, 1)),
     );
     if sink.is_formatted_by_rust() {
-        starts.extend(query.frame_behind(index).into_iter().map(|start| (start, 1)));
+        starts.extend(query.frame_behind(index, wraps_arguments).into_iter().map(|start| (start, 1)));
     }
     Some(Candidate::call(SiteKind::Output, index, name, starts))
 }
