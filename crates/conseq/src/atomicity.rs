@@ -36,6 +36,16 @@ impl Pattern {
         }
     }
 
+    /// Whether the first, the one in between and the second write.
+    pub fn ops(self) -> (bool, bool, bool) {
+        match self {
+            Pattern::ReadWriteRead => (false, true, false),
+            Pattern::WriteWriteRead => (true, true, false),
+            Pattern::ReadWriteWrite => (false, true, true),
+            Pattern::WriteReadWrite => (true, false, true),
+        }
+    }
+
     pub fn told(self) -> &'static str {
         match self {
             Pattern::ReadWriteRead => "two reads with a write of another thread between them",
@@ -119,8 +129,14 @@ mod tests {
     #[test]
     fn four_of_eight_have_no_serial_order() {
         let is = |i: u8, bit: u8| i & bit != 0;
-        let bad = (0..8u8).filter(|i| Pattern::of(is(*i, 1), is(*i, 2), is(*i, 4)).is_some());
-        assert_eq!(bad.count(), 4);
+        let three = |i: u8| (is(i, 1), is(i, 2), is(i, 4));
+        let bad: Vec<u8> =
+            (0..8).filter(|i| Pattern::of(is(*i, 1), is(*i, 2), is(*i, 4)).is_some()).collect();
+        assert_eq!(bad.len(), 4);
+        for i in bad {
+            let (a, b, c) = three(i);
+            assert_eq!(Pattern::of(a, b, c).unwrap().ops(), three(i));
+        }
     }
 
     #[test]

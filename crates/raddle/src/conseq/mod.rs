@@ -7,6 +7,7 @@
 //! traced    a few correct executions, with values
 //! analysed  what they show: invariants, and suspects
 //! events    their streams as the analyses want them
+//! kept      what the static half found, between runs
 //! listing   sites and reads of a file, without a run
 //! printed   what they print, and what would be unusual
 //! check     what to look for in an execution
@@ -20,6 +21,7 @@ mod analysed;
 pub mod args;
 pub mod check;
 mod events;
+mod kept;
 mod listing;
 pub mod printed;
 mod rust_locks;
@@ -80,7 +82,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut places = Places::new();
     let sites = Sites::of(&runs.modules, &options(&args));
     clock.static_half = clock.lap();
-    let analysed = analysed::analyse(&runs, sites, args.all_reads, &mut places);
+    let analysed = analysed::analyse(&runs, sites, &args, &mut places);
     clock.analysed = clock.lap();
     let mut printed = printed::Usual::default();
     // The random orders among them may well print something wrong.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use raddle_binary::Module;
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::suspects::Judge;
-use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind, analyse};
+use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind};
 
+use super::kept;
 use crate::places::Mapped;
 
 /// The sites of one file, and where it was loaded.
@@ -41,11 +42,6 @@ fn is_print(callee: &str) -> bool {
 /// A value that leads into the first page is a null pointer.
 const FIRST_PAGE: u64 = 4096;
 
-/// What a file says without running it.
-pub fn of_file(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
-    Ok(analyse(&Module::open(path)?, options))
-}
-
 impl Sites {
     /// The sites of all files of the process that have probes.
     pub fn of(modules: &[Mapped], options: &Options) -> Sites {
@@ -64,11 +60,12 @@ impl Sites {
         };
         let mut first = 0;
         for (path, mapped) in first_mapping {
-            let Ok(module) = Module::open(path) else { continue };
             if is_of_the_system(path) {
                 continue;
             }
-            let analysis = analyse(&module, options);
+            let (Ok(module), Ok(analysis)) = (Module::open(path), kept::analysis(path, options)) else {
+                continue;
+            };
             if analysis.notes.contains(&Note::NotInstrumented) {
                 continue;
             }

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use raddle_conseq::SiteKind;
+use raddle_conseq::atomicity::Violation;
 use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report, Stat};
@@ -41,6 +42,9 @@ pub fn report(
     }
     for suspect in teller.open() {
         report.findings.push(teller.suspected(suspect));
+    }
+    for violation in &analysed.violations {
+        report.findings.push(teller.violation(violation));
     }
     teller.add_stats(&mut report, clock);
     Ok(report)
@@ -128,6 +132,18 @@ impl<'a> Teller<'a> {
         if !self.args.no_test {
             finding.notes.push("no execution has shown it, and not all have been made".into());
         }
+        finding
+    }
+
+    fn violation(&mut self, v: &Violation) -> Finding {
+        let (first, second, between) = (self.place(&v.first), self.place(&v.second), self.place(&v.between));
+        let message = format!("{}: {between} can come between {first} and {second}", v.pattern.told());
+        let mut finding = Finding::new(Kind::AtomicityViolation, Confidence::Suspected, message);
+        let (first, between, second) = v.pattern.ops();
+        let op = |writes| if writes { Op::Write } else { Op::Read };
+        finding.accesses = [(v.first, first), (v.between, between), (v.second, second)]
+            .map(|(point, writes)| self.end(&point, op(writes)))
+            .into();
         finding
     }
 
@@ -277,6 +293,7 @@ impl<'a> Teller<'a> {
         add("suspects_confirmed", count(&|v| matches!(v, Verdict::Confirmed(_))));
         add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));
         add("suspects_open", count(&|v| *v == Verdict::Open));
+        add("atomicity_violations", Stat::from(self.analysed.violations.len() as u64));
         add("executions", Stat::from(self.tested.executions));
         add("exhausted", Stat::Bool(self.tested.exhausted));
         add("runs", Stat::from(self.runs.runs.len() as u64));
