@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use raddle_binary::Module;
+use raddle_conseq::event::{Event, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::suspects::Judge;
 use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind};
@@ -90,6 +91,13 @@ impl Sites {
     /// Was this kind asked for?
     pub fn wants(&self, kind: SiteKind) -> bool {
         self.kinds.contains(&kind)
+    }
+
+    /// Does a trace come by a critical read?
+    pub fn is_reached(&self, events: &[Event]) -> bool {
+        let reads =
+            events.iter().filter(|e| matches!(e.what, What::Read(_) | What::Write { reads: true, .. }));
+        self.reads.is_empty() || reads.into_iter().any(|e| self.reads.contains_key(&e.site))
     }
 
     pub fn count(&self) -> usize {

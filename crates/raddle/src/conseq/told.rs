@@ -1,5 +1,7 @@
 //! What was found, as a report.
 
+use std::time::Instant;
+
 use anyhow::Result;
 use raddle_conseq::SiteKind;
 use raddle_conseq::atomicity::Violation;
@@ -7,12 +9,12 @@ use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report, Stat};
 
-use super::Phases;
 use super::analysed::{Analysed, FIRST_INVARIANT};
 use super::args::Args;
 use super::check::Check;
 use super::tester::{Consequence, Tested, Verdict};
 use super::traced::Runs;
+use super::{Phases, words};
 use crate::explore::outcome::{program_name, write_new};
 use crate::explore::schedule::{self, Expected, Head, Schedule};
 use crate::explore::verdict::Failure;
@@ -29,7 +31,7 @@ pub fn report(
     clock: &Phases,
 ) -> Result<Report> {
     let mut teller = Teller { args, runs, analysed, tested: &tested, places };
-    let mut report = Report::new("conseq", teller.words());
+    let mut report = Report::new("conseq", words(args));
     for (i, c) in tested.consequences.iter().enumerate() {
         report.findings.push(teller.confirmed(i, c)?);
     }
@@ -50,6 +52,14 @@ pub fn report(
     Ok(report)
 }
 
+/// Of a program without threads.
+pub fn add_empty_stats(report: &mut Report, begun: Instant) {
+    report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
+    for key in ["sites", "critical_reads", "suspects"] {
+        report.stats.insert(key.into(), Stat::Int(0));
+    }
+}
+
 struct Teller<'a> {
     args: &'a Args,
     runs: &'a Runs,
@@ -59,10 +69,6 @@ struct Teller<'a> {
 }
 
 impl<'a> Teller<'a> {
-    fn words(&self) -> Vec<String> {
-        self.args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect()
-    }
-
     /// Suspects about which nothing is known but that they are.
     fn open(&self) -> Vec<&'a Suspect> {
         let verdict = |i: usize| self.tested.verdicts.get(i).unwrap_or(&Verdict::Open);
@@ -254,7 +260,7 @@ impl<'a> Teller<'a> {
         let head = Head {
             format: schedule::FORMAT.into(),
             version: schedule::VERSION,
-            command: self.words(),
+            command: words(self.args),
             folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
             environment: schedule::environment(),
             build_id: build_id(&recipe.program.path),
