@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::conseq;
 use crate::error::Error;
 use crate::explore::options::{self as explore, EffectOptions, SpeedOptions};
 use crate::explore::peer::Peer;
@@ -17,6 +18,7 @@ raddle-bench: what raddle and its peers cost, as ratios to the plain program
     raddle-bench compare OLD.json NEW.json
     raddle-bench explore-speed [OPTIONS]  schedules a second of `raddle explore`, beside shuttle and loom
     raddle-bench explore-effect [OPTIONS] executions to the first failure, by strategy
+    raddle-bench conseq [OPTIONS]         what `raddle conseq` finds and costs
     raddle-bench list                     kernels and tools
     raddle-bench help
 
@@ -47,6 +49,11 @@ OPTIONS of explore-speed and explore-effect: --raddle, --quick, --json, --markdo
     --schedules N      the most of one search [10000]
     --seeds N          for the strategies that draw lots [3]
     --default yes|no   whether the default is tried with 60 seconds and two jobs [yes]
+OPTIONS of conseq: --raddle, --quick, --json, --markdown and --work as above, and
+    --suite FOLDER     the programs [corpus/conseq]
+    --only A,B         programs with A or B in their names
+    --distances N      MaxDistance from 1 to this [5]
+    --kernels A,B      on which overhead is measured [stencil,hashtable,queue,wordcount]
 Shuttle and loom need a raddle-bench built with `--features peers`.
 
 Exit status: 0 all was measured; 1 a run failed, gave a wrong checksum, or raddle in mode hb reported something on
@@ -59,6 +66,7 @@ pub enum Command {
     Compare { old: PathBuf, new: PathBuf },
     ExploreSpeed(Box<SpeedOptions>),
     ExploreEffect(Box<EffectOptions>),
+    Conseq(Box<conseq::Options>),
     Peer { peer: Peer, test: String, seconds: f64 },
     Measure(Vec<OsString>),
     List,
@@ -103,6 +111,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, E
         },
         Some("explore-speed") => explore::speed(&arguments).map(|o| Command::ExploreSpeed(Box::new(o))),
         Some("explore-effect") => explore::effect(&arguments).map(|o| Command::ExploreEffect(Box::new(o))),
+        Some("conseq") => conseq::options::parse(&arguments).map(|o| Command::Conseq(Box::new(o))),
         Some("peer") => {
             explore::peer(&arguments).map(|(peer, test, seconds)| Command::Peer { peer, test, seconds })
         }

@@ -117,7 +117,7 @@ pub fn peer(arguments: &[OsString]) -> Result<(Peer, String, f64), Error> {
 }
 
 /// Goes through options that have values, and `--quick`. `take` says whether it knows one.
-fn each(
+pub fn each(
     arguments: &[OsString],
     output: &mut Output,
     mut take: impl FnMut(&str, &OsString) -> Result<bool, Error>,
