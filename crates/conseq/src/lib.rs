@@ -17,6 +17,7 @@
 //! - [`order`], [`held`]: what must come before what, and what locks keep apart.
 //! - [`history`]: what was done to each piece of shared memory.
 //! - [`invariants`]: what held in all training runs.
+//! - [`atomicity`]: accesses that another could come between.
 //! - [`suspects`]: the reads that could get another value, Algorithm 1.
 //!
 //! Deviations from the paper:
@@ -35,6 +36,7 @@
 //! `raddle_binary::flow`.
 
 pub mod analysis;
+pub mod atomicity;
 pub mod event;
 pub mod held;
 pub mod history;
