@@ -12,7 +12,7 @@ std::unordered_map<int, double> cache;
 
 double get_sqrt(int x) {
     if (cache.count(x) != 0 && x < 0) return 0;    // expect: thread-safety-violation read #1
-    work(18 + x % 4);
+    work(4 + x % 2);
     double root = std::sqrt(x);
     cache.insert_or_assign(x, root);    // expect: thread-safety-violation write #1 | write write #2
     return root;
@@ -20,9 +20,9 @@ double get_sqrt(int x) {
 
 int main() {
     cache.reserve(4096);
-    for (int x = 0; x < 120; x++) cache.emplace(x, 0.0);
+    for (int x = 0; x < 480; x++) cache.emplace(x, 0.0);
     double sum = 0;
-    for (int x = 0; x < 120; x += 2) {
+    for (int x = 0; x < 480; x += 2) {
         auto a = std::async(std::launch::async, get_sqrt, x);
         auto b = std::async(std::launch::async, get_sqrt, x + 1);
         sum += a.get() + b.get();

@@ -9,12 +9,12 @@ std::atomic<int> turn{0};
 std::vector<int> shared;
 
 void player(int id) {
-    for (int i = 0; i < 30; i++) {
-        work(12);
+    for (int i = 0; i < 120; i++) {
+        work(3);
         while (turn.load(std::memory_order_acquire) != id) std::this_thread::yield();
         shared.push_back(id);
         turn.store(1 - id, std::memory_order_release);
-        work(12);
+        work(3);
     }
 }
 
@@ -22,5 +22,5 @@ int main() {
     std::thread other(player, 1);
     player(0);
     other.join();
-    return shared.size() == 60 ? 0 : 1;
+    return shared.size() == 240 ? 0 : 1;
 }

@@ -9,8 +9,8 @@ pthread_barrier_t barrier;
 std::map<int, int> table;
 
 void player(int id) {
-    for (int phase = 0; phase < 60; phase++) {
-        work(13);
+    for (int phase = 0; phase < 240; phase++) {
+        work(3);
         if (phase % 2 == id) table[phase % 10] = id;
         pthread_barrier_wait(&barrier);
     }

@@ -5,8 +5,8 @@
 #include "work.h"
 
 static void *reader(void *arg) {
-    for (int i = 0; i < 60; i++) {
-        work(14);
+    for (int i = 0; i < 240; i++) {
+        work(4);
         *(int *)arg += atoi(getenv("LEVEL"));
     }
     return 0;
@@ -19,5 +19,5 @@ int main(void) {
     pthread_create(&other, 0, reader, &one);
     reader(&two);
     pthread_join(other, 0);
-    return one == 180 && two == 180 ? 0 : 1;
+    return one == 720 && two == 720 ? 0 : 1;
 }

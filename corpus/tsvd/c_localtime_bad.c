@@ -5,9 +5,9 @@
 #include "work.h"
 
 static void *logger(void *arg) {
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 240; i++) {
         time_t now = 1000000 + i;
-        work(14);
+        work(4);
         struct tm *t = localtime(&now);    // expect: thread-safety-violation write #1
         *(long *)arg += t->tm_sec;
     }
@@ -18,9 +18,9 @@ int main(void) {
     pthread_t logging;
     long logged = 0, seen = 0;
     pthread_create(&logging, 0, logger, &logged);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 240; i++) {
         time_t then = 5000000 + 3600 * i;
-        work(15);
+        work(4);
         struct tm *t = localtime(&then);    // expect: thread-safety-violation write #1
         seen += t->tm_hour;
     }

@@ -7,17 +7,17 @@
 static DIR *folder;
 
 static void *walk(void *arg) {
-    for (int i = 0; i < 55; i++) {
+    for (int i = 0; i < 220; i++) {
         work(*(unsigned *)arg);
         struct dirent *entry = readdir(folder);    // expect: thread-safety-violation write write #1
-        if (!entry) *(unsigned *)arg = 15;
+        if (!entry) *(unsigned *)arg = 3;
     }
     return 0;
 }
 
 int main(void) {
     pthread_t other;
-    unsigned one = 14, two = 16;
+    unsigned one = 4, two = 4;
     folder = opendir("/usr/include");
     if (!folder) folder = opendir("/");
     pthread_create(&other, 0, walk, &one);

@@ -17,8 +17,8 @@ static unsigned long next_name(void) {
 }
 
 static void *walk(void *arg) {
-    for (int i = 0; i < 55; i++) {
-        work(15);
+    for (int i = 0; i < 220; i++) {
+        work(4);
         *(unsigned long *)arg += next_name();
     }
     return 0;

@@ -7,8 +7,8 @@
 
 static void *changer(void *arg) {
     (void)arg;
-    for (int i = 0; i < 40; i++) {
-        work(22);
+    for (int i = 0; i < 160; i++) {
+        work(6);
         setenv("STAGE", i % 2 ? "odd" : "two", 1);    // expect: thread-safety-violation write #1
     }
     return 0;
@@ -19,10 +19,10 @@ int main(void) {
     unsigned long letters = 0;
     setenv("STAGE", "one", 1);
     pthread_create(&changing, 0, changer, 0);
-    for (int i = 0; i < 70; i++) {
-        work(12);
+    for (int i = 0; i < 280; i++) {
+        work(3);
         letters += strlen(getenv("HOME") ? "home" : "none");    // expect: thread-safety-violation read #1
     }
     pthread_join(changing, 0);
-    return letters == 280 ? 0 : 1;
+    return letters == 1120 ? 0 : 1;
 }

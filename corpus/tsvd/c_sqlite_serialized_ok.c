@@ -8,8 +8,8 @@
 static sqlite3 *db;
 
 static void *user(void *arg) {
-    for (int i = 0; i < 45; i++) {
-        work(18);
+    for (int i = 0; i < 180; i++) {
+        work(4);
         if (sqlite3_exec(db, "update t set v = v + 1 where k = 1", 0, 0, 0) != SQLITE_OK) *(int *)arg = 1;
     }
     return 0;

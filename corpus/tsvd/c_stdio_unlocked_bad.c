@@ -12,7 +12,7 @@ static void note(const char *text) {
 }
 
 static void *writer(void *arg) {
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 200; i++) {
         work(*(unsigned *)arg);
         note("step\n");
     }
@@ -21,7 +21,7 @@ static void *writer(void *arg) {
 
 int main(void) {
     pthread_t other;
-    unsigned one = 16, two = 17;
+    unsigned one = 4, two = 4;
     journal = fopen("/dev/null", "w");
     pthread_create(&other, 0, writer, &one);
     writer(&two);

@@ -11,7 +11,7 @@ static int parse(char *line) {
     char *field = strtok(line, ",");    // expect: thread-safety-violation write write #1 | write #2
     while (field && fields < 3) {
         fields++;
-        work(5);
+        work(1);
         field = strtok(0, ",");    // expect: thread-safety-violation write #2 | write write #3
     }
     return fields;
@@ -19,8 +19,8 @@ static int parse(char *line) {
 
 static void *reader(void *arg) {
     char line[32];
-    for (int i = 0; i < 40; i++) {
-        work(6);
+    for (int i = 0; i < 160; i++) {
+        work(2);
         strcpy(line, "ab,cd,ef");
         *(int *)arg += parse(line);
     }

@@ -18,7 +18,7 @@ static void feed(const char *text) {
 }
 
 static void *writer(void *arg) {
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 200; i++) {
         work(*(unsigned *)arg);
         feed("a line of the journal");
     }
@@ -27,7 +27,7 @@ static void *writer(void *arg) {
 
 int main(void) {
     pthread_t other;
-    unsigned one = 16, two = 17;
+    unsigned one = 4, two = 4;
     deflateInit(&stream, 1);
     pthread_create(&other, 0, writer, &one);
     writer(&two);

@@ -12,8 +12,8 @@ static void *writer(void *arg) {
     z_stream stream;
     memset(&stream, 0, sizeof stream);
     deflateInit(&stream, 1);
-    for (int i = 0; i < 50; i++) {
-        work(16);
+    for (int i = 0; i < 200; i++) {
+        work(4);
         stream.next_in = (unsigned char *)text;
         stream.avail_in = (unsigned)strlen(text);
         stream.next_out = out;

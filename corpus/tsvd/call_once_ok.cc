@@ -20,9 +20,9 @@ int look_up(int key) {
 }
 
 void worker(long* sum) {
-    for (int i = 0; i < 50; i++) {
-        work(14);
-        *sum += look_up(i);
+    for (int i = 0; i < 200; i++) {
+        work(4);
+        *sum += look_up(i % 50);
     }
 }
 

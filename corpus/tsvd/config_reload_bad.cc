@@ -8,8 +8,8 @@
 std::vector<int> config(16, 1);
 
 void reload() {
-    for (int i = 0; i < 35; i++) {
-        work(26);
+    for (int i = 0; i < 140; i++) {
+        work(6);
         config.assign(16, i + 1);    // expect: thread-safety-violation write #1
     }
 }
@@ -17,8 +17,8 @@ void reload() {
 int main() {
     std::thread reloading(reload);
     int sum = 0;
-    for (int i = 0; i < 75; i++) {
-        work(12);
+    for (int i = 0; i < 300; i++) {
+        work(3);
         sum += config.at(i % 16);    // expect: thread-safety-violation read #1
     }
     reloading.join();

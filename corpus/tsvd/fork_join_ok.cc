@@ -11,13 +11,13 @@ int main() {
         std::vector<std::thread> threads;
         for (auto& part : parts)
             threads.emplace_back([&part] {
-                for (int i = 0; i < 5; i++) {
-                    work(14);
+                for (int i = 0; i < 20; i++) {
+                    work(4);
                     part.push_back(i);
                 }
             });
         for (auto& thread : threads) thread.join();
         for (auto& part : parts) all.insert(all.end(), part.begin(), part.end());
     }
-    return all.size() == 120 ? 0 : 1;
+    return all.size() == 480 ? 0 : 1;
 }

@@ -8,18 +8,18 @@
 std::unordered_map<int, long> totals;
 
 void background(int part) {
-    work(25);
+    work(6);
     totals.insert_or_assign(part, 1L);    // expect: thread-safety-violation write #1
 }
 
 int main() {
-    totals.reserve(256);
-    for (int part = 0; part < 64; part++) totals.emplace(part, 0L);
-    for (int part = 0; part < 32; part++) {
+    totals.reserve(1024);
+    for (int part = 0; part < 256; part++) totals.emplace(part, 0L);
+    for (int part = 0; part < 128; part++) {
         auto task = std::async(std::launch::async, background, part);
-        work(28);
-        totals.insert_or_assign(32 + part, 2L);    // expect: thread-safety-violation write #1
+        work(7);
+        totals.insert_or_assign(128 + part, 2L);    // expect: thread-safety-violation write #1
         task.get();
     }
-    return totals.size() == 64 ? 0 : 1;
+    return totals.size() == 256 ? 0 : 1;
 }

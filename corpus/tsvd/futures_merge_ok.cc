@@ -8,7 +8,7 @@
 std::vector<int> squares(int from) {
     std::vector<int> out;
     for (int i = 0; i < 3; i++) {
-        work(10);
+        work(2);
         out.push_back((from + i) * (from + i));
     }
     return out;
@@ -16,7 +16,7 @@ std::vector<int> squares(int from) {
 
 int main() {
     std::map<int, int> totals;
-    for (int round = 0; round < 24; round++) {
+    for (int round = 0; round < 96; round++) {
         auto a = std::async(std::launch::async, squares, round);
         auto b = std::async(std::launch::async, squares, -round);
         for (auto* task : {&a, &b})
@@ -24,5 +24,5 @@ int main() {
     }
     int sum = 0;
     for (auto& [digit, n] : totals) sum += n;
-    return sum == 24 * 6 ? 0 : 1;
+    return sum == 96 * 6 ? 0 : 1;
 }

@@ -31,15 +31,15 @@ Batch take() {
 
 int main() {
     std::thread second([] {
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 160; i++) {
             Batch batch = take();
-            work(16);
+            work(4);
             batch->push_back(2);
         }
     });
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 160; i++) {
         auto batch = std::make_unique<std::vector<int>>();
-        work(16);
+        work(4);
         batch->push_back(1);
         put(std::move(batch));
     }

@@ -9,8 +9,8 @@ std::mutex lock;
 std::map<int, int> entries;
 
 void writer() {
-    for (int i = 0; i < 50; i++) {
-        work(16);
+    for (int i = 0; i < 200; i++) {
+        work(4);
         std::lock_guard<std::mutex> guard(lock);
         entries.insert_or_assign(i % 10, i);    // expect: thread-safety-violation write #1
     }
@@ -20,8 +20,8 @@ int main() {
     for (int i = 0; i < 10; i++) entries.emplace(i, 0);
     std::thread writing(writer);
     long sum = 0;
-    for (int i = 0; i < 50; i++) {
-        work(17);
+    for (int i = 0; i < 200; i++) {
+        work(4);
         for (auto it = entries.cbegin(); it != entries.cend(); ++it)    // expect: thread-safety-violation read #1
             sum += it->second;
     }

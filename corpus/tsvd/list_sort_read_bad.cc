@@ -7,18 +7,18 @@
 std::list<int> scores;
 
 void sorter() {
-    for (int i = 0; i < 45; i++) {
-        work(22);
+    for (int i = 0; i < 180; i++) {
+        work(6);
         scores.sort();    // expect: thread-safety-violation write #1
     }
 }
 
 int main() {
-    for (int i = 0; i < 50; i++) scores.push_back(i);
+    for (int i = 0; i < 200; i++) scores.push_back(i);
     std::thread sorting(sorter);
     long sum = 0;
-    for (int i = 0; i < 90; i++) {
-        work(11);
+    for (int i = 0; i < 360; i++) {
+        work(3);
         sum += scores.front();    // expect: thread-safety-violation read #1
     }
     sorting.join();

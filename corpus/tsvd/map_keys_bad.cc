@@ -9,16 +9,16 @@
 std::map<std::string, int> prices;
 
 void feed() {
-    for (int i = 0; i < 70; i++) {
-        work(12);
+    for (int i = 0; i < 280; i++) {
+        work(3);
         prices["share" + std::to_string(i % 8)] = i;    // expect: thread-safety-violation write #1
     }
 }
 
 int trader() {
     int sum = 0;
-    for (int i = 0; i < 70; i++) {
-        work(13);
+    for (int i = 0; i < 280; i++) {
+        work(3);
         auto found = prices.find("bond" + std::to_string(i % 8));    // expect: thread-safety-violation read #1
         sum += found->second;
     }

@@ -10,8 +10,8 @@ std::mutex lock;
 std::map<int, int> stock;
 
 void clerk(int id) {
-    for (int i = 0; i < 45; i++) {
-        work(11);
+    for (int i = 0; i < 180; i++) {
+        work(3);
         std::lock_guard<std::mutex> guard(lock);
         if (stock.count(i % 10)) stock[i % 10] += id;
     }
@@ -24,5 +24,5 @@ int main() {
     for (auto& thread : clerks) thread.join();
     int sum = 0;
     for (auto& [item, count] : stock) sum += count;
-    return sum == 45 * 3 ? 0 : 1;
+    return sum == 180 * 3 ? 0 : 1;
 }

@@ -6,8 +6,8 @@
 #include "work.h"
 
 void count(std::unordered_map<int, int>& table) {
-    for (int i = 0; i < 65; i++) {
-        work(13);
+    for (int i = 0; i < 260; i++) {
+        work(3);
         table[i % 7]++;
     }
 }

@@ -7,7 +7,7 @@
 std::vector<int> levels;
 
 int config_level(int host) {
-    work(16 + host % 3);
+    work(4 + host % 2);
     return host * 7 % 5;
 }
 
@@ -21,7 +21,7 @@ void validate(int from, int to) {
 int main() {
     levels.reserve(1000);
     std::vector<std::thread> loop;
-    for (int part = 0; part < 2; part++) loop.emplace_back(validate, part * 60, part * 60 + 60);
+    for (int part = 0; part < 2; part++) loop.emplace_back(validate, part * 240, part * 240 + 240);
     for (auto& thread : loop) thread.join();
     return levels.size() > 100 ? 0 : 1;
 }

@@ -24,14 +24,14 @@ void consumer() {
             queue.pop();
             taken++;
         }
-        work(10 + item % 3);
+        work(2 + item % 2);
     }
 }
 
 int main() {
     std::vector<std::thread> consumers;
     for (int i = 0; i < 2; i++) consumers.emplace_back(consumer);
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < 480; i++) {
         work(3);
         {
             std::lock_guard<std::mutex> guard(lock);
@@ -45,5 +45,5 @@ int main() {
     }
     ready.notify_all();
     for (auto& thread : consumers) thread.join();
-    return taken == 120 ? 0 : 1;
+    return taken == 480 ? 0 : 1;
 }

@@ -9,8 +9,8 @@
 std::map<int, std::string> words;
 
 void reader(long* letters) {
-    for (int i = 0; i < 60; i++) {
-        work(14);
+    for (int i = 0; i < 240; i++) {
+        work(4);
         auto word = words.find(i % 20);
         *letters += long(word->second.size() + words.at(i % 20).size() + words.size());
         *letters += long(words.begin()->second.size());

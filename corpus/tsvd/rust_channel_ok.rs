@@ -13,10 +13,10 @@ fn main() {
             let send = send.clone();
             std::thread::spawn(move || {
                 let mut own = Vec::new();
-                for i in 0..60 {
-                    work::work(14);
+                for i in 0..240 {
+                    work::work(4);
                     own.push(i);
-                    send.send((id * 100 + i, own.len())).unwrap();
+                    send.send((id * 1000 + i, own.len())).unwrap();
                 }
             })
         })
@@ -27,5 +27,5 @@ fn main() {
         all.insert(key, value);
     }
     workers.into_iter().for_each(|worker| worker.join().unwrap());
-    assert_eq!(all.len(), 120);
+    assert_eq!(all.len(), 480);
 }

@@ -18,15 +18,15 @@ fn main() {
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let map = unsafe { &mut *table.0.get() };
-            for i in 0..60 {
-                work::work(14);
+            for i in 0..240 {
+                work::work(4);
                 map.insert(i % 16, i); // expect: thread-safety-violation write #1
             }
         });
         let map = unsafe { &*table.0.get() };
         let mut sum = 0;
-        for i in 0..60 {
-            work::work(15);
+        for i in 0..240 {
+            work::work(4);
             sum += map.get(&(16 + i % 16)).unwrap(); // expect: thread-safety-violation read #1
         }
         assert_eq!(sum, 0);

@@ -9,14 +9,14 @@ mod work;
 fn main() {
     let shared = &Mutex::new(HashMap::new());
     std::thread::scope(|scope| {
-        for from in [0, 100] {
+        for from in [0, 1000] {
             scope.spawn(move || {
-                for i in 0..60 {
-                    work::work(14);
+                for i in 0..240 {
+                    work::work(4);
                     shared.lock().unwrap().insert(from + i, i);
                 }
             });
         }
     });
-    assert_eq!(shared.lock().unwrap().len(), 120);
+    assert_eq!(shared.lock().unwrap().len(), 480);
 }

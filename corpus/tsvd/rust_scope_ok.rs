@@ -10,8 +10,8 @@ fn main() {
         std::thread::scope(|scope| {
             for part in &mut parts {
                 scope.spawn(move || {
-                    for i in 0..5 {
-                        work::work(14);
+                    for i in 0..20 {
+                        work::work(4);
                         part.push(round + i);
                     }
                 });
@@ -21,5 +21,5 @@ fn main() {
             all.extend(part);
         }
     }
-    assert_eq!(all.len(), 120);
+    assert_eq!(all.len(), 480);
 }

@@ -18,8 +18,8 @@ fn main() {
     };
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            for i in 0..60 {
-                work::work(14);
+            for i in 0..240 {
+                work::work(4);
                 let mut map = shared.lock().unwrap();
                 map.insert(i % 16, i); // expect: thread-safety-violation write #1
             }
@@ -28,11 +28,11 @@ fn main() {
             let peek = peek;
             let map = unsafe { &*peek.0 };
             let mut seen = 0;
-            for i in 0..60 {
-                work::work(15);
+            for i in 0..240 {
+                work::work(4);
                 seen += u32::from(map.contains_key(&(16 + i % 16))); // expect: thread-safety-violation read #1
             }
-            assert_eq!(seen, 60);
+            assert_eq!(seen, 240);
         });
     });
 }

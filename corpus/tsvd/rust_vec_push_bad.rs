@@ -8,8 +8,8 @@ struct Results(*mut Vec<u64>);
 unsafe impl Send for Results {}
 
 fn part(results: Results, from: u64) {
-    for i in 0..60 {
-        work::work(14 + from % 3);
+    for i in 0..240 {
+        work::work(4);
         let results = unsafe { &mut *results.0 };
         results.push(from + i); // expect: thread-safety-violation write write #1
     }

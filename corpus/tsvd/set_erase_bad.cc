@@ -8,10 +8,10 @@
 std::set<int> names;
 
 void churn() {
-    for (int i = 0; i < 50; i++) {
-        work(9);
+    for (int i = 0; i < 200; i++) {
+        work(2);
         names.insert(1000 + i);    // expect: thread-safety-violation write #1
-        work(9);
+        work(2);
         names.erase(1000 + i);    // expect: thread-safety-violation write #2
     }
 }
@@ -20,10 +20,10 @@ int main() {
     for (int i = 0; i < 100; i++) names.insert(i);
     std::thread churning(churn);
     unsigned long known = 0;
-    for (int i = 0; i < 70; i++) {
-        work(13);
-        known += names.count(i);    // expect: thread-safety-violation read #1 | read #2
+    for (int i = 0; i < 280; i++) {
+        work(3);
+        known += names.count(i % 100);    // expect: thread-safety-violation read #1 | read #2
     }
     churning.join();
-    return known == 70 ? 0 : 1;
+    return known == 280 ? 0 : 1;
 }

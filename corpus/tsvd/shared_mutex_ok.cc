@@ -10,8 +10,8 @@ std::shared_mutex lock;
 std::unordered_map<int, int> rates;
 
 void publisher() {
-    for (int i = 0; i < 30; i++) {
-        work(25);
+    for (int i = 0; i < 120; i++) {
+        work(6);
         std::unique_lock<std::shared_mutex> guard(lock);
         rates[i % 8] = i;
     }
@@ -19,8 +19,8 @@ void publisher() {
 
 int reader() {
     int sum = 0;
-    for (int i = 0; i < 40; i++) {
-        work(14);
+    for (int i = 0; i < 160; i++) {
+        work(4);
         std::shared_lock<std::shared_mutex> guard(lock);
         auto rate = rates.find(i % 8);
         if (rate != rates.end()) sum += rate->second;

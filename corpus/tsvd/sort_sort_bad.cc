@@ -7,16 +7,16 @@
 std::list<int> ranking;
 
 void refresh(unsigned ms) {
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 160; i++) {
         work(ms);
         ranking.sort();    // expect: thread-safety-violation write write #1
     }
 }
 
 int main() {
-    for (int i = 0; i < 40; i++) ranking.push_back(i);
-    std::thread other(refresh, 24);
-    refresh(21);
+    for (int i = 0; i < 160; i++) ranking.push_back(i);
+    std::thread other(refresh, 6);
+    refresh(5);
     other.join();
-    return ranking.size() == 40 ? 0 : 1;
+    return ranking.size() == 160 ? 0 : 1;
 }

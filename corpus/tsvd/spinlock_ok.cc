@@ -9,8 +9,8 @@ std::atomic_flag busy = ATOMIC_FLAG_INIT;
 std::set<int> seen;
 
 void visitor(int from) {
-    for (int i = 0; i < 60; i++) {
-        work(14);
+    for (int i = 0; i < 240; i++) {
+        work(4);
         while (busy.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
         seen.insert(from + i);
         busy.clear(std::memory_order_release);
@@ -21,5 +21,5 @@ int main() {
     std::thread other(visitor, 1000);
     visitor(0);
     other.join();
-    return seen.size() == 120 ? 0 : 1;
+    return seen.size() == 480 ? 0 : 1;
 }

@@ -12,7 +12,7 @@ void append(const char* text) {
 }
 
 void worker(unsigned ms) {
-    for (int i = 0; i < 55; i++) {
+    for (int i = 0; i < 220; i++) {
         work(ms);
         append("done;");
     }
@@ -20,8 +20,8 @@ void worker(unsigned ms) {
 
 int main() {
     journal.reserve(1 << 16);
-    std::thread other(worker, 17);
-    worker(15);
+    std::thread other(worker, 4);
+    worker(4);
     other.join();
     return journal.empty() ? 1 : 0;
 }

@@ -17,8 +17,8 @@ void add(int key) {
 }
 
 void worker(int from) {
-    for (int i = 0; i < 60; i++) {
-        work(14);
+    for (int i = 0; i < 240; i++) {
+        work(4);
         add(from + i);
     }
 }
@@ -29,5 +29,5 @@ int main() {
     other.join();
     unsigned long n = 0;
     for (auto& stripe : stripes) n += stripe.table.size();
-    return n == 90 ? 0 : 1;
+    return n == 270 ? 0 : 1;
 }

@@ -17,7 +17,7 @@ bool over = false;
 std::map<int, int> metrics;
 
 void run(int task) {
-    work(14);
+    work(4);
     metrics.insert_or_assign(task % 8, task);    // expect: thread-safety-violation write write #1 | write #2
 }
 
@@ -40,14 +40,14 @@ int main() {
     std::vector<std::thread> pool;
     for (int i = 0; i < 2; i++) pool.emplace_back(worker);
     int shown = 0;
-    for (int task = 0; task < 120; task++) {
+    for (int task = 0; task < 480; task++) {
         {
             std::lock_guard<std::mutex> guard(lock);
             tasks.push(task);
         }
         wake.notify_one();
         if (task % 4 == 3) {
-            work(20);
+            work(5);
             shown += metrics.at(task % 8);    // expect: thread-safety-violation read #2
         }
     }

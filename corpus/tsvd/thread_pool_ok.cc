@@ -15,7 +15,7 @@ bool over = false;
 std::map<int, int> metrics;
 
 void run(int task) {
-    work(14);
+    work(4);
     std::lock_guard<std::mutex> guard(metrics_lock);
     metrics.insert_or_assign(task % 8, task);
 }
@@ -37,7 +37,7 @@ void worker() {
 int main() {
     std::vector<std::thread> pool;
     for (int i = 0; i < 2; i++) pool.emplace_back(worker);
-    for (int task = 0; task < 110; task++) {
+    for (int task = 0; task < 440; task++) {
         {
             std::lock_guard<std::mutex> guard(lock);
             tasks.push(task);

@@ -14,8 +14,8 @@ void enter(int list, int account) {
 }
 
 void clerk(int list) {
-    for (int i = 0; i < 60; i++) {
-        work(14 + list);
+    for (int i = 0; i < 240; i++) {
+        work(3 + list);
         enter(list, list * 8 + i % 8);
     }
 }

@@ -9,8 +9,8 @@ std::mutex lock;
 std::map<int, long> sessions;
 
 void server() {
-    for (int i = 0; i < 60; i++) {
-        work(14);
+    for (int i = 0; i < 240; i++) {
+        work(4);
         std::lock_guard<std::mutex> guard(lock);
         sessions.insert_or_assign(i % 16, long(i));    // expect: thread-safety-violation write #1
     }
@@ -20,8 +20,8 @@ int main() {
     sessions.emplace(0, 0L);
     std::thread serving(server);
     unsigned long most = 0;
-    for (int i = 0; i < 60; i++) {
-        work(15);
+    for (int i = 0; i < 240; i++) {
+        work(4);
         unsigned long n = sessions.size();    // expect: thread-safety-violation read #1
         if (n > most) most = n;
     }

@@ -13,8 +13,8 @@ void update(int client, int value) {
 }
 
 void client(int id) {
-    for (int i = 0; i < 50; i++) {
-        work(9 + id);
+    for (int i = 0; i < 200; i++) {
+        work(2 + id % 2);
         update(id, i);
     }
 }

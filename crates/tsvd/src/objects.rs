@@ -73,6 +73,13 @@ impl Objects {
         }
     }
 
+    /// The object is gone; what comes at its address is another.
+    pub(crate) fn forget(&self, object: u64) {
+        if let (way, false) = self.way(object) {
+            self.ways[way].object.store(0, Relaxed);
+        }
+    }
+
     /// The object's way, and whether it has just been given to it.
     #[inline]
     fn way(&self, object: u64) -> (usize, bool) {
@@ -151,6 +158,16 @@ mod tests {
             assert_eq!(access(&objects, object, object as u32, object, 5), []);
         }
         assert_eq!(access(&objects, 999, 0, 1000, 5), [999]);
+    }
+
+    #[test]
+    fn an_object_that_is_gone_leaves_nothing_to_the_next_at_its_address() {
+        let objects = objects();
+        access(&objects, 8, 0, 1, 5);
+        objects.forget(8);
+        objects.forget(9);
+        assert_eq!(access(&objects, 8, 1, 2, 5), []);
+        assert_eq!(access(&objects, 8, 2, 3, 5), [1]);
     }
 
     #[test]

@@ -163,6 +163,12 @@ impl Tsvd {
         }
     }
 
+    /// An object ends with the call that was just told of. Another object at its address is not near this one's accesses:
+    /// without this, locals and results that are made again and again look like one object that all threads share.
+    pub fn object_gone(&self, object: u64) {
+        self.objects.forget(object);
+    }
+
     /// A test begins: the cap of a test counts from here.
     pub fn new_test(&self) {
         self.budget.new_test();

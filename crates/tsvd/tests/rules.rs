@@ -206,6 +206,19 @@ fn the_last_five_accesses_of_an_object_are_looked_at() {
 }
 
 #[test]
+fn an_object_at_the_address_of_one_that_is_gone_is_another() {
+    let mut world = World::with(|_| {});
+    world.call(1, write(1, 1, OBJECT));
+    world.pass(2, write(2, 9, OBJECT));
+    world.tsvd.object_gone(OBJECT);
+    world.pass(3, write(3, 3, OBJECT));
+    assert_eq!(
+        (world.state(1, 9), world.state(3, 9), world.state(1, 3)),
+        (Some(PairState::Dangerous), None, None)
+    );
+}
+
+#[test]
 fn without_windowing_any_time_ago_is_near() {
     let mut world = World::with(|params| params.techniques &= !technique::WINDOW);
     world.call(1, write(1, 1, OBJECT));

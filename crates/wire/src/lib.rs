@@ -10,6 +10,7 @@
 //! | `ask` | runtime | driver | a FIFO: "process *pid* has started and wants its plan" |
 //! | `plan.<pid>` | driver | runtime | [`plan`]: program counters that mean something |
 //! | `explore` | both, mapped | both | [`explore`]: orders and traces |
+//! | `tsvd`, `params`, `plan.<pid>.<n>`, `<pid>.<n>.state` | | | [`tsvd`] |
 //! | `trace` | runtime, mapped | driver | [`trace`]: accesses with values, for `conseq` |
 //!
 //! The log is a shared file mapping, and a record counts once its first word is stored. So whatever ends the

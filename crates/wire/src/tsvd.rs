@@ -140,6 +140,8 @@ pub mod site_flag {
     pub const ASYNC: u8 = 1 << 4;
     /// Some objects are exempt: see [`super::Plan::exempt`].
     pub const EXEMPTS: u8 = 1 << 5;
+    /// The object ends with this call: a destructor.
+    pub const ENDS: u8 = 1 << 6;
 }
 
 pub const SITE_WORDS: usize = 6;

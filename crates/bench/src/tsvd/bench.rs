@@ -169,6 +169,7 @@ impl Bench {
             found: Vec::new(),
             false_reports: Vec::new(),
             delays: Vec::new(),
+            delayed_seconds: 0.0,
             calls: 0,
             command_seconds: 0.0,
         };
@@ -250,6 +251,7 @@ fn read_report(text: &str, program: &Program, row: &mut Row) -> Result<(), Strin
     let report: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let stats = &report["stats"];
     row.calls = stats["calls"].as_u64().unwrap_or(0);
+    row.delayed_seconds = stats["delay_ms"].as_f64().unwrap_or(0.0) / 1000.0;
     row.delays = match stats["delays_by_run"].as_str() {
         Some(list) => list.split(',').filter_map(|n| n.trim().parse().ok()).collect(),
         None => vec![stats["delays"].as_u64().ok_or("stats.delays is missing")?],

@@ -83,6 +83,19 @@ pub fn delays(record: &Record, series: &str, runs: u32) -> u64 {
     rows(record, series).map(of_row).sum()
 }
 
+/// How long threads were delayed in one run of the whole suite, on average, over half the processor time that it takes
+/// natively: most programs keep two processors busy, so this bounds from above what delays add on a machine that has
+/// nothing else to do. It does not depend on what else the machine did when it was measured.
+pub fn delay_bound(record: &Record, series: &str) -> Option<f64> {
+    let (mut delayed, mut native) = (0.0, 0.0);
+    for row in rows(record, series).filter(|row| !row.runs.is_empty()) {
+        let plain = record.row(&row.program, None)?;
+        delayed += row.delayed_seconds / row.runs.len() as f64;
+        native += stats::median(plain.runs.iter().map(|run| run.cpu_seconds))? / 2.0;
+    }
+    (native > 0.0).then(|| delayed / native)
+}
+
 /// The median over programs of what a series adds to a figure of a run, as a part of it.
 pub fn median_increase(record: &Record, series: &str, figure: impl Fn(&Run) -> f64) -> Option<f64> {
     let of = |row: &Row| stats::median(row.runs.iter().map(&figure)).filter(|value| *value > 0.0);
@@ -161,6 +174,10 @@ mod tests {
         assert_eq!(overhead(&record, "tsvd", 3), None, "no program was run three times");
         assert_eq!((delays(&record, "tsvd", 1), delays(&record, "tsvd", 2)), (4, 8));
         assert_eq!((programs(&record, "tsvd", 2), programs(&record, "tsvd", 3)), (2, 0));
+        assert!(
+            (delay_bound(&record, "tsvd").unwrap() - 0.4).abs() < 1e-9,
+            "0.2 s a run, and half a second natively"
+        );
         assert!((median_increase(&record, "tsvd", |run| run.seconds).unwrap() - 0.2).abs() < 1e-9);
     }
 

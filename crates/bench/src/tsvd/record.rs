@@ -67,6 +67,8 @@ pub struct Row {
     pub false_reports: Vec<String>,
     /// Of each run, as far as raddle tells them apart; else one number for all.
     pub delays: Vec<u64>,
+    /// How long all threads were delayed, in all runs.
+    pub delayed_seconds: f64,
     /// Calls that were watched, in all runs.
     pub calls: u64,
     /// All runs, with raddle's own work before, between and after.
@@ -172,6 +174,7 @@ pub(crate) mod tests {
             found: found.iter().map(|(pair, run)| Found { pair: *pair, run: *run }).collect(),
             false_reports: Vec::new(),
             delays: vec![2; seconds.len()],
+            delayed_seconds: 0.2 * seconds.len() as f64,
             calls: 100,
             command_seconds: seconds.iter().sum(),
         });

@@ -37,6 +37,7 @@ use raddle_finding::{Finding, Report, Stat};
 use raddle_tsvd::Stats;
 
 use crate::places::Places;
+use crate::report::args::Format;
 use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
 use crate::run::{collect, launch, target};
@@ -81,6 +82,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let status = status.expect("there is at least one run");
     words::complain(&program, &common, all.processes)?;
     words::warn(&common, options, &all.files, &all.stats);
+    if options.report.format == Format::Text {
+        let files = common.registry.lock().expect("nobody panics with the registry").files.len();
+        eprintln!("{}", words::summary(&all.covered, files, &all.stats));
+    }
     keeper.write(&common)?;
     outputs.write(&common, &all.covered, &mut all.places)?;
 

@@ -63,6 +63,7 @@ impl Common {
             (site.slot, site_flag::SLOT),
             (class.often_local, site_flag::OFTEN_LOCAL),
             (!class.exempt.is_empty(), site_flag::EXEMPTS),
+            (op.is_destructor(), site_flag::ENDS),
         ];
         Some(Site {
             address: site.address,

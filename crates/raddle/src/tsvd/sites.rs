@@ -99,10 +99,16 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> File {
     let found = module.call_sites(wanted);
     let mut sites = Vec::new();
     let mut times = HashMap::new();
+    let mut inside: HashMap<String, bool> = HashMap::new();
     for site in found {
         let what = *known.entry(site.callee.clone()).or_insert_with(|| what(&site.callee, catalogue));
         let Some(what) = what else { continue };
-        let own = |operation| site.caller.as_deref().is_some_and(|c| catalogue.is_own(c, operation));
+        // A program may well call a function `gz_open` that calls zlib: it is zlib's own only where zlib is part of the file.
+        let callee = &site.callee;
+        let may_be_own = callee.starts_with('_')
+            || *inside.entry(callee.clone()).or_insert_with(|| module.function_address(callee).is_some());
+        let own =
+            |operation| may_be_own && site.caller.as_deref().is_some_and(|c| catalogue.is_own(c, operation));
         if matches!(what, What::Point(operation) if own(operation)) {
             continue;
         }

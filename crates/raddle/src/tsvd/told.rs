@@ -72,11 +72,9 @@ impl<'a> Teller<'a> {
             stack.splice(0..0, site_frames(self.places, site));
         }
         let name = String::from_utf8_lossy(&caught.name).into_owned();
-        let label = if name.is_empty() {
-            format!("T{}", caught.thread)
-        } else {
-            format!("T{} ({name})", caught.thread)
-        };
+        // Nobody names the main thread, so the system gives it the name of the program.
+        let name = if caught.thread == 0 { "main".into() } else { name };
+        let label = format!("T{} ({name})", caught.thread);
         let op = if operation.write { Op::Write } else { Op::Read };
         let called = short_name(&site.callee);
         let access = Access { op, size: 0, thread: label, locks: vec![], lock: None, stack };
@@ -154,4 +152,31 @@ fn closing(text: &str) -> Option<usize> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_what_says_nothing() {
+        let map = "_ZNSt3mapIiiSt4lessIiESaISt4pairIKiiEEEixERS3_";
+        assert_eq!(short_name(map), "std::map<int, int>::operator[](int const&)");
+        let nested = "_ZNSt6vectorIS_IiSaIiEESaIS1_EE9push_backERKS1_";
+        assert_eq!(short_name(nested), "std::vector<std::vector<int>>::push_back(std::vector<int> const&)");
+        assert_eq!(short_name("strtok"), "strtok");
+    }
+
+    #[test]
+    fn names_that_are_too_long_lose_all_arguments() {
+        let name = "N1a23with_a_rather_long_nameE";
+        let long = format!("_ZNSt3mapI{name}St4pairI{name}St4pairI{name}{name}EESt4lessIiESaIiEE5clearEv");
+        assert_eq!(short_name(&long), "std::map::clear");
+    }
+
+    #[test]
+    fn brackets_are_closed_where_they_were_opened() {
+        assert_eq!(closing("a<b>c>d"), Some(5));
+        assert_eq!(closing("a<b"), None);
+    }
 }

@@ -198,3 +198,80 @@ impl Keeper {
 fn new_pair((site_a, site_b): (u32, u32), probability: u32, state: PairState) -> TrapPair {
     TrapPair { site_a, site_b, probability, state }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tsvd::sites::Numbered;
+
+    fn registry(names: &[&str]) -> Registry {
+        let mut registry = Registry::default();
+        for (i, name) in names.iter().enumerate() {
+            let site = Numbered {
+                path: "/p".into(),
+                address: i as u64,
+                len: 5,
+                operation: 0,
+                tail: false,
+                callee: "f".into(),
+                name: (*name).into(),
+            };
+            assert_eq!(registry.number("/p".as_ref(), i as u64, || site), Some(i as u32));
+        }
+        registry
+    }
+
+    fn learned(a: u32, b: u32, probability: u32, state: PairState) -> TrapPair {
+        TrapPair { site_a: a, site_b: b, probability, state }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again_by_name() {
+        let mut traps = Traps::default();
+        traps.learn(
+            [learned(0, 1, ONE / 2, PairState::Dangerous), learned(1, 1, 0, PairState::Found)].into_iter(),
+        );
+        let text = traps.write(&registry(&["x", "y"]));
+        let again = Traps::read("f", &text).unwrap();
+        // Another build has the same functions elsewhere.
+        let elsewhere = registry(&["new", "y", "x"]);
+        let mut pairs = again.pairs(&elsewhere);
+        pairs.sort_by_key(|p| (p.site_a, p.site_b));
+        let expected =
+            [learned(1, 1, ONE, PairState::Dangerous), learned(1, 2, ONE / 2, PairState::Dangerous)];
+        assert_eq!(pairs, expected, "a pair that was caught is to be tried again");
+        assert_eq!((again.named(), again.strangers(&elsewhere)), (2, 0));
+        assert_eq!(again.strangers(&registry(&["x"])), 2);
+        assert!(again.pairs(&registry(&["x"])).is_empty());
+    }
+
+    #[test]
+    fn of_several_processes_the_one_that_knows_most_counts() {
+        let mut traps = Traps::default();
+        let all = [
+            learned(0, 1, ONE / 10, PairState::Dangerous),
+            learned(0, 1, ONE / 2, PairState::Dangerous),
+            learned(0, 2, 0, PairState::Ordered),
+            learned(0, 3, 0, PairState::Decayed),
+            learned(0, 4, ONE, PairState::Dangerous),
+            learned(0, 4, 0, PairState::Found),
+        ];
+        traps.learn(all.into_iter());
+        let names = registry(&["a", "b", "c", "d", "e"]);
+        let mut pairs = traps.pairs(&names);
+        pairs.sort_by_key(|p| p.site_b);
+        let expected = [learned(0, 1, ONE / 2, PairState::Dangerous), learned(0, 4, 0, PairState::Found)];
+        assert_eq!(pairs, expected);
+        // The next run holds nothing dangerous any more; what was caught stays caught.
+        traps.learn(std::iter::empty());
+        assert_eq!(traps.pairs(&names), [learned(0, 4, 0, PairState::Found)]);
+    }
+
+    #[test]
+    fn what_is_no_trap_file_is_refused() {
+        let refused = |text: &str| Traps::read("f.json", text).unwrap_err().to_string();
+        assert!(refused("[]").starts_with("f.json is no trap file"));
+        assert!(refused(r#"{"schema":"raddle.traps/2","pairs":[]}"#).contains("another version"));
+        assert!(Traps::read("f", r#"{"schema":"raddle.traps/1","pairs":[]}"#).is_ok());
+    }
+}

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use thiserror::Error;
 
 use super::args::Options;
+use super::coverage::Covered;
 use super::session::{Common, Files};
 use super::sites::What;
 use crate::run::target::Program;
@@ -54,6 +55,18 @@ pub fn complain(program: &Program, common: &Common, processes: usize) -> Result<
         return Err(TsvdError::NoProcess(name));
     }
     Ok(())
+}
+
+/// How much there was to see, for a person.
+pub fn summary(covered: &[Covered], files: usize, stats: &Stats) -> String {
+    let count = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count();
+    format!(
+        "raddle: {} points in {files} files, {} hit, {} of them in a concurrent phase; {} delays",
+        covered.len(),
+        count(|c| c.hit),
+        count(|c| c.concurrent),
+        stats.delays
+    )
 }
 
 /// What may be worth knowing, one line each.
@@ -117,5 +130,19 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             "raddle: {} delays were not made, so that no test times out; --thread-cap, --test-cap and --run-cap say how much there may be",
             stats.refused
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_counts() {
+        let seen = |hit, concurrent| Covered { hit, concurrent };
+        let covered = [seen(true, true), seen(true, false), seen(false, false)];
+        let stats = Stats { delays: 4, ..Stats::default() };
+        let expected = "raddle: 3 points in 2 files, 2 hit, 1 of them in a concurrent phase; 4 delays";
+        assert_eq!(summary(&covered, 2, &stats), expected);
     }
 }

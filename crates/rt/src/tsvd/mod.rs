@@ -100,6 +100,8 @@ pub fn turn_on() {
     if unsafe { (*shared).flags } & flag::SYNC_EVENTS != 0 {
         sync::turn_on();
     }
+    // This is the main thread: it is the first.
+    crate::detect::thread::current().tsvd.number();
     ON.store(true, Release);
     redirect::all();
 }

@@ -37,6 +37,9 @@ pub extern "C" fn arrive(frame: &mut Frame) {
         if let Some(delay) = tsvd.on_call(now(), &point, &mut here) {
             hold(tsvd, &delay, &mut here);
         }
+        if here.entry.flags & site_flag::ENDS != 0 {
+            tsvd.object_gone(point.object);
+        }
     }
     current().tsvd.inside = false;
 }

@@ -207,3 +207,52 @@ fn is_alone() -> bool {
     let done = sys::syscall(libc::SYS_stat, [path, stat.as_mut_ptr() as usize, 0, 0, 0, 0]) == 0;
     done && stat[2] == 3
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(address: u64, bytes: u64, len: u8) -> Site {
+        let object = Object::Argument(0);
+        Site { address, bytes, len, flags: 0, object, class: 1, id: 7, field: None, via: 0, safe_if: 0 }
+    }
+
+    /// `call .+5+0x10`, and something behind it.
+    static CODE: [u8; 8] = [0xe8, 0x10, 0, 0, 0, 0x90, 0x90, 0x90];
+
+    #[test]
+    fn only_what_is_as_the_driver_read_it_is_redirected() {
+        let at = CODE.as_ptr() as u64;
+        let word = u64::from_le_bytes(CODE) & 0xff_ffff_ffff;
+        assert!(is_as_read(&site(at, word, 5)));
+        assert!(!is_as_read(&site(at, word ^ 1 << 8, 5)), "another operand: redirected already");
+        assert!(!is_as_read(&site(at, word ^ 1, 5)), "another instruction");
+        assert!(!is_as_read(&site(at, word, 4)) && !is_as_read(&site(at, word, 9)), "no such call");
+    }
+
+    #[test]
+    fn an_entry_knows_where_the_call_went() {
+        let at = CODE.as_ptr() as usize;
+        let entry = new_entry(&site(at as u64, 0, 5));
+        assert_eq!((entry.behind, entry.target), (at + 5, at + 5 + 0x10));
+        assert_eq!((entry.object, entry.field, entry.id), (0, -1, 7));
+        let library = Site { object: Object::Library, field: Some(64), ..site(at as u64, 0, 5) };
+        assert_eq!((new_entry(&library).object, new_entry(&library).field), (LIBRARY, 64));
+    }
+
+    #[test]
+    fn an_operand_that_lies_in_two_cache_lines_is_told_apart() {
+        assert!(is_in_one_line(&site(0x1000, 0, 5)));
+        assert!(is_in_one_line(&site(0x103b, 0, 5)), "its last byte is the last of the line");
+        assert!(!is_in_one_line(&site(0x103c, 0, 5)));
+        assert!(!is_in_one_line(&site(0x103e, 0, 5)));
+        assert!(is_in_one_line(&site(0x103f, 0, 5)), "only the opcode is in the line before");
+    }
+
+    #[test]
+    fn a_store_changes_the_operand_alone() {
+        let mut code = CODE;
+        store_operand(code.as_mut_ptr() as usize + 1, -2);
+        assert_eq!(code, [0xe8, 0xfe, 0xff, 0xff, 0xff, 0x90, 0x90, 0x90]);
+    }
+}

@@ -212,3 +212,54 @@ fn map_near(near: usize, len: usize) -> Option<usize> {
     let fits = |at: &usize| reach(*at, near) && reach(*at + len, near);
     below.chain(lowest).chain(above).filter(fits).find(|at| sys::map_at(at & !4095, len)).map(|at| at & !4095)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here() -> usize {
+        here as *const () as usize
+    }
+
+    #[test]
+    fn stubs_are_near_enough_and_name_their_site() {
+        let mut area = Area::near(here(), 300).unwrap();
+        assert!(area.reaches(here()));
+        for site in 0..300 {
+            area.add(site);
+        }
+        area.close();
+        for (i, stub) in (0..300).map(|i| (i, area.stub(i))) {
+            // SAFETY: a stub, which can be read.
+            let code = unsafe { core::slice::from_raw_parts(stub as *const u8, SIZE) };
+            assert_eq!((code[0], &code[1..5]), (0x68, &(i as u32).to_le_bytes()[..]));
+            assert_eq!(code[5..7], [0xff, 0x25]);
+            let distance = i32::from_le_bytes(code[7..11].try_into().unwrap());
+            // SAFETY: the head of the area.
+            let way = unsafe { *((stub + 11).wrapping_add_signed(distance as isize) as *const usize) };
+            assert_eq!(way, raddle_tsvd_way as *const () as usize);
+            // SAFETY: inside the stub.
+            assert_eq!(unsafe { *(Area::slot(stub) as *const usize) }, stub);
+        }
+    }
+
+    #[test]
+    fn memory_is_found_beside_what_is_there_already() {
+        let first = map_near(here(), 4096).unwrap();
+        let second = map_near(here(), 4096).unwrap();
+        assert!(first != second && reach(first, here()) && reach(second, here()));
+        // At the bottom of memory there is nothing below.
+        let low = map_near(0x400000, 4096).unwrap();
+        assert!(reach(low, 0x400000));
+        for at in [first, second, low] {
+            sys::unmap(at, 4096);
+        }
+    }
+
+    #[test]
+    fn operands_reach_two_gigabytes() {
+        let at = 1usize << 40;
+        assert!(reach(at, at + (1 << 31) - 8192) && reach(at + (1 << 31) - 8192, at));
+        assert!(!reach(at, at + (1 << 31)));
+    }
+}

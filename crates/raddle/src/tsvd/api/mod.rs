@@ -167,6 +167,10 @@ pub struct Operation {
 }
 
 impl Operation {
+    pub fn is_destructor(&self) -> bool {
+        self.pattern.rsplit("::").next().is_some_and(|name| name.starts_with('~'))
+    }
+
     fn takes(&self, raw: &str) -> bool {
         self.raw.as_ref().is_none_or(|pattern| matches_glob(pattern, raw))
     }
