@@ -57,6 +57,14 @@ fn not_executable() {
 }
 
 #[test]
+fn built_with_another_version() {
+    let bench = Bench::new();
+    let mark = bench.file("mark.c", "const unsigned __raddle_runtime = 1;\n");
+    plain(&bench, "gcc", &["-rdynamic", mark.to_str().unwrap()], "old");
+    refuses_target(&bench, "./old", &["`./old` carries the runtime of another version", "build it again"]);
+}
+
+#[test]
 fn a_folder() {
     let bench = Bench::new();
     refuses_target(&bench, "./", &["`./` is a folder"]);

@@ -306,3 +306,13 @@ fn tasks_that_are_forced_to_run_at_once() {
     let mut alone = bench.tsvd_command(CALM, &["./tasks"]);
     assert_eq!(alone.env("ALONE", "1").status().unwrap().code(), Some(0));
 }
+
+/// Such a program has the runtime inside, or in libtsan's place.
+#[test]
+fn programs_that_were_instrumented_for_races() {
+    let bench = Bench::new();
+    bench.build_pair("inside.cpp", &format!("{} c++ -O0 -g", env!("CARGO_BIN_EXE_raddle")), MAP);
+    bench.tsvd(EAGER, &["./inside"]).assert_caught("std::map `shared`");
+    bench.build_pair("plain.cpp", "g++ -O0 -g -fsanitize=thread", MAP);
+    bench.tsvd(EAGER, &["./plain"]).assert_caught("std::map `shared`");
+}

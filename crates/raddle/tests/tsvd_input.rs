@@ -216,3 +216,26 @@ fn optimised_containers_are_missed_and_that_is_said() {
         caught.stderr
     );
 }
+
+/// The program's functions are named like zlib's own.
+#[test]
+fn names_that_a_library_has_too_do_not_hide_calls() {
+    if !std::path::Path::new("/usr/lib/x86_64-linux-gnu/libz.so.1").exists() {
+        eprintln!("zlib is not installed");
+        return;
+    }
+    let bench = Bench::new();
+    let text = r#"
+        typedef struct { char bytes[112]; } z_stream;
+        int deflateReset(z_stream *);
+        static z_stream shared;
+        __attribute__((noinline)) int gz_reset(z_stream *s) { return deflateReset(s); }
+        __attribute__((noinline)) int compress(z_stream *s) { return gz_reset(s) + deflateReset(s); }
+        static void step(int me, int i) { (void)me; (void)i; compress(&shared); }
+        int main(void) { both(); return 0; }
+    "#;
+    bench.build_pair("names.c", "gcc -O0 -g -l:libz.so.1", text);
+    let caught = bench.tsvd(EAGER, &["./names"]);
+    caught.assert_caught("one z_stream `shared`");
+    assert_eq!(caught.stat("sites"), 2, "{}", caught.report);
+}

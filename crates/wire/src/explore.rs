@@ -15,9 +15,6 @@ use raddle_explore::{
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlexp");
 
-/// Of this layout. 2: data races, leaks, output.
-pub const VERSION: u32 = 2;
-
 /// The name of the file in the session's folder.
 pub const FILE: &str = "explore";
 
@@ -252,7 +249,7 @@ impl Header {
     pub fn new(slots: u32, steps_room: u32, flags: u32, donors: u32, max_steps: u32) -> Header {
         Header {
             magic: MAGIC,
-            version: VERSION,
+            version: crate::VERSION,
             slots,
             steps_room,
             prefix_room: steps_room,

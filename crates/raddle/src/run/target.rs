@@ -34,6 +34,11 @@ pub enum TargetError {
     )]
     OtherRuntime(String),
     #[error(
+        "`{0}` carries the runtime of another version of raddle: build it again with this one, {version}",
+        version = env!("CARGO_PKG_VERSION")
+    )]
+    OtherVersion(String),
+    #[error(
         "nothing in `{0}` or in the processes it started is instrumented: build with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
     )]
     NothingInstrumented(String),
@@ -87,6 +92,11 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     }
     if found.instrumentation == Instrumentation::ForeignRuntime {
         return Err(TargetError::OtherRuntime(shown));
+    }
+    if let Instrumentation::Raddle { hash: Some(version) } = &found.instrumentation
+        && version[..] != raddle_wire::VERSION.to_ne_bytes()
+    {
+        return Err(TargetError::OtherVersion(shown));
     }
     let has_runtime =
         matches!(found.instrumentation, Instrumentation::Raddle { .. } | Instrumentation::GccTsan);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use raddle_binary::{CallSite, Module};
 use raddle_tsvd::MAX_SITES;
 
-use super::api::Catalogue;
+use super::api::{Catalogue, Paths};
 
 /// A file by its content, as far as the system tells.
 pub type Version = (PathBuf, u64, i64);
@@ -95,14 +95,27 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> File {
         return File { module: None, sites: Vec::new(), has_symbols: true, inlined: Vec::new() };
     };
     let mut known: HashMap<String, Option<What>> = HashMap::new();
-    let wanted = |name: &str| what(name, catalogue).is_some();
+    let paths = Paths::default();
+    let wanted = |name: &str| what(name, catalogue, &paths).is_some();
     let found = module.call_sites(wanted);
     let mut sites = Vec::new();
     let mut times = HashMap::new();
+    // By anybody, the library itself included.
+    let mut called = HashSet::new();
+    let mut inside: HashMap<String, bool> = HashMap::new();
     for site in found {
-        let what = *known.entry(site.callee.clone()).or_insert_with(|| what(&site.callee, catalogue));
+        let what = *known.entry(site.callee.clone()).or_insert_with(|| what(&site.callee, catalogue, &paths));
         let Some(what) = what else { continue };
-        let own = |operation| site.caller.as_deref().is_some_and(|c| catalogue.is_own(c, operation));
+        if let What::Point(operation) = what {
+            called.insert(operation);
+        }
+        // A program may well call a function `gz_open` that calls zlib: it is zlib's own only where zlib is part of the file.
+        let callee = &site.callee;
+        let may_be_own = callee.starts_with('_')
+            || *inside.entry(callee.clone()).or_insert_with(|| module.function_address(callee).is_some());
+        let own = |operation| {
+            may_be_own && site.caller.as_deref().is_some_and(|c| catalogue.is_own(c, operation, &paths))
+        };
         if matches!(what, What::Point(operation) if own(operation)) {
             continue;
         }
@@ -119,19 +132,24 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> File {
         });
     }
     let has_symbols = module.has_symbols();
-    let inlined = inlined(&module, &sites, catalogue);
+    let inlined = inlined(&module, &called, catalogue, &paths);
     File { module: Some(module), sites, has_symbols, inlined }
 }
 
 /// Classes of which the file has the inner parts and no call. Classes that share those parts are told apart by nothing, so
 /// a call of one speaks for all.
-fn inlined(module: &Module, sites: &[FileSite], catalogue: &Catalogue) -> Vec<usize> {
-    let called = sites.iter().filter_map(|s| match s.what {
-        What::Point(operation) => Some(catalogue.operations[operation].class),
-        What::Async => None,
-    });
-    let called: HashSet<&[String]> = called.map(|class| catalogue.classes[class].traces.as_slice()).collect();
-    let mut traced: Vec<usize> = module.function_names().flat_map(|name| catalogue.traced(name)).collect();
+fn inlined(module: &Module, called: &HashSet<usize>, catalogue: &Catalogue, paths: &Paths) -> Vec<usize> {
+    let called: HashSet<&[String]> = called
+        .iter()
+        .map(|operation| &catalogue.classes[catalogue.operations[*operation].class])
+        .map(|c| c.traces.as_slice())
+        .collect();
+    let mut traced: Vec<usize> =
+        module.function_names().flat_map(|name| catalogue.traced(name, paths)).collect();
+    // Parts that are always inlined where anything is: the file was built for this, and the rest is of a static library.
+    if module.function_names().any(|name| name.starts_with("_ZNSt16allocator_traitsI")) {
+        return Vec::new();
+    }
     traced.sort_unstable();
     traced.dedup();
     traced.retain(|class| !called.contains(catalogue.classes[*class].traces.as_slice()));
@@ -146,8 +164,8 @@ fn name(site: &CallSite, times: &mut HashMap<(String, String), u32>) -> String {
     format!("{caller} > {} #{nth}", site.callee)
 }
 
-fn what(raw: &str, catalogue: &Catalogue) -> Option<What> {
-    if let Some(operation) = catalogue.find(raw) {
+fn what(raw: &str, catalogue: &Catalogue, paths: &Paths) -> Option<What> {
+    if let Some(operation) = catalogue.find(raw, paths) {
         return Some(What::Point(operation));
     }
     // std::async<F, A...>(std::launch, F&&, A&&...): the overload without a policy calls this one.

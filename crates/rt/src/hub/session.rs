@@ -157,7 +157,7 @@ pub fn explore_file() -> Option<*mut Header> {
     let known = unsafe {
         len >= size_of::<Header>()
             && (*header).magic == raddle_wire::explore::MAGIC
-            && (*header).version == raddle_wire::explore::VERSION
+            && (*header).version == raddle_wire::VERSION
     };
     known.then_some(header)
 }

@@ -34,8 +34,10 @@ mod lists;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use raddle_binary::{matches_glob, plain_path};
 use raddle_wire::tsvd::Object;
@@ -166,6 +168,21 @@ pub struct Operation {
     raw: Option<String>,
 }
 
+/// The paths of raw names, each found out once: demangling is slow.
+#[derive(Default)]
+pub struct Paths(RefCell<HashMap<String, Rc<str>>>);
+
+impl Paths {
+    fn of(&self, raw: &str) -> Rc<str> {
+        if let Some(known) = self.0.borrow().get(raw) {
+            return known.clone();
+        }
+        let path: Rc<str> = plain_path(raw).into();
+        self.0.borrow_mut().insert(raw.to_string(), path.clone());
+        path
+    }
+}
+
 impl Operation {
     pub fn is_destructor(&self) -> bool {
         self.pattern.rsplit("::").next().is_some_and(|name| name.starts_with('~'))
@@ -281,14 +298,14 @@ impl Catalogue {
     }
 
     /// The operation that a function is, by its raw name.
-    pub fn find(&self, raw: &str) -> Option<usize> {
+    pub fn find(&self, raw: &str, paths: &Paths) -> Option<usize> {
         if !self.may_be(raw) {
             return None;
         }
         if !raw.starts_with("_Z") && !raw.starts_with("_R") && self.globs.is_empty() {
             return self.named(raw, raw);
         }
-        let path = plain_path(raw);
+        let path = paths.of(raw);
         let matches = |op: &Operation| matches_glob(&op.pattern, &path) && op.takes(raw);
         let glob = || self.globs.iter().copied().find(|i| matches(&self.operations[*i]));
         self.named(&path, raw).or_else(glob)
@@ -299,24 +316,24 @@ impl Catalogue {
     }
 
     /// The classes that a function is a trace of: it would not be there if the class were not used.
-    pub fn traced(&self, raw: &str) -> Vec<usize> {
+    pub fn traced(&self, raw: &str, paths: &Paths) -> Vec<usize> {
         if !self.may_be(raw) {
             return Vec::new();
         }
-        let path = plain_path(raw);
+        let path = paths.of(raw);
         let traces = |class: &Class| class.traces.iter().any(|t| matches_glob(t, &path));
         (0..self.classes.len()).filter(|i| traces(&self.classes[*i])).collect()
     }
 
     /// Whether a call from this function is the library's own business.
-    pub fn is_own(&self, raw_caller: &str, operation: usize) -> bool {
+    pub fn is_own(&self, raw_caller: &str, operation: usize, paths: &Paths) -> bool {
         if !self.may_be(raw_caller) {
             return false;
         }
-        let path = plain_path(raw_caller);
+        let path = paths.of(raw_caller);
         let class = |i: usize| self.operations[i].class;
         let library = |i: usize| &self.classes[class(i)].library;
-        let same = self.exact.get(&path).is_some_and(|found| library(found[0]) == library(operation));
+        let same = self.exact.get(&*path).is_some_and(|found| library(found[0]) == library(operation));
         let any = |patterns: &[String]| patterns.iter().any(|p| matches_glob(p, &path));
         same || any(&self.own) && !any(&self.own_except)
     }

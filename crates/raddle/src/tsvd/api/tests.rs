@@ -7,7 +7,7 @@ fn shipped() -> Catalogue {
 
 /// Class, access, object.
 fn of(catalogue: &Catalogue, raw: &str) -> Option<(String, bool, Object)> {
-    let op = &catalogue.operations[catalogue.find(raw)?];
+    let op = &catalogue.operations[catalogue.find(raw, &Paths::default())?];
     Some((catalogue.classes[op.class].name.clone(), op.write, op.object))
 }
 
@@ -74,7 +74,7 @@ fn what_may_be_shared_is_not_listed() {
         "_Z",
         "_ZN",
     ] {
-        assert_eq!(catalogue.find(raw), None, "{raw}");
+        assert_eq!(catalogue.find(raw, &Paths::default()), None, "{raw}");
     }
 }
 
@@ -192,9 +192,13 @@ fn what_is_wrong_with_a_list_is_said() {
 #[test]
 fn calls_from_inside_a_library_are_its_own() {
     let catalogue = shipped();
-    let operation = catalogue.find("_ZNSt6vectorIiSaIiEE9push_backERKi").unwrap();
-    assert!(catalogue.is_own("_ZNSt8_Rb_treeIiiSt9_IdentityIiESt4lessIiESaIiEE8_M_eraseEv", operation));
-    assert!(catalogue.is_own("_ZNSt6vectorIiSaIiEE6insertERKi", operation));
-    assert!(!catalogue.is_own("_Z6workerv", operation));
-    assert!(!catalogue.is_own("main", operation));
+    let operation = catalogue.find("_ZNSt6vectorIiSaIiEE9push_backERKi", &Paths::default()).unwrap();
+    assert!(catalogue.is_own(
+        "_ZNSt8_Rb_treeIiiSt9_IdentityIiESt4lessIiESaIiEE8_M_eraseEv",
+        operation,
+        &Paths::default()
+    ));
+    assert!(catalogue.is_own("_ZNSt6vectorIiSaIiEE6insertERKi", operation, &Paths::default()));
+    assert!(!catalogue.is_own("_Z6workerv", operation, &Paths::default()));
+    assert!(!catalogue.is_own("main", operation, &Paths::default()));
 }
