@@ -21,10 +21,11 @@
 //!
 //! Where things are: [`kernel`] the programs, [`tool`] what can be run, [`compile`] and [`measure`] the doing, [`runner`]
 //! the order of it, [`results`] the record, [`stats`] and [`verdict`] the arithmetic, [`table`], [`report`] and
-//! [`compare`] what a person reads, [`options`] the command line. [`explore`] is two benches of its own, [`tsvd`] another.
+//! [`compare`] what a person reads, [`options`] the command line. [`explore`] is two benches of its own, [`tsvd`] and [`conseq`] one each.
 
 pub mod compare;
 pub mod compile;
+pub mod conseq;
 pub mod error;
 pub mod explore;
 pub mod kernel;

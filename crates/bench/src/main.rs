@@ -42,6 +42,7 @@ fn execute(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         Command::ExploreSpeed(options) => return explore_speed(&options),
         Command::ExploreEffect(options) => return explore_effect(&options),
         Command::Tsvd(options) => return tsvd(&options),
+        Command::Conseq(options) => return conseq(&options),
         Command::Peer { peer, test, seconds } => {
             let pace = peer::run(peer, &test, seconds)?;
             println!("{}", serde_json::to_string(&pace).expect("a pace is plain data"));
@@ -88,6 +89,14 @@ fn tsvd(options: &TsvdOptions) -> Result<ExitCode, Error> {
     let false_reports = record.rows.iter().any(|row| !row.false_reports.is_empty());
     let sound = record.failures.is_empty() && !false_reports;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
+}
+
+fn conseq(options: &raddle_bench::conseq::Options) -> Result<ExitCode, Error> {
+    let (output, work) = (&options.output, Folder::new(options.output.work.as_deref())?);
+    let bench = raddle_bench::conseq::run(options, raddle(output)?, &work.path)?;
+    let tables = raddle_bench::conseq::report::markdown(&bench);
+    publish(&bench, &tables, output.json.as_deref(), output.markdown.as_deref())?;
+    Ok(if bench.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
 }
 
 /// By its whole path, since searches run in folders of their own.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::conseq;
 use crate::error::Error;
 use crate::explore::options::{self as explore, EffectOptions, SpeedOptions};
 use crate::explore::peer::Peer;
@@ -19,6 +20,7 @@ raddle-bench: what raddle and its peers cost, as ratios to the plain program
     raddle-bench explore-speed [OPTIONS]  schedules a second of `raddle explore`, beside shuttle and loom
     raddle-bench explore-effect [OPTIONS] executions to the first failure, by strategy
     raddle-bench tsvd [OPTIONS]           planted violations found by `raddle tsvd`, by policy, and at what price
+    raddle-bench conseq [OPTIONS]         what `raddle conseq` finds and costs
     raddle-bench list                     kernels and tools
     raddle-bench help
 
@@ -59,6 +61,11 @@ OPTIONS of tsvd: --raddle, --quick, --json (gone on with if it exists), --markdo
     --jobs N           programs at a time [1]
     --budget SECONDS   start nothing later than this
     --plots FOLDER     draw the figures there
+OPTIONS of conseq: --raddle, --quick, --json, --markdown and --work as above, and
+    --suite FOLDER     the programs [corpus/conseq]
+    --only A,B         programs with A or B in their names
+    --distances N      MaxDistance from 1 to this [5]
+    --kernels A,B      on which overhead is measured [stencil,hashtable,queue,wordcount]
 Shuttle and loom need a raddle-bench built with `--features peers`.
 
 Exit status: 0 all was measured; 1 a run failed, gave a wrong checksum, or raddle in mode hb reported something on
@@ -72,6 +79,7 @@ pub enum Command {
     ExploreSpeed(Box<SpeedOptions>),
     ExploreEffect(Box<EffectOptions>),
     Tsvd(Box<TsvdOptions>),
+    Conseq(Box<conseq::Options>),
     Peer { peer: Peer, test: String, seconds: f64 },
     Measure(Vec<OsString>),
     List,
@@ -117,6 +125,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, E
         Some("explore-speed") => explore::speed(&arguments).map(|o| Command::ExploreSpeed(Box::new(o))),
         Some("explore-effect") => explore::effect(&arguments).map(|o| Command::ExploreEffect(Box::new(o))),
         Some("tsvd") => tsvd::parse(&arguments).map(|o| Command::Tsvd(Box::new(o))),
+        Some("conseq") => conseq::options::parse(&arguments).map(|o| Command::Conseq(Box::new(o))),
         Some("peer") => {
             explore::peer(&arguments).map(|(peer, test, seconds)| Command::Peer { peer, test, seconds })
         }

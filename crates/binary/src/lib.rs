@@ -15,6 +15,8 @@
 //! | who called the function that a thread was caught in? | [`Module::caller`] |
 //! | how does a program load one library more? | [`with_needed`] |
 //! | which atomics are Rust's std's own affair? | [`Module::quiet_sites`] |
+//! | what does this instruction depend on? | [`flow::slice`] |
+//! | which values make this jump go there? | [`flow::tested`] |
 //!
 //! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file
 //! offsets; a run-time address less the module's load bias is a virtual address.

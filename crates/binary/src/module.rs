@@ -178,6 +178,13 @@ impl Module {
         tables.map(|table| table.address()..table.address().saturating_add(table.size())).collect()
     }
 
+    /// Where the stubs of the procedure linkage table lie.
+    pub(crate) fn stub_ranges(&self) -> Vec<Range<u64>> {
+        let is_stubs = |name: &str| name.starts_with(".plt");
+        let sections = self.elf.sections().filter(|section| section.name().is_ok_and(is_stubs));
+        sections.map(|section| section.address()..section.address().saturating_add(section.size())).collect()
+    }
+
     /// The words of a section, with their addresses.
     pub(crate) fn words_of(&self, section: &str) -> Vec<(u64, u64)> {
         let Some(section) = self.elf.section_by_name(section) else { return Vec::new() };

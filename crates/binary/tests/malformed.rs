@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use common::Workshop;
 use proptest::prelude::*;
+use raddle_binary::flow::{Limits, Program, Query, Start, slice};
 use raddle_binary::{Address, Error, Lookup, Module, Patterns, demangle, inspect_bytes};
 
 /// A real library with debug information, small, for damaging.
@@ -36,6 +37,19 @@ fn ask_everything(bytes: Vec<u8>) {
         module.thread_local_symbol(address);
         module.load_bias(address, address);
         module.frames(Address::FileOffset(address), Lookup::Return);
+    }
+    let program = Program::new(&module);
+    for outline in program.outlines().iter().take(20) {
+        let Some(function) = program.function(outline.range.start) else { continue };
+        program.fingerprint(function.entry());
+        let query = Query::new(&program, function.clone());
+        query.loops();
+        query.dereferences();
+        for (index, _) in query.calls() {
+            let starts = [(Start::Control(index), 0), (Start::Argument(index, 0), 1)];
+            let limits = Limits { distance: 4, depth: 3, steps: 1000, callers: true };
+            slice(&program, function.entry(), &starts, limits, None);
+        }
     }
     let files = Patterns { functions: vec!["f".into()], files: vec!["a.c".into()], ..Patterns::default() };
     module.match_ranges(&files);

@@ -4,23 +4,49 @@ use raddle_binary::flow::{Outline, Program, Query};
 use raddle_binary::{Module, demangle};
 
 use crate::analysis::{Analysis, CriticalRead, FunctionName, Note, Site, SiteKind};
+use crate::cache::{Cache, Found, Present};
 use crate::options::Options;
 use crate::reads;
 use crate::sites::{Candidate, Finder};
 
 /// Finds the error sites of a module and the reads that can affect them.
 pub fn analyse(module: &Module, options: &Options) -> Analysis {
+    analysed(module, options, |_, _, find| find())
+}
+
+/// The same, taking from the cache what has not changed since it was filled, and filling it.
+pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache) -> Analysis {
+    cache.begin(options);
+    let mut present = None;
+    let analysis = analysed(module, options, |program, entry, find| {
+        let present = present.get_or_insert_with(|| Present::new(program));
+        if let Some(known) = cache.get(program, present, entry) {
+            return Some(known);
+        }
+        program.looked_at();
+        let found = find()?;
+        cache.put(program, entry, &program.looked_at(), &found);
+        Some(found)
+    });
+    if let Some(present) = present {
+        cache.end(&present);
+    }
+    analysis
+}
+
+/// Goes over all functions; `each` gets the function's entry and the way to find its sites.
+fn analysed(
+    module: &Module,
+    options: &Options,
+    mut each: impl FnMut(&Program, u64, &dyn Fn() -> Option<Found>) -> Option<Found>,
+) -> Analysis {
     let program = Program::new(module);
     let mut analysis = Analysis { notes: notes(&program), ..Analysis::default() };
     let finder = Finder::new(options);
     let mut left_out = 0;
     for outline in program.outlines().iter().filter(|outline| is_wanted(&program, outline, &finder)) {
-        match of_function(&program, outline, &finder, options) {
-            Some(found) => {
-                for (site, reads) in found {
-                    add(&mut analysis, site, reads);
-                }
-            }
+        match each(&program, outline.range.start, &|| of_function(&program, outline, &finder, options)) {
+            Some(found) => found.into_iter().for_each(|(site, reads)| add(&mut analysis, site, reads)),
             None => left_out += 1,
         }
     }
@@ -32,12 +58,7 @@ pub fn analyse(module: &Module, options: &Options) -> Analysis {
 }
 
 /// The sites of one function with their reads; `None` if it is too large to look at.
-fn of_function(
-    program: &Program,
-    outline: &Outline,
-    finder: &Finder,
-    options: &Options,
-) -> Option<Vec<(Site, Vec<CriticalRead>)>> {
+fn of_function(program: &Program, outline: &Outline, finder: &Finder, options: &Options) -> Option<Found> {
     let query = Query::new(program, program.function(outline.range.start)?);
     let mut found = Vec::new();
     for candidate in finder.sites(&query) {
@@ -90,7 +111,7 @@ fn number(analysis: &mut Analysis) {
 /// In a program with probes, only code with probes can be traced; the rest is the runtime and
 /// libraries. Functions with nothing to find are not looked at twice.
 fn is_wanted(program: &Program, outline: &Outline, finder: &Finder) -> bool {
-    if outline.cold || outline.name.is_some_and(|name| name.starts_with("__tsan_")) {
+    if outline.cold || outline.name.is_some_and(|name| name.starts_with("__tsan_") || is_rust_std(name)) {
         return false;
     }
     if !program.is_instrumented() && finder.looks_at_everything() {
@@ -113,4 +134,47 @@ fn notes(program: &Program) -> Vec<Note> {
         notes.push(Note::NotInstrumented);
     }
     notes
+}
+
+/// Code of Rust's standard library itself, which is instrumented too. What it instantiates for the program's
+/// own types has a name that begins with them, or with `core` and `alloc`, and stays.
+fn is_rust_std(name: &str) -> bool {
+    // Both of Rust's manglings: the older one is C++'s, with a hash at the end.
+    if !(name.starts_with("_R") || (name.starts_with("_ZN") && name.contains("17h"))) {
+        return false;
+    }
+    const CRATES: [&str; 12] = [
+        "std::",
+        "core::fmt::",
+        "core::num::",
+        "core::str::",
+        "core::unicode::",
+        "core::char::",
+        "gimli::",
+        "addr2line::",
+        "rustc_demangle::",
+        "object::read::",
+        "miniz_oxide::",
+        "backtrace_rs::",
+    ];
+    let path = demangle(name);
+    let own = path.trim_start_matches('<');
+    CRATES.iter().any(|first| own.starts_with(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_rust_std;
+
+    #[test]
+    fn the_library_is_told_from_the_program() {
+        assert!(is_rust_std("_ZN3std2io5stdio6_print17h0123456789abcdefE"));
+        assert!(is_rust_std("_RNvNtNtCsjrHSEGnQ3l9_3std2io5stdio6__print"));
+        assert!(!is_rust_std("_ZN4core6option15Option$LT$T$GT$6expect17h0123456789abcdefE"));
+        assert!(!is_rust_std("_ZN4bank7depositEi") && !is_rust_std("main"));
+        assert!(
+            !is_rust_std("_ZNSt6vectorIiSaIiEE14_M_range_checkEm"),
+            "C++ instantiates its library in the program"
+        );
+    }
 }

@@ -65,6 +65,15 @@ pub struct Read {
     pub next_own: Option<Point>,
 }
 
+/// Two accesses of a thread, with none of its own in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    pub first: Point,
+    pub first_writes: bool,
+    pub second: Point,
+    pub second_writes: bool,
+}
+
 /// What is known of a granule.
 #[derive(Clone, Debug, Default)]
 pub struct Granule {
@@ -73,8 +82,12 @@ pub struct Granule {
     pub initial: Vec<Cell>,
     pub writes: Vec<Write>,
     pub reads: Vec<Read>,
+    /// Accesses of one thread that follow each other, each two places once a thread.
+    pub pairs: Vec<Pair>,
     /// Where it was given back, if it was.
     pub freed: Option<Point>,
+    /// Each thread's last access, and whether it wrote.
+    latest: Vec<(Point, bool)>,
     last: Option<Point>,
     /// Each thread's last write, and where it is kept.
     own: Vec<(Point, Option<usize>)>,
@@ -84,6 +97,20 @@ pub struct Granule {
 impl Granule {
     pub fn is_shared(&self) -> bool {
         self.threads.len() > 1
+    }
+
+    /// An access of a thread, and with its last one a pair.
+    fn follow(&mut self, point: Point, writes: bool) {
+        let Some(i) = self.latest.iter().position(|(p, _)| p.thread() == point.thread()) else {
+            return self.latest.push((point, writes));
+        };
+        let (first, first_writes) = std::mem::replace(&mut self.latest[i], (point, writes));
+        let pair = Pair { first, first_writes, second: point, second_writes: writes };
+        let key = |p: &Pair| (p.first.site, p.second.site, p.second_writes, p.first.thread());
+        let room = self.pairs.len() < PAIRS && first.overlaps(&point);
+        if room && !self.pairs.iter().any(|p| key(p) == key(&pair)) {
+            self.pairs.push(pair);
+        }
     }
 
     /// The value at the beginning in the bytes of `cell`.
@@ -100,6 +127,8 @@ impl Granule {
 const ALIKE: usize = 2;
 /// Of accesses at one place.
 const OF_A_PLACE: usize = 6;
+/// Pairs of a granule.
+const PAIRS: usize = 64;
 
 /// All granules, with the order and the locks of the run.
 pub struct History {
@@ -191,6 +220,7 @@ impl History {
         if from.is_none() && granule.initial_for(&point.cell).is_none() && granule.last.is_none() {
             granule.initial.push(point.cell);
         }
+        granule.follow(point, false);
         let own = granule.own.iter().map(|(p, _)| *p).find(|p| p.thread() == point.thread());
         let read = Read { point, from, own, updates, next_own: None };
         let from_site = |r: &Read| r.from.map(|w| w.site);
@@ -232,6 +262,7 @@ impl History {
         for read in granule.reads.iter_mut().filter(|r| r.point.thread() == point.thread()) {
             read.next_own.get_or_insert(point);
         }
+        granule.follow(point, true);
         let kept = keep(granule, point);
         match earlier {
             Some(i) => granule.own[i] = (point, kept),

@@ -52,6 +52,8 @@ pub struct Suspect {
     pub value: u64,
     /// The error site that this matters to, by the caller's number.
     pub site: Option<u32>,
+    /// The locks that the read, and what comes instead, were made under.
+    pub locks: [Vec<u64>; 2],
 }
 
 impl Suspect {
@@ -126,12 +128,14 @@ fn if_freed(history: &History, granule: &Granule, judge: &dyn Judge) -> Vec<Susp
         .filter(|(p, _)| p.thread() != free.thread() && !history.order.before(p.stamp, free.stamp));
     let make = |(read, from): (Point, Option<Point>)| {
         let sites = judge.sites_if_freed(&read);
+        let locks = [locks_at(history, &read), locks_at(history, &free)];
         sites.into_iter().map(move |site| Suspect {
             read,
             from,
             instead: Instead::Freed(free),
             value: 0,
             site,
+            locks: locks.clone(),
         })
     };
     loose.flat_map(make).collect()
@@ -172,8 +176,14 @@ fn consider(
         found.harmless += 1;
     }
     let instead = write.map_or(Instead::Initial, |w| Instead::Write(w.point));
-    let make = |site| Suspect { read: read.point, from: read.from, instead, value, site };
+    let held = [locks_at(history, &read.point), write.map_or(Vec::new(), |w| locks_at(history, &w.point))];
+    let make =
+        |site| Suspect { read: read.point, from: read.from, instead, value, site, locks: held.clone() };
     sites.into_iter().map(make).collect()
+}
+
+fn locks_at(history: &History, point: &Point) -> Vec<u64> {
+    history.held.sections(point.sections).iter().map(|s| s.lock).collect()
 }
 
 /// Algorithm 1: why `read` can not get what `write` wrote, if there is a reason.
@@ -236,4 +246,153 @@ fn never_ends(
         value.is_some_and(|v| !judge.sites(read, v, history).contains(&Some(site)))
     };
     granule.writes.iter().filter(ends).all(|w| !history.order.before(write.point.stamp, w.point.stamp))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, What};
+
+    const X: u64 = 64;
+
+    fn cell(value: u64) -> Cell {
+        Cell { address: X, size: 4, value, atomic: false }
+    }
+
+    fn read(thread: u16, site: u32, value: u64) -> Event {
+        Event { thread, site, what: What::Read(cell(value)) }
+    }
+
+    fn write(thread: u16, site: u32, value: u64) -> Event {
+        Event { thread, site, what: What::Write { cell: cell(value), before: Some(0), reads: false } }
+    }
+
+    fn event(thread: u16, what: What) -> Event {
+        Event { thread, site: 0, what }
+    }
+
+    fn lock(thread: u16) -> Event {
+        event(thread, What::Acquire { lock: 8, shared: false })
+    }
+
+    fn unlock(thread: u16) -> Event {
+        event(thread, What::Release { lock: 8 })
+    }
+
+    /// The suspects as (site of the read, site of the write or 0, value).
+    fn found(events: &[Event]) -> Vec<(u32, u32, u64)> {
+        let history = History::of(events, &|_| false);
+        let other = |s: &Suspect| match s.instead {
+            Instead::Write(w) => w.site,
+            Instead::Initial => 0,
+            Instead::Freed(f) => f.site,
+        };
+        find(&history, &Everything).suspects.iter().map(|s| (s.read.site, other(s), s.value)).collect()
+    }
+
+    fn refused(events: &[Event]) -> [u64; 4] {
+        find(&History::of(events, &|_| false), &Everything).refused
+    }
+
+    #[test]
+    fn a_read_could_get_what_nothing_keeps_away() {
+        assert_eq!(found(&[write(1, 1, 5), write(1, 2, 6), read(2, 3, 6)]), [(3, 1, 5), (3, 0, 0)]);
+    }
+
+    #[test]
+    fn rule_1_what_comes_later_in_every_run_is_never_read() {
+        let events = [write(1, 1, 5), read(1, 2, 5), event(1, What::Fork { child: 2 }), write(2, 3, 6)];
+        assert!(found(&events).is_empty());
+        assert_eq!(refused(&events)[Refusal::TooEarly as usize], 1);
+    }
+
+    #[test]
+    fn rule_2_what_is_overwritten_in_every_run_is_never_read() {
+        // Figure 6a: by the reader itself.
+        let own = [write(2, 1, 5), write(2, 2, 6), read(2, 3, 6), read(1, 4, 6)];
+        assert!(!found(&own).contains(&(3, 1, 5)), "{:?}", found(&own));
+        // Figure 6b: by one that waits for it, and is waited for.
+        let fork = |child| event(0, What::Fork { child });
+        let join = |child| event(0, What::Join { child });
+        let events = [fork(1), write(1, 1, 5), join(1), write(0, 2, 6), fork(2), read(2, 3, 6)];
+        assert!(found(&events).is_empty(), "{:?}", found(&events));
+    }
+
+    #[test]
+    fn rule_3_a_section_that_writes_first_reads_its_own() {
+        let events = [lock(1), write(1, 1, 5), unlock(1), lock(2), write(2, 2, 6), read(2, 3, 6), unlock(2)];
+        assert!(found(&events).is_empty(), "{:?}", found(&events));
+        assert_eq!(refused(&events)[Refusal::OwnWriteFirst as usize], 1);
+        // In two sections the other may come in between.
+        let apart = [
+            lock(1),
+            write(1, 1, 5),
+            unlock(1),
+            lock(2),
+            write(2, 2, 6),
+            unlock(2),
+            lock(2),
+            read(2, 3, 6),
+            unlock(2),
+        ];
+        assert_eq!(found(&apart), [(3, 1, 5)]);
+    }
+
+    #[test]
+    fn rule_4_what_a_section_overwrites_is_seen_by_nobody_else() {
+        let hidden = [lock(1), write(1, 1, 5), write(1, 2, 6), unlock(1), lock(2), read(2, 3, 6), unlock(2)];
+        assert_eq!(found(&hidden), [(3, 0, 0)]);
+        assert_eq!(refused(&hidden)[Refusal::HiddenByLock as usize], 1);
+        let bare = [lock(1), write(1, 1, 5), write(1, 2, 6), unlock(1), read(2, 3, 6)];
+        assert!(found(&bare).contains(&(3, 1, 5)));
+    }
+
+    #[test]
+    fn the_same_value_is_of_no_interest() {
+        let events = [write(1, 1, 6), write(1, 2, 6), read(2, 3, 6)];
+        assert_eq!(found(&events), [(3, 0, 0)]);
+    }
+
+    #[test]
+    fn a_barrier_keeps_the_phases_apart() {
+        let arrive = |t| event(t, What::Arrive { barrier: 16, count: 2 });
+        let events =
+            [write(1, 1, 5), arrive(1), arrive(2), event(1, What::Leave { barrier: 16 }), read(2, 2, 5)];
+        assert!(found(&events).is_empty());
+    }
+
+    #[test]
+    fn memory_that_nothing_protects_may_be_gone() {
+        let free = Event { thread: 2, site: 9, what: What::Free { from: X, to: X + 8 } };
+        let loose = [read(1, 1, 5), free];
+        assert_eq!(found(&loose), [(1, 9, 0)]);
+        let joined = [read(1, 1, 5), event(2, What::Join { child: 1 }), free];
+        assert!(found(&joined).is_empty());
+    }
+
+    /// A loop that goes on while it reads 1.
+    struct WhileOne;
+
+    impl Judge for WhileOne {
+        fn sites(&self, read: &Read, value: u64, _: &History) -> Vec<Option<u32>> {
+            if read.point.site == 3 && value == 1 { vec![Some(0)] } else { Vec::new() }
+        }
+
+        fn is_loop(&self, _: u32) -> bool {
+            true
+        }
+    }
+
+    fn hangs(events: &[Event]) -> bool {
+        !find(&History::of(events, &|_| false), &WhileOne).suspects.is_empty()
+    }
+
+    #[test]
+    fn a_loop_hangs_if_what_ends_it_may_come_before_what_keeps_it_going() {
+        // Figure 1b: set, cleared by another, and waited for; nothing orders the two.
+        assert!(hangs(&[write(1, 1, 1), write(2, 2, 0), read(1, 3, 0)]));
+        // What keeps it going comes first in every run: the loop ends.
+        let fork = event(1, What::Fork { child: 2 });
+        assert!(!hangs(&[write(1, 1, 1), fork, write(2, 2, 0), read(1, 3, 0)]));
+    }
 }

@@ -25,18 +25,23 @@ struct Detector {
     flag: u128,
 }
 
-fn boxed_races() -> Box<Races> {
-    // SAFETY: zeros are an empty detector.
-    let mut races: Box<Races> = unsafe { Box::<Races>::new_zeroed().assume_init() };
-    races.reset();
-    races
+/// Memory full of zeros, too large for a stack.
+///
+/// # Safety
+/// Zeros are a value of the type.
+unsafe fn zeroed<T>() -> Box<T> {
+    let layout = std::alloc::Layout::new::<T>();
+    // SAFETY: the layout of the type, which has a size.
+    unsafe { Box::from_raw(std::alloc::alloc_zeroed(layout).cast()) }
 }
 
 impl Detector {
     fn new() -> Detector {
-        // SAFETY: zeros are an empty model.
-        let model = unsafe { Box::<Model>::new_zeroed().assume_init() };
-        Detector { model, races: boxed_races(), flag: 0 }
+        // SAFETY: zeros are an empty model, and an empty detector.
+        let (model, races) = unsafe { (zeroed(), zeroed()) };
+        let mut detector = Detector { model, races, flag: 0 };
+        detector.begin();
+        detector
     }
 
     fn begin(&mut self) {

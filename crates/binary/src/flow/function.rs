@@ -112,6 +112,25 @@ impl<'m> Function<'m> {
         self.code.binary_search_by_key(&address, Instruction::ip).ok().map(|at| at as u32)
     }
 
+    /// The index of the instruction that ends at an address.
+    pub fn index_before(&self, address: u64) -> Option<u32> {
+        let after = self.code.partition_point(|instruction| instruction.ip() < address);
+        let before = after.checked_sub(1)?;
+        (self.code[before].next_ip() == address).then_some(before as u32)
+    }
+
+    /// What its instructions refer to relative to themselves, and what words there will hold: index and
+    /// address.
+    pub fn references(&self, program: &Program<'m>) -> Vec<(u32, u64)> {
+        let relative =
+            self.code.iter().zip(0..).filter(|(instruction, _)| instruction.is_ip_rel_memory_operand());
+        let target = |address: u64| match program.is_offset_table(address) {
+            true => program.word(address).unwrap_or(address),
+            false => address,
+        };
+        relative.map(|(instruction, index)| (index, target(instruction.ip_rel_memory_address()))).collect()
+    }
+
     pub fn address_of(&self, index: u32) -> u64 {
         self.code[index as usize].ip()
     }

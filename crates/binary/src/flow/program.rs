@@ -8,9 +8,11 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Regist
 use object::{Object as _, ObjectSymbol as _, ObjectSymbolTable as _};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
+use super::fingerprint::Fingerprint;
 use super::function::Function;
 use super::noreturn::never_returns;
 use super::pointers::{Pointer, Pointers};
+use super::specialise::{Constants, Live};
 use crate::calls::Targets;
 use crate::module::Module;
 
@@ -72,6 +74,19 @@ pub struct Program<'m> {
     instrumented: bool,
     callers: OnceCell<HashMap<u64, Vec<(u64, u64)>>>,
     worth: RefCell<HashMap<u64, bool>>,
+    pub(super) fingerprints: RefCell<HashMap<u64, Option<Fingerprint>>>,
+    pub(super) looks: RefCell<HashMap<u64, Fingerprint>>,
+    looked_at: RefCell<HashSet<Looked>>,
+    pub(super) lives: RefCell<HashMap<(u64, Constants), Option<Rc<Live>>>>,
+}
+
+/// What an analysis has asked a program for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Looked {
+    /// For this function.
+    Function(u64),
+    /// For the callers of this one.
+    Callers(u64),
 }
 
 #[derive(Default)]
@@ -82,9 +97,12 @@ struct Kept<'m> {
 
 impl<'m> Program<'m> {
     pub fn new(module: &'m Module) -> Self {
+        // Unwind tables cover the stubs of the procedure linkage table as if they were one function.
+        let stubs = module.stub_ranges();
         let outlines: Vec<Outline> = module
             .raw_functions()
             .into_iter()
+            .filter(|(range, _)| !stubs.iter().any(|stubs| stubs.contains(&range.start)))
             .map(|(range, name)| Outline { range, name, cold: name.is_some_and(is_cold_part) })
             .collect();
         let mut by_name = HashMap::default();
@@ -108,6 +126,10 @@ impl<'m> Program<'m> {
             instrumented: !module.targets(is_access_probe).is_empty(),
             callers: OnceCell::new(),
             worth: RefCell::default(),
+            fingerprints: RefCell::default(),
+            looks: RefCell::default(),
+            looked_at: RefCell::default(),
+            lives: RefCell::default(),
         }
     }
 
@@ -120,8 +142,16 @@ impl<'m> Program<'m> {
         self.instrumented
     }
 
+    /// What was asked for since this was last called, in order, each once.
+    pub fn looked_at(&self) -> Vec<Looked> {
+        let mut looked: Vec<Looked> = std::mem::take(&mut *self.looked_at.borrow_mut()).into_iter().collect();
+        looked.sort_unstable();
+        looked
+    }
+
     /// Who calls a function: their entries and the addresses of the calls.
-    pub(crate) fn callers(&self, entry: u64) -> &[(u64, u64)] {
+    pub fn callers(&self, entry: u64) -> &[(u64, u64)] {
+        self.looked_at.borrow_mut().insert(Looked::Callers(entry));
         let index = self.callers.get_or_init(|| {
             let mut index: HashMap<u64, Vec<(u64, u64)>> = HashMap::default();
             for outline in self.outlines.iter().filter(|outline| !outline.cold) {
@@ -240,6 +270,7 @@ impl<'m> Program<'m> {
 
     /// The analysed function that begins at `entry`; `None` if there is none or it is too large.
     pub fn function(&self, entry: u64) -> Option<Rc<Function<'m>>> {
+        self.looked_at.borrow_mut().insert(Looked::Function(entry));
         if let Some(known) = self.kept.borrow().functions.get(&entry) {
             return known.clone();
         }

@@ -19,6 +19,7 @@
 //! 3. Control dependence leaves out ways into code that only fails (see `control.rs`).
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -28,6 +29,7 @@ use super::outlets::Outlets;
 use super::places::{ARGUMENTS, Place, RAX, RDX, XMM0};
 use super::program::Program;
 use super::query::Loop;
+use super::specialise::{Constants, Live, constants};
 use super::view::{SharedRead, View};
 
 /// How far a slice goes.
@@ -154,6 +156,8 @@ struct Slice<'p, 'm> {
     views: Vec<View<'p, 'm>>,
     numbers: HashMap<u64, Option<u32>>,
     contexts: Vec<Entered>,
+    /// For each context, the constants that the call passes, and what they leave of the function.
+    live: Vec<(Constants, Option<Rc<Live>>)>,
     context_numbers: HashMap<Entered, u32>,
     /// What is to be explained, by distance.
     queue: Vec<Vec<Step>>,
@@ -179,6 +183,7 @@ pub fn slice<'p>(
         views: Vec::new(),
         numbers: HashMap::default(),
         contexts: Vec::new(),
+        live: Vec::new(),
         context_numbers: HashMap::default(),
         queue: vec![Vec::new(); limits.distance as usize + 1],
         within,
@@ -310,7 +315,11 @@ impl<'p, 'm> Slice<'p, 'm> {
         let function = &view.function;
         let decisions = function.decisions(function.block_of(index)).to_vec();
         let entry = function.entry();
+        let live = self.live.get(step.context as usize).and_then(|live| live.1.clone());
         for decision in &decisions {
+            if live.as_ref().is_some_and(|live| live.is_decided(decision.block)) {
+                continue;
+            }
             let branch = self.view(step.function).function.last_of(decision.block);
             let conditional = self.view(step.function).instruction(branch).is_jcc_short_or_near();
             let taken = conditional.then_some(decision.edge == 0);
@@ -409,6 +418,9 @@ impl<'p, 'm> Slice<'p, 'm> {
                 self.explain_parameter(step, place);
                 continue;
             }
+            if !self.is_live(step, definition) {
+                continue;
+            }
             let view = self.view(step.function);
             if !view.is_call(definition) {
                 let cost = u32::from(!view.is_free(definition));
@@ -472,12 +484,23 @@ impl<'p, 'm> Slice<'p, 'm> {
         }
         let inner = self.number(entry)?;
         let entered = Entered { outer: step.context, function: step.function, call, depth };
-        let next = self.contexts.len() as u32;
-        let number = *self.context_numbers.entry(entered).or_insert_with(|| {
-            self.contexts.push(entered);
-            next
-        });
+        if let Some(&known) = self.context_numbers.get(&entered) {
+            return Some((inner, known));
+        }
+        let outer = self.live.get(step.context as usize).map(|live| live.0).unwrap_or_default();
+        let constants = constants(self.view(step.function), call, &outer);
+        let live = Live::of(self.view(inner), &constants);
+        let number = self.contexts.len() as u32;
+        self.contexts.push(entered);
+        self.live.push((constants, live));
+        self.context_numbers.insert(entered, number);
         Some((inner, number))
+    }
+
+    /// Whether an instruction can run when its function is entered in this context.
+    fn is_live(&self, step: &Step, index: u32) -> bool {
+        let live = self.live.get(step.context as usize).and_then(|live| live.1.as_ref());
+        live.is_none_or(|live| live.is_live(&self.view(step.function).function, index))
     }
 
     fn explain_result(&mut self, step: &Step, call: u32, place: Place) {
@@ -498,7 +521,10 @@ impl<'p, 'm> Slice<'p, 'm> {
         for exit in exits {
             let tail = self.view(function).callee(exit).is_some();
             let want = if tail { Want::Result(exit, place) } else { Want::Value(exit, place) };
-            self.push(Step { function, context, want, ..*step });
+            let inner = Step { function, context, want, ..*step };
+            if self.is_live(&inner, exit) {
+                self.push(inner);
+            }
         }
     }
 

@@ -14,6 +14,9 @@ use super::probes::{Announced, announced};
 use super::program::{Callee, Program};
 use super::transfer::{self, is_immediate};
 
+/// A constant in an address below this is taken as the offset of a field, not as a place in the program.
+const FIELDS: u64 = 4096;
+
 /// A read of memory that other threads may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SharedRead {
@@ -106,7 +109,9 @@ impl<'p, 'm> View<'p, 'm> {
         }
         let form = self.address(index, operand);
         let variable = form.terms.is_empty().then_some(form.constant as u64);
-        if variable.is_some_and(|address| !self.program.module().is_writable(address)) {
+        // A table of constants, unless the constant is only the offset of a field.
+        let table = form.constant as u64;
+        if (variable.is_some() || table >= FIELDS) && !self.program.module().is_writable(table) {
             return None;
         }
         let probes = self.data().probes(self.program, &self.function);

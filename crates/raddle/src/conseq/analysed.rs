@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 
 use raddle_conseq::SiteKind;
+use raddle_conseq::atomicity::{self, Violation};
 use raddle_conseq::event::{Event, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::invariants::sample::variable;
 use raddle_conseq::invariants::{self, Memory, Samples, Term, Variable};
 use raddle_conseq::suspects::{self, Everything, Instead, Judge, Suspect};
 
+use super::args::Args;
 use super::check::Guard;
 use super::sites::Sites;
 use super::traced::Runs;
@@ -27,6 +29,8 @@ pub struct Analysed {
     /// The program counters of all accesses to the memory that the suspects are about, sorted.
     pub points: Vec<u64>,
     pub events: u64,
+    /// Accesses that another could come between, if they were asked for.
+    pub violations: Vec<Violation>,
 }
 
 impl Analysed {
@@ -71,17 +75,27 @@ impl Judge for Both<'_> {
     }
 }
 
-/// Reads the traces. `all_reads`: critical reads off.
-pub fn analyse(runs: &Runs, sites: Sites, all_reads: bool, places: &mut Places) -> Analysed {
+/// Reads the traces.
+pub fn analyse(runs: &Runs, sites: Sites, args: &Args, places: &mut Places) -> Analysed {
+    let all_reads = args.all_reads;
     let correct = || runs.runs.iter().filter(|r| r.is_correct());
     let guards =
         if sites.wants(SiteKind::Invariant) && !all_reads { guards(runs, places) } else { Vec::new() };
     let both = Both { sites: &sites, guards: &guards };
     let judge: &dyn Judge = if all_reads { &Everything } else { &both };
     let (mut all, mut points, mut events) = (Vec::<Suspect>::new(), Vec::new(), 0);
+    let mut violations: Vec<Violation> = Vec::new();
     for run in correct() {
         let history = History::of(&run.events, &|site| sites.waits(site));
         events += history.events as u64;
+        if args.atomicity {
+            let three = |v: &Violation| (v.first.site, v.between.site, v.second.site);
+            for violation in atomicity::find(&history) {
+                if !violations.iter().any(|v| three(v) == three(&violation)) {
+                    violations.push(violation);
+                }
+            }
+        }
         for suspect in suspects::find(&history, judge).suspects {
             let known = all.iter().any(|s| s.key() == suspect.key());
             if !known && is_told(&suspect, &sites, &runs.modules, places) {
@@ -94,7 +108,7 @@ pub fn analyse(runs: &Runs, sites: Sites, all_reads: bool, places: &mut Places) 
     points.extend(about.flat_map(|i| guards[i as usize].accesses.iter().copied()));
     points.sort_unstable();
     points.dedup();
-    Analysed { sites, guards, suspects: all, points, events }
+    Analysed { sites, guards, suspects: all, points, events, violations }
 }
 
 /// Not what goes wrong inside Rust's own library, which is instrumented with the program: if it matters it shows where that was

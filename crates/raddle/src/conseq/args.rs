@@ -39,6 +39,10 @@ pub struct Args {
     #[arg(long, help_heading = "Sites")]
     pub all_reads: bool,
 
+    /// Tell accesses that another thread's could come between, with a result that no serial order has
+    #[arg(long, help_heading = "Sites")]
+    pub atomicity: bool,
+
     /// End after so many seconds
     #[arg(long, value_name = "N", default_value_t = 60.0, help_heading = "Runs", value_parser = seconds)]
     pub seconds: f64,

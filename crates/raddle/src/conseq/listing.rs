@@ -7,11 +7,11 @@ use anyhow::Result;
 use raddle_binary::{Address, Lookup, Symbolizer};
 use raddle_conseq::{Analysis, Note, Options, Relation};
 
-use super::sites;
+use super::kept;
 
 /// The sites of a file with their critical reads, one a line.
 pub fn of_file(path: &Path, options: &Options) -> Result<(String, Vec<Note>)> {
-    let analysis = sites::of_file(path, options)?;
+    let analysis = kept::analysis(path, options)?;
     let text = text(path, &analysis);
     Ok((text, analysis.notes))
 }

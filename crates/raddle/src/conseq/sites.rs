@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use raddle_binary::Module;
+use raddle_conseq::event::{Event, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::suspects::Judge;
-use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind, analyse};
+use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind};
 
+use super::kept;
 use crate::places::Mapped;
 
 /// The sites of one file, and where it was loaded.
@@ -41,11 +43,6 @@ fn is_print(callee: &str) -> bool {
 /// A value that leads into the first page is a null pointer.
 const FIRST_PAGE: u64 = 4096;
 
-/// What a file says without running it.
-pub fn of_file(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
-    Ok(analyse(&Module::open(path)?, options))
-}
-
 impl Sites {
     /// The sites of all files of the process that have probes.
     pub fn of(modules: &[Mapped], options: &Options) -> Sites {
@@ -64,11 +61,12 @@ impl Sites {
         };
         let mut first = 0;
         for (path, mapped) in first_mapping {
-            let Ok(module) = Module::open(path) else { continue };
             if is_of_the_system(path) {
                 continue;
             }
-            let analysis = analyse(&module, options);
+            let (Ok(module), Ok(analysis)) = (Module::open(path), kept::analysis(path, options)) else {
+                continue;
+            };
             if analysis.notes.contains(&Note::NotInstrumented) {
                 continue;
             }
@@ -93,6 +91,13 @@ impl Sites {
     /// Was this kind asked for?
     pub fn wants(&self, kind: SiteKind) -> bool {
         self.kinds.contains(&kind)
+    }
+
+    /// Does a trace come by a critical read?
+    pub fn is_reached(&self, events: &[Event]) -> bool {
+        let reads =
+            events.iter().filter(|e| matches!(e.what, What::Read(_) | What::Write { reads: true, .. }));
+        self.reads.is_empty() || reads.into_iter().any(|e| self.reads.contains_key(&e.site))
     }
 
     pub fn count(&self) -> usize {

@@ -1,17 +1,20 @@
 //! What was found, as a report.
 
+use std::time::Instant;
+
 use anyhow::Result;
 use raddle_conseq::SiteKind;
+use raddle_conseq::atomicity::Violation;
 use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
-use raddle_finding::{Access, Confidence, Finding, Kind, Op, Report, Stat};
+use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report, Stat};
 
-use super::Phases;
 use super::analysed::{Analysed, FIRST_INVARIANT};
 use super::args::Args;
 use super::check::Check;
 use super::tester::{Consequence, Tested, Verdict};
 use super::traced::Runs;
+use super::{Phases, words};
 use crate::explore::outcome::{program_name, write_new};
 use crate::explore::schedule::{self, Expected, Head, Schedule};
 use crate::explore::verdict::Failure;
@@ -28,7 +31,7 @@ pub fn report(
     clock: &Phases,
 ) -> Result<Report> {
     let mut teller = Teller { args, runs, analysed, tested: &tested, places };
-    let mut report = Report::new("conseq", teller.words());
+    let mut report = Report::new("conseq", words(args));
     for (i, c) in tested.consequences.iter().enumerate() {
         report.findings.push(teller.confirmed(i, c)?);
     }
@@ -42,8 +45,19 @@ pub fn report(
     for suspect in teller.open() {
         report.findings.push(teller.suspected(suspect));
     }
+    for violation in &analysed.violations {
+        report.findings.push(teller.violation(violation));
+    }
     teller.add_stats(&mut report, clock);
     Ok(report)
+}
+
+/// Of a program without threads.
+pub fn add_empty_stats(report: &mut Report, begun: Instant) {
+    report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
+    for key in ["sites", "critical_reads", "suspects"] {
+        report.stats.insert(key.into(), Stat::Int(0));
+    }
 }
 
 struct Teller<'a> {
@@ -55,10 +69,6 @@ struct Teller<'a> {
 }
 
 impl<'a> Teller<'a> {
-    fn words(&self) -> Vec<String> {
-        self.args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect()
-    }
-
     /// Suspects about which nothing is known but that they are.
     fn open(&self) -> Vec<&'a Suspect> {
         let verdict = |i: usize| self.tested.verdicts.get(i).unwrap_or(&Verdict::Open);
@@ -89,7 +99,7 @@ impl<'a> Teller<'a> {
             let (what, because) = (self.what(&c.failure, &finding), self.because(s));
             finding.message = format!("{what}: {because}");
             let own = finding.accesses.len();
-            finding.accesses.extend(self.ends(s));
+            self.add_ends(&mut finding, s);
             self.deeds(&mut finding, s, own);
         }
         if !c.again {
@@ -124,22 +134,49 @@ impl<'a> Teller<'a> {
         };
         let message = format!("{what}: {}", self.because(s));
         let mut finding = Finding::new(kind, Confidence::Suspected, message);
-        finding.accesses = self.ends(s);
+        self.add_ends(&mut finding, s);
         if !self.args.no_test {
             finding.notes.push("no execution has shown it, and not all have been made".into());
         }
         finding
     }
 
-    /// The read, and the write or release that it could come after.
-    fn ends(&mut self, s: &Suspect) -> Vec<Access> {
-        let mut ends = vec![self.end(&s.read, Op::Read)];
-        match s.instead {
-            Instead::Write(w) => ends.push(self.end(&w, Op::Write)),
-            Instead::Freed(f) => ends.push(self.end(&f, Op::Free)),
-            Instead::Initial => {}
+    fn violation(&mut self, v: &Violation) -> Finding {
+        let (first, second, between) = (self.place(&v.first), self.place(&v.second), self.place(&v.between));
+        let message = format!("{}: {between} can come between {first} and {second}", v.pattern.told());
+        let mut finding = Finding::new(Kind::AtomicityViolation, Confidence::Suspected, message);
+        let (first, between, second) = v.pattern.ops();
+        let op = |writes| if writes { Op::Write } else { Op::Read };
+        finding.accesses = [(v.first, first), (v.between, between), (v.second, second)]
+            .map(|(point, writes)| self.end(&point, op(writes)))
+            .into();
+        finding
+    }
+
+    /// The read, and the write or release that it could come after, with their locks.
+    fn add_ends(&mut self, finding: &mut Finding, s: &Suspect) {
+        let other = match s.instead {
+            Instead::Write(w) => Some((w, Op::Write)),
+            Instead::Freed(f) => Some((f, Op::Free)),
+            Instead::Initial => None,
+        };
+        let ends = [Some((s.read, Op::Read)), other];
+        for ((point, op), locks) in ends.into_iter().flatten().zip(&s.locks) {
+            let mut end = self.end(&point, op);
+            end.locks = locks.iter().map(|lock| self.lock(finding, *lock)).collect();
+            finding.accesses.push(end);
         }
-        ends
+    }
+
+    /// The label of a lock, which the finding gets to know.
+    fn lock(&mut self, finding: &mut Finding, address: u64) -> String {
+        let name = self.places.global(&self.runs.modules, address).map(|g| g.label());
+        if let Some(known) = finding.locks.iter().find(|l| name.is_some() && l.name == name) {
+            return known.label.clone();
+        }
+        let label = format!("L{}", finding.locks.len() + 1);
+        finding.locks.push(Lock { label: label.clone(), what: "lock".into(), name, taken: Vec::new() });
+        label
     }
 
     fn end(&mut self, point: &Point, op: Op) -> Access {
@@ -223,7 +260,7 @@ impl<'a> Teller<'a> {
         let head = Head {
             format: schedule::FORMAT.into(),
             version: schedule::VERSION,
-            command: self.words(),
+            command: words(self.args),
             folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
             environment: schedule::environment(),
             build_id: build_id(&recipe.program.path),
@@ -264,6 +301,7 @@ impl<'a> Teller<'a> {
         add("suspects_confirmed", count(&|v| matches!(v, Verdict::Confirmed(_))));
         add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));
         add("suspects_open", count(&|v| *v == Verdict::Open));
+        add("atomicity_violations", Stat::from(self.analysed.violations.len() as u64));
         add("executions", Stat::from(self.tested.executions));
         add("exhausted", Stat::Bool(self.tested.exhausted));
         add("runs", Stat::from(self.runs.runs.len() as u64));

@@ -57,6 +57,8 @@ impl Notes {
 
 /// How often a program may die on its way to its first thread.
 const DEATHS: u32 = 2;
+/// With this status the loader ends a program that wants a function which is nowhere.
+const LOADER: i32 = 127;
 
 pub struct Crew<'a> {
     recipe: Recipe,
@@ -172,6 +174,9 @@ impl<'a> Crew<'a> {
                         ));
                     }
                     return Ok(worker);
+                }
+                Err(Trouble::Died(status)) if status.code() == Some(LOADER) && !self.recipe.lazy => {
+                    self.recipe.lazy = true;
                 }
                 // A program that dies before anything was chosen may do better the next time; one that never does is refused.
                 Err(Trouble::Died(status)) if status.signal().is_some() && deaths < DEATHS => deaths += 1,

@@ -126,7 +126,10 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
         ));
     }
     let results = Results { recipe, search, build_id, notes, seconds: begun.elapsed().as_secs_f64() };
-    results.keep_for_later(&resume_file, args.search.resume)?;
+    // One of several tests is not to be taken for the whole.
+    if results.recipe.words == args.command {
+        results.keep_for_later(&resume_file, args.search.resume)?;
+    }
     results.report(args, seen.races)
 }
 
@@ -156,6 +159,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         max_steps: args.search.max_steps,
         points: Vec::new(),
         quiet: Vec::new(),
+        lazy: false,
         patience: Duration::from_secs_f64(args.search.patience),
         watch: watch::Watch::default(),
     }

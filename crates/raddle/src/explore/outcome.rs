@@ -183,7 +183,7 @@ impl Results<'_> {
         add("strategy", Stat::from(self.search.strategy.name()));
         add("bound", progress.bound.map_or(Stat::from("none"), |b| Stat::Int(i64::from(b))));
         // What aims has an end, but does not cover what there is.
-        let covers = self.search.strategy.name() != "aim";
+        let covers = self.search.strategy.name() != "aim" && self.search.broke_off.is_none();
         add("exhausted", Stat::Bool((progress.exhausted && covers) || alone));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));
@@ -199,6 +199,9 @@ impl Results<'_> {
         }
         add("fork", Stat::Bool(self.recipe.flags & flag::FORK != 0));
         add("interrupted", Stat::Bool(interrupt::came()));
+        if let Some(why) = &self.search.broke_off {
+            add("broke_off", Stat::from(why.as_str()));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::search::{Most, Searcher};
 use super::verdict::Usual;
 
 const MAGIC: &[u8; 13] = b"raddle-search";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 #[derive(Debug, Error)]
 pub enum ResumeError {
@@ -98,7 +98,7 @@ mod tests {
             points: vec![1, 2],
             donors: 4,
             flags: 0,
-            usual: Usual { status: 0, panics: Some(1), rust: false, output: None },
+            usual: Usual { status: 0, panics: Some(1), rust: false, output: Some(7) },
             most: Most { threads: 3, steps: 40, preemptions: 2 },
             schedules: 12,
             seconds: 0.5,

@@ -98,6 +98,8 @@ pub struct Search {
     pub overtaking: Option<(Op, Option<Op>)>,
     /// What the first execution that ended well printed, if that is watched.
     pub printed: String,
+    /// Why a worker could not go on, nor any after it.
+    pub broke_off: Option<String>,
     handed_out: u64,
     most_schedules: u64,
     keep_going: bool,
@@ -123,6 +125,7 @@ impl Search {
             scoped: None,
             overtaking: None,
             printed: String::new(),
+            broke_off: None,
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
             keep_going,
@@ -133,13 +136,16 @@ impl Search {
 
     /// Nothing more is to be handed out, ever.
     pub fn is_finished(&self) -> bool {
-        self.handed_out >= self.most_schedules
-            || (!self.failures.is_empty() && !self.keep_going)
-            || self.strategy.progress().exhausted
+        self.handed_out >= self.most_schedules || self.has_found() || self.strategy.progress().exhausted
+    }
+
+    /// What was found is enough. A data race is not: what it leads to is worth looking for.
+    fn has_found(&self) -> bool {
+        !self.keep_going && self.failures.iter().any(|f| f.kind != Kind::DataRace)
     }
 
     fn next(&mut self) -> Option<Order> {
-        if self.handed_out >= self.most_schedules || (!self.failures.is_empty() && !self.keep_going) {
+        if self.handed_out >= self.most_schedules || self.has_found() {
             return None;
         }
         let order = self.strategy.get().next()?;
@@ -237,7 +243,7 @@ impl Search {
     fn add(&mut self, failure: Failure) {
         self.first_failure.get_or_insert(self.schedules);
         let known = self.failures.iter().any(|f| f.what == failure.what);
-        if !known && (self.keep_going || self.failures.is_empty()) {
+        if !known && (failure.kind == Kind::DataRace || !self.has_found()) {
             self.failures.push(Failure { after: self.schedules, ..failure });
         }
     }
@@ -315,7 +321,10 @@ pub fn run(
             }
             // What was found before is kept.
             Err(error) if lock(search).schedules == 0 => return Err(error),
-            Err(error) => notes.say(&format!("{error:#}")),
+            Err(error) => {
+                notes.say(&format!("the search broke off, and there may be more to find: {error:#}"));
+                lock(search).broke_off.get_or_insert(format!("{error:#}"));
+            }
         }
     }
     Ok(last)
@@ -371,7 +380,7 @@ fn turns(search: &Mutex<Search>, crew: &mut Crew<'_>, clock: &Clock) -> Result<(
         let mut held = None;
         crew.turn(&mut |order, e| held.get_or_insert_with(|| lock(search)).observe(order, &e))?;
         drop(held);
-        if finished && !lock(search).failures.is_empty() {
+        if finished && lock(search).has_found() {
             break;
         }
     }

@@ -77,7 +77,7 @@ impl<'a> Words<'a> {
     /// The frame that stands for step `i`.
     pub fn frame_of(&mut self, i: usize) -> Option<Frame> {
         let op = self.steps[i].op;
-        if op.kind() == OpKind::Start || !self.stacks.get(i).is_some_and(|s| s[0] != 0) {
+        if op.kind() == OpKind::Start || self.stacks.get(i).is_none_or(|s| s[0] == 0) {
             return self.frame(&op);
         }
         let frames = self.frames_of(i);

@@ -49,6 +49,8 @@ pub struct Recipe {
     pub points: Vec<u64>,
     /// Sorted addresses, as the executable's file has them, behind atomic operations that are none.
     pub quiet: Vec<u64>,
+    /// Functions of libraries are found when they are first called, as usual: the program has some that are nowhere.
+    pub lazy: bool,
     /// How long a worker may take to its first thread, and to its next step.
     pub patience: Duration,
     /// What is to be known of each execution beside its steps.
@@ -166,6 +168,10 @@ impl Recipe {
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
         // Nobody reads what a panic prints, and to find its lines takes Rust files, pipes and many thousand steps.
         command.envs([("RUST_BACKTRACE", "0"), ("RUST_LIB_BACKTRACE", "0")]);
+        if !self.lazy {
+            // What was found in an execution would be forgotten with it, and looked for again in the next.
+            command.env("LD_BIND_NOW", "1");
+        }
         command
     }
 

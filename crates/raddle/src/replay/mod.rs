@@ -98,6 +98,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         max_steps: head.max_steps.clamp(1, 10_000_000),
         points: schedule.points(),
         quiet: schedule.quiet(),
+        lazy: false,
         patience: Duration::from_secs(u64::from(args.patience)),
         watch: head.expected.check.as_ref().map_or_else(Watch::default, Check::watch),
     })

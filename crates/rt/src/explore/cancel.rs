@@ -4,7 +4,7 @@
 //! kept here. A wait at a cancellation point can be broken off by it ([`super::point::Breaks`]); the thread then leaves by the real
 //! `pthread_exit`, which runs clean-up handlers and destructors of C++ on its way to the bottom of the thread.
 //!
-//! Deviation: a thread whose type is asynchronous is cancelled at cancellation points too, not between any two
+//! Deviation: a thread whose type is asynchronous is cancelled behind any call that raddle stands in for, not between any two
 //! instructions.
 
 use core::ffi::c_int;
@@ -37,6 +37,24 @@ pub fn set_heeds(heeds: bool) -> bool {
     let s = state();
     let t = &mut s.threads[s.current];
     !core::mem::replace(&mut t.never_cancelled, !heeds)
+}
+
+/// The running thread may be ended at any moment from now on, or not. Whether it might before.
+pub fn set_asynchronous(asynchronous: bool) -> bool {
+    let s = state();
+    core::mem::replace(&mut s.threads[s.current].asynchronous, asynchronous)
+}
+
+/// Behind a call that is no cancellation point.
+///
+/// # Safety
+/// As for [`before`].
+#[inline]
+pub unsafe extern "C-unwind" fn behind_any() {
+    if is_running() && state().threads[state().current].asynchronous {
+        // SAFETY: the caller's.
+        unsafe { before() }
+    }
 }
 
 /// At a cancellation point.

@@ -6,7 +6,7 @@
 //!
 //! A signal to the process goes to one thread that takes it; while all block it, it waits for the first that does not.
 //!
-//! Not modelled: queued real-time signals.
+//! Real-time signals are queued, as many of one number as are sent up to [`QUEUE`] in all; others are pending or not.
 
 use core::ffi::{c_int, c_void};
 
@@ -43,6 +43,56 @@ static PARCELS: sys::Shared<[Parcel; SIGNALS]> =
 fn parcel(signal: c_int) -> &'static mut Parcel {
     // SAFETY: one thread runs at a time; the number was checked.
     unsafe { &mut (*PARCELS.get())[signal as usize] }
+}
+
+/// Real-time signals that have not been taken, in the order in which they were sent. Part of the snapshot.
+static QUEUED: sys::Shared<Queue> = sys::Shared::new(Queue { len: 0, of: [Queued::NONE; QUEUE] });
+const QUEUE: usize = 256;
+/// The first number that is queued: those before it are the C library's.
+const FIRST_QUEUED: c_int = 34;
+
+struct Queue {
+    len: usize,
+    of: [Queued; QUEUE],
+}
+
+#[derive(Clone, Copy)]
+struct Queued {
+    signal: c_int,
+    /// The thread it is for; nothing: whichever takes it.
+    to: Option<usize>,
+    parcel: Parcel,
+}
+
+impl Queued {
+    const NONE: Queued = Queued { signal: 0, to: None, parcel: PLAIN };
+}
+
+fn queue() -> &'static mut Queue {
+    // SAFETY: one thread runs at a time.
+    unsafe { &mut *QUEUED.get() }
+}
+
+/// The running thread takes a signal that has arrived at it, or at the process. One of the same number may be left.
+fn take(signal: c_int) {
+    let s = state();
+    let at_thread = s.threads[s.current].arrived & bit(signal) != 0;
+    let to = at_thread.then_some(s.current);
+    let q = queue();
+    let is_it = |e: &Queued| e.signal == signal && e.to == to;
+    if let Some(i) = q.of[..q.len].iter().position(is_it) {
+        *parcel(signal) = q.of[i].parcel;
+        q.of.copy_within(i + 1..q.len, i);
+        q.len -= 1;
+    }
+    if q.of[..q.len].iter().any(is_it) {
+        return;
+    }
+    if at_thread {
+        s.threads[s.current].arrived &= !bit(signal);
+    } else {
+        s.arrived &= !bit(signal);
+    }
 }
 
 /// Fills in what a handler or `sigwaitinfo` is told.
@@ -150,12 +200,19 @@ pub fn send_to_process(signal: c_int, parcel: Parcel, pc: usize) {
     }
     let to = taker(signal);
     point(op(OpKind::Signal, to.unwrap_or(0), pc), Wait::Nothing, pc);
-    arrives(to, signal, parcel);
+    // One that waits for it takes the first of those that are queued for all.
+    let queued = signal >= FIRST_QUEUED;
+    arrives(to.filter(|i| !queued || state().threads[*i].mask & bit(signal) == 0), signal, parcel);
 }
 
 /// At a thread, or at the process if all block it.
 pub fn arrives(to: Option<usize>, signal: c_int, parcel: Parcel) {
     *self::parcel(signal) = parcel;
+    let q = queue();
+    if signal >= FIRST_QUEUED && q.len < QUEUE {
+        q.of[q.len] = Queued { signal, to, parcel };
+        q.len += 1;
+    }
     let s = state();
     match to {
         Some(to) => s.threads[to].arrived |= bit(signal),
@@ -219,17 +276,13 @@ pub fn run_handlers() -> Ran {
     let mut most = Ran::Nothing;
     loop {
         let s = state();
-        let t = &mut s.threads[s.current];
+        let t = &s.threads[s.current];
         let ready = (t.arrived | s.arrived) & !t.mask;
         if ready == 0 {
             return most;
         }
         let signal = ready.trailing_zeros() as c_int + 1;
-        if t.arrived & bit(signal) != 0 {
-            t.arrived &= !bit(signal);
-        } else {
-            s.arrived &= !bit(signal);
-        }
+        take(signal);
         most = most.max(handle(signal));
     }
 }
@@ -287,14 +340,8 @@ pub fn wait(set: u64, most: Option<u64>, breaks: Breaks, pc: usize) -> Result<c_
         }
         End::Broken => return Err(libc::EINTR),
     }
-    let s = state();
-    let t = &mut s.threads[s.current];
-    let signal = ((t.arrived | s.arrived) & set).trailing_zeros() as c_int + 1;
-    if t.arrived & bit(signal) != 0 {
-        t.arrived &= !bit(signal);
-    } else {
-        s.arrived &= !bit(signal);
-    }
+    let signal = (pending() & set).trailing_zeros() as c_int + 1;
+    take(signal);
     Ok(signal)
 }
 

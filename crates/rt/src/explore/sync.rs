@@ -452,11 +452,14 @@ pub fn is_ready(fd: c_int, events: i16) -> bool {
 /// Destructors of thread-specific values, which the C library would run at the end of a thread.
 const KEYS: usize = 1024;
 static DESTRUCTORS: sys::Shared<[usize; KEYS]> = sys::Shared::new([0; KEYS]);
+/// All keys are below: every thread that ends looks through them.
+static MOST_KEYS: AtomicUsize = AtomicUsize::new(0);
 
 pub fn key_created(key: u32, destructor: usize) {
     if (key as usize) < KEYS {
         // SAFETY: one thread runs at a time.
         unsafe { (*DESTRUCTORS.get())[key as usize] = destructor };
+        MOST_KEYS.fetch_max(key as usize + 1, Relaxed);
     }
 }
 
@@ -467,7 +470,7 @@ pub fn run_thread_destructors() {
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn()>(TLS.get())();
         for _ in 0..4 {
             let mut any = false;
-            for key in 0..KEYS as u32 {
+            for key in 0..MOST_KEYS.load(Relaxed) as u32 {
                 let destructor = (*DESTRUCTORS.get())[key as usize];
                 if destructor == 0 {
                     continue;
@@ -491,10 +494,10 @@ pub fn run_thread_destructors() {
 /// The mutexes of a thread that ends: the kernel would mark the robust ones among them.
 pub fn abandon_robust_mutexes() {
     const DIED: u32 = 0x4000_0000;
-    let me = state().threads[state().current].kernel_id;
-    let (mut head, mut len) = (core::ptr::null::<isize>(), 0usize);
-    let args = [me as usize, &raw mut head as usize, &raw mut len as usize, 0, 0, 0];
-    if sys::syscall(libc::SYS_get_robust_list, args) != 0 || head.is_null() {
+    let current = state().current;
+    let me = state().threads[current].kernel_id;
+    let head = super::threads::robust_list(current);
+    if head.is_null() {
         return;
     }
     // SAFETY: glibc's list of the donor: the first word is the first mutex, the second how far its lock word is from there;

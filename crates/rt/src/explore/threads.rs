@@ -69,6 +69,8 @@ pub struct Logical {
     pub cancelled: bool,
     pub never_cancelled: bool,
     pub cut_short: bool,
+    /// It may be ended at any moment.
+    pub asynchronous: bool,
     /// Locks of the C library that it holds, in which another would wait for real.
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
@@ -116,6 +118,7 @@ impl Logical {
         cancelled: false,
         never_cancelled: false,
         cut_short: false,
+        asynchronous: false,
         uninterrupted: 0,
         since: 0,
         quiet: 0,
@@ -150,13 +153,16 @@ struct Donor {
     /// Its stack; at the end is its thread-local storage.
     low: usize,
     top: usize,
+    /// The kernel's list of its robust mutexes. It stays where it is, and to ask each time would cost more than to end a thread.
+    robust: *const isize,
 }
 
 const PARKING: usize = 4096;
 
 static READY: AtomicU32 = AtomicU32::new(0);
 static DONORS: sys::Shared<[Donor; MAX_THREADS]> = sys::Shared::new(
-    [Donor { context: Context::NONE, handle: 0, kernel_id: 0, low: 0, top: 0 }; MAX_THREADS],
+    [Donor { context: Context::NONE, handle: 0, kernel_id: 0, low: 0, top: 0, robust: core::ptr::null() };
+        MAX_THREADS],
 );
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
@@ -193,6 +199,21 @@ pub fn make_donors(n: usize) {
     first.handle = unsafe { libc::pthread_self() } as usize;
 }
 
+/// The list of a logical thread's robust mutexes; null: there is none.
+pub fn robust_list(i: usize) -> *const isize {
+    match i.checked_sub(1).map(|i| donor(i).robust) {
+        Some(list) if !list.is_null() => list,
+        _ => asked_robust_list(state().threads[i].kernel_id),
+    }
+}
+
+fn asked_robust_list(kernel_id: u32) -> *const isize {
+    let (mut head, mut len) = (core::ptr::null::<isize>(), 0usize);
+    let args = [kernel_id as usize, &raw mut head as usize, &raw mut len as usize, 0, 0, 0];
+    let failed = sys::syscall(libc::SYS_get_robust_list, args) != 0;
+    if failed { core::ptr::null() } else { head }
+}
+
 /// The used part of each of the first `n` donors' stacks.
 pub fn stacks(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).map(|i| (donor(i).context.stack(), donor(i).top))
@@ -223,6 +244,7 @@ extern "C" fn donate(i: usize) -> usize {
     t.always_look();
     let d = donor(i);
     d.kernel_id = sys::thread_id();
+    d.robust = asked_robust_list(d.kernel_id);
     let stack = crate::interpose::thread::own_stack();
     (d.low, d.top) = stack;
     let parking = sys::pages(PARKING) as usize + PARKING;
@@ -516,6 +538,11 @@ pub fn frames(i: usize, pc: usize, to: &mut [u64]) -> usize {
     let here = current();
     if i == s.current {
         return here.frames(pc, to);
+    }
+    if s.threads[i].context.thread_pointer() == 0 {
+        // One of the system's threads that has not begun.
+        to[0] = pc as u64;
+        return 1;
     }
     let offset = &raw const *here as usize - thread_pointer();
     let at = s.threads[i].context.thread_pointer().wrapping_add(offset);

@@ -8,6 +8,7 @@ use crate::explore::{self, cancel};
 const ENABLE: c_int = 0;
 const DISABLE: c_int = 1;
 const DEFERRED: c_int = 0;
+const ASYNCHRONOUS: c_int = 1;
 
 interpose! {
     fn pthread_cancel(thread: usize) -> c_int, |t, pc, real| { real(thread) } explore {
@@ -26,10 +27,13 @@ interpose! {
         }
         0
     }
-    /// Always deferred: see the deviation in `explore::cancel`.
     fn pthread_setcanceltype(kind: c_int, old: *mut c_int) -> c_int, |t, pc, real| { real(kind, old) } explore {
+        if !(DEFERRED..=ASYNCHRONOUS).contains(&kind) {
+            return libc::EINVAL;
+        }
+        let before = cancel::set_asynchronous(kind == ASYNCHRONOUS);
         if !old.is_null() {
-            *old = DEFERRED;
+            *old = if before { ASYNCHRONOUS } else { DEFERRED };
         }
         0
     }

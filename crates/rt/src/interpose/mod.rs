@@ -131,12 +131,18 @@ macro_rules! interpose {
 }
 pub(crate) use interpose;
 
-/// The body of a cancellation point: the thread may end before it and, when it was broken off for that, behind it. Here and
-/// not within, because frames of plain Rust can not be unwound.
+/// The body of a cancellation point: the thread may end before it and, when it was broken off for that, behind it. Behind any
+/// other, one that may be ended at any moment. Here and not within, because frames of plain Rust can not be unwound.
 macro_rules! explored {
-    ($body:block) => {
-        $body
-    };
+    ($body:block) => {{
+        #[allow(clippy::redundant_closure_call, reason = "the body returns from here")]
+        let result = (move || $body)();
+        #[allow(unreachable_code, reason = "some functions do not return")]
+        {
+            $crate::explore::cancel::behind_any();
+            result
+        }
+    }};
     (cancels $body:block) => {{
         $crate::explore::cancel::before();
         #[allow(clippy::redundant_closure_call, reason = "the body returns from here")]

@@ -207,18 +207,29 @@ impl Trace {
 impl Trace {
     /// Many bytes as several accesses, each with the value that is there now.
     fn block(&mut self, write: bool, address: usize, len: usize, pc: usize) {
-        let (mut a, end) = (address, address + len);
-        while a < end {
-            let mut size = 8;
-            while !a.is_multiple_of(size) || a + size > end {
-                size /= 2;
+        for (at, size) in pieces(address, len) {
+            if self.wants(at, write, pc) {
+                self.write(&Event::Access(plain(write, at, size, pc)));
             }
-            if self.wants(a, write, pc) {
-                self.write(&Event::Access(plain(write, a, size, pc)));
-            }
-            a += size;
         }
     }
+}
+
+/// The aligned pieces of a block, each as large as can be.
+fn pieces(address: usize, len: usize) -> impl Iterator<Item = (usize, usize)> {
+    let end = address + len;
+    let mut at = address;
+    core::iter::from_fn(move || {
+        if at >= end {
+            return None;
+        }
+        let mut size = 8;
+        while !at.is_multiple_of(size) || at + size > end {
+            size /= 2;
+        }
+        at += size;
+        Some((at - size, size))
+    })
 }
 
 fn plain(write: bool, address: usize, size: usize, pc: usize) -> Access {
@@ -334,5 +345,32 @@ fn barrier(at: usize, waited: bool) -> u64 {
 pub fn gave_up(op: &Op) {
     if op.kind() == OpKind::CondWake {
         step(&Op::new(OpKind::TimeOut, op.object, op.site).with_other(op.other), false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_cut_at_whole_words() {
+        assert_eq!(pieces(5, 14).collect::<Vec<_>>(), [(5, 1), (6, 2), (8, 8), (16, 2), (18, 1)]);
+        assert_eq!(pieces(16, 8).collect::<Vec<_>>(), [(16, 8)]);
+        assert_eq!(pieces(16, 0).count(), 0);
+    }
+
+    #[test]
+    fn values_are_read_in_each_size() {
+        let word = 0x8877_6655_4433_2211u64;
+        let at = &raw const word as usize;
+        assert_eq!([1, 2, 4, 8].map(|size| value(at, size)), [0x11, 0x2211, 0x4433_2211, word]);
+        assert_eq!(value(at + 1, 2), 0x3322);
+    }
+
+    #[test]
+    fn a_barrier_tells_arrival_from_departure() {
+        let count = 3u32;
+        let at = &raw const count as usize;
+        assert_eq!((barrier(at, false), barrier(at, true)), (3, 0));
     }
 }

@@ -1,0 +1,177 @@
+//! Atomicity violations: two accesses of one thread to a variable that another thread's access could come between, with a result that no
+//! serial order of the two threads has.
+//!
+//! After AVIO (Lu, Tucek, Qin, Zhou, *AVIO: detecting atomicity violations via access interleaving invariants*, ASPLOS 2006) and
+//! CTrigger (Park, Lu, Zhou, ASPLOS 2009), which the ConSeq paper compares itself with as *Atom*. Of the eight ways in which an access can
+//! come between two, four have no serial equivalent ([`Pattern`]).
+//!
+//! From the trace of a correct run, as in section 7: the access in between must not be ordered before the first or after the second of the
+//! two, and no lock may be held from the first to the second that the one in between needs as well. Which of these are bugs the trace can
+//! not tell; that is what `conseq` starts from the other end for.
+
+use crate::history::{History, Point};
+
+/// Two accesses, and one in between: `R` reads, `W` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pattern {
+    /// Two reads that should have the same view.
+    ReadWriteRead,
+    /// A write whose own thread reads something else.
+    WriteWriteRead,
+    /// A read on which the write is based is out of date.
+    ReadWriteWrite,
+    /// A value that was not meant to be seen.
+    WriteReadWrite,
+}
+
+impl Pattern {
+    /// By whether the first, the one in between and the second write. None: there is a serial order.
+    fn of(first: bool, between: bool, second: bool) -> Option<Pattern> {
+        match (first, between, second) {
+            (false, true, false) => Some(Pattern::ReadWriteRead),
+            (true, true, false) => Some(Pattern::WriteWriteRead),
+            (false, true, true) => Some(Pattern::ReadWriteWrite),
+            (true, false, true) => Some(Pattern::WriteReadWrite),
+            _ => None,
+        }
+    }
+
+    /// Whether the first, the one in between and the second write.
+    pub fn ops(self) -> (bool, bool, bool) {
+        match self {
+            Pattern::ReadWriteRead => (false, true, false),
+            Pattern::WriteWriteRead => (true, true, false),
+            Pattern::ReadWriteWrite => (false, true, true),
+            Pattern::WriteReadWrite => (true, false, true),
+        }
+    }
+
+    pub fn told(self) -> &'static str {
+        match self {
+            Pattern::ReadWriteRead => "two reads with a write of another thread between them",
+            Pattern::WriteWriteRead => "a write, a write of another thread, and a read back",
+            Pattern::ReadWriteWrite => "a read, a write of another thread, and a write that goes by the read",
+            Pattern::WriteReadWrite => "two writes with a read of another thread between them",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    pub first: Point,
+    pub second: Point,
+    pub between: Point,
+    pub pattern: Pattern,
+}
+
+/// All that the trace shows, each three places once.
+pub fn find(history: &History) -> Vec<Violation> {
+    let mut met = rustc_hash::FxHashSet::default();
+    let mut found = Vec::new();
+    for granule in history.granules.iter().filter(|g| g.is_shared()) {
+        for pair in &granule.pairs {
+            let reads = granule.reads.iter().map(|r| (r.point, false));
+            let writes = granule.writes.iter().map(|w| (w.point, true));
+            for (between, writes) in reads.chain(writes) {
+                let Some(pattern) = Pattern::of(pair.first_writes, writes, pair.second_writes) else {
+                    continue;
+                };
+                let key = (pair.first.site, between.site, pair.second.site);
+                if can_come_between(history, &pair.first, &between, &pair.second) && met.insert(key) {
+                    found.push(Violation { first: pair.first, second: pair.second, between, pattern });
+                }
+            }
+        }
+    }
+    found
+}
+
+fn can_come_between(history: &History, first: &Point, between: &Point, second: &Point) -> bool {
+    let (order, held) = (&history.order, &history.held);
+    let other = between.thread() != first.thread() && between.overlaps(first) && between.overlaps(second);
+    let ordered = order.before(between.stamp, first.stamp) || order.before(second.stamp, between.stamp);
+    let needs = held.sections(between.sections);
+    let kept_out = held
+        .common(first.sections, second.sections)
+        .any(|s| needs.iter().any(|n| n.lock == s.lock && !(n.shared && s.shared)));
+    other && !ordered && !kept_out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Cell, Event, What};
+
+    fn cell(value: u64) -> Cell {
+        Cell { address: 64, size: 4, value, atomic: false }
+    }
+
+    fn read(thread: u16, site: u32) -> Event {
+        Event { thread, site, what: What::Read(cell(0)) }
+    }
+
+    fn write(thread: u16, site: u32) -> Event {
+        Event { thread, site, what: What::Write { cell: cell(1), before: Some(0), reads: false } }
+    }
+
+    fn lock(thread: u16) -> Event {
+        Event { thread, site: 0, what: What::Acquire { lock: 8, shared: false } }
+    }
+
+    fn unlock(thread: u16) -> Event {
+        Event { thread, site: 0, what: What::Release { lock: 8 } }
+    }
+
+    fn patterns(events: &[Event]) -> Vec<Pattern> {
+        find(&History::of(events, &|_| false)).into_iter().map(|v| v.pattern).collect()
+    }
+
+    #[test]
+    fn four_of_eight_have_no_serial_order() {
+        let is = |i: u8, bit: u8| i & bit != 0;
+        let three = |i: u8| (is(i, 1), is(i, 2), is(i, 4));
+        let bad: Vec<u8> =
+            (0..8).filter(|i| Pattern::of(is(*i, 1), is(*i, 2), is(*i, 4)).is_some()).collect();
+        assert_eq!(bad.len(), 4);
+        for i in bad {
+            let (a, b, c) = three(i);
+            assert_eq!(Pattern::of(a, b, c).unwrap().ops(), three(i));
+        }
+    }
+
+    #[test]
+    fn each_pattern_is_found() {
+        assert_eq!(patterns(&[read(1, 1), read(1, 2), write(2, 3)]), [Pattern::ReadWriteRead]);
+        assert_eq!(patterns(&[write(1, 1), read(1, 2), write(2, 3)]), [Pattern::WriteWriteRead]);
+        assert_eq!(patterns(&[read(1, 1), write(1, 2), write(2, 3)]), [Pattern::ReadWriteWrite]);
+        assert_eq!(patterns(&[write(1, 1), write(1, 2), read(2, 3)]), [Pattern::WriteReadWrite]);
+        assert!(patterns(&[read(1, 1), read(1, 2), read(2, 3)]).is_empty());
+    }
+
+    #[test]
+    fn a_lock_held_throughout_keeps_others_out() {
+        let locked = [lock(1), read(1, 1), write(1, 2), unlock(1), lock(2), write(2, 3), unlock(2)];
+        assert!(patterns(&locked).is_empty());
+        let apart = [
+            lock(1),
+            read(1, 1),
+            unlock(1),
+            lock(1),
+            write(1, 2),
+            unlock(1),
+            lock(2),
+            write(2, 3),
+            unlock(2),
+        ];
+        assert_eq!(patterns(&apart), [Pattern::ReadWriteWrite]);
+        let bare = [lock(1), read(1, 1), write(1, 2), unlock(1), write(2, 3)];
+        assert_eq!(patterns(&bare), [Pattern::ReadWriteWrite]);
+    }
+
+    #[test]
+    fn what_is_ordered_comes_never_between() {
+        let fork = Event { thread: 1, site: 0, what: What::Fork { child: 2 } };
+        assert!(patterns(&[read(1, 1), write(1, 2), fork, write(2, 3)]).is_empty());
+        assert_eq!(patterns(&[read(1, 1), fork, write(1, 2), write(2, 3)]), [Pattern::ReadWriteWrite]);
+    }
+}

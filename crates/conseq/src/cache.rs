@@ -1,0 +1,267 @@
+//! What is kept of an analysis between builds, function by function.
+//!
+//! The sites of a function are found again by its fingerprint, which does not depend on addresses. An entry
+//! says what else was looked at to find them, callees and callers, by fingerprint too, and is used
+//! only if all of that is still as it was. Addresses are kept as instructions of those functions and put
+//! back where these are now. What can not be expressed so is not kept, and found anew each time.
+
+use std::collections::HashMap;
+
+use raddle_binary::flow::{Expression, Fingerprint, Looked, Program};
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::{Condition, CriticalRead, FunctionName, Relation, Site};
+use crate::options::Options;
+
+/// Changes with what is kept, and with what the analysis finds.
+const VERSION: u32 = 1;
+
+/// Sites with their reads.
+pub(crate) type Found = Vec<(Site, Vec<CriticalRead>)>;
+
+/// Results of one program, to be serialised by those who keep it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cache {
+    version: u32,
+    options: Option<Options>,
+    entries: HashMap<Fingerprint, Entry>,
+    /// How many functions the last analysis took from here.
+    pub reused: u32,
+    /// How many it had to look at.
+    pub looked_at: u32,
+}
+
+/// What is known of one function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    /// The functions that were looked at; the first is this one.
+    functions: Vec<Fingerprint>,
+    /// Functions whose callers were looked at, with the calls: by place in `functions` and instruction.
+    callers: Vec<(u32, Vec<(u32, u32)>)>,
+    /// With addresses numbered by their place in `addresses`.
+    found: Found,
+    addresses: Vec<Place>,
+}
+
+/// An address, apart from where things lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Place {
+    /// An instruction of a function, or what follows it.
+    Code { function: u32, index: u32, after: bool },
+    /// So far from what an instruction of a function refers to.
+    Data { function: u32, index: u32, distance: u64 },
+}
+
+impl Cache {
+    /// Makes ready for an analysis: what other options or versions found is forgotten.
+    pub(crate) fn begin(&mut self, options: &Options) {
+        if self.version != VERSION || self.options.as_ref() != Some(options) {
+            *self = Self { version: VERSION, options: Some(options.clone()), ..Self::default() };
+        }
+        (self.reused, self.looked_at) = (0, 0);
+    }
+
+    /// Forgets the functions that the program no longer has.
+    pub(crate) fn end(&mut self, program: &Present) {
+        self.entries.retain(|fingerprint, _| program.entries.contains_key(fingerprint));
+    }
+
+    /// What is known of the function at `entry`, at the addresses of this program.
+    pub(crate) fn get(&mut self, program: &Program, present: &Present, entry: u64) -> Option<Found> {
+        let kept = self.entries.get(&program.fingerprint(entry)?)?;
+        let restored = kept.restored(program, present, entry)?;
+        self.reused += 1;
+        Some(restored)
+    }
+
+    /// Keeps what was found in the function at `entry` by looking at `looked`.
+    pub(crate) fn put(&mut self, program: &Program, entry: u64, looked: &[Looked], found: &Found) {
+        self.looked_at += 1;
+        let kept = Entry::of(program, entry, looked, found);
+        if let (Some(fingerprint), Some(kept)) = (program.fingerprint(entry), kept) {
+            self.entries.insert(fingerprint, kept);
+        }
+    }
+}
+
+/// Where the functions of a program are, by fingerprint; `None` for those that are there twice.
+pub(crate) struct Present {
+    entries: HashMap<Fingerprint, Option<u64>>,
+}
+
+impl Present {
+    pub(crate) fn new(program: &Program) -> Self {
+        let mut entries = HashMap::new();
+        for outline in program.outlines().iter().filter(|outline| !outline.cold) {
+            if let Some(fingerprint) = program.fingerprint(outline.range.start) {
+                let place = entries.entry(fingerprint).or_insert(Some(outline.range.start));
+                *place = place.filter(|other| *other == outline.range.start);
+            }
+        }
+        Self { entries }
+    }
+}
+
+impl Entry {
+    fn of(program: &Program, entry: u64, looked: &[Looked], found: &Found) -> Option<Self> {
+        let mut list = vec![entry];
+        for function in looked.iter().filter_map(|looked| match looked {
+            Looked::Function(function) if *function != entry => Some(*function),
+            _ => None,
+        }) {
+            // A function that can not be looked at is nothing to depend on.
+            if program.function(function).is_some() {
+                list.push(function);
+            }
+        }
+        let functions = list.iter().map(|entry| program.fingerprint(*entry)).collect::<Option<_>>()?;
+        let number = |entry: u64| list.iter().position(|other| *other == entry).map(|at| at as u32);
+        let mut callers = Vec::new();
+        for callee in looked.iter().filter_map(|looked| match looked {
+            Looked::Callers(callee) => Some(*callee),
+            Looked::Function(_) => None,
+        }) {
+            callers.push((number(callee)?, calls(program, &list, callee)?));
+        }
+        let mut addresses = Vec::new();
+        let mut found = found.clone();
+        let mut lost = false;
+        each_address(&mut found, |address, kind| {
+            let place = match kind {
+                Kind::Code => code_place(program, &list, *address),
+                Kind::Data => data_place(program, &list, *address),
+            };
+            match place {
+                Some(place) => {
+                    *address = addresses.len() as u64;
+                    addresses.push(place);
+                }
+                None => lost = true,
+            }
+        });
+        (!lost).then_some(Self { functions, callers, found, addresses })
+    }
+
+    fn restored(&self, program: &Program, present: &Present, entry: u64) -> Option<Found> {
+        let own = std::iter::once(Some(entry));
+        let others =
+            self.functions[1..].iter().map(|fingerprint| present.entries.get(fingerprint).copied().flatten());
+        let list: Vec<u64> = own.chain(others).collect::<Option<_>>()?;
+        for (callee, calls_then) in &self.callers {
+            let calls_now = calls(program, &list, *list.get(*callee as usize)?)?;
+            if calls_now != *calls_then {
+                return None;
+            }
+        }
+        let mut found = self.found.clone();
+        let mut lost = false;
+        each_address(&mut found, |address, _| {
+            let place = self.addresses.get(*address as usize);
+            match place.and_then(|place| address_of(program, &list, *place)) {
+                Some(now) => *address = now,
+                None => lost = true,
+            }
+        });
+        (!lost).then_some(found)
+    }
+}
+
+/// The calls of a function, by the callers' places in the list; `None` if one is not in it.
+fn calls(program: &Program, list: &[u64], callee: u64) -> Option<Vec<(u32, u32)>> {
+    let mut calls = Vec::new();
+    for (caller, call) in program.callers(callee) {
+        // A caller that can not be looked at, or whose call control does not get to, adds nothing.
+        let Some(function) = program.function(*caller) else { continue };
+        let Some(index) = function.index_of(*call) else { continue };
+        calls.push((list.iter().position(|entry| entry == caller)? as u32, index));
+    }
+    calls.sort_unstable();
+    Some(calls)
+}
+
+fn code_place(program: &Program, list: &[u64], address: u64) -> Option<Place> {
+    list.iter().zip(0..).find_map(|(entry, number)| {
+        let function = program.function(*entry)?;
+        if let Some(index) = function.index_of(address) {
+            return Some(Place::Code { function: number, index, after: false });
+        }
+        let index = function.index_before(address)?;
+        Some(Place::Code { function: number, index, after: true })
+    })
+}
+
+/// The nearest reference at or below the address.
+fn data_place(program: &Program, list: &[u64], address: u64) -> Option<Place> {
+    let mut best: Option<Place> = None;
+    for (entry, number) in list.iter().zip(0..) {
+        for (index, target) in program.function(*entry)?.references(program) {
+            let Some(distance) = address.checked_sub(target).filter(|distance| *distance < 1 << 16) else {
+                continue;
+            };
+            let nearer = !matches!(best, Some(Place::Data { distance: known, .. }) if known <= distance);
+            if nearer {
+                best = Some(Place::Data { function: number, index, distance });
+            }
+        }
+    }
+    best
+}
+
+fn address_of(program: &Program, list: &[u64], place: Place) -> Option<u64> {
+    match place {
+        Place::Code { function, index, after } => {
+            let function = program.function(*list.get(function as usize)?)?;
+            Some(if after { function.return_address(index) } else { function.address_of(index) })
+        }
+        Place::Data { function, index, distance } => {
+            let function = program.function(*list.get(function as usize)?)?;
+            let (_, target) = function.references(program).into_iter().find(|(own, _)| *own == index)?;
+            target.checked_add(distance)
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Code,
+    Data,
+}
+
+/// Visits every address in a result.
+fn each_address(found: &mut Found, mut visit: impl FnMut(&mut u64, Kind)) {
+    for (site, reads) in found {
+        let Site { address, function: FunctionName { address: entry, .. }, condition, .. } = site;
+        visit(address, Kind::Code);
+        visit(entry, Kind::Code);
+        if let Some(condition) = condition {
+            each_of_condition(condition, &mut visit);
+        }
+        for read in reads {
+            visit(&mut read.address, Kind::Code);
+            if let Some(variable) = &mut read.variable {
+                visit(variable, Kind::Data);
+            }
+            if let Relation::Tested(condition) = &mut read.relation {
+                each_of_condition(condition, &mut visit);
+            }
+            read.also.iter_mut().for_each(|condition| each_of_condition(condition, &mut visit));
+        }
+    }
+}
+
+fn each_of_condition(condition: &mut Condition, visit: &mut impl FnMut(&mut u64, Kind)) {
+    visit(&mut condition.branch, Kind::Code);
+    each_of_expression(&mut condition.test, visit);
+}
+
+fn each_of_expression(expression: &mut Expression, visit: &mut impl FnMut(&mut u64, Kind)) {
+    match expression {
+        Expression::Read { address, .. } => visit(address, Kind::Code),
+        Expression::Constant(_) => {}
+        Expression::SignExtended { of, .. } | Expression::Part { of, .. } => each_of_expression(of, visit),
+        Expression::Operation { left, right, .. } | Expression::Comparison { left, right, .. } => {
+            each_of_expression(left, visit);
+            each_of_expression(right, visit);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! `raddle conseq` as a command: what it says, what its options do, and what bad targets get.
+
+mod common;
+
+use common::explore::{Searched, within};
+use common::{Bench, refused, stderr};
+use std::process::Stdio;
+use std::time::Duration;
+
+impl Bench {
+    fn conseq_command(&self, options: &str, target: &[&str]) -> std::process::Command {
+        let mut command = self.raddle("conseq");
+        command.args(options.split_whitespace()).arg("--").args(target);
+        command.env("TMPDIR", self.session_folder()).stdin(Stdio::null());
+        command
+    }
+
+    #[track_caller]
+    fn conseq(&self, options: &str, target: &[&str]) -> Searched {
+        let mut command = self.conseq_command(&format!("--format json -o report.json {options}"), target);
+        self.searched(within(Duration::from_secs(120), &mut command))
+    }
+
+    #[track_caller]
+    fn refuses(&self, options: &str, target: &[&str], parts: &[&str]) {
+        let said = refused(&mut self.conseq_command(options, target));
+        for part in parts {
+            assert!(said.contains(part), "`{part}` is not in: {said}");
+        }
+    }
+}
+
+/// A pointer that is cleared between a look and a use.
+const CLEARED: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+const char *volatile url = "x";
+void *ui(void *a) {
+    if (url)
+        assert(url != 0);
+    return a;
+}
+void *loader(void *a) {
+    url = 0;
+    return a;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, ui, 0);
+    pthread_create(&b, 0, loader, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn an_assertion_is_confirmed_told_and_replayed() {
+    let bench = Bench::new();
+    let target = bench.build_text("ui", CLEARED);
+    let done = bench.conseq("", &[&target]);
+    assert_eq!(done.status, 66, "{}", done.stderr);
+    let finding = &done.findings()[0];
+    assert_eq!(
+        (finding["kind"].as_str(), finding["confidence"].as_str()),
+        (Some("assertion"), Some("confirmed"))
+    );
+    let message = finding["message"].as_str().unwrap();
+    assert_eq!(message, "assertion `url != 0` at ui.c:7 can fail: ui.c:7 may read NULL written by ui.c:11");
+    assert_eq!(done.schedule(), "ui-assert-1.raddle");
+    assert_eq!(done.stat("suspects_open"), 0);
+    let again = bench.replay("", "ui-assert-1.raddle");
+    assert_eq!((again.status, again.kinds()), (66, vec!["assertion"]));
+}
+
+#[test]
+fn without_a_test_it_is_a_suspect() {
+    let bench = Bench::new();
+    let target = bench.build_text("ui", CLEARED);
+    let done = bench.conseq("--no-test --sites assert", &[&target]);
+    assert_eq!(done.status, 66);
+    let is = |key: &str, what: &str| done.findings().iter().all(|f| f[key] == what);
+    assert!(is("kind", "assertion") && is("confidence", "suspected"), "{}", done.report);
+    let told = |part: &str| done.findings().iter().any(|f| f["message"].as_str().unwrap().contains(part));
+    assert!(told("can fail: ui.c:7 may read NULL"), "{}", done.report);
+}
+
+#[test]
+fn sites_that_are_not_asked_for_are_not_looked_at() {
+    let bench = Bench::new();
+    let target = bench.build_text("ui", CLEARED);
+    let done = bench.conseq("--sites output", &[&target]);
+    assert_eq!((done.status, done.kinds().len()), (0, 0), "{}", done.stderr);
+    assert_eq!((done.stat("sites"), done.stat("suspects")), (&0.into(), &0.into()));
+}
+
+#[test]
+fn critical_reads_off_finds_more_pairs() {
+    let bench = Bench::new();
+    let target = bench.build_text("ui", CLEARED);
+    let (some, all) = (bench.conseq("", &[&target]), bench.conseq("--all-reads", &[&target]));
+    let suspects = |s: &Searched| s.stat("suspects").as_u64().unwrap();
+    assert!(suspects(&all) > suspects(&some), "{} and {}", suspects(&all), suspects(&some));
+    assert!(all.kinds().contains(&"assertion"));
+}
+
+#[test]
+fn atomicity_violations_are_told_when_asked_for() {
+    let bench = Bench::new();
+    let target = bench.build_text("ui", CLEARED);
+    let done = bench.conseq("--atomicity --no-test --sites output", &[&target]);
+    assert_eq!((done.status, done.kinds()), (66, vec!["atomicity-violation"]));
+    assert_eq!(done.findings()[0]["accesses"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn sites_are_listed_without_a_run() {
+    let bench = Bench::new();
+    let target = bench.build_text("ui", CLEARED);
+    let output = bench.conseq_command("--sites-only --sites assert", &[&target]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text.contains("assert at ui.c:7 in ui: __assert_fail\n    reads at ui.c:7, distance "), "{text}");
+}
+
+#[test]
+fn what_is_not_instrumented_gets_sites_and_no_run() {
+    let bench = Bench::new();
+    let file = bench.file("plain.c", CLEARED);
+    let cc = std::process::Command::new("gcc")
+        .arg(file)
+        .arg("-o")
+        .arg(bench.path("plain"))
+        .arg("-pthread")
+        .status();
+    assert!(cc.unwrap().success());
+    bench.refuses("", &["./plain"], &["not instrumented", "error site(s)", "raddle cc"]);
+    let output = bench.conseq_command("--sites-only --sites assert", &["./plain"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8(output.stdout.clone()).unwrap().contains("__assert_fail"));
+    assert!(stderr(&output).contains("a traced run needs `raddle cc`"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_script_an_absent_program_and_options_that_make_no_sense() {
+    let bench = Bench::new();
+    bench.script("script", "#!/bin/sh\nexit 0\n");
+    bench.refuses("", &["./script"], &["script"]);
+    bench.refuses("", &["./absent"], &["no program `./absent`"]);
+    for options in ["--sites asserts", "--max-distance 0", "--seconds 0", "--runs 0", "--max-steps 1"] {
+        bench.refuses(options, &["./x"], &["raddle --help"]);
+    }
+    bench.file("raddle.toml", "[conseq]\nassert = 7\n");
+    let target = bench.build_text("ui", CLEARED);
+    bench.refuses("", &[&target], &["raddle.toml: line 2"]);
+}
+
+#[test]
+fn a_program_without_threads_has_nothing_to_interleave() {
+    let bench = Bench::new();
+    let target = bench.build_text("alone", "int main(void) { return 3; }");
+    let done = bench.conseq("", &[&target]);
+    assert_eq!((done.status, done.kinds().len()), (0, 0), "{}", done.stderr);
+    assert!(done.stderr.contains("nothing to interleave"), "{}", done.stderr);
+    assert_eq!(done.stat("suspects"), 0);
+}
+
+#[test]
+fn a_program_that_comes_by_no_site_is_told_so() {
+    let bench = Bench::new();
+    let text = CLEARED
+        .replace("int main(void) {", "int main(int n, char **v) {\n    if (n < 2) ui = 0;")
+        .replace("void *ui(void *a) {", "void *(*ui)(void *);\nvoid *real_ui(void *a) {")
+        .replace("pthread_create(&a, 0, ui, 0);", "pthread_create(&a, 0, ui ? real_ui : loader, 0);");
+    let target = bench.build_text("idle", &text);
+    let done = bench.conseq("--sites assert", &[&target]);
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    assert!(done.stderr.contains("come by none of the reads"), "{}", done.stderr);
+}
+
+#[test]
+fn a_run_that_dies_leaves_a_trace_that_is_read() {
+    let bench = Bench::new();
+    let text = CLEARED.replace("url = 0;", "url = 0;\n    __builtin_trap();");
+    let target = bench.build_text("dies", &text);
+    let done = bench.conseq("", &[&target]);
+    assert_eq!((done.status, done.kinds()), (66, vec!["crash"]), "{}", done.stderr);
+    assert!(done.stderr.contains("no traced run ended well"), "{}", done.stderr);
+}
+
+#[test]
+fn custom_names_are_sites() {
+    let bench = Bench::new();
+    let text = CLEARED
+        .replace("assert(url != 0);", "if (!url) complain();")
+        .replace("void *ui(", "volatile int complaints;\n__attribute__((noinline)) void complain(void) { complaints++; }\nvoid *ui(");
+    let target = bench.build_text("custom", &text);
+    assert_eq!(bench.conseq("--sites error", &[&target]).stat("sites"), 0);
+    bench.file("raddle.toml", "[conseq]\nerror = [\"complain\"]\n");
+    let done = bench.conseq("--sites error", &[&target]);
+    assert_eq!(done.stat("sites"), 1);
+    assert!(done.stat("suspects").as_u64().unwrap() > 0);
+}

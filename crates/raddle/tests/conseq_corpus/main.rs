@@ -1,0 +1,104 @@
+//! Runs `raddle conseq` on the programs of `corpus/conseq` and compares what it confirms with what their comments expect, and replays it.
+//!
+//! One test a program. Most are run by default; `RADDLE_CORPUS=all` runs every one of them, those in Rust and C++, which take longer to
+//! build, included. `cargo test --test conseq_corpus -- NAME` runs those whose name contains NAME.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output, Stdio};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+
+const RADDLE: &str = env!("CARGO_BIN_EXE_raddle");
+
+/// Of those that take long to build, run by default.
+const PART: &[&str] = &[
+    "freed_session_bad.cc",
+    "freed_session_ok.cc",
+    "spinlock_depth_bad.cc",
+    "lost_count_bad.rs",
+    "job_taken_ok.rs",
+];
+
+fn main() -> ExitCode {
+    let args = Arguments::from_args();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/conseq");
+    let all = std::env::var_os("RADDLE_CORPUS").is_some_and(|v| v == "all");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    let mut trials = Vec::new();
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if all || name.ends_with(".c") || PART.contains(&name.as_str()) {
+            trials.push(Trial::test(name, move || check(&file)));
+        }
+    }
+    libtest_mimic::run(&args, trials).exit_code()
+}
+
+/// The kind in the first line, `// expect: KIND`; none for `nothing`.
+fn expected(file: &Path) -> Result<Option<String>, Failed> {
+    let text = std::fs::read_to_string(file)?;
+    let kind = text.lines().next().and_then(|l| l.strip_prefix("// expect: ")).ok_or("no expectation")?;
+    Ok((kind != "nothing").then(|| kind.trim().to_owned()))
+}
+
+fn check(file: &Path) -> Result<(), Failed> {
+    let expected = expected(file)?;
+    let folder = tempfile::tempdir()?;
+    let executable = folder.path().join(file.file_stem().unwrap());
+    build(file, &executable)?;
+    let output = raddle(&["conseq", "--format", "json", "--no-store", "--"], &executable, folder.path())?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let report: Value =
+        serde_json::from_slice(&output.stdout).map_err(|e| format!("no report ({e}): {said}"))?;
+    let wrong = |what: String| Failed::from(format!("{what}\n{:#}\n{said}", report));
+    let findings = report["findings"].as_array().cloned().unwrap_or_default();
+    let confirmed: Vec<&Value> = findings.iter().filter(|f| f["confidence"] == "confirmed").collect();
+    let status = if findings.is_empty() { 0 } else { 66 };
+    if output.status.code() != Some(status) {
+        return Err(wrong(format!("status {:?} with {} finding(s)", output.status.code(), findings.len())));
+    }
+    for key in ["sites", "critical_reads", "suspects"] {
+        if !report["stats"][key].is_u64() {
+            return Err(wrong(format!("no {key} in stats")));
+        }
+    }
+    let Some(kind) = expected else {
+        return if confirmed.is_empty() {
+            Ok(())
+        } else {
+            Err(wrong("confirmed, and nothing is wrong".into()))
+        };
+    };
+    let found = confirmed.iter().find(|f| f["kind"] == kind.as_str());
+    let found = found.ok_or_else(|| wrong(format!("no confirmed {kind}")))?;
+    let schedule = found["schedule"].as_str().ok_or_else(|| wrong("no schedule".into()))?;
+    let replayed = raddle(&["replay", "--no-store"], Path::new(schedule), folder.path())?;
+    match replayed.status.code() {
+        Some(66) => Ok(()),
+        other => Err(wrong(format!(
+            "the replay gives status {other:?}: {}",
+            String::from_utf8_lossy(&replayed.stderr)
+        ))),
+    }
+}
+
+fn build(file: &Path, executable: &Path) -> Result<(), Failed> {
+    let mut command = Command::new(RADDLE);
+    match file.extension().and_then(|e| e.to_str()) {
+        Some("rs") => command.args(["rustc", "--edition", "2021", "-g", "-O"]),
+        Some("cc") => command.args(["c++", "-g", "-O1", "-pthread"]),
+        _ => command.args(["cc", "-g", "-O1", "-pthread"]),
+    };
+    let output = command.arg(file).arg("-o").arg(executable).output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("{command:?} failed:\n{}", String::from_utf8_lossy(&output.stderr)).into()),
+    }
+}
+
+fn raddle(words: &[&str], last: &Path, folder: &Path) -> Result<Output, Failed> {
+    Ok(Command::new(RADDLE).args(words).arg(last).current_dir(folder).stdin(Stdio::null()).output()?)
+}
