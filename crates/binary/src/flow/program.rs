@@ -12,7 +12,7 @@ use super::fingerprint::Fingerprint;
 use super::function::Function;
 use super::noreturn::never_returns;
 use super::pointers::{Pointer, Pointers};
-use super::specialise::{Constants, Live};
+use super::specialise::Lives;
 use crate::calls::Targets;
 use crate::module::Module;
 
@@ -77,7 +77,7 @@ pub struct Program<'m> {
     pub(super) fingerprints: RefCell<HashMap<u64, Option<Fingerprint>>>,
     pub(super) looks: RefCell<HashMap<u64, Fingerprint>>,
     looked_at: RefCell<HashSet<Looked>>,
-    pub(super) lives: RefCell<HashMap<(u64, Constants), Option<Rc<Live>>>>,
+    pub(super) lives: RefCell<Lives>,
 }
 
 /// What an analysis has asked a program for.
