@@ -55,6 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!("{:?}", analysis.notes);
     println!("{} sites, {} reads, {took:?}", analysis.sites.len(), analysis.reads.len());
-    println!("again from the cache: {again:?}, {} functions, the same: {same}", cache.reused);
+    let (reused, looked_at) = (cache.reused, cache.looked_at);
+    println!("again: {again:?}, {reused} functions from the cache, {looked_at} looked at, the same: {same}");
     Ok(())
 }
