@@ -12,6 +12,8 @@
 //! | which code is to be ignored? | [`Module::match_ranges`] |
 //! | who calls this function? | [`Module::call_sites`] |
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
+//! | what does this instruction depend on? | [`flow::slice`] |
+//! | which values make this jump go there? | [`flow::tested`] |
 //!
 //! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file
 //! offsets; a run-time address less the module's load bias is a virtual address.

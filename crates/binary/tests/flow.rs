@@ -213,6 +213,44 @@ fn a_getter_is_looked_through() {
 }
 
 #[test]
+fn constant_arguments_decide_what_a_callee_does() {
+    // Loads a for 0, b for 1, c for 2, by a jump table; d where the argument is not known.
+    let choose = "cmp $2, %edi; ja 4f; mov %edi, %eax; lea table(%rip), %rdx; movslq (%rdx,%rax,4), %rax; add %rdx, %rax
+        jmp *%rax; 1: mov a(%rip), %eax; ret; 2: mov b(%rip), %eax; ret; 3: mov c(%rip), %eax; ret
+        4: mov d(%rip), %eax; ret
+        .section .rodata; .balign 4; table: .long 1b - table, 2b - table, 3b - table; .text";
+    let through = "push %rbx; mov %esi, %edi; call choose; pop %rbx; ret";
+    let ask = |set: &str, callee: &str| {
+        format!(
+            "sub $8, %rsp; {set}; call {callee}; cmp $4, %eax; there_{callee}: je 1f; add $8, %rsp; ret; 1: ud2"
+        )
+    };
+    let code = [
+        format!(".globl choose\n.type choose, @function\nchoose: {choose}\n.size choose, 4b - choose + 7\n"),
+        function("through", through),
+        function("f", &ask("mov $1, %edi", "choose")),
+        function("g", &ask("mov $2, %esi", "through")),
+        function(
+            "h",
+            &ask("mov $1, %edi", "choose").replace("mov $1", "mov b(%rip)").replace("there", "known"),
+        ),
+    ];
+    let (_workshop, module) = assembled(&code.concat());
+    let program = Program::new(&module);
+    for (name, label, expected) in [("f", "there_choose", "b"), ("g", "there_through", "c")] {
+        let function = analysed(&program, name);
+        let branch = at(&function, &module, label);
+        assert_eq!(sliced(&program, &function, Start::Branch(branch)), pairs(&[(expected, 0)]), "{name}");
+        assert!(tested(&program, &function, branch).is_some(), "{name}");
+    }
+    let h = analysed(&program, "h");
+    let branch = at(&h, &module, "known_choose");
+    let found = sliced(&program, &h, Start::Branch(branch));
+    assert_eq!(found.iter().filter(|(_, distance)| *distance == 0).count(), 4, "any of them: {found:?}");
+    assert_eq!(tested(&program, &h, branch), None);
+}
+
+#[test]
 fn pointers_into_a_frame_lead_to_its_slots() {
     let code = [
         function("fill", "mov a(%rip), %eax; mov %eax, 4(%rdi); mov b(%rip), %eax; mov %eax, (%rdi); ret"),

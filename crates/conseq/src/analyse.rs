@@ -111,7 +111,7 @@ fn number(analysis: &mut Analysis) {
 /// In a program with probes, only code with probes can be traced; the rest is the runtime and
 /// libraries. Functions with nothing to find are not looked at twice.
 fn is_wanted(program: &Program, outline: &Outline, finder: &Finder) -> bool {
-    if outline.cold || outline.name.is_some_and(|name| name.starts_with("__tsan_")) {
+    if outline.cold || outline.name.is_some_and(|name| name.starts_with("__tsan_") || is_rust_std(name)) {
         return false;
     }
     if !program.is_instrumented() && finder.looks_at_everything() {
@@ -134,4 +134,47 @@ fn notes(program: &Program) -> Vec<Note> {
         notes.push(Note::NotInstrumented);
     }
     notes
+}
+
+/// Code of Rust's standard library itself, which is instrumented too. What it instantiates for the program's
+/// own types has a name that begins with them, or with `core` and `alloc`, and stays.
+fn is_rust_std(name: &str) -> bool {
+    // Both of Rust's manglings: the older one is C++'s, with a hash at the end.
+    if !(name.starts_with("_R") || (name.starts_with("_ZN") && name.contains("17h"))) {
+        return false;
+    }
+    const CRATES: [&str; 12] = [
+        "std::",
+        "core::fmt::",
+        "core::num::",
+        "core::str::",
+        "core::unicode::",
+        "core::char::",
+        "gimli::",
+        "addr2line::",
+        "rustc_demangle::",
+        "object::read::",
+        "miniz_oxide::",
+        "backtrace_rs::",
+    ];
+    let path = demangle(name);
+    let own = path.trim_start_matches('<');
+    CRATES.iter().any(|first| own.starts_with(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_rust_std;
+
+    #[test]
+    fn the_library_is_told_from_the_program() {
+        assert!(is_rust_std("_ZN3std2io5stdio6_print17h0123456789abcdefE"));
+        assert!(is_rust_std("_RNvNtNtCsjrHSEGnQ3l9_3std2io5stdio6__print"));
+        assert!(!is_rust_std("_ZN4core6option15Option$LT$T$GT$6expect17h0123456789abcdefE"));
+        assert!(!is_rust_std("_ZN4bank7depositEi") && !is_rust_std("main"));
+        assert!(
+            !is_rust_std("_ZNSt6vectorIiSaIiEE14_M_range_checkEm"),
+            "C++ instantiates its library in the program"
+        );
+    }
 }

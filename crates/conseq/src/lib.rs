@@ -20,6 +20,18 @@
 //! - [`atomicity`]: accesses that another could come between.
 //! - [`suspects`]: the reads that could get another value, Algorithm 1.
 //!
+//! Deviations from the paper:
+//! 1. Copies cost no distance (see `raddle_binary::flow`), so reads are nearer than in the paper's figure 5: 1 and 3
+//!    where it has 1 and 4.
+//! 2. A site is looked at from its function's callers only if it depends on no shared read of its own function,
+//!    unless [`Callers::Always`] asks for more. The paper's slicer can do it and its evaluation does not say when.
+//! 3. Pointers (the paper leaves them to ConMem) are sites at their first use.
+//! 4. Code of Rust's standard library itself has no sites, although it is instrumented; what it instantiates for
+//!    the program has.
+//!
+//! Price, measured on two busy cores by the example `sites` (processor time): all kinds but invariants in gdb, whose
+//! text is 9.4 MB without probes, 6 s and 0.9 GB; in a Rust program of 11.6 MB, 18 s and 1.0 GB.
+//!
 //! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
 //! `raddle_binary::flow`.
 

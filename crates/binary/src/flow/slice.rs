@@ -28,6 +28,7 @@ use super::outlets::Outlets;
 use super::places::{ARGUMENTS, Place, RAX, RDX, XMM0};
 use super::program::Program;
 use super::query::Loop;
+use super::specialise::Live;
 use super::view::{SharedRead, View};
 
 /// How far a slice goes.
@@ -154,6 +155,8 @@ struct Slice<'p, 'm> {
     views: Vec<View<'p, 'm>>,
     numbers: HashMap<u64, Option<u32>>,
     contexts: Vec<Entered>,
+    /// What the call leaves of the function that it enters, for each context.
+    live: Vec<Option<Live>>,
     context_numbers: HashMap<Entered, u32>,
     /// What is to be explained, by distance.
     queue: Vec<Vec<Step>>,
@@ -179,6 +182,7 @@ pub fn slice<'p>(
         views: Vec::new(),
         numbers: HashMap::default(),
         contexts: Vec::new(),
+        live: Vec::new(),
         context_numbers: HashMap::default(),
         queue: vec![Vec::new(); limits.distance as usize + 1],
         within,
@@ -310,7 +314,11 @@ impl<'p, 'm> Slice<'p, 'm> {
         let function = &view.function;
         let decisions = function.decisions(function.block_of(index)).to_vec();
         let entry = function.entry();
+        let live = self.live.get(step.context as usize).cloned().flatten();
         for decision in &decisions {
+            if live.as_ref().is_some_and(|live| live.is_decided(decision.block)) {
+                continue;
+            }
             let branch = self.view(step.function).function.last_of(decision.block);
             let conditional = self.view(step.function).instruction(branch).is_jcc_short_or_near();
             let taken = conditional.then_some(decision.edge == 0);
@@ -409,6 +417,9 @@ impl<'p, 'm> Slice<'p, 'm> {
                 self.explain_parameter(step, place);
                 continue;
             }
+            if !self.is_live(step, definition) {
+                continue;
+            }
             let view = self.view(step.function);
             if !view.is_call(definition) {
                 let cost = u32::from(!view.is_free(definition));
@@ -472,12 +483,33 @@ impl<'p, 'm> Slice<'p, 'm> {
         }
         let inner = self.number(entry)?;
         let entered = Entered { outer: step.context, function: step.function, call, depth };
-        let next = self.contexts.len() as u32;
-        let number = *self.context_numbers.entry(entered).or_insert_with(|| {
-            self.contexts.push(entered);
-            next
-        });
+        if let Some(&known) = self.context_numbers.get(&entered) {
+            return Some((inner, known));
+        }
+        let live = Live::of(&self.chain(entered, inner));
+        let number = self.contexts.len() as u32;
+        self.contexts.push(entered);
+        self.live.push(live);
+        self.context_numbers.insert(entered, number);
         Some((inner, number))
+    }
+
+    /// The functions entered on the way to `inner`, outermost first, each with the call that leads on.
+    fn chain(&self, entered: Entered, inner: u32) -> Vec<(&View<'p, 'm>, u32)> {
+        let mut chain = vec![(self.view(inner), 0), (self.view(entered.function), entered.call)];
+        let mut outer = entered.outer;
+        while let Some(context) = self.contexts.get(outer as usize) {
+            chain.push((self.view(context.function), context.call));
+            outer = context.outer;
+        }
+        chain.reverse();
+        chain
+    }
+
+    /// Whether an instruction can run when its function is entered in this context.
+    fn is_live(&self, step: &Step, index: u32) -> bool {
+        let live = self.live.get(step.context as usize).and_then(Option::as_ref);
+        live.is_none_or(|live| live.is_live(&self.view(step.function).function, index))
     }
 
     fn explain_result(&mut self, step: &Step, call: u32, place: Place) {
@@ -498,7 +530,10 @@ impl<'p, 'm> Slice<'p, 'm> {
         for exit in exits {
             let tail = self.view(function).callee(exit).is_some();
             let want = if tail { Want::Result(exit, place) } else { Want::Value(exit, place) };
-            self.push(Step { function, context, want, ..*step });
+            let inner = Step { function, context, want, ..*step };
+            if self.is_live(&inner, exit) {
+                self.push(inner);
+            }
         }
     }
 

@@ -13,32 +13,49 @@ use super::expression::{Expression, Operator, Predicate};
 use super::function::Function;
 use super::places::{ARGUMENTS, Cover, Place, RAX};
 use super::program::Program;
+use super::specialise::Live;
 use super::transfer::is_immediate;
 use super::view::View;
 
 /// Definitions followed one after the other.
 const MAX_DEPTH: u32 = 40;
+/// All bytes of a value.
+const WHOLE: u8 = 8;
 /// Calls entered one inside the other.
 const MAX_CALLS: u32 = 3;
 
 /// What the conditional jump tests: 1 when it is taken.
 pub fn tested<'m>(program: &Program<'m>, function: &Rc<Function<'m>>, branch: u32) -> Option<Expression> {
     let view = View { program, function: function.clone() };
-    let builder = Builder { view: &view, caller: None, calls: 0 };
+    let builder = Builder::new(&view, None, 0);
     let code = view.instruction(branch).condition_code();
     builder.condition(branch, code, 0)
 }
 
 /// A function in which expressions are built, and the call by which it was entered.
-struct Builder<'a, 'p, 'm> {
-    view: &'a View<'p, 'm>,
+pub(super) struct Builder<'a, 'p, 'm> {
+    pub(super) view: &'a View<'p, 'm>,
     caller: Option<(&'a Builder<'a, 'p, 'm>, u32)>,
     calls: u32,
+    /// What the arguments leave of the function.
+    live: Option<Live>,
 }
 
-impl Builder<'_, '_, '_> {
+impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
+    pub(super) fn new(
+        view: &'a View<'p, 'm>,
+        caller: Option<(&'a Builder<'a, 'p, 'm>, u32)>,
+        calls: u32,
+    ) -> Self {
+        let mut builder = Self { view, caller, calls, live: None };
+        if caller.is_some() {
+            builder.live = Live::in_builder(&builder);
+        }
+        builder
+    }
+
     /// The condition of a jump or `set` at `index`.
-    fn condition(&self, index: u32, code: ConditionCode, depth: u32) -> Option<Expression> {
+    pub(super) fn condition(&self, index: u32, code: ConditionCode, depth: u32) -> Option<Expression> {
         let definition = self.view.only_definition(index, Place::Flags)?;
         let instruction = self.view.instruction(definition);
         let (width, left, right) = match instruction.mnemonic() {
@@ -63,9 +80,9 @@ impl Builder<'_, '_, '_> {
             // Everything else sets the flags by its result; carry and overflow are not followed.
             mnemonic => {
                 let result = if mnemonic == Mnemonic::Test {
-                    self.binary(definition, Operator::And, depth)?
+                    self.binary(definition, Operator::And, WHOLE, depth)?
                 } else {
-                    self.computed(definition, depth)?
+                    self.computed(definition, WHOLE, depth)?
                 };
                 let predicate = match code {
                     ConditionCode::e => Predicate::Equal,
@@ -104,8 +121,26 @@ impl Builder<'_, '_, '_> {
         }
     }
 
+    /// An operand of which the low bytes are enough: after `setne %bl`, `%ebx` has no one definition.
+    fn narrow(&self, index: u32, operand: u32, needed: u8, depth: u32) -> Option<Expression> {
+        let instruction = self.view.instruction(index);
+        let register = instruction.op_register(operand);
+        if instruction.op_kind(operand) == OpKind::Register
+            && let Some(Place::Register { number, size }) = Place::of(register)
+            && needed < size
+            && register.is_gpr()
+            && depth <= MAX_DEPTH
+        {
+            return Some(low(
+                self.place(index, Place::Register { number, size: needed }, depth + 1)?,
+                needed,
+            ));
+        }
+        self.operand(index, operand, depth)
+    }
+
     /// The value of a register before an instruction.
-    fn register(&self, index: u32, register: Register, depth: u32) -> Option<Expression> {
+    pub(super) fn register(&self, index: u32, register: Register, depth: u32) -> Option<Expression> {
         let place = Place::of(register).filter(|_| register.is_gpr())?;
         if is_high_byte(register) {
             let whole = self.place(index, Place::of(register.full_register())?, depth)?;
@@ -118,7 +153,8 @@ impl Builder<'_, '_, '_> {
     /// The value of a place before an instruction: at least the bytes of the place are right.
     fn place(&self, index: u32, place: Place, depth: u32) -> Option<Expression> {
         let definitions = self.view.reaching(index, place);
-        let [definition] = definitions[..] else { return None };
+        let mut alive = definitions.iter().copied().filter(|definition| self.is_live(*definition));
+        let (Some(definition), None) = (alive.next(), alive.next()) else { return None };
         if definition == ENTRY {
             return self.parameter(place, depth);
         }
@@ -134,8 +170,14 @@ impl Builder<'_, '_, '_> {
         }
         match place {
             Place::Slot { at, size } => self.stored(definition, at, size, depth + 1),
-            _ => self.computed(definition, depth + 1),
+            Place::Register { size, .. } => self.computed(definition, size, depth + 1),
+            _ => None,
         }
+    }
+
+    fn is_live(&self, definition: u32) -> bool {
+        definition == ENTRY
+            || self.live.as_ref().is_none_or(|live| live.is_live(&self.view.function, definition))
     }
 
     /// A parameter, where the call is known.
@@ -208,8 +250,10 @@ impl Builder<'_, '_, '_> {
             return None;
         }
         let inner = View::new(self.view.program, entry)?;
-        let builder = Builder { view: &inner, caller: Some((self, call)), calls: self.calls + 1 };
-        let mut values = inner.function.exits().map(|exit| match inner.callee(exit) {
+        let builder = Builder::new(&inner, Some((self, call)), self.calls + 1);
+        let mut values = inner.function.exits().filter(|exit| builder.is_live(*exit)).map(|exit| match inner
+            .callee(exit)
+        {
             Some(_) => builder.result(exit, place, depth + 1),
             None => builder.place(exit, place, depth + 1),
         });
@@ -217,8 +261,8 @@ impl Builder<'_, '_, '_> {
         values.all(|value| value.as_ref() == Some(&first)).then_some(first)
     }
 
-    /// The result of an arithmetic instruction or a copy.
-    fn computed(&self, index: u32, depth: u32) -> Option<Expression> {
+    /// The result of an arithmetic instruction or a copy, of which the low `needed` bytes must be right.
+    fn computed(&self, index: u32, needed: u8, depth: u32) -> Option<Expression> {
         let instruction = self.view.instruction(index);
         if depth > MAX_DEPTH {
             return None;
@@ -231,7 +275,7 @@ impl Builder<'_, '_, '_> {
             Some(operation(operator, width(instruction, 0)?, value, Expression::Constant(1)))
         };
         match instruction.mnemonic() {
-            Mnemonic::Mov => self.operand(index, 1, depth),
+            Mnemonic::Mov => self.narrow(index, 1, needed, depth),
             Mnemonic::Movzx => Some(low(self.operand(index, 1, depth)?, width(instruction, 1)?)),
             Mnemonic::Movsx | Mnemonic::Movsxd => {
                 Some(sign_extended(self.operand(index, 1, depth)?, width(instruction, 1)?))
@@ -242,15 +286,17 @@ impl Builder<'_, '_, '_> {
                 let (operand, place) = self.view.operands(index).find(|(operand, _)| operand.reads)?;
                 self.loaded(index, &operand, place, depth)
             }
-            Mnemonic::Add => self.binary(index, Operator::Add, depth),
-            Mnemonic::Sub => self.binary(index, Operator::Subtract, depth),
-            Mnemonic::And => self.binary(index, Operator::And, depth),
-            Mnemonic::Or => self.binary(index, Operator::Or, depth),
-            Mnemonic::Xor => self.binary(index, Operator::Xor, depth),
-            Mnemonic::Shl => self.binary(index, Operator::ShiftLeft, depth),
-            Mnemonic::Shr => self.binary(index, Operator::ShiftRight, depth),
-            Mnemonic::Sar => self.binary(index, Operator::ShiftRightSigned, depth),
-            Mnemonic::Imul if instruction.op_count() == 2 => self.binary(index, Operator::Multiply, depth),
+            Mnemonic::Add => self.binary(index, Operator::Add, needed, depth),
+            Mnemonic::Sub => self.binary(index, Operator::Subtract, needed, depth),
+            Mnemonic::And => self.binary(index, Operator::And, needed, depth),
+            Mnemonic::Or => self.binary(index, Operator::Or, needed, depth),
+            Mnemonic::Xor => self.binary(index, Operator::Xor, needed, depth),
+            Mnemonic::Shl => self.binary(index, Operator::ShiftLeft, needed, depth),
+            Mnemonic::Shr => self.binary(index, Operator::ShiftRight, needed, depth),
+            Mnemonic::Sar => self.binary(index, Operator::ShiftRightSigned, needed, depth),
+            Mnemonic::Imul if instruction.op_count() == 2 => {
+                self.binary(index, Operator::Multiply, needed, depth)
+            }
             Mnemonic::Imul if instruction.op_count() == 3 => {
                 let (left, right) = (self.operand(index, 1, depth)?, self.operand(index, 2, depth)?);
                 Some(operation(Operator::Multiply, width(instruction, 0)?, left, right))
@@ -271,17 +317,20 @@ impl Builder<'_, '_, '_> {
         }
     }
 
-    fn binary(&self, index: u32, operator: Operator, depth: u32) -> Option<Expression> {
+    fn binary(&self, index: u32, operator: Operator, needed: u8, depth: u32) -> Option<Expression> {
         let instruction = self.view.instruction(index);
         let width = width(instruction, 0)?;
         let same = instruction.op0_kind() == OpKind::Register
             && instruction.op1_kind() == OpKind::Register
             && instruction.op0_register() == instruction.op1_register();
-        let left = self.operand(index, 0, depth)?;
+        // What is shifted right comes from above; all else carries upwards only.
+        let down = matches!(operator, Operator::ShiftRight | Operator::ShiftRightSigned);
+        let needed = if down { WHOLE } else { needed };
+        let left = self.narrow(index, 0, needed, depth)?;
         if same && matches!(operator, Operator::And | Operator::Or) {
             return Some(low(left, width));
         }
-        Some(operation(operator, width, left, self.operand(index, 1, depth)?))
+        Some(operation(operator, width, left, self.narrow(index, 1, needed, depth)?))
     }
 
     fn address(&self, index: u32, depth: u32) -> Option<Expression> {

@@ -39,6 +39,7 @@ fn is_harmless(view: &View, index: u32, depth: u32) -> bool {
     inner.function.len() < MAX_LENGTH
         && (0..inner.function.len() as u32)
             .filter(|index| inner.data().heights[*index as usize].is_some())
+            .filter(|index| !inner.function.is_doomed(inner.function.block_of(*index)))
             .all(|index| is_harmless(&inner, index, depth + 1))
 }
 

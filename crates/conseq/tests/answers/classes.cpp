@@ -24,7 +24,7 @@ struct Queue {
 } queue;
 
 __attribute__((noinline)) void spin() {
-    while (!stop.load()) // [stop] ~ loop: stop@1#12 std#0 waits fails(stop=0)#12 holds(stop=1)#12
+    while (!stop.load()) // [stop] ~ loop: stop@1#12 std@1#0 waits fails(stop=0)#12 holds(stop=1)#12 fails(std=0)#0 holds(std=1)#0
         std::this_thread::yield();
 }
 

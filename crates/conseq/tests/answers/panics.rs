@@ -14,7 +14,7 @@ static mut TABLE: [u32; 4] = [1, 2, 3, 4];
 
 #[inline(never)]
 fn spin() {
-    while !STOP.load(Acquire) { // [stop] ~ loop: stop@1#12 std#0 waits#12 fails(stop=0)#12 holds(stop=1)#12
+    while !STOP.load(Acquire) { // [stop] ~ loop: stop@1#12 std#0 waits fails(stop=0)#12 holds(stop=1)#12 fails(std=0)#0 holds(std=1)#0
         std::hint::spin_loop();
     }
 }
@@ -36,7 +36,7 @@ fn equal() {
 fn pay() {
     let left = BALANCE.load(Relaxed); // [left]
     if left < 0 {
-        eprintln!("overdrawn"); // ~ error: left@1#12 std#0 fails(left=-1)#12 holds(left=1)#12
+        eprintln!("overdrawn"); // ~ error: left@1#12 std#0 fails(left=-1)#12 holds(left=1)#12 fails(std=-1)#0 holds(std=1)#0
     }
     println!("left {left}"); // ~ output: left@1#12 std#0
 }
@@ -50,7 +50,7 @@ fn job() -> u32 {
 #[inline(never)]
 fn pick() -> u32 {
     let i = INDEX.load(Relaxed); // [index]
-    unsafe { TABLE[i] } // ~ assert: index@1#12 std#0 fails(index=4)#12 holds(index=3)#12
+    unsafe { TABLE[i] } // ~ assert: index@1#12 std#0 fails(index=4)#12 holds(index=3)#12 fails(std=4)#0 holds(std=3)#0
 }
 
 #[inline(never)]
