@@ -42,7 +42,11 @@ pub struct Shared {
     pub spent: AtomicU64,
     /// Processes whose sites were redirected.
     pub processes: AtomicU32,
-    pub reserved: [u32; 3],
+    /// What delays of one process may take in all, as millionths of the time it has run, beside [`Shared::slack`].
+    pub share: u32,
+    /// Milliseconds.
+    pub slack: u32,
+    pub reserved: u32,
 }
 
 const _: () = assert!(size_of::<Shared>() == 48);
@@ -58,7 +62,7 @@ pub mod flag {
 pub const PROCESSORS: i64 = 4;
 
 impl Shared {
-    pub fn new(flags: u32, budget: u64) -> Shared {
+    pub fn new(flags: u32, budget: u64, share: u32, slack: u32) -> Shared {
         Shared {
             magic: MAGIC,
             version: crate::VERSION,
@@ -66,7 +70,9 @@ impl Shared {
             budget: AtomicU64::new(budget),
             spent: AtomicU64::new(0),
             processes: AtomicU32::new(0),
-            reserved: [0; 3],
+            share,
+            slack,
+            reserved: 0,
         }
     }
 

@@ -151,6 +151,11 @@ pub struct Parameters {
     #[arg(long, value_name = "MS", default_value_t = 10_000.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub test_cap: f64,
 
+    /// The most delay for one process, all its threads together, as a part of the time it has run; ten
+    /// delays are always allowed
+    #[arg(long, value_name = "PART", default_value_t = 0.4, value_parser = part, help_heading = "Parameters")]
+    pub share: f64,
+
     /// The most delay for one run, all its processes together
     #[arg(long, value_name = "MS", default_value_t = 120_000.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub run_cap: f64,

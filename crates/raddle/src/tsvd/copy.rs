@@ -75,7 +75,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     std::fs::create_dir(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let params = args.parameters.params(0);
     // The budget of a run has no meaning where nobody says when a run ends; those of threads and tests hold.
-    session::write_files(&dir, &params, args.parameters.force_async, u64::MAX)?;
+    session::write_files(&dir, &params, args.parameters.share, args.parameters.force_async, u64::MAX)?;
     let about = About {
         schema: SCHEMA.into(),
         runtime: runtime_name(&runtime),
@@ -110,6 +110,7 @@ fn common(lists: &[(PathBuf, String)], force_async: bool, own: &Path) -> Result<
         modules: Vec::new(),
         own: own.into(),
         force_async,
+        share: 1.0,
     }))
 }
 

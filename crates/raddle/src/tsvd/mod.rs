@@ -66,6 +66,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         modules: options.module.clone(),
         own: runtime.folder().into(),
         force_async: options.parameters.force_async,
+        share: options.parameters.share,
     });
 
     let library = runtime.tsvd_library(options.parameters.policy == args::Policy::TsvdHb);

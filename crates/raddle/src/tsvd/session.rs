@@ -29,6 +29,8 @@ pub struct Common {
     /// Raddle's own files.
     pub own: PathBuf,
     pub force_async: bool,
+    /// What delays of a process may take of the time it runs.
+    pub share: f64,
 }
 
 impl Common {
@@ -97,7 +99,7 @@ impl Session {
             .tempdir()
             .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
         crate::run::session::check_limits(dir.path())?;
-        write_files(dir.path(), params, common.force_async, params.run_cap)?;
+        write_files(dir.path(), params, common.share, common.force_async, params.run_cap)?;
         make_fifo(&dir.path().join("ask"))?;
         let stop = Arc::new(AtomicBool::new(false));
         let planner = Planner {
@@ -131,10 +133,13 @@ impl Session {
 }
 
 /// What every process of a session reads first. `budget`: nanoseconds of delay for all of them.
-pub fn write_files(dir: &Path, params: &Params, force_async: bool, budget: u64) -> Result<()> {
+pub fn write_files(dir: &Path, params: &Params, share: f64, force_async: bool, budget: u64) -> Result<()> {
     let chosen =
         [(force_async, flag::FORCE_ASYNC), (params.policy == raddle_tsvd::Policy::TsvdHb, flag::SYNC_EVENTS)];
     let flags = chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit);
+    // A few delays are always possible, however short a test is.
+    const AT_LEAST: u64 = 10;
+    let slack = u32::try_from(params.delay.saturating_mul(AT_LEAST) / 1_000_000).unwrap_or(u32::MAX);
     // Whole pages, since the runtime maps them.
     let page = |bytes: &[u8]| {
         let mut page = bytes.to_vec();
@@ -146,7 +151,7 @@ pub fn write_files(dir: &Path, params: &Params, force_async: bool, budget: u64) 
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     };
     write("config", &page(Config::new(Mode::Tsvd, 0, 0).as_bytes()))?;
-    write(SHARED_FILE, &page(Shared::new(flags, budget).as_bytes()))?;
+    write(SHARED_FILE, &page(Shared::new(flags, budget, (share * 1e6) as u32, slack).as_bytes()))?;
     write(PARAMS_FILE, params_bytes(params))
 }
 

@@ -146,6 +146,10 @@ fn inlined(module: &Module, called: &HashSet<usize>, catalogue: &Catalogue, path
         .collect();
     let mut traced: Vec<usize> =
         module.function_names().flat_map(|name| catalogue.traced(name, paths)).collect();
+    // Parts that are always inlined where anything is: the file was built for this, and the rest is of a static library.
+    if module.function_names().any(|name| name.starts_with("_ZNSt16allocator_traitsI")) {
+        return Vec::new();
+    }
     traced.sort_unstable();
     traced.dedup();
     traced.retain(|class| !called.contains(catalogue.classes[*class].traces.as_slice()));

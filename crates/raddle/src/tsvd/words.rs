@@ -127,8 +127,7 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     }
     if stats.refused > 0 {
         eprintln!(
-            "raddle: {} delays were not made, so that no test times out; --thread-cap, --test-cap and --run-cap say how much there may be",
-            stats.refused
+            "raddle: some delays were not made, so that no test times out; --share, --thread-cap, --test-cap and --run-cap say how much there may be"
         );
     }
 }

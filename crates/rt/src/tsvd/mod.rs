@@ -36,7 +36,7 @@ mod state;
 pub mod stub;
 pub mod sync;
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 use crate::hub::session;
 use crate::sys;
@@ -100,6 +100,7 @@ pub fn turn_on() {
     if unsafe { (*shared).flags } & flag::SYNC_EVENTS != 0 {
         sync::turn_on();
     }
+    STARTED.store(point::now(), Relaxed);
     // This is the main thread: it is the first.
     crate::detect::thread::current().tsvd.number();
     ON.store(true, Release);
@@ -115,12 +116,24 @@ fn map_shared() -> Option<*mut Shared> {
     known.then_some(shared)
 }
 
-/// Takes a delay from what the run may still spend in all its processes.
-fn pay(nanos: u64) -> bool {
+/// Takes a delay from what the run may still spend in all its processes, and this process in the time it has run.
+fn pay(now: u64, nanos: u64) -> bool {
     let Some(shared) = shared() else { return false };
+    let here = SPENT_HERE.load(Relaxed);
+    let elapsed = now.saturating_sub(STARTED.load(Relaxed));
+    let allowed = u64::from(shared.slack) * 1_000_000 + elapsed / 1_000_000 * u64::from(shared.share);
     let budget = shared.budget.load(Relaxed);
-    shared.spent.fetch_update(Relaxed, Relaxed, |s| s.checked_add(nanos).filter(|sum| *sum <= budget)).is_ok()
+    let more = |spent: u64| spent.checked_add(nanos).filter(|sum| *sum <= budget);
+    if here + nanos > allowed || shared.spent.fetch_update(Relaxed, Relaxed, more).is_err() {
+        return false;
+    }
+    SPENT_HERE.fetch_add(nanos, Relaxed);
+    true
 }
+
+/// When this process began, and how long its threads have been held since, one beside the other.
+static STARTED: AtomicU64 = AtomicU64::new(0);
+static SPENT_HERE: AtomicU64 = AtomicU64::new(0);
 
 fn shared() -> Option<&'static Shared> {
     // SAFETY: null or a mapping that stays.
@@ -137,6 +150,8 @@ pub fn in_child() {
     if !is_on() {
         return;
     }
+    STARTED.store(point::now(), Relaxed);
+    SPENT_HERE.store(0, Relaxed);
     redirect::reset_after_fork();
     sync::reset_after_fork();
     sys::ARENA.reset_lock();

@@ -148,7 +148,7 @@ impl Host for Here<'_> {
 #[cold]
 #[inline(never)]
 fn hold(tsvd: &Tsvd, delay: &Delay, here: &mut Here) {
-    if !super::pay(delay.nanos) {
+    if !super::pay(delay.start, delay.nanos) {
         tsvd.refuse(delay);
         return;
     }
