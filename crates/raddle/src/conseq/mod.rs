@@ -199,6 +199,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         points: Vec::new(),
         patience: Duration::from_secs_f64(args.patience),
         quiet: Vec::new(),
+        lazy: false,
         watch: Watch::default(),
     }
 }
