@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use raddle_binary::{Address, Lookup, Module};
-use raddle_conseq::{Cache, Options, Relation, SiteKind, analyse_with};
+use raddle_conseq::{Cache, Options, Relation, SiteKind, analyse, analyse_with};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
     let same = analyse_with(&module, &options, &mut cache) == analysis;
     let again = started.elapsed();
+    let same = same && analyse(&module, &options) == analysis;
     let line = |address: u64| {
         let frames = module.frames(Address::Virtual(address), Lookup::Exact);
         let frame = frames.first();
