@@ -1,7 +1,7 @@
 //! Time and peak memory of one process.
 //!
 //! The bench starts each run through a launcher, `raddle-bench measure -- PROGRAM …`, that starts the program as its
-//! own child, waits with `wait4`, and writes that child's usage to the file named by [`USAGE_FILE`]. Under raddle the
+//! own child, waits with `wait4`, and adds that child's usage as a line to the file named by [`USAGE_FILE`]. Under raddle the
 //! launcher is what `raddle run` runs, so the figures are the target's and not the driver's. (`ru_maxrss` of the driver
 //! would not do: it covers the driver alone, and its children's maximum would mix in whatever else it starts.)
 //!

@@ -136,7 +136,9 @@ fn the_launcher_measures_the_program_and_hands_its_status_on() {
             .env(USAGE_FILE, &file)
             .output()
             .unwrap();
-        let usage: Usage = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        // Each run adds a line.
+        let usages = fs::read_to_string(&file).unwrap();
+        let usage: Usage = serde_json::from_str(usages.lines().last().unwrap()).unwrap();
         (status.status.code(), usage)
     };
     let (status, usage) = measure(&["sh", "-c", "sleep 0.2; exit 7"]);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use raddle_binary::{Address, Lookup, Module};
-use raddle_conseq::{Options, Relation, SiteKind, analyse};
+use raddle_conseq::{Cache, Options, Relation, SiteKind, analyse_with};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
@@ -17,8 +17,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let module = Module::open(Path::new(&path))?;
     let started = Instant::now();
-    let analysis = analyse(&module, &options);
+    let mut cache = Cache::default();
+    let analysis = analyse_with(&module, &options, &mut cache);
     let took = started.elapsed();
+    let started = Instant::now();
+    let same = analyse_with(&module, &options, &mut cache) == analysis;
+    let again = started.elapsed();
     let line = |address: u64| {
         let frames = module.frames(Address::Virtual(address), Lookup::Exact);
         let frame = frames.first();
@@ -51,5 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!("{:?}", analysis.notes);
     println!("{} sites, {} reads, {took:?}", analysis.sites.len(), analysis.reads.len());
+    let (reused, looked_at) = (cache.reused, cache.looked_at);
+    println!("again: {again:?}, {reused} functions from the cache, {looked_at} looked at, the same: {same}");
     Ok(())
 }

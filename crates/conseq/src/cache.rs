@@ -5,7 +5,7 @@
 //! only if all of that is still as it was. Addresses are kept as instructions of those functions and put
 //! back where these are now. What can not be expressed so is not kept, and found anew each time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use raddle_binary::flow::{Expression, Fingerprint, Looked, Program};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::analysis::{Condition, CriticalRead, FunctionName, Relation, Site};
 use crate::options::Options;
 
 /// Changes with what is kept, and with what the analysis finds.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Sites with their reads.
 pub(crate) type Found = Vec<(Site, Vec<CriticalRead>)>;
@@ -35,12 +35,21 @@ pub struct Cache {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Entry {
     /// The functions that were looked at; the first is this one.
-    functions: Vec<Fingerprint>,
+    functions: Vec<Dependence>,
     /// Functions whose callers were looked at, with the calls: by place in `functions` and instruction.
     callers: Vec<(u32, Vec<(u32, u32)>)>,
     /// With addresses numbered by their place in `addresses`.
     found: Found,
     addresses: Vec<Place>,
+}
+
+/// A function that was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Dependence {
+    fingerprint: Fingerprint,
+    /// The call by which it is reached from one before it in the list; `None` for callers, which must be the
+    /// only ones of their kind in the program.
+    call: Option<(u32, u32)>,
 }
 
 /// An address, apart from where things lie.
@@ -104,17 +113,12 @@ impl Present {
 
 impl Entry {
     fn of(program: &Program, entry: u64, looked: &[Looked], found: &Found) -> Option<Self> {
-        let mut list = vec![entry];
-        for function in looked.iter().filter_map(|looked| match looked {
-            Looked::Function(function) if *function != entry => Some(*function),
-            _ => None,
-        }) {
-            // A function that can not be looked at is nothing to depend on.
-            if program.function(function).is_some() {
-                list.push(function);
-            }
-        }
-        let functions = list.iter().map(|entry| program.fingerprint(*entry)).collect::<Option<_>>()?;
+        let ordered = ordered(program, entry, looked);
+        let list: Vec<u64> = ordered.iter().map(|(entry, _)| *entry).collect();
+        let dependence = |(entry, call): &(u64, Option<(u32, u32)>)| {
+            Some(Dependence { fingerprint: program.fingerprint(*entry)?, call: *call })
+        };
+        let functions = ordered.iter().map(dependence).collect::<Option<_>>()?;
         let number = |entry: u64| list.iter().position(|other| *other == entry).map(|at| at as u32);
         let mut callers = Vec::new();
         for callee in looked.iter().filter_map(|looked| match looked {
@@ -123,13 +127,14 @@ impl Entry {
         }) {
             callers.push((number(callee)?, calls(program, &list, callee)?));
         }
+        let references = references(program, &list);
         let mut addresses = Vec::new();
         let mut found = found.clone();
         let mut lost = false;
         each_address(&mut found, |address, kind| {
             let place = match kind {
                 Kind::Code => code_place(program, &list, *address),
-                Kind::Data => data_place(program, &list, *address),
+                Kind::Data => data_place(&references, *address),
             };
             match place {
                 Some(place) => {
@@ -142,11 +147,24 @@ impl Entry {
         (!lost).then_some(Self { functions, callers, found, addresses })
     }
 
+    /// Where the functions that were looked at are now, if they are as they were.
+    fn present(&self, program: &Program, present: &Present, entry: u64) -> Option<Vec<u64>> {
+        let mut list = vec![entry];
+        for dependence in &self.functions[1..] {
+            let now = match dependence.call {
+                Some((caller, index)) => {
+                    let callee = program.function(*list.get(caller as usize)?)?.callee_entry(index)?;
+                    (program.fingerprint(callee)? == dependence.fingerprint).then_some(callee)?
+                }
+                None => present.entries.get(&dependence.fingerprint).copied().flatten()?,
+            };
+            list.push(now);
+        }
+        Some(list)
+    }
+
     fn restored(&self, program: &Program, present: &Present, entry: u64) -> Option<Found> {
-        let own = std::iter::once(Some(entry));
-        let others =
-            self.functions[1..].iter().map(|fingerprint| present.entries.get(fingerprint).copied().flatten());
-        let list: Vec<u64> = own.chain(others).collect::<Option<_>>()?;
+        let list = self.present(program, present, entry)?;
         for (callee, calls_then) in &self.callers {
             let calls_now = calls(program, &list, *list.get(*callee as usize)?)?;
             if calls_now != *calls_then {
@@ -163,6 +181,34 @@ impl Entry {
             }
         });
         (!lost).then_some(found)
+    }
+}
+
+/// The functions that were looked at, each after the one by whose call it is reached, if there is one.
+fn ordered(program: &Program, entry: u64, looked: &[Looked]) -> Vec<(u64, Option<(u32, u32)>)> {
+    let functions = looked.iter().filter_map(|looked| match looked {
+        Looked::Function(function) => Some(*function),
+        Looked::Callers(_) => None,
+    });
+    // A function that can not be looked at is nothing to depend on.
+    let mut left: BTreeSet<u64> = functions.filter(|entry| program.function(*entry).is_some()).collect();
+    left.remove(&entry);
+    let mut list = vec![(entry, None)];
+    let mut next = 0;
+    loop {
+        while let Some((entry, _)) = list.get(next).copied() {
+            let calls = program.function(entry).map(|function| function.local_calls()).unwrap_or_default();
+            for (index, callee) in calls {
+                if left.remove(&callee) {
+                    list.push((callee, Some((next as u32, index))));
+                }
+            }
+            next += 1;
+        }
+        match left.pop_first() {
+            Some(other) => list.push((other, None)),
+            None => return list,
+        }
     }
 }
 
@@ -190,21 +236,23 @@ fn code_place(program: &Program, list: &[u64], address: u64) -> Option<Place> {
     })
 }
 
-/// The nearest reference at or below the address.
-fn data_place(program: &Program, list: &[u64], address: u64) -> Option<Place> {
-    let mut best: Option<Place> = None;
+/// What the listed functions refer to, sorted by address: address, place in the list, instruction.
+fn references(program: &Program, list: &[u64]) -> Vec<(u64, u32, u32)> {
+    let mut all = Vec::new();
     for (entry, number) in list.iter().zip(0..) {
-        for (index, target) in program.function(*entry)?.references(program) {
-            let Some(distance) = address.checked_sub(target).filter(|distance| *distance < 1 << 16) else {
-                continue;
-            };
-            let nearer = !matches!(best, Some(Place::Data { distance: known, .. }) if known <= distance);
-            if nearer {
-                best = Some(Place::Data { function: number, index, distance });
-            }
-        }
+        let own = program.function(*entry).map(|function| function.references(program)).unwrap_or_default();
+        all.extend(own.into_iter().map(|(index, target)| (target, number, index)));
     }
-    best
+    all.sort_unstable();
+    all
+}
+
+/// The nearest reference at or below the address.
+fn data_place(references: &[(u64, u32, u32)], address: u64) -> Option<Place> {
+    let after = references.partition_point(|(target, ..)| *target <= address);
+    let (target, function, index) = *references[..after].last()?;
+    let distance = address - target;
+    (distance < 1 << 16).then_some(Place::Data { function, index, distance })
 }
 
 fn address_of(program: &Program, list: &[u64], place: Place) -> Option<u64> {
@@ -215,8 +263,7 @@ fn address_of(program: &Program, list: &[u64], place: Place) -> Option<u64> {
         }
         Place::Data { function, index, distance } => {
             let function = program.function(*list.get(function as usize)?)?;
-            let (_, target) = function.references(program).into_iter().find(|(own, _)| *own == index)?;
-            target.checked_add(distance)
+            function.reference(program, index)?.checked_add(distance)
         }
     }
 }

@@ -116,9 +116,8 @@ fn successes(events: &[Event]) -> HashSet<usize> {
             What::Release { lock } => drop(gives_next.insert((e.thread, lock), true)),
             What::Acquire { lock, .. } => drop(gives_next.insert((e.thread, lock), false)),
             What::Try { lock } => {
-                if gives_next.insert((e.thread, lock), false) == Some(true) {
-                    found.insert(i);
-                }
+                let gives = gives_next.insert((e.thread, lock), false) == Some(true);
+                found.extend(gives.then_some(i));
             }
             _ => {}
         }

@@ -6,7 +6,7 @@
 //!
 //! DataCollider draws from all instructions of a program. Here sites that were never reached are left out: most belong
 //! to libraries that the test does not use, and armed they would only sit there. A site that is drawn and not reached
-//! again within [`PATIENCE`] of points gives way to another.
+//! again within [`PATIENCE`] points gives way to another.
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
@@ -15,8 +15,9 @@ use crate::params::ONE;
 use crate::rng::Rng;
 use crate::sites::{MAX_SITES, Sites};
 
-/// Points after which one more site is armed.
-const PATIENCE: u32 = 1000;
+/// Points after which one more site is armed. Small tests have a few hundred in all, and many of their sites are reached
+/// once; with 1000, those that were armed sat there to the end.
+const PATIENCE: u32 = 50;
 
 #[repr(C)]
 pub(crate) struct Sampler {

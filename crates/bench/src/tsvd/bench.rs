@@ -47,6 +47,9 @@ pub fn run(
             failures: Vec::new(),
         },
     };
+    // What was measured in parts is worth what the worst of them is.
+    record.machine.load = record.machine.load.max(Machine::look([]).load);
+    record.jobs = record.jobs.max(options.jobs);
     record.command = options.command.clone();
     record.subjects = Program::all(&options.suite, &[])?.iter().map(Subject::new).collect();
     for series in &options.series {

@@ -113,7 +113,9 @@ pub enum Miss {
     NearMiss,
     /// It was taken to be ordered: without inference it is found.
     Inference,
-    /// Neither: the delays did not make the two meet.
+    /// The two meet once a run, and there was one run, which can only learn of them.
+    OneRun,
+    /// None of these: the delays did not make the two meet.
     Delay,
 }
 
@@ -133,6 +135,7 @@ pub fn misses(record: &Record, runs: u32) -> Vec<(String, u32, Miss)> {
                 pair.meets == Meets::Rare || by("window 1000", pair.number) || by(&window, pair.number);
             let miss = match (near, by(&inference, pair.number)) {
                 (true, _) => Miss::NearMiss,
+                (false, _) if runs == 1 && pair.meets == Meets::Once => Miss::OneRun,
                 (false, true) => Miss::Inference,
                 (false, false) => Miss::Delay,
             };
@@ -195,6 +198,8 @@ mod tests {
         let mut record = record();
         assert_eq!(misses(&record, 2), [("b_bad.c".to_owned(), 1, Miss::NearMiss)]);
         let class = |record: &Record| misses(record, 1)[0].2;
+        assert_eq!(class(&record), Miss::OneRun, "pair 2, which meets once");
+        record.subjects[0].pairs[1].meets = Meets::Often;
         assert_eq!(class(&record), Miss::Delay);
         add(&mut record, "a_bad.cc", Some("without hb-inference"), &[1.0], &[(2, 1)]);
         assert_eq!(class(&record), Miss::Inference);

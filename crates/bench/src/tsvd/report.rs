@@ -129,7 +129,7 @@ fn goals(record: &Record) -> String {
     let ran = |runs| figures::programs(record, "tsvd", runs) == record.subjects.len();
     let mut table = Table::new(["to reach", "reached", ""]);
     let mut goal = |what: &str, figure: String, met: Option<bool>| {
-        let verdict = met.map_or("not measured on all", |met| if met { "yes" } else { "**no**" });
+        let verdict = met.map_or("not measured", |met| if met { "yes" } else { "**no**" });
         table.row([what, &figure, verdict]);
     };
     let no_false: usize = record.rows.iter().map(|row| row.false_reports.len()).sum();
@@ -141,8 +141,12 @@ fn goals(record: &Record) -> String {
     goal("95% of all but long-gap pairs, two runs", share(second), part(second, 0.95).filter(|_| ran(2)));
     let tenth = found(10, &rare);
     goal("most long-gap pairs, ten runs", share(tenth), part(tenth, 0.5).filter(|_| ran(10)));
-    let cost = figures::overhead(record, "tsvd", 1);
-    goal("overhead of 33% or less, run 1", percent(cost), cost.map(|cost| cost <= 0.33).filter(|_| ran(1)));
+    let (cost, idle) = (figures::overhead(record, "tsvd", 1), record.machine.load <= 1.0);
+    goal(
+        "overhead of 33% or less, run 1, machine idle",
+        percent(cost.filter(|_| idle)),
+        cost.map(|cost| cost <= 0.33).filter(|_| ran(1) && idle),
+    );
     "\n## What is to be reached\n\n".to_owned() + &table.render()
 }
 
@@ -164,6 +168,12 @@ fn two_runs(record: &Record, table: &mut Table, name: &str, series: &str) {
 const TWO_RUNS: [&str; 6] = ["", "programs", "found", "in run 1", "delays", "overhead"];
 
 fn ablation(record: &Record) -> String {
+    if !TECHNIQUES
+        .iter()
+        .any(|(technique, _)| figures::programs(record, &format!("without {technique}"), 2) > 0)
+    {
+        return "\n## One technique less (Table 3)\n\nNot measured.\n".to_owned();
+    }
     let mut table = Table::new(TWO_RUNS);
     two_runs(record, &mut table, "TSVD", "tsvd");
     for (technique, name) in TECHNIQUES {
@@ -175,7 +185,8 @@ fn ablation(record: &Record) -> String {
 }
 
 fn sensitivity(record: &Record) -> String {
-    let mut text = "\n## Parameters (Figure 9), two runs\n".to_owned();
+    let heading = "\n## Parameters (Figure 9), two runs\n";
+    let mut text = heading.to_owned();
     for parameter in &PARAMETERS {
         let mut table = Table::new(TWO_RUNS);
         let measured = |value: &&&str| {
@@ -197,7 +208,7 @@ fn sensitivity(record: &Record) -> String {
             parameter.option
         );
     }
-    text
+    if text == heading { text + "\nNot measured.\n" } else { text }
 }
 
 fn tries(record: &Record) -> String {
@@ -226,10 +237,12 @@ fn resources(record: &Record) -> String {
 }
 
 fn misses(record: &Record) -> String {
-    let missed = figures::misses(record, 2);
-    let mut text = format!("\n## What `tsvd` missed in two runs (5.3)\n\n{} pairs.", missed.len());
+    let runs = if figures::programs(record, "tsvd", 2) > 0 { 2 } else { 1 };
+    let missed = figures::misses(record, runs);
+    let mut text = format!("\n## What `tsvd` missed in {runs} run(s) (5.3)\n\n{} pairs.", missed.len());
     for (class, name) in [
         (Miss::NearMiss, "near-miss: the two calls did not come close"),
+        (Miss::OneRun, "they meet once a run, and one run can only learn of them"),
         (Miss::Inference, "inference: taken to be ordered, found without it"),
         (Miss::Delay, "delay: no delay made them meet"),
     ] {

@@ -45,6 +45,7 @@ impl<'m> Program<'m> {
         }
         let mut hash = Hash(Sha256::new());
         hash.text(function.name().unwrap_or_default());
+        hash.number(u64::from(function.entry_block()));
         let mut unnamed = HashMap::default();
         for (index, instruction) in (0..).zip(&function.code) {
             self.add_instruction(&mut hash, function, index, instruction, &mut unnamed);

@@ -119,16 +119,31 @@ impl<'m> Function<'m> {
         (self.code[before].next_ip() == address).then_some(before as u32)
     }
 
-    /// What its instructions refer to relative to themselves, and what words there will hold: index and
-    /// address.
+    /// The function of this module that an instruction calls.
+    pub fn callee_entry(&self, index: u32) -> Option<u64> {
+        self.callees.get(&index).filter(|callee| callee.probe().is_none()).and_then(|callee| callee.entry)
+    }
+
+    /// All calls of functions of this module, in order: index and entry.
+    pub fn local_calls(&self) -> Vec<(u32, u64)> {
+        let mut calls: Vec<(u32, u64)> =
+            self.callees.keys().filter_map(|index| Some((*index, self.callee_entry(*index)?))).collect();
+        calls.sort_unstable();
+        calls
+    }
+
+    /// What an instruction refers to relative to itself, or what the word there will hold.
+    pub fn reference(&self, program: &Program<'m>, index: u32) -> Option<u64> {
+        let instruction = self.code.get(index as usize).filter(|i| i.is_ip_rel_memory_operand())?;
+        let address = instruction.ip_rel_memory_address();
+        let word = program.is_offset_table(address).then(|| program.word(address)).flatten();
+        Some(word.unwrap_or(address))
+    }
+
+    /// All such references: index and address.
     pub fn references(&self, program: &Program<'m>) -> Vec<(u32, u64)> {
-        let relative =
-            self.code.iter().zip(0..).filter(|(instruction, _)| instruction.is_ip_rel_memory_operand());
-        let target = |address: u64| match program.is_offset_table(address) {
-            true => program.word(address).unwrap_or(address),
-            false => address,
-        };
-        relative.map(|(instruction, index)| (index, target(instruction.ip_rel_memory_address()))).collect()
+        let indices = 0..self.code.len() as u32;
+        indices.filter_map(|index| Some((index, self.reference(program, index)?))).collect()
     }
 
     pub fn address_of(&self, index: u32) -> u64 {

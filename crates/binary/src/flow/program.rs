@@ -12,7 +12,7 @@ use super::fingerprint::Fingerprint;
 use super::function::Function;
 use super::noreturn::never_returns;
 use super::pointers::{Pointer, Pointers};
-use super::specialise::{Constants, Live};
+use super::specialise::Lives;
 use crate::calls::Targets;
 use crate::module::Module;
 
@@ -77,7 +77,7 @@ pub struct Program<'m> {
     pub(super) fingerprints: RefCell<HashMap<u64, Option<Fingerprint>>>,
     pub(super) looks: RefCell<HashMap<u64, Fingerprint>>,
     looked_at: RefCell<HashSet<Looked>>,
-    pub(super) lives: RefCell<HashMap<(u64, Constants), Option<Rc<Live>>>>,
+    pub(super) lives: RefCell<Lives>,
 }
 
 /// What an analysis has asked a program for.
@@ -99,12 +99,13 @@ impl<'m> Program<'m> {
     pub fn new(module: &'m Module) -> Self {
         // Unwind tables cover the stubs of the procedure linkage table as if they were one function.
         let stubs = module.stub_ranges();
-        let outlines: Vec<Outline> = module
+        let mut outlines: Vec<Outline> = module
             .raw_functions()
             .into_iter()
             .filter(|(range, _)| !stubs.iter().any(|stubs| stubs.contains(&range.start)))
             .map(|(range, name)| Outline { range, name, cold: name.is_some_and(is_cold_part) })
             .collect();
+        mark_nameless_parts(module, &mut outlines);
         let mut by_name = HashMap::default();
         if let Some(table) = module.elf.dynamic_symbol_table() {
             for symbol in table.symbols().filter(|symbol| symbol.is_definition()) {
@@ -263,9 +264,7 @@ impl<'m> Program<'m> {
     }
 
     pub(crate) fn decoder(&self, range: &Range<u64>) -> Decoder<'m> {
-        let code = self.module.code_from(range.start).unwrap_or(&[]);
-        let length = usize::try_from(range.end - range.start).unwrap_or(0).min(code.len());
-        Decoder::with_ip(64, &code[..length], range.start, DecoderOptions::NONE)
+        decoder(self.module, range)
     }
 
     /// The analysed function that begins at `entry`; `None` if there is none or it is too large.
@@ -361,6 +360,34 @@ impl<'m> Program<'m> {
         }
         callee.name.is_some_and(never_returns)
             || callee.entry.is_some_and(|entry| !self.returns(entry, depth - 1))
+    }
+}
+
+fn decoder<'m>(module: &'m Module, range: &Range<u64>) -> Decoder<'m> {
+    let code = module.code_from(range.start).unwrap_or(&[]);
+    let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(0).min(code.len());
+    Decoder::with_ip(64, &code[..length], range.start, DecoderOptions::NONE)
+}
+
+/// In a stripped file, a range to whose start another one jumps on a condition is a part of that one: compilers
+/// do not make conditional tail calls.
+fn mark_nameless_parts(module: &Module, outlines: &mut [Outline]) {
+    if outlines.iter().all(|outline| outline.name.is_some()) {
+        return;
+    }
+    let mut parts = Vec::new();
+    for outline in outlines.iter() {
+        for instruction in &mut decoder(module, &outline.range) {
+            let jumps = instruction.flow_control() == FlowControl::ConditionalBranch;
+            let target = instruction.near_branch_target();
+            if jumps && !outline.range.contains(&target) {
+                parts.push(target);
+            }
+        }
+    }
+    parts.sort_unstable();
+    for outline in outlines.iter_mut().filter(|outline| outline.name.is_none()) {
+        outline.cold = parts.binary_search(&outline.range.start).is_ok();
     }
 }
 

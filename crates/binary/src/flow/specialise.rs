@@ -5,6 +5,8 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::function::Function;
@@ -26,6 +28,9 @@ pub(super) struct Live {
 
 /// The arguments of a call that are constants, in the order of their registers.
 pub(super) type Constants = [Option<i64>; ARGUMENTS.len()];
+
+/// What is left of functions, by entry and constants.
+pub(super) type Lives = FxHashMap<(u64, Constants), Option<Rc<Live>>>;
 
 /// The constants that a call passes, in a function that was itself entered with `outer`.
 pub(super) fn constants(view: &View, call: u32, outer: &Constants) -> Constants {

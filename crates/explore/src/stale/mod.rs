@@ -59,6 +59,7 @@ pub const PATIENCE: u8 = 3;
 
 const LOCATIONS: usize = 512;
 const OBJECTS: usize = 512;
+const FILTER: usize = 64;
 /// Objects that are not modelled synchronise by blocks of 16 bytes: no access spans two.
 const BLOCK: u64 = 1 << 62;
 
@@ -126,6 +127,8 @@ pub struct Model {
     /// What has happened before some fence of S.
     fences: Clock,
     table: Table<LOCATIONS>,
+    /// A bit for each block of 16 bytes in which there may be a location, by a hash: most of what is written to has none.
+    filter: [u64; FILTER],
     locations: [Location; LOCATIONS],
     objects: Table<OBJECTS>,
     clocks: [Clock; OBJECTS],
@@ -141,6 +144,7 @@ impl Model {
         time: 0,
         fences: Clock::EMPTY,
         table: Table::EMPTY,
+        filter: [0; FILTER],
         locations: [Location::EMPTY; LOCATIONS],
         objects: Table::EMPTY,
         clocks: [Clock::EMPTY; OBJECTS],
@@ -153,6 +157,7 @@ impl Model {
         (self.count, self.off, self.time) = (0, false, 0);
         (self.fences, self.rest) = (Clock::EMPTY, Clock::EMPTY);
         self.table.clear();
+        self.filter.fill(0);
         self.objects.clear();
     }
 
@@ -271,6 +276,11 @@ impl Model {
 
     /// The memory is freed, or written by something else than an atomic operation: what is there next is the initial value.
     pub fn forget(&mut self, start: u64, end: u64) {
+        const FEW: u64 = 64;
+        let (first, last) = (start >> 4, end.max(start + 1).saturating_sub(1) >> 4);
+        if self.table.is_empty() || last - first < FEW && !(first..=last).any(|block| self.may_have(block)) {
+            return;
+        }
         if end - start <= 1 {
             return self.forget_around(start);
         }
@@ -283,11 +293,19 @@ impl Model {
         }
     }
 
+    /// The bit of a block.
+    fn bit(block: u64) -> (usize, u64) {
+        let hash = block.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
+        (hash as usize / 64, 1 << (hash % 64))
+    }
+
+    fn may_have(&self, block: u64) -> bool {
+        let (word, bit) = Self::bit(block);
+        self.filter[word] & bit != 0
+    }
+
     /// The objects that have the byte.
     fn forget_around(&mut self, at: u64) {
-        if self.table.is_empty() {
-            return;
-        }
         for start in [at, at & !1, at & !3, at & !7, at & !15] {
             if let Some(bucket) = self.table.find(start)
                 && at < start + u64::from(self.locations[bucket].size)
@@ -321,6 +339,10 @@ impl Model {
             return Some(bucket);
         }
         let bucket = self.table.insert(address)?;
+        for at in [address, address + u64::from(size).saturating_sub(1)] {
+            let (word, bit) = Self::bit(at >> 4);
+            self.filter[word] |= bit;
+        }
         self.locations[bucket].begin(size, value);
         let (first, end) = (address.saturating_sub(15), address + u64::from(size));
         for other in (first..end).filter(|o| *o != address) {

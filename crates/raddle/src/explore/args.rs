@@ -10,7 +10,8 @@ use crate::report;
 ///
 /// The program is run again and again from the moment at which it creates its first thread, each time with another
 /// interleaving of its threads. It is taken as it is, built with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo
-/// raddle`. A failure (a deadlock, a failed assertion, a panic, a crash, a use after free …) is written to a file
+/// raddle`; one that is not instrumented is explored as far as it can be seen. Each test of a libtest, GoogleTest or
+/// Catch2 program is explored by itself. A failure (a deadlock, a failed assertion, a panic, a crash, a use after free …) is written to a file
 /// from which `raddle replay` brings it back every time.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -18,6 +19,7 @@ Examples:
   raddle explore -- ./queue_test
   raddle explore --seconds 600 --jobs 4 --keep-going -- ./queue_test
   raddle explore --strategy preemption --bound 2 -- ./queue_test      # all there is, up to the bound
+  raddle explore --races --leaks -- ./queue_test                      # monitors in every schedule
   raddle replay queue_test-deadlock-1.raddle                          # the same failure again
 
 Interleavings are explored under sequential consistency, unless --memory c11 is given.
