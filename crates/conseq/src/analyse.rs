@@ -159,7 +159,27 @@ fn is_rust_std(name: &str) -> bool {
     ];
     let path = demangle(name);
     let own = path.trim_start_matches('<');
-    CRATES.iter().any(|first| own.starts_with(first))
+    // What std instantiates for the program has the program's code inlined: a thread's closure is in std's function that runs it.
+    let serves_others = path.contains("__rust_begin_short_backtrace") || names_others(&path);
+    !serves_others && CRATES.iter().any(|first| own.starts_with(first))
+}
+
+/// Whether the name of a function names something outside of Rust's own crates: a type or function that it was made for.
+fn names_others(path: &str) -> bool {
+    const RUST: [&str; 9] = [
+        "std",
+        "core",
+        "alloc",
+        "hashbrown",
+        "gimli",
+        "addr2line",
+        "rustc_demangle",
+        "object",
+        "miniz_oxide",
+    ];
+    let words = path.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
+    let roots = words.filter_map(|word| word.split_once("::")).map(|(root, _)| root);
+    roots.filter(|root| !root.is_empty()).any(|root| !RUST.contains(&root))
 }
 
 #[cfg(test)]
@@ -171,6 +191,8 @@ mod tests {
         assert!(is_rust_std("_ZN3std2io5stdio6_print17h0123456789abcdefE"));
         assert!(is_rust_std("_RNvNtNtCsjrHSEGnQ3l9_3std2io5stdio6__print"));
         assert!(!is_rust_std("_ZN4core6option15Option$LT$T$GT$6expect17h0123456789abcdefE"));
+        assert!(super::names_others("std::thread::spawn_unchecked::<bank::work, ()>"));
+        assert!(!super::names_others("<std::io::Stdout as core::fmt::Write>::write_str::<u8>"));
         assert!(!is_rust_std("_ZN4bank7depositEi") && !is_rust_std("main"));
         assert!(
             !is_rust_std("_ZNSt6vectorIiSaIiEE14_M_range_checkEm"),

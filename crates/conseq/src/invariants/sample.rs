@@ -110,7 +110,7 @@ const VARIABLES: usize = 24;
 /// Arrays that are summed up.
 const ARRAYS: usize = 8;
 /// Elements of one.
-const ELEMENTS: usize = 4096;
+const ELEMENTS: usize = 256;
 /// Samples of one place in one run.
 const SAMPLES: usize = 256;
 
@@ -160,7 +160,7 @@ impl Samples {
 /// What values may be related to: variables that more than one thread touches, and arrays.
 fn terms(runs: &[&[Event]]) -> Vec<Term> {
     let mut threads: FxHashMap<Variable, (FxHashSet<u16>, u32)> = FxHashMap::default();
-    let mut by_site: FxHashMap<u32, Vec<Variable>> = FxHashMap::default();
+    let mut by_site: FxHashMap<u32, FxHashSet<Variable>> = FxHashMap::default();
     for e in runs.iter().flat_map(|r| r.iter()) {
         let (cell, writes) = match e.what {
             What::Read(cell) => (cell, false),
@@ -172,14 +172,15 @@ fn terms(runs: &[&[Event]]) -> Vec<Term> {
         known.0.insert(e.thread);
         known.1 += 1;
         let elements = by_site.entry(e.site).or_default();
-        if writes && elements.len() < ELEMENTS && !elements.contains(&at) {
-            elements.push(at);
+        if writes && elements.len() < ELEMENTS {
+            elements.insert(at);
         }
     }
     let mut shared: Vec<(u32, Variable)> =
         threads.iter().filter(|(_, (t, _))| t.len() > 1).map(|(v, (_, n))| (*n, *v)).collect();
     shared.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut arrays: Vec<Term> = by_site.into_values().filter_map(array).collect();
+    let mut arrays: Vec<Term> =
+        by_site.into_values().filter_map(|of| array(of.into_iter().collect())).collect();
     arrays.sort_unstable();
     arrays.dedup();
     arrays.truncate(ARRAYS);
