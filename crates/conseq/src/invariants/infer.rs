@@ -46,6 +46,11 @@ impl Invariant {
         None
     }
 
+    /// An equality, which somebody has meant. That one is the larger, or a value one of a few, may be how it happened to be.
+    pub fn is_strong(&self) -> bool {
+        matches!(self.shape, Shape::Equal(_) | Shape::Linear(..))
+    }
+
     /// All that it is about.
     pub fn variables(&self) -> Vec<Variable> {
         let other = self.shape.term().map_or(&[][..], Term::variables);
@@ -111,9 +116,8 @@ fn relations(site: u32, place: &Place, terms: &[Term]) -> Vec<Invariant> {
         }
     }
     // An equality says all that an order does; of several, the sums are the rarer.
-    let strong = |i: &Invariant| matches!(i.shape, Shape::Equal(_) | Shape::Linear(..));
-    if found.iter().any(|i| strong(i) && i.confidence >= CONFIDENCE) {
-        found.retain(strong);
+    if found.iter().any(|i| i.is_strong() && i.confidence >= CONFIDENCE) {
+        found.retain(Invariant::is_strong);
     }
     found
 }
@@ -123,8 +127,8 @@ fn relation(pairs: &[(i64, i64)], term: &Term) -> Option<(Shape, f64)> {
     let distinct: BTreeSet<(i64, i64)> = pairs.iter().copied().collect();
     let chance = |observations: usize| 1.0 - ODDS.powi(-(observations as i32));
     if distinct.iter().all(|(x, y)| x == y) {
-        // Two that never change agree by accident.
-        return (distinct.len() > 1).then(|| (Shape::Equal(term.clone()), chance(distinct.len())));
+        // Two that never change agree by accident, and two flags often enough.
+        return (distinct.len() > 2).then(|| (Shape::Equal(term.clone()), chance(distinct.len())));
     }
     if let Some((a, b)) = line(&distinct) {
         let observations = distinct.len().saturating_sub(2);
@@ -198,6 +202,7 @@ mod tests {
     fn an_equality_takes_few_values() {
         assert_eq!(shapes(&[(0, 0), (5, 5), (9, 9)], 3), [Shape::Equal(Y)]);
         assert!(shapes(&[(5, 5), (5, 5)], 3).is_empty(), "nothing ever changed");
+        assert!(shapes(&[(0, 0), (1, 1), (0, 0), (1, 1)], 3).is_empty(), "two flags");
         assert!(shapes(&[(0, 0), (5, 5), (9, 8)], 3).is_empty());
     }
 

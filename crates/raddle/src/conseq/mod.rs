@@ -39,7 +39,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_conseq::Options;
+use raddle_conseq::{Options, SiteKind};
 use raddle_finding::Report;
 use raddle_wire::explore::flag;
 
@@ -51,6 +51,7 @@ use crate::install::Runtime;
 use crate::places::Places;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
+use printed::Stream;
 use rust_locks::RustLocks;
 use sites::Sites;
 use tester::{Expect, Tester};
@@ -107,7 +108,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
     plain.filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
     let recipe = Recipe { points: analysed.points.clone(), ..runs.recipe.clone() };
     let suspects = if args.no_test { &[][..] } else { &analysed.suspects };
-    let expect = Expect { usual: runs.usual, printed: &printed, guards: &analysed.guards };
+    let streams = [(SiteKind::Error, Stream::Err), (SiteKind::Output, Stream::Out)];
+    let expect = Expect {
+        usual: runs.usual,
+        printed: &printed,
+        streams: streams.into_iter().filter(|(kind, _)| args.sites.contains(kind)).map(|(_, s)| s).collect(),
+        guards: &analysed.guards,
+    };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
     let tested = Tester::new(&recipe, suspects, kinds, expect, &notes, deadline).run()?;
     clock.tested = clock.lap();

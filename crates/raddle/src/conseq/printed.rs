@@ -1,7 +1,8 @@
 //! What executions print, and whether one printed something that the others did not.
 //!
 //! Lines are compared as sets: threads may well print in another order. Which lines are usual is learned from the training runs; a
-//! line that differs between them but for its numbers is known to vary, and nothing is said about it.
+//! line that differs between them but for its numbers is known to vary, and nothing is said about it. The time of day is no
+//! part of a line: training runs are made within a second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +42,7 @@ impl Printed {
 
     pub fn from_bytes(out: &[u8], err: &[u8]) -> Printed {
         let lines =
-            |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect::<Vec<_>>();
+            |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(without_clock).collect::<Vec<_>>();
         Printed { out: lines(out), err: lines(err) }
     }
 
@@ -87,6 +88,29 @@ pub fn masked(line: &str) -> String {
     text
 }
 
+/// The line with `<time>` for each time of day, and for the date that it is written together with.
+fn without_clock(line: &str) -> String {
+    let part_of_time = |c: char| c.is_ascii_digit() || matches!(c, ':' | '/' | '-' | '.');
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(start);
+        let (word, after) = from.split_at(from.find(|c| !part_of_time(c)).unwrap_or(from.len()));
+        text.push_str(before);
+        text.push_str(if has_clock(word) { "<time>" } else { word });
+        rest = after;
+    }
+    text + rest
+}
+
+/// Hours, minutes and seconds, somewhere in it.
+fn has_clock(word: &str) -> bool {
+    let pair = |b: &[u8]| b[0].is_ascii_digit() && b[1].is_ascii_digit();
+    word.as_bytes()
+        .windows(8)
+        .any(|w| pair(w) && w[2] == b':' && pair(&w[3..]) && w[5] == b':' && pair(&w[6..]))
+}
+
 impl Usual {
     pub fn learn(&mut self, printed: &Printed) {
         self.runs += 1;
@@ -99,9 +123,9 @@ impl Usual {
         }
     }
 
-    /// The first line that is unusual: on standard error before standard output, one that appears before one that is missing.
-    pub fn unusual(&self, printed: &Printed) -> Option<Line> {
-        [Stream::Err, Stream::Out].into_iter().find_map(|s| self.unusual_in(s, printed.lines(s)))
+    /// The first line that is unusual: one that appears before one that is missing, of these streams in their order.
+    pub fn unusual(&self, printed: &Printed, streams: &[Stream]) -> Option<Line> {
+        streams.iter().find_map(|s| self.unusual_in(*s, printed.lines(*s)))
     }
 
     fn unusual_in(&self, stream: Stream, lines: &[String]) -> Option<Line> {
@@ -129,6 +153,8 @@ impl Usual {
 mod tests {
     use super::*;
 
+    const BOTH: [Stream; 2] = [Stream::Err, Stream::Out];
+
     fn out(text: &str) -> Printed {
         Printed::from_bytes(text.as_bytes(), b"")
     }
@@ -142,8 +168,8 @@ mod tests {
     #[test]
     fn a_wrong_number_is_told_beside_the_right_one() {
         let usual = usual(&["total 10\ndone\n", "done\ntotal 10\n"]);
-        assert_eq!(usual.unusual(&out("done\ntotal 10\n")), None);
-        let line = usual.unusual(&out("total 7\ndone\n")).unwrap();
+        assert_eq!(usual.unusual(&out("done\ntotal 10\n"), &BOTH), None);
+        let line = usual.unusual(&out("total 7\ndone\n"), &BOTH).unwrap();
         assert_eq!((line.text.as_str(), line.appears), ("total 7", true));
         assert_eq!(line.usually.as_deref(), Some("total 10"));
         assert!(out("total 7\n").shows(&line) && !out("total 10\n").shows(&line));
@@ -152,7 +178,7 @@ mod tests {
     #[test]
     fn a_missing_line_is_told() {
         let usual = usual(&["a\nb\n"]);
-        let line = usual.unusual(&out("a\n")).unwrap();
+        let line = usual.unusual(&out("a\n"), &BOTH).unwrap();
         assert_eq!((line.text.as_str(), line.appears), ("b", false));
         assert!(out("a\n").shows(&line) && !out("a\nb\n").shows(&line));
     }
@@ -160,20 +186,38 @@ mod tests {
     #[test]
     fn what_varies_anyway_is_of_no_interest() {
         let usual = usual(&["took 3 ms\nok\n", "took 4 ms\nok\n"]);
-        assert_eq!(usual.unusual(&out("took 17 ms\nok\n")), None);
-        assert!(usual.unusual(&out("took 17 ms\nfailed\n")).is_some());
+        assert_eq!(usual.unusual(&out("took 17 ms\nok\n"), &BOTH), None);
+        assert!(usual.unusual(&out("took 17 ms\nfailed\n"), &BOTH).is_some());
     }
 
     #[test]
     fn errors_come_first() {
         let usual = usual(&["a\n"]);
-        let line = usual.unusual(&Printed::from_bytes(b"b\n", b"broken\n")).unwrap();
+        let line = usual.unusual(&Printed::from_bytes(b"b\n", b"broken\n"), &BOTH).unwrap();
         assert_eq!((line.stream, line.text.as_str()), (Stream::Err, "broken"));
-        assert_eq!(Usual::default().unusual(&out("x\n")), None);
+        assert_eq!(Usual::default().unusual(&out("x\n"), &BOTH), None);
     }
 
     #[test]
     fn numbers_are_masked() {
         assert_eq!(masked("a1b22 333"), "a#b# #");
+    }
+
+    #[test]
+    fn only_the_streams_that_are_asked_for() {
+        let mut usual = Usual::default();
+        usual.learn(&out("a\n"));
+        assert_eq!(usual.unusual(&out("b\n"), &[Stream::Err]), None);
+        assert!(usual.unusual(&out("b\n"), &[Stream::Out]).is_some());
+    }
+
+    #[test]
+    fn the_time_of_day_is_no_part_of_a_line() {
+        assert_eq!(without_clock("11/15/26-17:51:23: i=0 at 3:12"), "<time> i=0 at 3:12");
+        assert_eq!(
+            without_clock("[2026-11-15 07:01:02.5] 127.0.0.1:8080"),
+            "[2026-11-15 <time>] 127.0.0.1:8080"
+        );
+        assert_eq!(without_clock("total 7, 12:3"), "total 7, 12:3");
     }
 }

@@ -25,7 +25,7 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
 use super::check::{self, Check, Guard};
-use super::printed::{self, Printed};
+use super::printed::{self, Printed, Stream};
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::verdict::{Failure, Usual, judge};
 use crate::explore::watch::{Watch, Watched};
@@ -312,13 +312,15 @@ fn look(e: &Execution<'_>, expect: &Expect<'_>) -> Seen {
 pub struct Expect<'a> {
     pub usual: Usual,
     pub printed: &'a printed::Usual,
+    /// The streams whose lines count.
+    pub streams: Vec<Stream>,
     pub guards: &'a [Guard],
 }
 
 impl Expect<'_> {
     /// What is wrong with an execution that ended well.
     fn check(&self, watched: &Watched) -> Option<Check> {
-        if let Some(line) = self.printed.unusual(&Printed::of(watched)) {
+        if let Some(line) = self.printed.unusual(&Printed::of(watched), &self.streams) {
             return Some(Check::Printed(line));
         }
         if self.guards.is_empty() {

@@ -102,6 +102,12 @@ impl<'a> Teller<'a> {
             self.add_ends(&mut finding, s);
             self.deeds(&mut finding, s, own);
         }
+        if let Some(Check::Invariant(guard)) = &c.check
+            && !guard.invariant.is_strong()
+        {
+            finding.confidence = Confidence::Suspected;
+            finding.notes.push("it was made to happen, and the program ended well: what held in all training runs need not be meant to hold".into());
+        }
         if !c.again {
             finding.notes.push(
                 "it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into(),
