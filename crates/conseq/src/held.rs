@@ -3,7 +3,7 @@
 //! A section is a lock and which time it was taken: two accesses of one thread may both hold a lock, and yet another thread may
 //! have had it in between. Sets of sections are numbered, because a trace has few different ones and many accesses.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::{Event, What};
 
@@ -22,19 +22,19 @@ pub type Sections = u32;
 
 #[derive(Default)]
 pub struct Held {
-    by_thread: HashMap<u16, Vec<Section>>,
+    by_thread: FxHashMap<u16, Vec<Section>>,
     /// Locks held more than once by a thread, and how often beyond the first.
-    again: HashMap<(u16, u64), u32>,
-    current: HashMap<u16, Sections>,
+    again: FxHashMap<(u16, u64), u32>,
+    current: FxHashMap<u16, Sections>,
     sets: Vec<Vec<Section>>,
     taken: u32,
-    successes: HashSet<usize>,
-    semaphores: HashSet<u64>,
+    successes: FxHashSet<usize>,
+    semaphores: FxHashSet<u64>,
 }
 
 impl Held {
     /// `semaphores` are those that are locks.
-    pub fn new(events: &[Event], semaphores: HashSet<u64>) -> Held {
+    pub fn new(events: &[Event], semaphores: FxHashSet<u64>) -> Held {
         Held { successes: successes(events), semaphores, sets: vec![Vec::new()], ..Held::default() }
     }
 
@@ -108,9 +108,9 @@ impl Held {
 }
 
 /// The attempts that succeeded: the thread's next operation on the lock gives it back.
-fn successes(events: &[Event]) -> HashSet<usize> {
-    let mut gives_next: HashMap<(u16, u64), bool> = HashMap::new();
-    let mut found = HashSet::new();
+fn successes(events: &[Event]) -> FxHashSet<usize> {
+    let mut gives_next: FxHashMap<(u16, u64), bool> = FxHashMap::default();
+    let mut found = FxHashSet::default();
     for (i, e) in events.iter().enumerate().rev() {
         match e.what {
             What::Release { lock } => drop(gives_next.insert((e.thread, lock), true)),
@@ -132,7 +132,7 @@ mod tests {
     fn run(events: &[(u16, What)]) -> (Held, Vec<Sections>) {
         let events: Vec<Event> =
             events.iter().map(|(thread, what)| Event { thread: *thread, site: 0, what: *what }).collect();
-        let mut held = Held::new(&events, HashSet::from([99]));
+        let mut held = Held::new(&events, [99].into_iter().collect());
         let mut sets = Vec::new();
         for (i, e) in events.iter().enumerate() {
             held.pass(i, e);

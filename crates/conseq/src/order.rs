@@ -10,7 +10,9 @@
 //!    in which case it is one;
 //! 4. a flag that one thread waits for in a loop and another sets ([`Order::handed_over`], section 7.2, "ad-hoc synchronization").
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use raddle_clock::{Epoch, ThreadId, VectorClock};
 
@@ -34,7 +36,7 @@ struct Barrier {
     /// The clock with which each generation went on.
     closed: Vec<VectorClock>,
     /// The generation that a thread waits for.
-    waiting: HashMap<u16, usize>,
+    waiting: FxHashMap<u16, usize>,
 }
 
 /// Clocks of all threads, as the trace goes by.
@@ -44,15 +46,15 @@ pub struct Order {
     /// The place of each thread's present clock in `clocks`; none: it has changed.
     kept: Vec<Option<u32>>,
     clocks: Vec<VectorClock>,
-    channels: HashMap<u64, VectorClock>,
-    semaphores: HashMap<u64, VecDeque<VectorClock>>,
-    barriers: HashMap<u64, Barrier>,
+    channels: FxHashMap<u64, VectorClock>,
+    semaphores: FxHashMap<u64, VecDeque<VectorClock>>,
+    barriers: FxHashMap<u64, Barrier>,
     /// Semaphores that are locks: they do not order.
-    locks: HashSet<u64>,
+    locks: FxHashSet<u64>,
 }
 
 impl Order {
-    pub fn new(semaphores_as_locks: HashSet<u64>) -> Order {
+    pub fn new(semaphores_as_locks: FxHashSet<u64>) -> Order {
         Order { locks: semaphores_as_locks, ..Order::default() }
     }
 
@@ -181,9 +183,9 @@ impl Order {
 }
 
 /// Semaphores that nobody posts who has not waited: they exclude, they do not order.
-pub fn semaphores_as_locks(events: &[Event]) -> HashSet<u64> {
-    let mut held: HashMap<(u64, u16), u32> = HashMap::new();
-    let (mut waited, mut given) = (HashSet::new(), HashSet::new());
+pub fn semaphores_as_locks(events: &[Event]) -> FxHashSet<u64> {
+    let mut held: FxHashMap<(u64, u16), u32> = FxHashMap::default();
+    let (mut waited, mut given) = (FxHashSet::default(), FxHashSet::default());
     for e in events {
         match e.what {
             What::Wait { semaphore } => {

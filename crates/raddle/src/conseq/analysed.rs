@@ -1,6 +1,6 @@
 //! What the traces have shown: invariants, and reads that could get another value.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap};
 
 use raddle_conseq::SiteKind;
 use raddle_conseq::atomicity::{self, Violation};
@@ -137,6 +137,7 @@ fn guards(runs: &Runs, places: &mut Places) -> Vec<Guard> {
     let traces: Vec<&[Event]> =
         runs.runs.iter().filter(|r| r.is_correct()).map(|r| r.events.as_slice()).collect();
     let found = invariants::infer(&Samples::of(&traces));
+    let accessed = accessed(&traces);
     let mut guards = Vec::new();
     for invariant in found {
         let Some(pc) = pc_of(&runs.modules, invariant.site) else { continue };
@@ -146,7 +147,7 @@ fn guards(runs: &Runs, places: &mut Places) -> Vec<Guard> {
         if !is_own(&runs.modules, pc, places) {
             continue;
         }
-        let mut accesses = sites_of(&traces, &invariant.variables(), &runs.modules);
+        let mut accesses = sites_of(&accessed, &invariant.variables(), &runs.modules);
         accesses.push(pc);
         let x = invariant.variable.map_or("the value read".into(), |v| name(v, places, &runs.modules));
         let text = invariant.shape.told(&x, &mut |term| match term {
@@ -158,20 +159,23 @@ fn guards(runs: &Runs, places: &mut Places) -> Vec<Guard> {
     guards
 }
 
-/// Where these variables are accessed, in any of the traces.
-fn sites_of(traces: &[&[Event]], of: &[Variable], modules: &[Mapped]) -> Vec<u64> {
-    let granules: HashSet<u64> = of.iter().map(|v| v.address & !7).collect();
-    let mut sites: Vec<u32> = traces
-        .iter()
-        .flat_map(|t| t.iter())
-        .filter(|e| match e.what {
-            What::Read(cell) | What::Write { cell, .. } => granules.contains(&(cell.address & !7)),
-            _ => false,
-        })
-        .map(|e| e.site)
-        .collect();
-    sites.sort_unstable();
-    sites.dedup();
+/// Where each granule of shared memory is accessed, in any of the traces.
+type Accessed = HashMap<u64, BTreeSet<u32>>;
+
+fn accessed(traces: &[&[Event]]) -> Accessed {
+    let mut accessed = Accessed::new();
+    for e in traces.iter().flat_map(|t| t.iter()) {
+        if let What::Read(cell) | What::Write { cell, .. } = e.what {
+            accessed.entry(cell.address & !7).or_default().insert(e.site);
+        }
+    }
+    accessed
+}
+
+/// Where these variables are accessed.
+fn sites_of(accessed: &Accessed, of: &[Variable], modules: &[Mapped]) -> Vec<u64> {
+    let sites: BTreeSet<u32> =
+        of.iter().filter_map(|v| accessed.get(&(v.address & !7))).flatten().copied().collect();
     sites.into_iter().filter_map(|s| pc_of(modules, s)).collect()
 }
 
