@@ -138,6 +138,14 @@ impl Bench {
     pub fn start(&self, options: &str, command: &[&str]) -> Child {
         let options = format!("--format json -o report.json {options}");
         let mut run = self.run_command(&options, command);
+        // SAFETY: only an async-signal-safe call between fork and exec. Tests that were started by nohup ignore SIGHUP, and
+        // what they start would, too.
+        unsafe {
+            run.pre_exec(|| {
+                libc::signal(libc::SIGHUP, libc::SIG_DFL);
+                Ok(())
+            });
+        }
         let mut child = run.process_group(0).stderr(Stdio::piped()).spawn().unwrap();
         let begun = Instant::now();
         while !self.path("ready").exists() {
