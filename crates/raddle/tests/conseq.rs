@@ -201,3 +201,10 @@ fn custom_names_are_sites() {
     assert_eq!(done.stat("sites"), 1);
     assert!(done.stat("suspects").as_u64().unwrap() > 0);
 }
+
+#[test]
+fn a_list_of_sites_is_text() {
+    let bench = Bench::new();
+    bench.refuses("--sites-only --format json", &["/bin/true"], &["--sites-only", "--format"]);
+    bench.refuses("--sites-only -o list.json", &["/bin/true"], &["--sites-only", "--output"]);
+}

@@ -31,8 +31,8 @@ pub struct Args {
           value_parser = clap::value_parser!(u32).range(1..=64))]
     pub max_distance: u32,
 
-    /// List the places and the reads that matter to them, and run nothing
-    #[arg(long, help_heading = "Sites")]
+    /// List the places and the reads that matter to them as text, and run nothing
+    #[arg(long, help_heading = "Sites", conflicts_with_all = ["format", "output"])]
     pub sites_only: bool,
 
     /// Every read matters: critical reads off
