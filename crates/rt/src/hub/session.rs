@@ -176,7 +176,8 @@ pub fn trace_file() -> Option<*mut trace::Header> {
     known.then_some(header)
 }
 
-fn map_to_write(name: &str) -> Option<(usize, usize)> {
+/// Maps a file of the session's folder shared, to write as well: its address and its length.
+pub fn map_to_write(name: &str) -> Option<(usize, usize)> {
     let mut path = Path::new(dir());
     path.push(name.as_bytes());
     let fd = sys::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC, 0);
@@ -189,18 +190,6 @@ fn map_to_write(name: &str) -> Option<(usize, usize)> {
     let at = sys::syscall(libc::SYS_mmap, [0, len, access, libc::MAP_SHARED as usize, fd as usize, 0]);
     sys::close(fd);
     (at > 0).then_some((at as usize, len))
-}
-
-/// Maps the first `len` bytes of a file shared, to write as well.
-pub fn map_shared(path: &Path, len: usize) -> Option<usize> {
-    let fd = sys::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC, 0);
-    if fd < 0 {
-        return None;
-    }
-    let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    let at = sys::syscall(libc::SYS_mmap, [0, len, access, libc::MAP_SHARED as usize, fd as usize, 0]);
-    sys::close(fd);
-    (at > 0).then_some(at as usize)
 }
 
 /// Maps a file shared and read-only: its first `at_least` bytes, or all of it.

@@ -108,11 +108,12 @@ pub fn turn_on() {
 }
 
 fn map_shared() -> Option<*mut Shared> {
-    let mut path = session::Path::new(session::dir());
-    path.push(SHARED_FILE.as_bytes());
-    let shared = session::map_shared(&path, 4096)? as *mut Shared;
-    // SAFETY: a mapping of a page, at least as long as a Shared.
-    let known = unsafe { (*shared).magic == MAGIC && (*shared).version == raddle_wire::VERSION };
+    let (at, len) = session::map_to_write(SHARED_FILE)?;
+    let shared = at as *mut Shared;
+    // SAFETY: a mapping, which is only looked at where it is at least as long as a Shared.
+    let known = unsafe {
+        len >= size_of::<Shared>() && (*shared).magic == MAGIC && (*shared).version == raddle_wire::VERSION
+    };
     known.then_some(shared)
 }
 
