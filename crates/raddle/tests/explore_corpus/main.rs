@@ -68,6 +68,7 @@ const PART: &[&str] = &[
     "control/rwlock_upgrade_bad.c",
     "control/scope_only_bad.c",
     "control/scope_skip.c",
+    "control/scope_skip_racy.c",
     "control/sem_eintr_bad.c",
     "control/sem_never_posted_bad.c",
     "control/signal_queued_ok.c",
