@@ -17,9 +17,29 @@ struct End {
     unknown: bool,
 }
 
-pub fn compare(outcome: &Outcome, files: &[PathBuf], program: &Program, mode: &str) -> Result<(), String> {
+/// How a run differs from what is expected of it.
+pub enum Difference {
+    /// A finding, or a status, that there should not be.
+    Wrong(String),
+    /// A finding that there should be.
+    Missing(String),
+}
+
+impl From<String> for Difference {
+    fn from(text: String) -> Difference {
+        Difference::Wrong(text)
+    }
+}
+
+pub fn compare(
+    outcome: &Outcome,
+    files: &[PathBuf],
+    program: &Program,
+    mode: &str,
+) -> Result<(), Difference> {
     let expected = &program.expected[mode];
-    let findings = outcome.report["findings"].as_array().ok_or("the report has no findings")?;
+    let findings =
+        outcome.report["findings"].as_array().ok_or_else(|| "the report has no findings".to_string())?;
     let mut met = Vec::new();
     let judged = if program.anything.contains(&mode) { &[][..] } else { &findings[..] };
     for finding in judged {
@@ -28,18 +48,18 @@ pub fn compare(outcome: &Outcome, files: &[PathBuf], program: &Program, mode: &s
         let group = find(expected, kind, &ends).ok_or_else(|| format!("not expected: {kind} {ends:?}"))?;
         met.push(group);
     }
-    if let Some(missing) = expected.keys().find(|g| !met.contains(g)) {
-        return Err(format!("expected, not found: {} #{}", missing.0, missing.1));
-    }
     let status = if findings.is_empty() { program.exit } else { 66 };
     if outcome.status as i64 != status {
-        return Err(format!("exit status {} instead of {status}", outcome.status));
+        return Err(format!("exit status {} instead of {status}", outcome.status).into());
     }
     let target = outcome.report["stats"]["target_status"].as_i64();
     if target != Some(program.exit) {
-        return Err(format!("the target's status is {target:?} instead of {}", program.exit));
+        return Err(format!("the target's status is {target:?} instead of {}", program.exit).into());
     }
-    Ok(())
+    match expected.keys().find(|g| !met.contains(g)) {
+        Some((kind, number)) => Err(Difference::Missing(format!("expected, not found: {kind} #{number}"))),
+        None => Ok(()),
+    }
 }
 
 fn ends(finding: &Value, files: &[PathBuf]) -> Vec<End> {
