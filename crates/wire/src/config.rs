@@ -55,6 +55,8 @@ pub mod flag {
     pub const HAS_PLANS: u32 = 1 << 3;
     /// With [`super::Mode::Explore`]: the runtime is active in programs that are not instrumented too.
     pub const PLAIN: u32 = 1 << 4;
+    /// With [`super::Mode::Explore`]: a process says what it was started with, and runs as if nobody were there.
+    pub const COMMANDS: u32 = 1 << 5;
 }
 
 impl Config {
