@@ -358,3 +358,29 @@ fn a_suspect_has_whole_stacks() {
     assert_eq!((functions(0), functions(1)), (vec!["show", "ui"], vec!["show", "ui"]), "{}", done.report);
     assert_eq!(functions(2), ["loader"]);
 }
+
+#[test]
+fn delays_make_it_happen_without_a_schedule() {
+    let bench = Bench::new();
+    let target = bench.build_text("ui", CLEARED);
+    let done = bench.conseq("--tester delays --sites assert", &[&target]);
+    let confirmed = done.findings().iter().find(|f| f["confidence"] == "confirmed");
+    let finding = confirmed.unwrap_or_else(|| panic!("{}\n{}", done.report, done.stderr));
+    let message = finding["message"].as_str().unwrap();
+    assert_eq!(message, "assertion `url != 0` fails: ui.c:7 may read NULL written by ui.c:11");
+    assert!(finding["schedule"].is_null() && finding["notes"][0].as_str().unwrap().contains("by delays"));
+}
+
+#[test]
+fn delays_show_nothing_where_plain_runs_fail() {
+    let bench = Bench::new();
+    // The scheduler has the loader bind all functions at once; an ordinary run does not.
+    let text = CLEARED.replace(
+        "int main(void) {",
+        "#include <stdlib.h>\nint main(void) {\n    if (!getenv(\"LD_BIND_NOW\")) return 9;",
+    );
+    let target = bench.build_text("fails", &text);
+    let done = bench.conseq("--tester delays --sites assert", &[&target]);
+    assert!(done.stderr.contains("status 9 in a run without delays"), "{}", done.stderr);
+    assert!(done.findings().iter().all(|f| f["confidence"] == "suspected"), "{}", done.report);
+}

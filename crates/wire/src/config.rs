@@ -57,6 +57,8 @@ pub mod flag {
     pub const PLAIN: u32 = 1 << 4;
     /// With [`super::Mode::Explore`]: a process says what it was started with, and runs as if nobody were there.
     pub const COMMANDS: u32 = 1 << 5;
+    /// With history 2: accesses are not looked at, and delayed as the file [`crate::delays`] says.
+    pub const DELAYS: u32 = 1 << 6;
 }
 
 impl Config {

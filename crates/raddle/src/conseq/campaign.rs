@@ -7,7 +7,8 @@ use raddle_conseq::{Options, SiteKind};
 use raddle_finding::Report;
 use thiserror::Error;
 
-use super::args::Args;
+use super::args::{Args, Means};
+use super::delays::Delayed;
 use super::printed::{self, Stream};
 use super::rust_locks::RustLocks;
 use super::sites::Sites;
@@ -133,7 +134,12 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
     };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
     let deadlines = (budget.tested(), budget.shrunk());
-    let tested = Tester::new(&recipe, suspects, kinds, expect, notes, deadlines).run()?;
+    let tested = match args.tester {
+        Means::Schedule => Tester::new(&recipe, suspects, kinds, expect, notes, deadlines).run()?,
+        Means::Delays => {
+            Delayed::new(&recipe, &runs.modules, suspects, kinds, expect, notes, deadlines.0).run()?
+        }
+    };
     let anything = !analysed.suspects.is_empty() || !analysed.violations.is_empty();
     let stacks = if anything { Stacks::of(&recipe, budget.told(), notes) } else { Stacks::default() };
     clock.tested = clock.lap();

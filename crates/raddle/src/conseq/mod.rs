@@ -18,6 +18,7 @@
 //! sites     what the code says: which values at which reads lead to what
 //! stacks    where the accesses in question are called from
 //! tester    each suspect forced
+//! delays    the same without a scheduler
 //! told      the report
 //! ```
 
@@ -26,6 +27,7 @@ pub mod args;
 mod campaign;
 pub mod check;
 mod custom;
+mod delays;
 mod events;
 mod kept;
 mod listing;

@@ -63,6 +63,13 @@ pub struct Consequence {
     pub again: Again,
 }
 
+impl Consequence {
+    /// An ordinary run came to it, of which there are no steps.
+    pub fn is_by_delays(&self) -> bool {
+        self.failure.trace.steps.is_empty()
+    }
+}
+
 /// Whether the same choices gave it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
@@ -352,7 +359,7 @@ impl<'a> Tester<'a> {
 }
 
 /// Whether a failure of this kind is what can be seen at such a site. What ends a program ends it before other sites are reached.
-fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
+pub fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
     match kind {
         Kind::ErrorMessage => matches!(site, Some(SiteKind::Error) | None),
         Kind::Output => matches!(site, Some(SiteKind::Output | SiteKind::Error) | None),

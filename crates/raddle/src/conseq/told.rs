@@ -101,6 +101,9 @@ impl<'a> Teller<'a> {
     }
 
     fn confirmed(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
+        if c.is_by_delays() {
+            return Ok(self.delayed(c));
+        }
         let mut finding =
             told::finding(&c.failure, &self.tested.passing, &mut self.places, &self.runs.modules);
         finding.confidence = Confidence::Confirmed;
@@ -131,6 +134,21 @@ impl<'a> Teller<'a> {
             Again::NotTried => Some("there was no time left to make it smaller, or to make it again".into()),
         });
         Ok(finding)
+    }
+
+    /// What delays have brought about: nothing is known of it but how it ended and what was printed.
+    fn delayed(&mut self, c: &Consequence) -> Finding {
+        let s = &self.analysed.suspects[c.suspects[0]];
+        let message = format!("{}: {}", c.failure.facts.sentence, self.because(s));
+        let mut finding = Finding::new(c.failure.kind, Confidence::Confirmed, message);
+        self.add_ends(&mut finding, s);
+        if let Some(site) = self.site(s) {
+            finding.accesses.insert(0, site);
+        }
+        finding.notes.push(
+            "made to happen by delays in an ordinary run: there is no schedule to replay, and it need not happen again".into(),
+        );
+        finding
     }
 
     /// A suspect that could neither be made to happen nor be ruled out.

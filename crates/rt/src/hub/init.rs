@@ -10,6 +10,7 @@ use crate::detect::{self, Settings};
 use crate::interpose;
 use crate::layout::{RESERVED, is_watchable};
 use crate::sys;
+use crate::trace::delays;
 use raddle_wire::config::{Config, Mode, flag};
 use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
@@ -176,6 +177,9 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     if has(flag::HAS_PLANS) {
         plan::ask(bias());
     }
+    if has(flag::DELAYS) {
+        session::delays_file().into_iter().for_each(delays::turn_on);
+    }
     interpose::thread::prepare();
     let t = current();
     let card = new_card(0, 0);
@@ -289,9 +293,9 @@ pub fn module_calls_in(pc: usize) {
     }
 }
 
-/// Functions may be ignored by name; then each slow access looks.
+/// Functions may be ignored by name, or accesses delayed; then each slow access looks.
 pub fn gate_of(t: &mut Thread) {
-    if plan::ignores_some() {
+    if plan::ignores_some() || delays::is_on() {
         t.gate |= gate::IGNORE_SOME;
     }
 }
