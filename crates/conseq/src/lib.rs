@@ -28,6 +28,9 @@
 //! 3. Pointers (the paper leaves them to ConMem) are sites at their first use.
 //! 4. Code of Rust's standard library itself has no sites, although it is instrumented; what it instantiates for
 //!    the program has.
+//! 5. The tester schedules; the paper's delays are the second way, by choice (`raddle::conseq::delays`).
+//! 6. Traced runs are scheduled, one thread at a time, so that a trace is one stream, not a file a thread: there is
+//!    nobody to wait for, and the order of events is what a merge of files would have to find out (`raddle_rt::trace`).
 //!
 //! Price, by the example `sites` on two busy cores, all kinds but invariants: gdb, whose text is 9.4 MB without probes and
 //! without symbols, 6 s of processor time and 0.9 GB; a Rust program with 11.6 MB of text 18 s and 1.1 GB. With the cache

@@ -145,7 +145,7 @@ fn what_is_not_instrumented_gets_sites_and_no_run() {
 fn a_script_an_absent_program_and_options_that_make_no_sense() {
     let bench = Bench::new();
     bench.script("script", "#!/bin/sh\nexit 0\n");
-    bench.refuses("", &["./script"], &["script"]);
+    bench.refuses("", &["./script"], &["./script", "processes it started is instrumented"]);
     bench.refuses("", &["./absent"], &["no program `./absent`"]);
     for options in ["--sites asserts", "--max-distance 0", "--seconds 0", "--runs 0", "--max-steps 1"] {
         bench.refuses(options, &["./x"], &["raddle --help"]);
@@ -207,4 +207,180 @@ fn a_list_of_sites_is_text() {
     let bench = Bench::new();
     bench.refuses("--sites-only --format json", &["/bin/true"], &["--sites-only", "--format"]);
     bench.refuses("--sites-only -o list.json", &["/bin/true"], &["--sites-only", "--output"]);
+}
+
+/// What it downloads to is left behind when it fails, and the next execution says so.
+const LEFT_BEHIND: &str = r#"
+#include <assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+const char *volatile url = "x";
+volatile int shown;
+void *ui(void *a) {
+    int file = open("download", O_CREAT | O_EXCL | O_WRONLY, 0600);
+    if (file < 0)
+        fprintf(stderr, "it is there already\n");
+    else
+        close(file);
+    if (url)
+        assert(url != 0);
+    printf("shown: %d\n", shown);
+    unlink("download");
+    return a;
+}
+void *loader(void *a) {
+    shown = 1;
+    url = 0;
+    shown = 0;
+    return a;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, ui, 0);
+    pthread_create(&b, 0, loader, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_an_execution_leaves_behind_is_not_the_next_ones_fault() {
+    let bench = Bench::new();
+    let target = bench.build_text("left", LEFT_BEHIND);
+    let done = bench.conseq("", &[&target]);
+    let mut kinds = done.kinds();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["assertion", "output"], "{}\n{}", done.report, done.stderr);
+}
+
+#[test]
+fn a_program_without_an_end_has_no_correct_run() {
+    let bench = Bench::new();
+    let text = CLEARED.replace("url = 0;\n", "for (;;) { url = 0; url = \"x\"; }\n");
+    let target = bench.build_text("server", &text);
+    bench.refuses(
+        "--max-steps 2000 --patience 1",
+        &[&target],
+        &["came to its end in none", "no correct run"],
+    );
+}
+
+/// The logger misses its entry while the log is being changed.
+const MISSED: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+volatile int is_open = 1;
+void *logger(void *a) {
+    int seen = is_open;
+    if (seen)
+        fprintf(stderr, "entry\n");
+    printf("open: %d\n", seen);
+    return a;
+}
+void *rotate(void *a) { is_open = 0; is_open = 1; return a; }
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, logger, 0);
+    pthread_create(&b, 0, rotate, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_line_that_is_missing_is_missing_in_a_replay() {
+    let bench = Bench::new();
+    let target = bench.build_text("missed", MISSED);
+    let done = bench.conseq("", &[&target]);
+    assert_eq!(done.kinds(), ["error-message"], "{}", done.stderr);
+    assert!(done.report["findings"][0]["message"].as_str().unwrap().starts_with("`entry` is not printed"));
+    let again = bench.replay("", done.schedule());
+    assert_eq!((again.status, again.kinds()), (66, vec!["error-message"]), "{}", again.stderr);
+}
+
+#[test]
+fn a_suite_is_one_campaign() {
+    let bench = Bench::new();
+    bench.build_text("ui", CLEARED);
+    // Findings with the same functions are one finding.
+    let guarded = CLEARED.replace("ui", "front").replace("loader", "back").replace(
+        "int main(void) {",
+        "#include <stdlib.h>\nint main(void) {\n    if (!getenv(\"CASE\")) return 0;",
+    );
+    bench.build_text("case", &guarded);
+    std::fs::create_dir(bench.path("sub")).unwrap();
+    bench.script("all", "#!/bin/sh\n./ui\n./ui\ncd sub\nCASE=1 ../case -v\n");
+    let done = bench.conseq("", &["./all"]);
+    assert_eq!((done.status, done.kinds()), (66, vec!["assertion"; 2]), "{}", done.stderr);
+    assert_eq!(done.stat("programs"), 2, "the same command twice is one");
+    let folder = bench.path("sub").canonicalize().unwrap();
+    let case = done.findings().iter().find(|f| f["message"].as_str().unwrap().contains("case.c")).unwrap();
+    let note = case["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("in `/") && note.ends_with("/case -v`"), "{note}");
+    let schedule = std::fs::read_to_string(bench.path(case["schedule"].as_str().unwrap())).unwrap();
+    assert!(schedule.contains(folder.to_str().unwrap()) && schedule.contains("\"CASE\":\"1\""), "{schedule}");
+    let again = bench.replay("", case["schedule"].as_str().unwrap());
+    assert_eq!((again.status, again.kinds()), (66, vec!["assertion"]), "{}", again.stderr);
+}
+
+#[test]
+fn a_suite_says_which_of_its_programs_were_of_no_use() {
+    let bench = Bench::new();
+    bench.build_text("alone", "int main(void) { return 0; }");
+    bench.script("all", "#!/bin/sh\n./alone\nexit 3\n");
+    let done = bench.conseq("", &["./all"]);
+    assert_eq!((done.status, done.kinds().len()), (0, 0), "{}", done.stderr);
+    for part in
+        ["ended with status 3 when it was run as it is", "alone` ended with status 0 and created no thread"]
+    {
+        assert!(done.stderr.contains(part), "`{part}` is not in: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_suspect_has_whole_stacks() {
+    let bench = Bench::new();
+    let text = CLEARED.replace("void *ui(void *a) {", "__attribute__((noinline)) void show(void) {").replace(
+        "    return a;\n}\nvoid *loader",
+        "}\nvoid *ui(void *a) { show(); return a; }\nvoid *loader",
+    );
+    let target = bench.build_text("deep", &text);
+    let done = bench.conseq("--no-test --sites assert", &[&target]);
+    let finding = done.findings().iter().find(|f| f["accesses"].as_array().unwrap().len() == 3).unwrap();
+    let functions = |i: usize| -> Vec<&str> {
+        let stack = finding["accesses"][i]["stack"].as_array().unwrap();
+        stack.iter().map(|f| f["function"].as_str().unwrap()).collect()
+    };
+    assert_eq!((functions(0), functions(1)), (vec!["show", "ui"], vec!["show", "ui"]), "{}", done.report);
+    assert_eq!(functions(2), ["loader"]);
+}
+
+#[test]
+fn delays_make_it_happen_without_a_schedule() {
+    let bench = Bench::new();
+    let target = bench.build_text("ui", CLEARED);
+    let done = bench.conseq("--tester delays --sites assert", &[&target]);
+    let confirmed = done.findings().iter().find(|f| f["confidence"] == "confirmed");
+    let finding = confirmed.unwrap_or_else(|| panic!("{}\n{}", done.report, done.stderr));
+    let message = finding["message"].as_str().unwrap();
+    assert_eq!(message, "assertion `url != 0` fails: ui.c:7 may read NULL written by ui.c:11");
+    assert!(finding["schedule"].is_null() && finding["notes"][0].as_str().unwrap().contains("by delays"));
+}
+
+#[test]
+fn delays_show_nothing_where_plain_runs_fail() {
+    let bench = Bench::new();
+    // The scheduler has the loader bind all functions at once; an ordinary run does not.
+    let text = CLEARED.replace(
+        "int main(void) {",
+        "#include <stdlib.h>\nint main(void) {\n    if (!getenv(\"LD_BIND_NOW\")) return 9;",
+    );
+    let target = bench.build_text("fails", &text);
+    let done = bench.conseq("--tester delays --sites assert", &[&target]);
+    assert!(done.stderr.contains("status 9 in a run without delays"), "{}", done.stderr);
+    assert!(done.findings().iter().all(|f| f["confidence"] == "suspected"), "{}", done.report);
 }

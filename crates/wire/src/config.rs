@@ -55,6 +55,10 @@ pub mod flag {
     pub const HAS_PLANS: u32 = 1 << 3;
     /// With [`super::Mode::Explore`]: the runtime is active in programs that are not instrumented too.
     pub const PLAIN: u32 = 1 << 4;
+    /// With [`super::Mode::Explore`]: a process says what it was started with, and runs as if nobody were there.
+    pub const COMMANDS: u32 = 1 << 5;
+    /// With history 2: accesses are not looked at, and delayed as the file [`crate::delays`] says.
+    pub const DELAYS: u32 = 1 << 6;
 }
 
 impl Config {

@@ -11,6 +11,7 @@
 //! | `plan.<pid>` | driver | runtime | [`plan`]: program counters that mean something |
 //! | `explore` | both, mapped | both | [`explore`]: orders and traces |
 //! | `tsvd`, `params`, `plan.<pid>.<n>`, `<pid>.<n>.state` | | | [`tsvd`] |
+//! | `delays` | both, mapped | both | [`delays`]: where a run is delayed, for `conseq` |
 //! | `trace` | runtime, mapped | driver | [`trace`]: accesses with values, for `conseq` |
 //!
 //! The log is a shared file mapping, and a record counts once its first word is stored. So whatever ends the
@@ -20,6 +21,7 @@
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 pub mod config;
+pub mod delays;
 pub mod explore;
 pub mod log;
 pub mod plan;

@@ -101,6 +101,12 @@ pub enum Record<'a> {
     Process {
         executable: &'a [u8],
     },
+    /// What this process was started with: words and variables, each with a zero behind it, and where.
+    Command {
+        words: &'a [u8],
+        environment: &'a [u8],
+        folder: &'a [u8],
+    },
     /// A file mapped at `low..high`, its first byte at `low - offset`.
     Module {
         low: u64,
@@ -213,6 +219,7 @@ mod kind {
     pub const EXPECTED_SEEN: u64 = 12;
     pub const FATAL: u64 = 13;
     pub const VIOLATION: u64 = 14;
+    pub const COMMAND: u64 = 15;
 }
 
 impl Record<'_> {
@@ -220,6 +227,7 @@ impl Record<'_> {
     pub fn head(&self, words: usize) -> u64 {
         let kind = match self {
             Record::Process { .. } => kind::PROCESS,
+            Record::Command { .. } => kind::COMMAND,
             Record::Module { .. } => kind::MODULE,
             Record::Stack { .. } => kind::STACK,
             Record::Thread { .. } => kind::THREAD,
@@ -241,6 +249,11 @@ impl Record<'_> {
     pub fn body(&self, to: &mut impl Sink) {
         match *self {
             Record::Process { executable } => to.bytes(executable),
+            Record::Command { words, environment, folder } => {
+                to.bytes(words);
+                to.bytes(environment);
+                to.bytes(folder);
+            }
             Record::Module { low, high, offset, path } => {
                 to.words(&[low, high, offset]);
                 to.bytes(path);

@@ -56,6 +56,10 @@ pub struct Args {
     #[arg(long, help_heading = "Runs")]
     pub no_test: bool,
 
+    /// How suspects are made to happen
+    #[arg(long, value_enum, default_value_t = Means::Schedule, value_name = "HOW", help_heading = "Runs")]
+    pub tester: Means,
+
     /// The most steps of one execution
     #[arg(long, value_name = "N", default_value_t = 50_000, help_heading = "Runs",
           value_parser = clap::value_parser!(u32).range(10..=10_000_000))]
@@ -75,6 +79,15 @@ pub struct Args {
     /// The program and its arguments; put `--` before it if its name could be an option
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
+}
+
+/// How suspects are made to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Means {
+    /// By the scheduler of `explore`: what is confirmed can be replayed
+    Schedule,
+    /// By delays in ordinary runs, as in the paper: no schedule to replay
+    Delays,
 }
 
 fn kind(text: &str) -> Result<SiteKind, String> {

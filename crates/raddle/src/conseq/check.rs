@@ -65,7 +65,7 @@ impl Check {
         }
     }
 
-    fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Kind {
         match self {
             Check::Printed(line) if line.stream == Stream::Err => Kind::ErrorMessage,
             Check::Printed(_) => Kind::Output,

@@ -60,13 +60,13 @@ impl Printed {
 }
 
 /// What the training runs printed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Usual {
     runs: u32,
     streams: BTreeMap<Stream, Lines>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Lines {
     /// In how many runs each was printed.
     seen: BTreeMap<String, u32>,

@@ -12,6 +12,9 @@
 //! 3. **Settled.** A suspect of which an execution has shown the consequence is confirmed. One whose read got the value, with no
 //!    consequence, is refuted, and so is one that no interleaving brings about when all have been made.
 //!
+//! Something printed counts only if it is the schedule's doing: the default schedule, made before and after, does not show it, and the
+//! same choices show it again. A file that one execution leaves behind makes the next one print something, whatever its order.
+//!
 //! A consequence is what an execution came to: a failure, as `explore` judges it, or something printed that is not usual.
 
 use std::time::{Duration, Instant};
@@ -20,12 +23,14 @@ use anyhow::Result;
 use raddle_conseq::SiteKind;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::shrink;
-use raddle_explore::{Constraint, Limits, OpKind, Order, Outcome, Portfolio, Step, Strategy, Tail, Trace};
+use raddle_explore::{
+    Constraint, Limits, Next, OpKind, Order, Outcome, Portfolio, Step, Strategy, Tail, Trace,
+};
 use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
 use super::check::{self, Check, Guard};
-use super::printed::{self, Printed, Stream};
+use super::printed::{self, Line, Printed, Stream};
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::verdict::{Failure, Usual, judge};
 use crate::explore::watch::{Watch, Watched};
@@ -43,6 +48,8 @@ const HARMLESS_SEARCH: u64 = 1_000;
 const SEARCHING: Duration = Duration::from_secs(8);
 /// Executions that shrinking one consequence may take.
 const SHRINKING: u64 = 400;
+/// And the time that it may take, and making it again.
+const SETTLING: Duration = Duration::from_secs(4);
 const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 20, items: 1 << 18, prune: true };
 
 /// What an execution came to.
@@ -53,8 +60,22 @@ pub struct Consequence {
     pub check: Option<Check>,
     /// The suspects whose reads got their values in it.
     pub suspects: Vec<usize>,
-    /// The same choices gave it again.
-    pub again: bool,
+    pub again: Again,
+}
+
+impl Consequence {
+    /// An ordinary run came to it, of which there are no steps.
+    pub fn is_by_delays(&self) -> bool {
+        self.failure.trace.steps.is_empty()
+    }
+}
+
+/// Whether the same choices gave it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    Yes,
+    No,
+    NotTried,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +102,10 @@ pub struct Tester<'a> {
     kinds: Vec<Option<SiteKind>>,
     expect: Expect<'a>,
     crew: Crew<'a>,
+    notes: &'a Notes,
     deadline: Instant,
+    /// Until then consequences are made smaller.
+    end: Instant,
     realized: Vec<u32>,
     consequences: Vec<Consequence>,
     executions: u64,
@@ -103,7 +127,7 @@ impl<'a> Tester<'a> {
         kinds: Vec<Option<SiteKind>>,
         expect: Expect<'a>,
         notes: &'a Notes,
-        deadline: Instant,
+        (deadline, end): (Instant, Instant),
     ) -> Tester<'a> {
         let recipe = Recipe {
             slots: 1,
@@ -114,7 +138,20 @@ impl<'a> Tester<'a> {
         let crew = Crew::new(recipe, notes, &|| false);
         let realized = vec![0; suspects.len()];
         let (consequences, passing) = (Vec::new(), Vec::new());
-        Tester { suspects, kinds, expect, crew, deadline, realized, consequences, executions: 0, passing }
+        let executions = 0;
+        Tester {
+            suspects,
+            kinds,
+            expect,
+            crew,
+            notes,
+            deadline,
+            end,
+            realized,
+            consequences,
+            executions,
+            passing,
+        }
     }
 
     pub fn run(mut self) -> Result<Tested> {
@@ -222,43 +259,87 @@ impl<'a> Tester<'a> {
             }
             None => {
                 let failure = Failure { after: self.executions, ..failure };
-                self.consequences.push(Consequence { failure, check: seen.check, suspects, again: false });
+                self.consequences.push(Consequence {
+                    failure,
+                    check: seen.check,
+                    suspects,
+                    again: Again::NotTried,
+                });
             }
         }
     }
 
     /// Each consequence with as few preemptions as can be found in a little time, and once more, choice for choice.
     fn shrink(&mut self) -> Result<()> {
-        let limit = Duration::from_secs(4);
-        let mut small = std::mem::take(&mut self.consequences);
-        for c in &mut small {
-            let deadline = Instant::now() + limit;
-            let hangs = matches!(c.failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation);
-            let trace = if hangs {
-                c.failure.trace.clone()
-            } else {
-                let mut execute = |order: &Order| -> Trace {
-                    let lost = || Trace {
-                        outcome: Outcome::Lost,
-                        ..Trace { steps: vec![], wide: vec![], outcome: Outcome::Lost, divergence: None }
-                    };
-                    if Instant::now() >= deadline {
-                        return lost();
-                    }
-                    self.execute(order.clone()).ok().flatten().map_or_else(lost, |s| s.trace)
-                };
-                shrink::shrink(c.failure.trace.clone(), SHRINKING, &mut execute).trace
-            };
-            let seen = self.execute(Order::replay(trace.view().choices()))?;
-            if let Some(Seen { failure: Some(failure), check, .. }) = seen
-                && failure.what == c.failure.what
-            {
-                let after = c.failure.after;
-                (c.failure, c.check, c.again) = (Failure { after, ..failure }, check, true);
-            }
+        let found = std::mem::take(&mut self.consequences);
+        let mut left = found.len() as u32;
+        let mut kept = Vec::new();
+        for c in found {
+            let share = self.end.saturating_duration_since(Instant::now()) / left;
+            left -= 1;
+            kept.extend(self.settled(c, share.min(SETTLING))?);
         }
-        self.consequences = small;
+        self.consequences = kept;
         Ok(())
+    }
+
+    /// The consequence made smaller and made again; none, if the schedule has no part in it.
+    fn settled(&mut self, mut c: Consequence, limit: Duration) -> Result<Option<Consequence>> {
+        if limit.is_zero() || crate::explore::interrupted() {
+            return Ok(Some(c));
+        }
+        let trace = self.smaller(&c, Instant::now() + limit * 3 / 4);
+        let line = match &c.check {
+            Some(Check::Printed(line)) => Some(line.clone()),
+            _ => None,
+        };
+        // It puts right what the execution before may have left behind.
+        let before = line.as_ref().map(|l| self.default_shows(l)).transpose()?.unwrap_or(false);
+        let seen = self.execute(Order::replay(trace.view().choices()))?;
+        c.again = Again::No;
+        if let Some(Seen { failure: Some(failure), check, .. }) = seen
+            && failure.what == c.failure.what
+        {
+            let after = c.failure.after;
+            (c.failure, c.check, c.again) = (Failure { after, ..failure }, check, Again::Yes);
+        }
+        let Some(line) = line else { return Ok(Some(c)) };
+        if before || c.again == Again::No || self.default_shows(&line)? {
+            self.notes.say(&format!(
+                "{}, but not by the order of threads: the default order comes to it too, or the same order does not come to it again. An \
+                 execution may find what one before it has left, such as a file",
+                Check::Printed(line).sentence()
+            ));
+            return Ok(None);
+        }
+        Ok(Some(c))
+    }
+
+    /// The same consequence with fewer preemptions. Not of those whose executions take long each.
+    fn smaller(&mut self, c: &Consequence, deadline: Instant) -> Trace {
+        if matches!(c.failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation) {
+            return c.failure.trace.clone();
+        }
+        let mut execute = |order: &Order| -> Trace {
+            let lost =
+                || Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Lost, divergence: None };
+            if Instant::now() >= deadline {
+                return lost();
+            }
+            self.execute(order.clone()).ok().flatten().map_or_else(lost, |s| s.trace)
+        };
+        shrink::shrink(c.failure.trace.clone(), SHRINKING, &mut execute).trace
+    }
+
+    /// Whether the line makes its difference when nobody is preempted, which in the training runs it did not.
+    fn default_shows(&mut self, line: &Line) -> Result<bool> {
+        let mut shown = false;
+        self.crew.post(Order::free(0, Tail::NonPreemptive { next: Next::Lowest }));
+        while self.crew.in_flight() > 0 {
+            self.crew.turn(&mut |_, e| shown = e.watched.is_some_and(|w| Printed::of(w).shows(line)))?;
+        }
+        self.executions += 1;
+        Ok(shown)
     }
 
     fn verdict(&self, i: usize, exhausted: bool) -> Verdict {
@@ -278,7 +359,7 @@ impl<'a> Tester<'a> {
 }
 
 /// Whether a failure of this kind is what can be seen at such a site. What ends a program ends it before other sites are reached.
-fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
+pub fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
     match kind {
         Kind::ErrorMessage => matches!(site, Some(SiteKind::Error) | None),
         Kind::Output => matches!(site, Some(SiteKind::Output | SiteKind::Error) | None),

@@ -11,14 +11,16 @@ use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report, Stat};
 
 use super::analysed::{Analysed, FIRST_INVARIANT};
 use super::args::Args;
+use super::campaign::Phases;
 use super::check::Check;
-use super::tester::{Consequence, Tested, Verdict};
+use super::stacks::Stacks;
+use super::tester::{Again, Consequence, Tested, Verdict};
 use super::traced::Runs;
-use super::{Phases, words};
 use crate::explore::outcome::{program_name, write_new};
 use crate::explore::schedule::{self, Expected, Head, Schedule};
 use crate::explore::verdict::Failure;
 use crate::explore::words::pc_of;
+use crate::explore::worker::Recipe;
 use crate::explore::{build_id, told};
 use crate::places::Places;
 
@@ -26,12 +28,12 @@ pub fn report(
     args: &Args,
     runs: &Runs,
     analysed: &Analysed,
-    tested: Tested,
-    places: Places,
+    tested: &Tested,
+    (places, stacks): (Places, Stacks),
     clock: &Phases,
 ) -> Result<Report> {
-    let mut teller = Teller { args, runs, analysed, tested: &tested, places };
-    let mut report = Report::new("conseq", words(args));
+    let mut teller = Teller { args, runs, analysed, tested, places, stacks };
+    let mut report = Report::new("conseq", words(&runs.recipe));
     for (i, c) in tested.consequences.iter().enumerate() {
         report.findings.push(teller.confirmed(i, c)?);
     }
@@ -52,6 +54,15 @@ pub fn report(
     Ok(report)
 }
 
+/// The command. One that another command has started is named so that it is found from anywhere.
+pub fn words(recipe: &Recipe) -> Vec<String> {
+    let mut words: Vec<String> = recipe.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+    if recipe.folder.is_some() {
+        words[0] = recipe.program.path.display().to_string();
+    }
+    words
+}
+
 /// Of a program without threads.
 pub fn add_empty_stats(report: &mut Report, begun: Instant) {
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
@@ -66,6 +77,7 @@ struct Teller<'a> {
     analysed: &'a Analysed,
     tested: &'a Tested,
     places: Places,
+    stacks: Stacks,
 }
 
 impl<'a> Teller<'a> {
@@ -89,6 +101,9 @@ impl<'a> Teller<'a> {
     }
 
     fn confirmed(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
+        if c.is_by_delays() {
+            return Ok(self.delayed(c));
+        }
         let mut finding =
             told::finding(&c.failure, &self.tested.passing, &mut self.places, &self.runs.modules);
         finding.confidence = Confidence::Confirmed;
@@ -98,6 +113,9 @@ impl<'a> Teller<'a> {
         if let Some(s) = by_verdict.or(c.suspects.first().copied()).map(|i| &self.analysed.suspects[i]) {
             let (what, because) = (self.what(&c.failure, &finding), self.because(s));
             finding.message = format!("{what}: {because}");
+            if finding.accesses.is_empty() {
+                finding.accesses.extend(self.site(s));
+            }
             let own = finding.accesses.len();
             self.add_ends(&mut finding, s);
             self.deeds(&mut finding, s, own);
@@ -108,12 +126,29 @@ impl<'a> Teller<'a> {
             finding.confidence = Confidence::Suspected;
             finding.notes.push("it was made to happen, and the program ended well: what held in all training runs need not be meant to hold".into());
         }
-        if !c.again {
-            finding.notes.push(
+        finding.notes.extend(match c.again {
+            Again::Yes => None,
+            Again::No => Some(
                 "it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into(),
-            );
-        }
+            ),
+            Again::NotTried => Some("there was no time left to make it smaller, or to make it again".into()),
+        });
         Ok(finding)
+    }
+
+    /// What delays have brought about: nothing is known of it but how it ended and what was printed.
+    fn delayed(&mut self, c: &Consequence) -> Finding {
+        let s = &self.analysed.suspects[c.suspects[0]];
+        let message = format!("{}: {}", c.failure.facts.sentence, self.because(s));
+        let mut finding = Finding::new(c.failure.kind, Confidence::Confirmed, message);
+        self.add_ends(&mut finding, s);
+        if let Some(site) = self.site(s) {
+            finding.accesses.insert(0, site);
+        }
+        finding.notes.push(
+            "made to happen by delays in an ordinary run: there is no schedule to replay, and it need not happen again".into(),
+        );
+        finding
     }
 
     /// A suspect that could neither be made to happen nor be ruled out.
@@ -141,6 +176,10 @@ impl<'a> Teller<'a> {
         let message = format!("{what}: {}", self.because(s));
         let mut finding = Finding::new(kind, Confidence::Suspected, message);
         self.add_ends(&mut finding, s);
+        // What goes wrong comes first, as where it has happened.
+        if let Some(site) = self.site(s) {
+            finding.accesses.insert(0, site);
+        }
         if !self.args.no_test {
             finding.notes.push("no execution has shown it, and not all have been made".into());
         }
@@ -191,16 +230,41 @@ impl<'a> Teller<'a> {
             (Op::Write, true) => Op::AtomicWrite,
             (op, _) => op,
         };
-        let pc = pc_of(&self.runs.modules, point.site);
-        let stack = pc.map(|pc| self.places.stack(&self.runs.modules, &[pc])).unwrap_or_default();
-        let thread = if point.thread() == 0 { "T0 (main)".into() } else { format!("T{}", point.thread()) };
+        let pcs = self.pcs(point);
+        let stack = self.places.stack(&self.runs.modules, &pcs);
+        let thread = thread(point);
         Access { op, size: point.cell.size.into(), thread, locks: Vec::new(), lock: None, stack }
+    }
+
+    /// The access and where it is called from, as program counters.
+    fn pcs(&self, point: &Point) -> Vec<u64> {
+        let pc = pc_of(&self.runs.modules, point.site);
+        pc.map(|pc| self.stacks.at(point.thread() as u16, point.site, pc)).unwrap_or_default()
+    }
+
+    /// The site, which may never have been come by: it is called from where the read is called from that it depends on.
+    fn site(&mut self, s: &Suspect) -> Option<Access> {
+        let pc = s.site.and_then(|i| self.analysed.sites.pc(i))? + 1;
+        let mut pcs = vec![pc];
+        let read = self.pcs(&s.read);
+        let function = self.function(pc);
+        // In the read's own function, or in one that called it.
+        if let Some(same) = read.iter().position(|at| self.function(*at) == function) {
+            pcs.extend(&read[same + 1..]);
+        }
+        let stack = self.places.stack(&self.runs.modules, &pcs);
+        Some(Access { op: Op::Call, size: 0, thread: thread(&s.read), locks: Vec::new(), lock: None, stack })
+    }
+
+    /// The name of the function that has the code, whatever is inlined there.
+    fn function(&mut self, pc: u64) -> Option<String> {
+        self.places.frames(&self.runs.modules, pc).pop().and_then(|f| f.function)
     }
 
     /// What the two ends did in the traced run, for the table's captions.
     fn deeds(&self, finding: &mut Finding, s: &Suspect, own: usize) {
         let Some(table) = &mut finding.interleaving else { return };
-        table.deeds.resize(own, String::new());
+        table.deeds.resize(own, "is where it shows".into());
         let size = s.read.cell.size;
         table.deeds.push(format!("read {} in the traced run", value(s.read.cell.value, size)));
         match s.instead {
@@ -263,12 +327,14 @@ impl<'a> Teller<'a> {
     /// Writes the file to replay. Gives its name.
     fn write(&self, failure: &Failure, check: Option<&Check>) -> Result<String> {
         let recipe = &self.tested.recipe;
+        let folder = recipe.folder.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+        let environment = schedule::environment();
         let head = Head {
             format: schedule::FORMAT.into(),
             version: schedule::VERSION,
-            command: words(self.args),
-            folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
-            environment: schedule::environment(),
+            command: words(recipe),
+            folder: folder.to_string_lossy().into_owned(),
+            environment: environment.into_iter().chain(recipe.environment.iter().cloned()).collect(),
             build_id: build_id(&recipe.program.path),
             flags: recipe.flags,
             max_steps: recipe.max_steps,
@@ -315,6 +381,10 @@ impl<'a> Teller<'a> {
         add("trace_bytes", Stat::from(self.runs.runs.iter().map(|r| r.bytes).sum::<u64>()));
         add("accesses", Stat::from(self.runs.runs.iter().map(|r| r.accesses).sum::<u64>()));
     }
+}
+
+fn thread(point: &Point) -> String {
+    if point.thread() == 0 { "T0 (main)".into() } else { format!("T{}", point.thread()) }
 }
 
 /// An execution that goes on for ever hangs, whatever its threads do meanwhile.

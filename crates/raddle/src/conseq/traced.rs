@@ -4,6 +4,8 @@
 //! order of their creation, in the opposite order, going round, and in random orders. None of them preempts a thread, so they
 //! are what a lightly loaded machine would do, and correct as a rule; one that is not is a finding in itself.
 
+use std::time::Instant;
+
 use anyhow::Result;
 use raddle_conseq::event::Event;
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
@@ -31,6 +33,8 @@ pub struct Run {
     pub accesses: u64,
     /// The trace does not go to the end: there was no room, or the process died.
     pub cut_short: bool,
+    /// It was ended from outside, after too many steps or too long a silence.
+    pub endless: bool,
 }
 
 pub struct Runs {
@@ -54,9 +58,9 @@ fn tails(n: u32) -> impl Iterator<Item = Tail> {
     plain.into_iter().chain(random).take(n as usize)
 }
 
-/// Makes `n` traced runs; `sites`: the reads to record, all of them if there are none.
-pub fn make(recipe: &Recipe, n: u32, rust: bool, sites: &[u64], notes: &Notes) -> Result<Runs> {
-    let traced = |mode| Traced { mode, sites: sites.to_vec(), room: ROOM };
+/// Makes `n` traced runs, or as many as can be begun before the deadline; one in any case.
+pub fn make(recipe: &Recipe, n: u32, rust: bool, deadline: Instant, notes: &Notes) -> Result<Runs> {
+    let traced = |mode| Traced { mode, sites: Vec::new(), room: ROOM };
     let watched = |recipe: &Recipe, mode| Recipe {
         slots: 1,
         flags: recipe.flags | flag::FLUSH,
@@ -67,13 +71,18 @@ pub fn make(recipe: &Recipe, n: u32, rust: bool, sites: &[u64], notes: &Notes) -
     // What only one thread touches is learned first, and left out of the traces.
     let mut crew = Crew::new(watched(recipe, mode::LEARN), notes, &never);
     let tails: Vec<Tail> = tails(n).collect();
+    let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
     for (i, tail) in tails.iter().enumerate() {
-        let last = i + 1 == tails.len();
+        let (last, late) = (i + 1 == tails.len(), Instant::now() >= half);
         each(&mut crew, *tail, &mut |e| {
-            if let (true, Some(watched)) = (last, e.watched) {
-                watched.set_mode(mode::SHARED);
+            if let (true, Some(watched)) = (last || late, e.watched) {
+                // An order that was not learned from may share what the others do not.
+                watched.set_mode(if last { mode::SHARED } else { mode::ALL });
             }
         })?;
+        if late {
+            break;
+        }
     }
     if crew.recipe().flags & flag::FORK != 0 {
         // Each execution is a process of its own, and what one has learned is lost with it.
@@ -84,6 +93,9 @@ pub fn make(recipe: &Recipe, n: u32, rust: bool, sites: &[u64], notes: &Notes) -
     let mut usual = Usual { rust, ..Usual::default() };
     let mut runs = Vec::new();
     for tail in &tails {
+        if !runs.is_empty() && Instant::now() >= deadline {
+            break;
+        }
         each(&mut crew, *tail, &mut |e| {
             if runs.is_empty() && e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT {
                 usual.status = e.slot.detail as i32 & 0xff;
@@ -124,7 +136,12 @@ fn run(e: &Execution<'_>, usual: &Usual) -> Run {
         (bytes, accesses) = watched.size();
     }
     let failure = Failure::of(e, verdict);
-    Run { events, printed, trace: e.trace(verdict.outcome), failure, bytes, accesses, cut_short }
+    let endless = match e.ending {
+        Ending::Finished => e.slot.outcome == outcome::STEP_LIMIT,
+        Ending::Hung => true,
+        Ending::Died(_) => false,
+    };
+    Run { events, printed, trace: e.trace(verdict.outcome), failure, bytes, accesses, cut_short, endless }
 }
 
 impl Run {

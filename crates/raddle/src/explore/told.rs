@@ -86,7 +86,10 @@ impl Teller<'_> {
             let thread = ThreadId(leak.thread as u16);
             finding.accesses.push(self.access(words, thread, Deed::Allocate, stack));
             deeds.push("allocated what is lost".into());
-        } else if matches!(self.failure.kind, Kind::NonDeterminism) {
+        } else if matches!(
+            self.failure.kind,
+            Kind::NonDeterminism | Kind::Output | Kind::ErrorMessage | Kind::Invariant
+        ) {
             // It is nobody's deed: the execution ran to its end.
         } else if matches!(self.failure.kind, Kind::Deadlock | Kind::Livelock) {
             self.everybody(words, finding, &mut deeds);

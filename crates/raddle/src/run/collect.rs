@@ -1,6 +1,8 @@
 //! Reads the logs that the processes of a session have left.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,6 +17,8 @@ use crate::places::Mapped;
 pub struct Process {
     pub pid: u32,
     pub executable: String,
+    /// What it was started with, where that was asked for.
+    pub command: Option<Command>,
     pub instrumented: bool,
     pub fatal: Option<u64>,
     pub flushes: u64,
@@ -34,6 +38,14 @@ pub struct Process {
     pub expected_seen: Vec<u64>,
     /// Creations and joins, in order: (true, parent, child) or (false, joiner, thread).
     pub fork_joins: Vec<(bool, u64, u64)>,
+}
+
+/// What a process was started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    pub words: Vec<OsString>,
+    pub environment: Vec<OsString>,
+    pub folder: PathBuf,
 }
 
 /// Return addresses, and how many modules were mapped when they were logged.
@@ -126,14 +138,29 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Strings with a zero behind each.
+fn strings(bytes: &[u8]) -> Vec<OsString> {
+    let whole = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+    if bytes.is_empty() {
+        return Vec::new();
+    }
+    whole.split(|b| *b == 0).map(|s| OsString::from_vec(s.to_vec())).collect()
+}
+
 impl Process {
     fn add(&mut self, record: Decoded) {
-        use std::os::unix::ffi::OsStringExt;
         let modules = self.modules.len();
         match record {
             Decoded::Process { executable } => self.executable = text(executable),
+            Decoded::Command { words, environment, folder } => {
+                self.command = Some(Command {
+                    words: strings(&words),
+                    environment: strings(&environment),
+                    folder: OsString::from_vec(folder).into(),
+                });
+            }
             Decoded::Module { low, high, offset, path } => {
-                let path = PathBuf::from(std::ffi::OsString::from_vec(path));
+                let path = PathBuf::from(OsString::from_vec(path));
                 self.modules.push(Mapped { low, high, offset, path });
             }
             Decoded::Stack { id, pcs } => drop(self.stacks.insert(id, Stack { pcs, modules })),
@@ -174,5 +201,19 @@ impl Process {
     /// What was mapped when `modules` of the mappings were known.
     pub fn modules(&self, modules: usize) -> &[Mapped] {
         &self.modules[..modules.min(self.modules.len())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_end_in_zeros_and_may_be_empty() {
+        let of =
+            |bytes: &[u8]| strings(bytes).into_iter().map(|s| s.into_string().unwrap()).collect::<Vec<_>>();
+        assert_eq!(of(b"./a\0\0-v\0"), ["./a", "", "-v"]);
+        assert_eq!(of(b"\0"), [""]);
+        assert!(of(b"").is_empty());
     }
 }

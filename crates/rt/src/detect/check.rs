@@ -11,6 +11,7 @@ use super::trace::Shape;
 use super::{flush, held, report, settings};
 use crate::explore;
 use crate::layout::*;
+use crate::trace::delays;
 
 type Slots = __m128i;
 
@@ -376,5 +377,5 @@ pub fn is_ignored<const WRITE: bool>(t: &Thread, address: usize, len: usize, pc:
     }
     t.gate & gate::OPEN == 0
         || t.gate & ignore != 0
-        || (t.gate & gate::IGNORE_SOME != 0 && crate::hub::plan::is_ignored(pc))
+        || (t.gate & gate::IGNORE_SOME != 0 && (delays::is_on() || crate::hub::plan::is_ignored(pc)))
 }

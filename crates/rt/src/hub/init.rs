@@ -10,6 +10,7 @@ use crate::detect::{self, Settings};
 use crate::interpose;
 use crate::layout::{RESERVED, is_watchable};
 use crate::sys;
+use crate::trace::delays;
 use raddle_wire::config::{Config, Mode, flag};
 use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
@@ -151,6 +152,9 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
         sys::die(b"");
     }
     let mode = Mode::from_number(config.mode).unwrap_or(Mode::HappensBefore);
+    if mode == Mode::Explore && config.flags & flag::COMMANDS != 0 {
+        return log_command();
+    }
     if mode == Mode::Explore {
         modules::refresh();
         if let Some(header) = session::explore_file() {
@@ -172,6 +176,9 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     fences::look();
     if has(flag::HAS_PLANS) {
         plan::ask(bias());
+    }
+    if has(flag::DELAYS) {
+        session::delays_file().into_iter().for_each(delays::turn_on);
     }
     interpose::thread::prepare();
     let t = current();
@@ -222,6 +229,39 @@ fn log_process() {
     log::write(&Record::Process { executable: &path[..n.max(0) as usize] });
 }
 
+/// What this process was started with, as the kernel laid it out.
+fn log_command() {
+    // SAFETY: as in `environment`.
+    let (words, environment) = unsafe {
+        let count = *__libc_stack_end.cast::<usize>();
+        let words = __libc_stack_end.cast::<*const c_char>().add(1);
+        (strings(words), strings(words.add(count + 1)))
+    };
+    let mut folder = [0u8; 4096];
+    let n = sys::syscall(libc::SYS_getcwd, [folder.as_mut_ptr() as usize, folder.len(), 0, 0, 0, 0]);
+    // The length has the zero at the end.
+    let folder = &folder[..(n - 1).max(0) as usize];
+    log::write(&Record::Command { words, environment, folder });
+}
+
+/// The strings of a list that ends in a null: they lie one behind the other.
+///
+/// # Safety
+/// The list is one that the kernel has made, and nobody has written to its strings.
+unsafe fn strings(list: *const *const c_char) -> &'static [u8] {
+    // SAFETY: by the contract.
+    unsafe {
+        let mut n = 0;
+        while !(*list.add(n)).is_null() {
+            n += 1;
+        }
+        let Some(last) = n.checked_sub(1) else { return &[] };
+        let (first, last) = (*list, *list.add(last));
+        let end = last.add(core::ffi::CStr::from_ptr(last).to_bytes_with_nul().len());
+        core::slice::from_raw_parts(first.cast(), end.offset_from_unsigned(first))
+    }
+}
+
 /// In the child of a fork: a log of its own, which begins by saying who is there.
 pub fn new_log(t: &mut Thread) {
     if !log::open(session::dir()) {
@@ -253,9 +293,9 @@ pub fn module_calls_in(pc: usize) {
     }
 }
 
-/// Functions may be ignored by name; then each slow access looks.
+/// Functions may be ignored by name, or accesses delayed; then each slow access looks.
 pub fn gate_of(t: &mut Thread) {
-    if plan::ignores_some() {
+    if plan::ignores_some() || delays::is_on() {
         t.gate |= gate::IGNORE_SOME;
     }
 }

@@ -5,7 +5,7 @@ use core::ffi::c_char;
 use crate::sys;
 use raddle_wire::config::{Config, MAGIC};
 use raddle_wire::explore::Header;
-use raddle_wire::trace;
+use raddle_wire::{delays, trace};
 
 /// A path put together without an allocator; too long a one is cut, and does not exist.
 pub struct Path {
@@ -170,6 +170,20 @@ pub fn trace_file() -> Option<*mut trace::Header> {
     let known = unsafe {
         len >= size_of::<trace::Header>()
             && (*header).magic == trace::MAGIC
+            && (*header).version == raddle_wire::VERSION
+            && len >= (*header).bytes()
+    };
+    known.then_some(header)
+}
+
+/// Maps the file that says where to delay.
+pub fn delays_file() -> Option<*mut delays::Header> {
+    let (at, len) = map_to_write(delays::FILE)?;
+    let header = at as *mut delays::Header;
+    // SAFETY: as above.
+    let known = unsafe {
+        len >= size_of::<delays::Header>()
+            && (*header).magic == delays::MAGIC
             && (*header).version == raddle_wire::VERSION
             && len >= (*header).bytes()
     };

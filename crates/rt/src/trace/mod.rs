@@ -18,6 +18,7 @@
 //!
 //! A block of more than [`LARGEST`] bytes that is copied or filled at once counts with its first bytes only.
 
+pub mod delays;
 mod shared;
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
@@ -262,17 +263,16 @@ fn value(address: usize, size: usize) -> u64 {
 /// The running thread is about to access `size` (1, 2, 4 or 8) bytes.
 #[inline]
 pub fn access(write: bool, address: usize, size: usize, pc: usize) {
-    if let Some(t) = trace() {
-        t.settle();
-        if address >= LOWEST && is_watchable(address) {
-            t.one(write, address, size, pc);
-        }
+    let Some(t) = trace() else { return delays::access(pc) };
+    t.settle();
+    if address >= LOWEST && is_watchable(address) {
+        t.one(write, address, size, pc);
     }
 }
 
 /// The running thread is about to access many bytes.
 pub fn range(write: bool, address: usize, len: usize, pc: usize) {
-    let Some(t) = trace() else { return };
+    let Some(t) = trace() else { return delays::access(pc) };
     t.settle();
     if address < LOWEST || !is_watchable(address) {
         return;

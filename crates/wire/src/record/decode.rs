@@ -6,6 +6,7 @@ use super::{AccessKind, HeldLock, Place, REGISTERS, kind};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decoded {
     Process { executable: Vec<u8> },
+    Command { words: Vec<u8>, environment: Vec<u8>, folder: Vec<u8> },
     Module { low: u64, high: u64, offset: u64, path: Vec<u8> },
     Stack { id: u64, pcs: Vec<u64> },
     Thread { thread: u64, parent: u64, stack: u64 },
@@ -115,6 +116,7 @@ impl Words<'_> {
 fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
     Some(match kind {
         kind::PROCESS => Decoded::Process { executable: w.bytes()? },
+        kind::COMMAND => Decoded::Command { words: w.bytes()?, environment: w.bytes()?, folder: w.bytes()? },
         kind::MODULE => {
             Decoded::Module { low: w.word()?, high: w.word()?, offset: w.word()?, path: w.bytes()? }
         }
@@ -201,6 +203,13 @@ mod tests {
                 },
             ]
         );
+    }
+
+    #[test]
+    fn a_command_comes_back_whole() {
+        let bytes = log(&[Record::Command { words: b"./a\0-v\0", environment: b"", folder: b"/home/x" }]);
+        let (words, folder) = (b"./a\0-v\0".to_vec(), b"/home/x".to_vec());
+        assert_eq!(decode_all(&bytes), [Decoded::Command { words, environment: Vec::new(), folder }]);
     }
 
     #[test]

@@ -1,0 +1,181 @@
+//! One program: traced, analysed, tested, told.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_conseq::{Options, SiteKind};
+use raddle_finding::Report;
+use thiserror::Error;
+
+use super::args::{Args, Means};
+use super::delays::Delayed;
+use super::printed::{self, Stream};
+use super::rust_locks::RustLocks;
+use super::sites::Sites;
+use super::stacks::Stacks;
+use super::tester::{Expect, Tester};
+use super::traced::{self, Run, Runs};
+use super::{analysed, told};
+use crate::explore::crew::{CrewError, Notes};
+use crate::explore::is_rust;
+use crate::explore::outcome::program_name;
+use crate::explore::worker::Recipe;
+use crate::places::Places;
+
+/// Why nothing can be said of a program. Each is one sentence with its remedy.
+#[derive(Debug, Error)]
+pub enum CampaignError {
+    #[error(
+        "`{0}` came to its end in none of {1} traced run(s), each cut off after {2} steps or a long silence: there is no correct run to \
+         start from. A server that only a signal ends needs a test that ends it; a long program needs more than --max-steps {2}"
+    )]
+    Endless(String, usize, u32),
+}
+
+/// When each part has to be done. What is found is told within the time as well: shrinking it, and looking its lines up.
+#[derive(Clone, Copy)]
+pub struct Budget {
+    begun: Instant,
+    seconds: f64,
+}
+
+impl Budget {
+    pub fn new(seconds: f64) -> Budget {
+        Budget { begun: Instant::now(), seconds }
+    }
+
+    fn at(&self, part: f64) -> Instant {
+        self.begun + Duration::from_secs_f64(self.seconds * part)
+    }
+
+    /// No further traced run is begun, if there is one.
+    fn traced(&self) -> Instant {
+        self.at(0.4)
+    }
+
+    /// No further suspect is tested.
+    fn tested(&self) -> Instant {
+        self.at(0.8)
+    }
+
+    /// No consequence is made smaller or made again.
+    fn shrunk(&self) -> Instant {
+        self.at(0.93)
+    }
+
+    /// Nothing is executed any more.
+    fn told(&self) -> Instant {
+        self.at(0.97)
+    }
+}
+
+/// Where the time goes, in seconds.
+pub struct Phases {
+    pub begun: Instant,
+    last: Instant,
+    pub traced: f64,
+    pub static_half: f64,
+    pub analysed: f64,
+    pub tested: f64,
+}
+
+impl Phases {
+    fn new(begun: Instant) -> Phases {
+        Phases { begun, last: begun, traced: 0.0, static_half: 0.0, analysed: 0.0, tested: 0.0 }
+    }
+
+    /// The seconds since the last time.
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        now.duration_since(std::mem::replace(&mut self.last, now)).as_secs_f64()
+    }
+}
+
+/// All that can be said of what `recipe` starts.
+pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
+    let rust = is_rust(&recipe.program.path);
+    let mut clock = Phases::new(budget.begun);
+    let mut runs = match traced::make(recipe, args.runs, rust, budget.traced(), notes) {
+        Err(error) if is_alone(&error) => {
+            notes.say(&format!("{error:#}"));
+            let mut report = Report::new("conseq", told::words(recipe));
+            told::add_empty_stats(&mut report, budget.begun);
+            return Ok(report);
+        }
+        made => made?,
+    };
+    if runs.runs.iter().all(|r| r.endless) {
+        let name = recipe.program.path.display().to_string();
+        return Err(CampaignError::Endless(name, runs.runs.len(), recipe.max_steps).into());
+    }
+    if rust {
+        let locks = RustLocks::of(&runs.recipe.program.path, &runs.modules);
+        runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));
+    }
+    clock.traced = clock.lap();
+    let mut places = Places::new();
+    let sites = Sites::of(&runs.modules, options);
+    clock.static_half = clock.lap();
+    let analysed = analysed::analyse(&runs, sites, args, &mut places);
+    clock.analysed = clock.lap();
+    say_limits(&runs, &analysed.sites, notes);
+    let mut printed = printed::Usual::default();
+    // The random orders among them may well print something wrong.
+    let plain = runs.runs.iter().take(traced::PLAIN);
+    plain.filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
+    let recipe = Recipe { points: analysed.points.clone(), ..runs.recipe.clone() };
+    let suspects = if args.no_test { &[][..] } else { &analysed.suspects };
+    let streams = [(SiteKind::Error, Stream::Err), (SiteKind::Output, Stream::Out)];
+    let expect = Expect {
+        usual: runs.usual,
+        printed: &printed,
+        streams: streams.into_iter().filter(|(kind, _)| args.sites.contains(kind)).map(|(_, s)| s).collect(),
+        guards: &analysed.guards,
+    };
+    let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
+    let deadlines = (budget.tested(), budget.shrunk());
+    let tested = match args.tester {
+        Means::Schedule => Tester::new(&recipe, suspects, kinds, expect, notes, deadlines).run()?,
+        Means::Delays => {
+            Delayed::new(&recipe, &runs.modules, suspects, kinds, expect, notes, deadlines.0).run()?
+        }
+    };
+    let anything = !analysed.suspects.is_empty() || !analysed.violations.is_empty();
+    let stacks = if anything { Stacks::of(&recipe, budget.told(), notes) } else { Stacks::default() };
+    clock.tested = clock.lap();
+    told::report(args, &runs, &analysed, &tested, (places, stacks), &clock)
+}
+
+fn is_alone(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(CrewError::NoThreads(..)))
+}
+
+/// What limits all that follows.
+fn say_limits(runs: &Runs, sites: &Sites, notes: &Notes) {
+    let name = program_name(&runs.recipe);
+    if runs.runs.iter().any(|r| r.cut_short) {
+        notes.say(&format!(
+            "a trace of `{name}` was cut short, because the program died or there was no room: what it has is analysed"
+        ));
+    }
+    if !runs.runs.iter().any(Run::is_correct) {
+        notes.say(&format!("no traced run ended well (`{name}`): there is nothing to work back from"));
+    } else if !runs.runs.iter().any(|r| sites.is_reached(&r.events)) {
+        notes.say(&format!(
+            "the traced runs of `{name}` come by none of the reads that matter to an error site: try another input, or --max-distance"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_has_its_share_and_some_is_left_for_telling() {
+        let budget = Budget::new(60.0);
+        let end = budget.begun + Duration::from_secs(60);
+        assert!(budget.traced() < budget.tested() && budget.tested() < budget.shrunk());
+        assert!(budget.shrunk() < budget.told() && budget.told() < end);
+    }
+}

@@ -1,0 +1,238 @@
+//! A command that starts instrumented programs, such as `ctest`, `make check` or a script: one campaign.
+//!
+//! The command runs once, as it would without raddle, while each instrumented process of it says what it was started with. Each of
+//! these programs is then looked at by itself, in its own folder, with its own variables, for its share of the time. What the
+//! static half finds is kept by build id, so a program that is started with several inputs is analysed once. All of them are one report.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use raddle_binary::{Kind, inspect};
+use raddle_conseq::Options;
+use raddle_finding::{Finding, Report, Stat};
+use raddle_wire::config::{Config, Mode, flag};
+
+use super::args::Args;
+use super::campaign::{self, Budget};
+use super::{not_instrumented, told};
+use crate::explore::crew::{Notes, in_words};
+use crate::explore::worker::{Recipe, apart, end};
+use crate::run::collect::{self, Process};
+use crate::run::launch;
+use crate::run::target::{self, TargetError};
+
+/// The part of the time that the command itself may take.
+const COMMAND: f64 = 0.4;
+
+/// A program that the command started.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Started {
+    path: PathBuf,
+    words: Vec<OsString>,
+    folder: PathBuf,
+    /// What is not as in raddle's own environment.
+    environment: Vec<(String, String)>,
+}
+
+/// Runs the command, and looks at each program that it started.
+pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Result<Report> {
+    let begun = Instant::now();
+    let recipes = started(recipe, args.seconds * COMMAND, notes)?;
+    if recipes.is_empty() {
+        let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
+        return Err(match script {
+            true => TargetError::NothingInstrumented(recipe.program.path.display().to_string()).into(),
+            false => not_instrumented(&recipe.program.path, options),
+        });
+    }
+    let mut all = Report::new("conseq", told::words(recipe));
+    let mut last = None;
+    let (mut done, n) = (0u64, recipes.len());
+    for (i, one) in recipes.iter().enumerate() {
+        let left = args.seconds - begun.elapsed().as_secs_f64();
+        if crate::explore::interrupted() || left <= 0.0 {
+            notes.say(&format!("{i} of {n} programs were looked at: give it more time with --seconds"));
+            break;
+        }
+        match campaign::run(args, options, one, Budget::new(left / (n - i) as f64), notes) {
+            Ok(report) => {
+                add(&mut all, report, &told::words(one).join(" "));
+                done += 1;
+            }
+            // One that can not be looked at is no reason to leave the others out.
+            Err(error) => {
+                notes.say(&format!("{error:#}"));
+                last = Some(error);
+            }
+        }
+    }
+    if let (0, Some(error)) = (done, last) {
+        return Err(error.context("none of the programs that were started could be looked at"));
+    }
+    all.stats.insert("programs".into(), Stat::from(n as u64));
+    all.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
+    Ok(all)
+}
+
+/// Runs the command for at most so many seconds. Gives a recipe for each instrumented program that it started, in the order in which they
+/// were.
+fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Recipe>> {
+    let folder = session()?;
+    let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, folder.path());
+    // Standard output is the report's.
+    let stderr = std::io::stderr().as_fd().try_clone_to_owned().context("cannot pass on standard error")?;
+    command.stdin(Stdio::null()).stdout(File::from(stderr));
+    apart(&mut command);
+    let mut child =
+        command.spawn().with_context(|| format!("cannot start {}", recipe.program.path.display()))?;
+    let limit = Instant::now() + Duration::from_secs_f64(seconds);
+    let ended = loop {
+        match child.try_wait().context("cannot wait for the command")? {
+            Some(status) => break Some(status),
+            None if Instant::now() >= limit || crate::explore::interrupted() => {
+                end(&mut child);
+                break None;
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    say_how_it_ended(recipe, ended, seconds, notes);
+    let mut processes = collect::read(folder.path())?;
+    processes.sort_by_key(|p| p.pid);
+    let own: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    let mut seen = Vec::new();
+    for one in processes.iter().filter_map(|p| Started::of(p, &own)) {
+        if !seen.contains(&one) {
+            seen.push(one);
+        }
+    }
+    Ok(seen.into_iter().filter_map(|one| one.recipe(recipe, notes)).collect())
+}
+
+fn session() -> Result<tempfile::TempDir> {
+    let folder = tempfile::Builder::new()
+        .prefix("raddle-")
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .tempdir()
+        .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
+    let mut page = Config::new(Mode::Explore, 0, flag::COMMANDS).as_bytes().to_vec();
+    page.resize(4096, 0);
+    std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;
+    Ok(folder)
+}
+
+fn say_how_it_ended(recipe: &Recipe, ended: Option<ExitStatus>, seconds: f64, notes: &Notes) {
+    let name = recipe.program.path.display();
+    match ended {
+        Some(status) if status.success() => {}
+        Some(status) => notes.say(&format!(
+            "`{name}` ended with {} when it was run as it is: what fails without raddle's doing is no correct run to start from",
+            in_words(status)
+        )),
+        None => notes.say(&format!(
+            "`{name}` did not end in {seconds:.0} s, and was ended: what it had started by then is looked at; --seconds gives it more"
+        )),
+    }
+}
+
+impl Started {
+    fn of(process: &Process, own: &BTreeMap<OsString, OsString>) -> Option<Started> {
+        let command = process.command.as_ref().filter(|c| !c.words.is_empty())?;
+        let differs = |(name, value): &(String, String)| {
+            let raddles = ["RADDLE_SESSION", "LD_PRELOAD", "LD_LIBRARY_PATH", "PWD", "OLDPWD", "SHLVL", "_"];
+            !raddles.contains(&name.as_str())
+                && own.get(OsStr::new(name)).is_none_or(|v| v != OsStr::new(value))
+        };
+        let pairs = command.environment.iter().filter_map(|pair| {
+            let (name, value) = pair.to_str()?.split_once('=')?;
+            Some((name.to_owned(), value.to_owned()))
+        });
+        Some(Started {
+            path: PathBuf::from(&process.executable),
+            words: command.words.clone(),
+            folder: command.folder.clone(),
+            environment: pairs.filter(differs).collect(),
+        })
+    }
+
+    /// None: it is gone, or another raddle's.
+    fn recipe(self, like: &Recipe, notes: &Notes) -> Option<Recipe> {
+        let program = match target::find(&[self.path.clone().into_os_string()]) {
+            Ok(program) => program,
+            Err(error) => {
+                notes.say(&error.to_string());
+                return None;
+            }
+        };
+        let folder = Some(self.folder).filter(|f| Path::is_dir(f));
+        let (words, environment) = (self.words, self.environment);
+        program.has_runtime.then(|| Recipe { program, words, folder, environment, ..like.clone() })
+    }
+}
+
+/// Adds one program's report to those before it.
+fn add(all: &mut Report, mut report: Report, command: &str) {
+    let tell = |f: &mut Finding| f.notes.insert(0, format!("in `{command}`"));
+    report.findings.iter_mut().for_each(tell);
+    all.findings.append(&mut report.findings);
+    for (key, new) in report.stats {
+        match (all.stats.get_mut(&key), new) {
+            (Some(Stat::Int(old)), Stat::Int(new)) => *old += new,
+            (Some(Stat::Float(old)), Stat::Float(new)) => *old += new,
+            (Some(Stat::Bool(old)), Stat::Bool(new)) => *old &= new,
+            (Some(_), _) => {}
+            (None, new) => drop(all.stats.insert(key, new)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::collect::Command;
+    use raddle_finding::Confidence;
+
+    #[test]
+    fn of_the_environment_what_differs_is_kept() {
+        let command = Command {
+            words: vec!["./t".into(), "-v".into()],
+            environment: ["HOME=/h", "CASE=7", "RADDLE_SESSION=/s", "PWD=/elsewhere", "odd"]
+                .map(OsString::from)
+                .into(),
+            folder: "/w".into(),
+        };
+        let process = Process { executable: "/w/t".into(), command: Some(command), ..Process::default() };
+        let own = BTreeMap::from([(OsString::from("HOME"), OsString::from("/h"))]);
+        let started = Started::of(&process, &own).unwrap();
+        assert_eq!(started.environment, [("CASE".to_owned(), "7".to_owned())]);
+        assert_eq!((started.path, started.folder), ("/w/t".into(), "/w".into()));
+        assert_eq!(Started::of(&Process::default(), &own), None);
+    }
+
+    #[test]
+    fn reports_are_put_together() {
+        let one = |suspects: u64, exhausted| {
+            let mut report = Report::new("conseq", vec!["a".into()]);
+            report.findings.push(Finding::new(
+                raddle_finding::Kind::Assertion,
+                Confidence::Confirmed,
+                "x".into(),
+            ));
+            report.stats.insert("suspects".into(), Stat::from(suspects));
+            report.stats.insert("exhausted".into(), Stat::Bool(exhausted));
+            report
+        };
+        let mut all = Report::new("conseq", vec!["ctest".into()]);
+        add(&mut all, one(2, true), "./a 1");
+        add(&mut all, one(3, false), "./a 2");
+        assert_eq!(all.stats["suspects"], Stat::from(5u64));
+        assert_eq!(all.stats["exhausted"], Stat::Bool(false));
+        assert_eq!(all.findings[1].notes, ["in `./a 2`"]);
+    }
+}

@@ -1,0 +1,155 @@
+//! The second tester of `raddle conseq`: delays, for runs that nobody schedules (section 8 of the paper).
+//!
+//! Before the write a thread waits for the read to arrive in another, before the read for the write; when both are there, the write
+//! comes first and the read right after it, while other writes to the same memory wait. If one thread makes both, the write does not
+//! wait. Each wait has an end, and there are not many of them: a run that can not be brought to it goes on as it would.
+//!
+//! A probe comes before its access. So the read waits a little longer after the write's probe, for the store itself: that is a
+//! delay as well, and no promise.
+
+use core::sync::atomic::{AtomicPtr, Ordering::*};
+
+use raddle_wire::delays::Header;
+
+use crate::sys;
+
+static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Waits in one run, at most.
+const MOST: u32 = 32;
+/// Milliseconds in which a store that was about to be made is made.
+const STORE: i64 = 2;
+
+/// From now on accesses are delayed as the file says.
+pub fn turn_on(header: *mut Header) {
+    HEADER.store(header, Release);
+}
+
+/// No access is looked at for races, and each comes by here.
+#[inline(always)]
+pub fn is_on() -> bool {
+    !HEADER.load(Relaxed).is_null()
+}
+
+/// The running thread is about to make the access at `pc`.
+#[inline(always)]
+pub fn access(pc: usize) {
+    // SAFETY: null, or the mapped file, for good.
+    if let Some(header) = unsafe { HEADER.load(Relaxed).as_ref() } {
+        at(header, pc as u64);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn at(h: &'static Header, pc: u64) {
+    if pc == h.read {
+        read(h);
+    } else if pc == h.write {
+        write(h);
+    } else if others(h).contains(&pc) {
+        other(h);
+    }
+}
+
+fn others(h: &'static Header) -> &'static [u64] {
+    // SAFETY: the table lies behind the header, and the file is as long as both.
+    unsafe { core::slice::from_raw_parts((&raw const *h).add(1).cast(), h.others as usize) }
+}
+
+fn read(h: &Header) {
+    if h.happened.load(Acquire) != 0 {
+        return;
+    }
+    if h.write == 0 {
+        h.happened.store(1, Release);
+        return;
+    }
+    h.readers.fetch_add(1, AcqRel);
+    let came = wait(h, || h.written.load(Acquire) != 0);
+    h.readers.fetch_sub(1, AcqRel);
+    if came {
+        sys::sleep_ms(STORE);
+        h.happened.store(1, Release);
+    }
+}
+
+fn write(h: &Header) {
+    if h.happened.load(Acquire) != 0 {
+        return;
+    }
+    if h.same_thread != 0 || wait(h, || h.readers.load(Acquire) != 0) {
+        h.written.store(sys::thread_id(), Release);
+    }
+}
+
+/// Another write to the same memory: not between the two, and not before a read that is to come first.
+fn other(h: &Header) {
+    let writer = h.written.load(Acquire);
+    // A thread that has made the write and is on its way to the read must not wait for itself.
+    let own = h.same_thread != 0 && writer == sys::thread_id();
+    let between = (h.write == 0 || writer != 0) && !own;
+    if between && h.happened.load(Acquire) == 0 && wait(h, || h.happened.load(Acquire) != 0) {
+        sys::sleep_ms(STORE);
+    }
+}
+
+/// Whether it came about before the end of the wait.
+fn wait(h: &Header, until: impl Fn() -> bool) -> bool {
+    if until() {
+        return true;
+    }
+    if h.delays.fetch_add(1, Relaxed) >= MOST {
+        return false;
+    }
+    for _ in 0..h.limit {
+        sys::sleep_ms(1);
+        if until() {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_one_thread_the_write_does_not_wait_and_the_read_has_happened() {
+        let h = Header::new(5, (10, 20), true, 0);
+        write(&h);
+        read(&h);
+        assert_eq!((h.happened.load(Relaxed), h.delays.load(Relaxed)), (1, 0));
+    }
+
+    #[test]
+    fn a_read_alone_goes_on_after_its_time() {
+        let h = Header::new(2, (10, 20), false, 0);
+        read(&h);
+        assert_eq!((h.happened.load(Relaxed), h.readers.load(Relaxed), h.delays.load(Relaxed)), (0, 0, 1));
+    }
+
+    #[test]
+    fn writer_and_reader_meet() {
+        let h = Header::new(10_000, (10, 20), false, 0);
+        std::thread::scope(|s| {
+            s.spawn(|| read(&h));
+            s.spawn(|| write(&h));
+        });
+        assert!(h.written.load(Relaxed) != 0 && h.happened.load(Relaxed) == 1);
+    }
+
+    #[test]
+    fn other_writes_wait_for_a_read_that_is_to_come_first() {
+        let h = Header::new(10_000, (10, 0), false, 0);
+        std::thread::scope(|s| {
+            s.spawn(|| other(&h));
+            s.spawn(|| read(&h));
+        });
+        assert_eq!(h.happened.load(Relaxed), 1);
+        let early = Header::new(1, (10, 20), false, 0);
+        other(&early);
+        assert_eq!(early.delays.load(Relaxed), 0, "before the write nobody is in its way");
+    }
+}
