@@ -132,6 +132,13 @@ impl Tsvd {
     /// A thread has ended, whatever it was doing: its traps must not outlive it.
     pub fn thread_gone(&self, thread: u32, host: &mut impl Host) {
         self.traps.clear_thread(thread, host);
+        self.threads.died(thread);
+    }
+
+    /// The caller will tell of every thread before it runs ([`Tsvd::on_fork`]) and when it has ended
+    /// ([`Tsvd::thread_gone`]): a thread that is alone then is not delayed (deviation 8 of the crate).
+    pub fn watch_threads(&self) {
+        self.threads.watch();
     }
 
     /// A thread is about to be created; `child` has not run yet. Without this all works, but what a thread does before it
@@ -293,8 +300,8 @@ impl Tsvd {
         if probability == 0 || !thread.draw(|rng| rng.chance(probability)) {
             return None;
         }
-        let alone = self.params.has(technique::PARALLEL) || !self.traps.any();
-        alone.then_some(self.params.delay)
+        let may = self.params.has(technique::PARALLEL) || !self.traps.any();
+        (may && !self.threads.is_one()).then_some(self.params.delay)
     }
 
     #[inline]
