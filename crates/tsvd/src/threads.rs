@@ -27,6 +27,8 @@ pub(crate) struct Thread {
     /// Points of all threads that have had this record.
     pub points: AtomicU64,
     pub concurrent: AtomicU64,
+    /// When a delay of its was last counted as not allowed; zero: never. Behind all that every point needs.
+    pub refused: AtomicU64,
 }
 
 #[repr(C)]
@@ -92,6 +94,7 @@ impl Thread {
         self.parent.store(0, Relaxed);
         self.last.store(0, Relaxed);
         self.delayed.store(0, Relaxed);
+        self.refused.store(0, Relaxed);
         self.rng.store(mix(seed ^ u64::from(thread) << 32), Relaxed);
     }
 

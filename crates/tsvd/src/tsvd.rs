@@ -43,7 +43,7 @@ pub struct Stats {
     pub delays: u64,
     /// Nanoseconds of delay.
     pub delayed: u64,
-    /// Delays that the caps did not allow.
+    /// Delays that the caps did not allow, of a thread at most one in the time of a delay.
     pub refused: u64,
     /// Edges of happens-before for which `tsvd-hb` had no room.
     pub edges_lost: u64,
@@ -126,7 +126,7 @@ impl Tsvd {
     pub fn refuse(&self, delay: &Delay) {
         let thread = self.threads.get(delay.point.thread, self.params.seed);
         self.budget.refund(thread, delay.nanos);
-        self.budget.refused.fetch_add(1, Relaxed);
+        self.budget.refuse(thread, delay.start, delay.nanos);
     }
 
     /// A thread has ended, whatever it was doing: its traps must not outlive it.
@@ -323,7 +323,11 @@ impl Tsvd {
 
     #[cold]
     fn delay(&self, now: u64, point: &Point, thread: &Thread, nanos: u64) -> Option<Delay> {
-        self.budget.pay(&self.params, thread, nanos).then_some(Delay { point: *point, start: now, nanos })
+        self.budget.pay(&self.params, thread, now, nanos).then_some(Delay {
+            point: *point,
+            start: now,
+            nanos,
+        })
     }
 }
 

@@ -58,19 +58,22 @@ pub fn programs(record: &Record, series: &str, runs: u32) -> usize {
     rows(record, series).filter(|row| row.tells(record.pairs(&row.program), runs)).count()
 }
 
-/// The programs that all these series have been run on, so often at least.
-pub fn common(record: &Record, series: &[String], runs: u32) -> Record {
-    record.only(|program| {
-        series.iter().all(|series| {
-            record.row(program, Some(series)).is_some_and(|row| row.runs.len() >= runs as usize)
-        })
-    })
+/// Whether it is known what so many runs of the series find, of all programs that it has been run on.
+pub fn is_known(record: &Record, series: &str, runs: u32) -> bool {
+    let all = rows(record, series).count();
+    all > 0 && programs(record, series, runs) == all
+}
+
+/// The programs that all these series have been run on.
+pub fn common(record: &Record, series: &[String]) -> Record {
+    record.only(|program| series.iter().all(|series| record.row(program, Some(series)).is_some()))
 }
 
 /// The programs that tell what so many runs of a series cost: all, or the sample where only some were run on. Those that
 /// are run on because something was not found yet are like each other, and not like the suite.
 pub fn timed(record: &Record, series: &str, runs: u32) -> Record {
-    let common = common(record, &[series.to_owned()], runs);
+    let so_often = |row: &Row| row.runs.len() >= runs as usize;
+    let common = record.only(|program| record.row(program, Some(series)).is_some_and(so_often));
     match runs <= WHOLE || common.subjects.len() == record.subjects.len() {
         true => common,
         false => common.only(|program| record.samples(program)),
@@ -228,8 +231,10 @@ mod tests {
         add(&mut record, "a_bad.cc", Some("tsvd-hb"), &[1.0, 1.0], &[]);
         let both = ["tsvd".to_owned(), "tsvd-hb".to_owned()];
         let names = |record: Record| record.subjects.into_iter().map(|s| s.program).collect::<Vec<_>>();
-        assert_eq!(names(common(&record, &both, 2)), ["a_bad.cc"]);
-        assert!(names(common(&record, &both, 3)).is_empty());
+        assert_eq!(names(common(&record, &both)), ["a_bad.cc"]);
+        assert!(names(common(&record, &["window 1".to_owned()])).is_empty());
+        assert_eq!([2, 3].map(|runs| is_known(&record, "tsvd", runs)), [true, false]);
+        assert!(!is_known(&record, "window 1", 1));
         assert_eq!(names(timed(&record, "tsvd", 2)), ["a_bad.cc", "b_bad.c"]);
         for program in ["a_bad.cc", "b_bad.c"] {
             add(&mut record, program, Some("window 1"), &[1.0; 10], &[]);

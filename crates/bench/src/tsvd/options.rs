@@ -1,12 +1,13 @@
 //! The command line of `raddle-bench tsvd`.
 
 use std::ffi::OsString;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::plan::{self, Stage};
 use super::record::WHOLE;
-use super::series::{self, PARAMETERS, Series};
+use super::series::{self, PARAMETERS};
 use crate::error::Error;
 use crate::explore::options::{Output, each};
 use crate::options::{list, number, shown};
@@ -93,22 +94,25 @@ fn stages(parts: &[String], runs: u32) -> Vec<Stage> {
         stages.extend(plan::whole(series::policies(runs.min(WHOLE))));
     }
     if wanted("ablation") {
-        stages.extend(plan::whole(series::ablation(WHOLE)));
+        stages.extend(plan::whole(series::ablation(1)));
+        stages.extend(plan::more(series::ablation(WHOLE), false));
     }
     if wanted("policies") && runs > WHOLE {
         stages.extend(plan::more(series::policies(runs), true));
     }
-    let (near, far): (Vec<_>, Vec<_>) =
-        series::sensitivity(WHOLE).into_iter().enumerate().partition(|(at, _)| *at < 2 * PARAMETERS.len());
-    let values = |some: Vec<(usize, Series)>| plan::sampled(some.into_iter().map(|(_, s)| s).collect());
+    let near = 2 * PARAMETERS.len();
+    let values = |range: Range<usize>| {
+        let some = |runs| series::sensitivity(runs)[range.clone()].to_vec();
+        [plan::sampled(some(1)), plan::more(some(WHOLE), false)].concat()
+    };
     if wanted("sensitivity") {
-        stages.extend(values(near));
+        stages.extend(values(0..near));
     }
     if wanted("runs") {
         stages.extend(plan::more(series::policies(MOST), false));
     }
     if wanted("sensitivity") {
-        stages.extend(values(far));
+        stages.extend(values(near..series::sensitivity(1).len()));
     }
     if wanted("tries") {
         stages.extend(plan::whole(series::tries(12, WHOLE)));

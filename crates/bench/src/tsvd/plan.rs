@@ -2,12 +2,13 @@
 //!
 //! The whole of section 5 as the paper has it is most of a day's work of this suite. What is made is chosen so that no
 //! answer depends on what is left out:
-//! 1. Two runs of each policy and of each technique less are made of every program.
-//! 2. Runs three to ten, and eleven to fifty, are made of those programs of which a planted pair has not been found yet:
+//! 1. Two runs of each policy are made of every program.
+//! 2. Further runs, up to ten and up to fifty, are made of those programs of which a planted pair has not been found yet:
 //!    in the others no run can find more. They go on from the trap file of the run before.
-//! 3. What ten runs cost is told by a sample of one program in three, which is run ten times whatever it found. That is for
+//! 3. What ten runs cost is told by a sample of one program in four, which is run ten times whatever it found. That is for
 //!    the policies that learn; one that draws lots has no memory, and its first two runs tell what any two cost.
-//! 4. Parameters are tried on the sample alone.
+//! 4. Without one technique, every program is run once, which tells the price, and again where a pair is missing.
+//! 5. So it is with the parameters, on the sample.
 //!
 //! A stage that will not end in the time that is left is left out whole, so that what there is can be compared; a later
 //! call with the same record makes it.
@@ -37,17 +38,17 @@ pub struct Stage {
     pub which: Which,
 }
 
-/// Two runs of all programs.
+/// All programs.
 pub fn whole(series: Vec<Series>) -> Vec<Stage> {
     stages(series, |_| Which::All)
 }
 
-/// Parameters.
+/// The sample.
 pub fn sampled(series: Vec<Series>) -> Vec<Stage> {
     stages(series, |_| Which::Sample)
 }
 
-/// More runs of the policies, up to `runs`; their price too if `cost`.
+/// More runs where a pair is missing; those of the sample too, for their price, if `cost`.
 pub fn more(series: Vec<Series>, cost: bool) -> Vec<Stage> {
     stages(series, |name| match cost && is_shared(name) {
         true => Which::UnsettledAndSample,

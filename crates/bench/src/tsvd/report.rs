@@ -103,7 +103,7 @@ fn decimal(value: Option<f64>) -> String {
 const NOTES: &str = "
 - A program whose planted pairs are all found after two runs or more is not run again in that series, since nothing more can be found in it; a right program
   has two runs. So *found* is of all programs, and false reports are looked for in the runs that were made.
-- *timed*: the programs that delays and overhead are of; where not all had so many runs, one in three by the order of names, run so often whatever was
+- *timed*: the programs that delays and overhead are of; where not all had so many runs, one in four by the order of names, run so often whatever was
   found. Delays are those of one run of one program, on average. Overhead is time by the clock, the first runs together.
 - The delay bound is the time of all delays of a run over half the processor time that the programs take natively: what delays can add at most on an
   idle machine, whatever this one did meanwhile.
@@ -133,7 +133,7 @@ fn policies(record: &Record) -> String {
             let programs = figures::programs(record, policy, runs);
             let timed = figures::timed(record, policy, runs);
             // Where the bench was cut short, what is known of more runs is known of those that are settled alone.
-            if programs == 0 || programs < figures::programs(record, policy, 1) {
+            if !figures::is_known(record, policy, runs) {
                 continue;
             }
             table.row([
@@ -200,9 +200,9 @@ fn goals(record: &Record) -> String {
     "\n### What is to be reached\n\n".to_owned() + &table.render()
 }
 
-/// A line of Table 3 or of Figure 9.
+/// A line of Table 3 or of Figure 9. The second run is made where something is to be found, so the price is that of the first.
 fn two_runs(record: &Record, table: &mut Table, name: &str, series: &str) {
-    if figures::programs(record, series, 2) == 0 {
+    if !figures::is_known(record, series, 2) {
         return;
     }
     table.row([
@@ -210,23 +210,23 @@ fn two_runs(record: &Record, table: &mut Table, name: &str, series: &str) {
         figures::programs(record, series, 2).to_string(),
         share(figures::found(record, series, 2, any)),
         figures::found(record, series, 1, any).found.to_string(),
-        decimal(figures::delays(record, series, 2)),
-        percent(figures::overhead(record, series, 2)),
+        decimal(figures::delays(record, series, 1)),
+        percent(figures::overhead(record, series, 1)),
     ]);
 }
 
-/// Delays are those of one run of one program, on average.
-const TWO_RUNS: [&str; 6] = ["", "programs", "found", "in run 1", "delays", "overhead"];
+/// Delays are those of one program, on average.
+const TWO_RUNS: [&str; 6] = ["", "programs", "found", "in run 1", "delays, run 1", "overhead, run 1"];
 
 fn ablation(record: &Record) -> String {
-    let measured = |name: &String| figures::programs(record, name, 2) > 0;
+    let measured = |name: &String| figures::is_known(record, name, 2);
     let techniques = TECHNIQUES.map(|(technique, title)| (format!("without {technique}"), title));
     let mut names: Vec<String> = techniques.iter().map(|(name, _)| name.clone()).filter(measured).collect();
     if names.is_empty() {
         return "\n### One technique less (Table 3)\n\nNot measured.\n".to_owned();
     }
     names.push("tsvd".to_owned());
-    let record = &figures::common(record, &names, 2);
+    let record = &figures::common(record, &names);
     let mut table = Table::new(TWO_RUNS);
     two_runs(record, &mut table, "TSVD", "tsvd");
     for (name, title) in &techniques {
@@ -239,11 +239,11 @@ fn ablation(record: &Record) -> String {
 
 /// The values of a parameter that were measured, and the programs they all were measured on.
 fn measured(record: &Record, parameter: &Parameter) -> Option<(Vec<&'static str>, Record)> {
-    let known = |value: &&&str| figures::programs(record, &parameter.series(value), 2) > 0;
+    let known = |value: &&&str| figures::is_known(record, &parameter.series(value), 2);
     let values: Vec<&str> = parameter.values.iter().filter(known).copied().collect();
     let names: Vec<String> = values.iter().map(|value| parameter.series(value)).collect();
     let others = values.iter().any(|value| *value != parameter.default);
-    others.then(|| (values, figures::common(record, &names, 2)))
+    others.then(|| (values, figures::common(record, &names)))
 }
 
 fn sensitivity(record: &Record) -> String {
@@ -268,7 +268,7 @@ fn sensitivity(record: &Record) -> String {
     match text == heading {
         true => text + "\nNot measured.\n",
         false => {
-            text + "\nOne program in three, by the order of their names. The default is the policy `tsvd`.\n"
+            text + "\nOne program in four, by the order of their names. The default is the policy `tsvd`.\n"
         }
     }
 }
@@ -378,12 +378,12 @@ pub fn plots(record: &Record, folder: &Path) -> Result<(), Error> {
                 .collect(),
         };
         let found = |series: &str| figures::found(&record, series, 2, any).found as f64;
-        let cost = |series: &str| figures::overhead(&record, series, 2).unwrap_or(0.0) * 100.0;
+        let cost = |series: &str| figures::overhead(&record, series, 1).unwrap_or(0.0) * 100.0;
         let chart = Chart {
             title: format!("Figure 9({}): {}", parameter.panel, parameter.title),
             x: parameter.title.to_owned(),
             left: "pairs found in two runs".to_owned(),
-            right: "overhead, %".to_owned(),
+            right: "overhead of run 1, %".to_owned(),
             ticks: Some(values.iter().map(|value| (*value).to_owned()).collect()),
             lines: vec![line("found", Axis::Left, &found), line("overhead", Axis::Right, &cost)],
         };
@@ -395,8 +395,7 @@ pub fn plots(record: &Record, folder: &Path) -> Result<(), Error> {
 /// Figure 8.
 fn runs_chart(record: &Record) -> Chart {
     let line = |policy: &&str| {
-        let all = figures::programs(record, policy, 1);
-        let known = |runs: &u32| figures::programs(record, policy, *runs) == all;
+        let known = |runs: &u32| figures::is_known(record, policy, *runs);
         let most =
             record.series.iter().find(|series| series.name == **policy).map_or(0, |series| series.runs);
         // Where the bench was cut short, the line ends.

@@ -49,3 +49,15 @@ fn sleep_that_was_cut_short_is_given_back() {
     world.wake(31, &delay);
     assert_eq!(world.tsvd.stats().delayed, 30 * MS);
 }
+
+#[test]
+fn what_one_thread_asks_for_in_the_time_of_a_delay_is_refused_once() {
+    let mut world = World::with(|params| params.run_cap = 0);
+    world.seed(1, 2);
+    for ms in 1..=250 {
+        assert!(world.call(ms, write(1, 1, OBJECT)).is_none());
+    }
+    assert_eq!(world.tsvd.stats().refused, 3, "at 1, 101 and 201 ms");
+    world.call(250, write(2, 1, OBJECT));
+    assert_eq!(world.tsvd.stats().refused, 4, "another thread could have been held as well");
+}
