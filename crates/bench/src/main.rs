@@ -79,13 +79,24 @@ fn explore_effect(options: &EffectOptions) -> Result<ExitCode, Error> {
 }
 
 fn tsvd(options: &TsvdOptions) -> Result<ExitCode, Error> {
-    let (output, work) = (&options.output, Folder::new(options.output.work.as_deref())?);
-    let launcher = env::current_exe().map_err(Error::Launch)?;
-    let record = tsvd_bench::run(options, raddle(output)?, launcher, &work.path)?;
+    let output = &options.output;
+    let record = match &options.from {
+        Some(file) => tsvd_bench::kept(file)?,
+        None => {
+            let work = Folder::new(output.work.as_deref())?;
+            let launcher = env::current_exe().map_err(Error::Launch)?;
+            tsvd_bench::run(options, raddle(output)?, launcher, &work.path)?
+        }
+    };
     if let Some(folder) = &options.plots {
         tsvd_report::plots(&record, folder)?;
     }
-    publish(&record, &tsvd_report::markdown(&record), output.json.as_deref(), output.markdown.as_deref())?;
+    let tables = tsvd_report::markdown(&record);
+    publish(&record, &tables, output.json.as_deref(), None)?;
+    if let Some(path) = &output.markdown {
+        let document = fs::read_to_string(path).unwrap_or_default();
+        fs::write(path, tsvd_report::put_into(&document, &tables)).map_err(Error::file("write", path))?;
+    }
     let false_reports = record.rows.iter().any(|row| !row.false_reports.is_empty());
     let sound = record.failures.is_empty() && !false_reports;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })

@@ -51,15 +51,17 @@ OPTIONS of explore-speed and explore-effect: --raddle, --quick, --json, --markdo
     --schedules N      the most of one search [10000]
     --seeds N          for the strategies that draw lots [3]
     --default yes|no   whether the default is tried with 60 seconds and two jobs [yes]
-OPTIONS of tsvd: --raddle, --quick, --json (gone on with if it exists), --markdown and --work as above, and
+OPTIONS of tsvd: --raddle, --quick, --json (gone on with if it exists), --markdown (only the part between its marks is
+replaced if it has them) and --work as above, and
     --suite FOLDER     the programs [corpus/tsvd]
     --only A,B         programs with A or B in their names
-    --parts A,B        of policies, ablation, sensitivity, tries [the first three]
+    --parts A,B        of policies, ablation, sensitivity, runs (to 50), tries [the first four]
     --policies A,B     only these of tsvd, tsvd-hb, dynamic-random, static-random
     --runs N           of each policy [10]; other series have two
     --reps N           native runs of each program [2]
     --jobs N           programs at a time [1]
-    --budget SECONDS   start nothing later than this
+    --time-limit SECONDS   leave out what will not end by then; the same command later makes it
+    --from FILE        run nothing: the tables and plots of this record
     --plots FOLDER     draw the figures there
 OPTIONS of conseq: --raddle, --quick, --json, --markdown and --work as above, and
     --suite FOLDER     the programs [corpus/conseq]

@@ -1,5 +1,6 @@
 //! The bench of `raddle tsvd` as its users run it, with a stand-in for raddle: what is tested is the bench.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -45,13 +46,16 @@ while [ "$1" != -- ]; do
     case $1 in
     -o) report=$2;;
     --runs) runs=$2;;
+    --trap-file) traps=$2;;
     esac
     shift
 done
 shift
-i=0; while [ $i -lt $runs ]; do "$@" || exit; i=$((i+1)); done
+i=0; by_run=
+while [ $i -lt $runs ]; do "$@" || exit; i=$((i+1)); by_run=$by_run${{by_run:+,}}1; done
+echo trap >>"$traps"; cat "$traps" >'{folder}/traps'
 findings=; case "$*" in *x_bad*) findings='{one}'; [ $runs -lt 2 ] || findings="$findings,"'{two}';; esac
-printf '{{"stats":{{"calls":10,"delays":%s}},"findings":[%s]}}' $runs "$findings"'{findings}' >"$report"
+printf '{{"stats":{{"calls":10,"delays_by_run":"%s"}},"findings":[%s]}}' $by_run "$findings"'{findings}' >"$report"
 [ -z "$findings" ] || exit 66
 "#,
         folder = folder.display(),
@@ -89,7 +93,7 @@ fn what_is_found_is_held_against_what_was_planted() {
     let record = record(&folder);
     let row = record.row("x_bad.c", Some("tsvd")).expect("it was run");
     assert_eq!(row.found, [Found { pair: 1, run: 1 }, Found { pair: 2, run: 2 }]);
-    assert_eq!((row.runs.len(), row.calls, figures::delays(&record, "tsvd", 2)), (2, 10, 4));
+    assert_eq!((row.runs.len(), row.calls, figures::delays(&record, "tsvd", 2)), (2, 10, Some(1.0)));
     assert_eq!(record.row("y_ok.c", None).expect("natively too").runs.len(), 2);
     let tables = fs::read_to_string(folder.join("tables.md")).unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), tables);
@@ -112,6 +116,57 @@ fn a_record_is_gone_on_with() {
             .success()
     );
     assert_eq!(asked(), 4, "the other policy was not");
+}
+
+#[test]
+fn later_runs_go_on_with_the_traps_and_only_where_there_is_something_to_find() {
+    let folder = setting("more", "");
+    let arguments = |runs| ["--parts", "policies", "--policies", "tsvd", "--runs", runs];
+    assert!(bench(&folder, &arguments("1")).status.success());
+    assert!(bench(&folder, &arguments("10")).status.success());
+    let record = record(&folder);
+    let row = record.row("x_bad.c", Some("tsvd")).unwrap();
+    // One, one more, and then eight, of which the second finds it.
+    assert_eq!(row.found, [Found { pair: 1, run: 1 }, Found { pair: 2, run: 4 }]);
+    assert_eq!((row.runs.len(), row.traps.as_deref()), (10, Some("trap\ntrap\ntrap\n")));
+    assert_eq!(record.row("y_ok.c", Some("tsvd")).unwrap().runs.len(), 2, "nothing to find there");
+    let asked = fs::read_to_string(folder.join("log")).unwrap();
+    let seeds = asked.lines().filter(|line| line.contains("x_bad")).map(|line| line.contains("--seed"));
+    assert_eq!(seeds.collect::<Vec<_>>(), [false, true, true]);
+}
+
+#[test]
+fn what_will_not_end_in_time_is_left_out_whole() {
+    let folder = setting("short", "");
+    // Times are short here, so that a guess of an hour needs a record that says so.
+    assert!(bench(&folder, &["--quick", "--policies", "tsvd"]).status.success());
+    let mut record = record(&folder);
+    record.rows.iter_mut().filter(|row| row.series.is_none()).for_each(|row| row.runs[0].seconds = 3600.0);
+    record.write(&folder.join("record.json")).unwrap();
+    let output = bench(&folder, &["--quick", "--policies", "tsvd,tsvd-hb", "--time-limit", "60"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.contains("no time left for tsvd-hb, 1 runs: 2 programs"),
+        "{said}"
+    );
+}
+
+#[test]
+fn tables_are_made_from_a_record_alone_and_take_their_place_in_a_document() {
+    let folder = setting("from", "");
+    assert!(bench(&folder, &["--quick", "--policies", "tsvd"]).status.success());
+    let [json, text] = ["record.json", "document.md"].map(|name| folder.join(name));
+    let marks = ["<!-- raddle-bench tsvd: from here -->", "<!-- raddle-bench tsvd: to here -->"];
+    fs::write(&text, format!("# Words\n{}\nold\n{}\nMore words.\n", marks[0], marks[1])).unwrap();
+    let line = [OsStr::new("tsvd"), "--from".as_ref(), json.as_ref(), "--markdown".as_ref(), text.as_ref()];
+    let output = Command::new(BENCH).args(line).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let document = fs::read_to_string(&text).unwrap();
+    assert!(document.starts_with("# Words\n") && document.ends_with("\nMore words.\n"));
+    assert!(document.contains("### Policies") && !document.contains("old\n"), "{document}");
+    fs::remove_file(&json).unwrap();
+    let output = Command::new(BENCH).args(line).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "no record");
 }
 
 #[test]

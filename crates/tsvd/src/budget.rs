@@ -14,13 +14,13 @@ use crate::threads::Thread;
 pub(crate) struct Budget {
     test: AtomicU64,
     run: AtomicU64,
-    /// Delays that were not made for want of it, more or less: it is not counted one at a time.
+    /// Delays that were not made for want of it: see [`Budget::refuse`].
     pub refused: AtomicU64,
 }
 
 impl Budget {
     /// Pays for a delay; false if one of the three purses is too small.
-    pub(crate) fn pay(&self, params: &Params, thread: &Thread, nanos: u64) -> bool {
+    pub(crate) fn pay(&self, params: &Params, thread: &Thread, now: u64, nanos: u64) -> bool {
         let purses = [
             (&thread.delayed, params.thread_cap),
             (&self.test, params.test_cap),
@@ -28,17 +28,27 @@ impl Budget {
         ];
         // A hot site asks again and again when a purse is empty: look before anything is written that others read.
         if purses.iter().any(|(purse, cap)| purse.load(Relaxed).saturating_add(nanos) > *cap) {
-            self.refused.store(self.refused.load(Relaxed) + 1, Relaxed);
+            self.refuse(thread, now, nanos);
             return false;
         }
         for (paid, (purse, cap)) in purses.iter().enumerate() {
             if !take(purse, *cap, nanos) {
                 purses[..paid].iter().for_each(|(purse, _)| give(purse, nanos));
-                self.refused.fetch_add(1, Relaxed);
+                self.refuse(thread, now, nanos);
                 return false;
             }
         }
         true
+    }
+
+    /// Counts a delay that is not made, as far as it could have been: a thread that is held asks for nothing meanwhile, so
+    /// what it asks for in the time of one delay is one. A hot site asks a million times a second.
+    pub(crate) fn refuse(&self, thread: &Thread, now: u64, nanos: u64) {
+        let last = thread.refused.load(Relaxed);
+        if last == 0 || now.saturating_sub(last) >= nanos {
+            thread.refused.store(now, Relaxed);
+            self.refused.fetch_add(1, Relaxed);
+        }
     }
 
     pub(crate) fn refund(&self, thread: &Thread, nanos: u64) {

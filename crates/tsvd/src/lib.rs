@@ -33,6 +33,9 @@
 //!    looks at no synchronisation at all, and so takes every table that is filled before its users start for dangerous:
 //!    the first points of a new thread look like a concurrent phase, and the filling never comes again, so that nothing
 //!    but ten failed delays would end it. Creating threads is rare and seen by the runtime for nothing.
+//! 8. The policies of 3.4 and 3.5 do not delay the only thread there is ([`Tsvd::watch_threads`]): nobody can come. The
+//!    buffer of 3.4.3 still holds the points of threads that were joined just before, and a pair of an earlier run is
+//!    dangerous before the first thread is created.
 //!
 //! # Example
 //! Two threads use a map: a near miss, a delay, a catch.

@@ -27,16 +27,27 @@ pub(crate) struct Thread {
     /// Points of all threads that have had this record.
     pub points: AtomicU64,
     pub concurrent: AtomicU64,
+    /// When a delay of its was last counted as not allowed; zero: never. Behind all that every point needs.
+    pub refused: AtomicU64,
 }
 
 #[repr(C)]
-pub(crate) struct Threads([Thread; THREADS]);
+pub(crate) struct Threads {
+    /// Not zero: the caller tells of every thread that is created and of every one that ends.
+    told: AtomicU32,
+    /// Created threads that have not ended, as far as told.
+    created: AtomicU32,
+    /// Threads that made points and whose creation was not told: the main thread, and those made behind the caller's back.
+    strangers: AtomicU32,
+    records: [Thread; THREADS],
+}
 
 impl Threads {
     #[inline]
     pub(crate) fn get(&self, thread: u32, seed: u64) -> &Thread {
-        let record = &self.0[thread as usize % THREADS];
+        let record = &self.records[thread as usize % THREADS];
         if record.owner.load(Relaxed) != thread.wrapping_add(1) {
+            self.strangers.fetch_add(1, Relaxed);
             record.take(thread, seed);
         }
         record
@@ -44,14 +55,34 @@ impl Threads {
 
     /// A thread is about to be created: it takes its record before it runs.
     pub(crate) fn born(&self, parent: u32, child: u32, now: u64, seed: u64) {
-        let record = &self.0[child as usize % THREADS];
+        let record = &self.records[child as usize % THREADS];
         record.take(child, seed);
         record.parent.store(parent.wrapping_add(1), Relaxed);
         record.born.store(now, Relaxed);
+        self.created.fetch_add(1, Relaxed);
+    }
+
+    /// A thread has ended. If its record is another's by now its end is not counted, and nobody is ever alone again.
+    pub(crate) fn died(&self, thread: u32) {
+        let record = &self.records[thread as usize % THREADS];
+        let is_its_own = record.owner.load(Relaxed) == thread.wrapping_add(1);
+        if is_its_own && record.parent.swap(0, Relaxed) != 0 {
+            self.created.fetch_sub(1, Relaxed);
+        }
+    }
+
+    pub(crate) fn watch(&self) {
+        self.told.store(1, Relaxed);
+    }
+
+    /// Whether there is but one thread, so that nobody could spring a trap of its.
+    pub(crate) fn is_one(&self) -> bool {
+        let one = self.created.load(Relaxed) == 0 && self.strangers.load(Relaxed) <= 1;
+        one && self.told.load(Relaxed) != 0
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Thread> {
-        self.0.iter()
+        self.records.iter()
     }
 }
 
@@ -63,6 +94,7 @@ impl Thread {
         self.parent.store(0, Relaxed);
         self.last.store(0, Relaxed);
         self.delayed.store(0, Relaxed);
+        self.refused.store(0, Relaxed);
         self.rng.store(mix(seed ^ u64::from(thread) << 32), Relaxed);
     }
 

@@ -43,7 +43,7 @@ pub struct Stats {
     pub delays: u64,
     /// Nanoseconds of delay.
     pub delayed: u64,
-    /// Delays that the caps did not allow.
+    /// Delays that the caps did not allow, of a thread at most one in the time of a delay.
     pub refused: u64,
     /// Edges of happens-before for which `tsvd-hb` had no room.
     pub edges_lost: u64,
@@ -126,12 +126,19 @@ impl Tsvd {
     pub fn refuse(&self, delay: &Delay) {
         let thread = self.threads.get(delay.point.thread, self.params.seed);
         self.budget.refund(thread, delay.nanos);
-        self.budget.refused.fetch_add(1, Relaxed);
+        self.budget.refuse(thread, delay.start, delay.nanos);
     }
 
     /// A thread has ended, whatever it was doing: its traps must not outlive it.
     pub fn thread_gone(&self, thread: u32, host: &mut impl Host) {
         self.traps.clear_thread(thread, host);
+        self.threads.died(thread);
+    }
+
+    /// The caller will tell of every thread before it runs ([`Tsvd::on_fork`]) and when it has ended
+    /// ([`Tsvd::thread_gone`]): a thread that is alone then is not delayed (deviation 8 of the crate).
+    pub fn watch_threads(&self) {
+        self.threads.watch();
     }
 
     /// A thread is about to be created; `child` has not run yet. Without this all works, but what a thread does before it
@@ -293,8 +300,8 @@ impl Tsvd {
         if probability == 0 || !thread.draw(|rng| rng.chance(probability)) {
             return None;
         }
-        let alone = self.params.has(technique::PARALLEL) || !self.traps.any();
-        alone.then_some(self.params.delay)
+        let may = self.params.has(technique::PARALLEL) || !self.traps.any();
+        (may && !self.threads.is_one()).then_some(self.params.delay)
     }
 
     #[inline]
@@ -316,7 +323,11 @@ impl Tsvd {
 
     #[cold]
     fn delay(&self, now: u64, point: &Point, thread: &Thread, nanos: u64) -> Option<Delay> {
-        self.budget.pay(&self.params, thread, nanos).then_some(Delay { point: *point, start: now, nanos })
+        self.budget.pay(&self.params, thread, now, nanos).then_some(Delay {
+            point: *point,
+            start: now,
+            nanos,
+        })
     }
 }
 

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::options::TsvdOptions;
+use super::plan::{Stage, Which};
 use super::program::{Op, Program, Side};
-use super::record::{Failure, Found, Record, Row, Run, SCHEMA, Subject};
+use super::record::{Failure, Found, Planted, Record, Row, Run, SCHEMA, Subject};
 use super::series::Series;
 use crate::error::Error;
 use crate::explore::subject::Language;
@@ -24,6 +25,9 @@ use crate::runner::progress;
 
 /// One run may last so long; a target that needs more is broken.
 const LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs in one command; between two it is looked whether there is anything left to find.
+const AT_A_TIME: u32 = 10;
 
 /// Runs what the options ask for and is not in the record yet, until all is done or the budget is spent.
 pub fn run(
@@ -48,37 +52,78 @@ pub fn run(
         },
     };
     // What was measured in parts is worth what the worst of them is.
-    record.machine.load = record.machine.load.max(Machine::look([]).load);
+    let before = if record.rows.is_empty() { 0.0 } else { record.machine.load };
+    record.machine.load = before.max(busy(Duration::from_secs(1)).unwrap_or(record.machine.load));
     record.jobs = record.jobs.max(options.jobs);
     record.command = options.command.clone();
     record.subjects = Program::all(&options.suite, &[])?.iter().map(Subject::new).collect();
-    for series in &options.series {
+    for Stage { series, .. } in &options.stages {
+        let known = record.series.iter().find(|known| known.name == series.name);
+        let runs = known.map_or(0, |known| known.runs).max(series.runs);
         record.series.retain(|known| known.name != series.name);
-        record.series.push(series.clone());
+        record.series.push(Series { runs, ..series.clone() });
     }
     let bench = Bench { raddle, launcher, folder: folder.to_owned(), jobs: options.jobs };
     bench.build_all(&programs)?;
-    let work = work(&programs, options, &record);
-    bench.run_all(work, options, record)
+    bench.run_all(&programs, options, record)
 }
 
-/// One program in one series (or natively).
+/// What an earlier bench left.
+pub fn kept(file: &Path) -> Result<Record, Error> {
+    let what = || "there is nothing in it".to_owned();
+    Record::read(file)?.ok_or_else(|| Error::BadResults { path: file.to_owned(), what: what() })
+}
+
+/// How many processors are busy now. The load average would still tell of the compilation before, or of the bench that is
+/// gone on with.
+fn busy(within: Duration) -> Option<f64> {
+    let look = || {
+        let text = fs::read_to_string("/proc/stat").ok()?;
+        let processors = text.lines().filter(|line| line.starts_with("cpu")).count() - 1;
+        let (all, idle) = ticks(text.lines().next()?)?;
+        Some((all as f64, idle as f64, processors as f64))
+    };
+    let before = look()?;
+    thread::sleep(within);
+    let after = look()?;
+    let idle = (after.1 - before.1) / (after.0 - before.0).max(1.0);
+    Some((1.0 - idle).max(0.0) * after.2)
+}
+
+/// All ticks of the first line of `/proc/stat`, and the idle ones: `cpu user nice system idle iowait …`.
+fn ticks(line: &str) -> Option<(u64, u64)> {
+    let figures = line.strip_prefix("cpu ")?.split_whitespace().map(str::parse);
+    let figures: Vec<u64> = figures.collect::<Result<_, _>>().ok()?;
+    Some((figures.iter().take(8).sum(), figures.get(3)? + figures.get(4)?))
+}
+
+/// One program in one stage (or natively).
 struct Item<'a> {
     program: &'a Program,
-    series: Option<&'a Series>,
+    stage: Option<&'a Stage>,
+    /// What earlier runs of the series left.
+    row: Row,
+    pairs: Vec<Planted>,
+    /// It goes on to the last run even when all its pairs are found.
+    to_the_end: bool,
 }
 
-/// What is to be done: each program natively and in each series, one series after the other, so that a bench that is
-/// cut short has whole series.
-fn work<'a>(programs: &'a [Program], options: &'a TsvdOptions, record: &Record) -> VecDeque<Item<'a>> {
-    let series = [None].into_iter().chain(options.series.iter().map(Some));
-    let items = series.flat_map(|series| programs.iter().map(move |program| Item { program, series }));
-    let done = |item: &Item<'_>| {
-        let wanted = item.series.map_or(options.reps, |series| series.runs) as usize;
-        let row = record.row(&item.program.name, item.series.map(|series| series.name.as_str()));
-        row.is_some_and(|row| row.runs.len() >= wanted)
-    };
-    items.filter(|item| !done(item)).collect()
+impl<'a> Item<'a> {
+    fn new(program: &'a Program, stage: Option<&'a Stage>, record: &Record) -> Item<'a> {
+        let series = stage.map(|stage| stage.series.name.as_str());
+        let known = record.row(&program.name, series).filter(|_| stage.is_some()).cloned();
+        Item {
+            program,
+            stage,
+            row: known.unwrap_or_else(|| Row::new(&program.name, series)),
+            pairs: record.pairs(&program.name).to_vec(),
+            to_the_end: match stage.map(|stage| stage.which) {
+                Some(Which::Unsettled) => false,
+                Some(Which::UnsettledAndSample) => record.samples(&program.name),
+                _ => true,
+            },
+        }
+    }
 }
 
 struct Bench {
@@ -89,13 +134,43 @@ struct Bench {
 }
 
 impl Bench {
-    fn run_all(
+    /// Natively, then one stage after the other, so that a bench that is cut short has whole stages.
+    fn run_all(&self, programs: &[Program], options: &TsvdOptions, record: Record) -> Result<Record, Error> {
+        let begin = Instant::now();
+        let lacks = |program: &&Program| {
+            let made = record.row(&program.name, None).map_or(0, |row| row.runs.len());
+            made < options.reps as usize
+        };
+        let work = programs.iter().filter(lacks).map(|program| Item::new(program, None, &record)).collect();
+        let mut record = self.run_some(work, options, begin, record)?;
+        for stage in &options.stages {
+            let due = stage.programs(programs, &record);
+            let (expected, left) =
+                (stage.expected(&due, &record), options.budget.saturating_sub(begin.elapsed()));
+            if expected > left {
+                let (name, minutes) = (&stage.series.name, expected.as_secs() / 60 + 1);
+                let runs = stage.series.runs;
+                progress("");
+                eprintln!(
+                    "no time left for {name}, {runs} runs: {} programs, about {minutes} min",
+                    due.len()
+                );
+                continue;
+            }
+            let work = due.into_iter().map(|program| Item::new(program, Some(stage), &record)).collect();
+            record = self.run_some(work, options, begin, record)?;
+        }
+        progress("");
+        Ok(record)
+    }
+
+    fn run_some(
         &self,
         work: VecDeque<Item<'_>>,
         options: &TsvdOptions,
+        begin: Instant,
         record: Record,
     ) -> Result<Record, Error> {
-        let begin = Instant::now();
         let (work, record) = (Mutex::new(work), Mutex::new(record));
         let next = || {
             let within = begin.elapsed() < options.budget;
@@ -118,7 +193,6 @@ impl Bench {
             let workers: Vec<_> = (0..self.jobs).map(|job| scope.spawn(move || worker(job))).collect();
             workers.into_iter().try_for_each(|worker| worker.join().expect("workers return their errors"))
         })?;
-        progress("");
         Ok(record.into_inner().expect("no thread panics here"))
     }
 
@@ -157,44 +231,48 @@ impl Bench {
     }
 
     fn run(&self, item: &Item<'_>, reps: u32, folder: &Path) -> Result<Row, String> {
-        let name = item.series.map(|series| series.name.clone());
-        progress(&format!("{}: {}", item.program.name, name.as_deref().unwrap_or("native")));
-        let (usage, report) = (folder.join("usage"), folder.join("report.json"));
-        for leftover in [&usage, &report] {
-            if leftover.exists() {
-                fs::remove_file(leftover).map_err(|error| error.to_string())?;
+        let mut row = item.row.clone();
+        progress(&format!("{}: {}", item.program.name, row.series.as_deref().unwrap_or("native")));
+        let usage = folder.join("usage");
+        let Some(stage) = item.stage else {
+            remove(&usage)?;
+            for _ in 0..reps {
+                self.launch(Vec::new(), item.program, folder, &usage, LIMIT)?;
             }
-        }
-        let mut row = Row {
-            program: item.program.name.clone(),
-            series: name,
-            runs: Vec::new(),
-            found: Vec::new(),
-            false_reports: Vec::new(),
-            delays: Vec::new(),
-            delayed_seconds: 0.0,
-            calls: 0,
-            command_seconds: 0.0,
+            row.runs = usages(&usage)?;
+            return Ok(row);
         };
-        let begin = Instant::now();
-        match item.series {
-            None => {
-                for _ in 0..reps {
-                    self.launch(Vec::new(), item.program, folder, &usage, LIMIT)?;
-                }
-            }
-            Some(series) => {
-                let before = tool(&self.raddle, series, &report);
-                self.launch(before, item.program, folder, &usage, LIMIT * series.runs)?;
-            }
-        }
-        row.command_seconds = begin.elapsed().as_secs_f64();
-        row.runs = usages(&usage)?;
-        if item.series.is_some() {
-            let text = fs::read_to_string(&report).map_err(|error| format!("no report: {error}"))?;
-            read_report(&text, item.program, &mut row)?;
+        while (row.runs.len() as u32) < stage.series.runs && (item.to_the_end || !row.is_settled(&item.pairs))
+        {
+            let rest = stage.series.runs - row.runs.len() as u32;
+            self.go_on(item.program, &stage.series, rest.min(AT_A_TIME), folder, &mut row)?;
         }
         Ok(row)
+    }
+
+    /// So many runs more, which begin with the trap file of those before.
+    fn go_on(
+        &self,
+        program: &Program,
+        series: &Series,
+        runs: u32,
+        folder: &Path,
+        row: &mut Row,
+    ) -> Result<(), String> {
+        let [usage, report, traps] = ["usage", "report.json", "traps.json"].map(|name| folder.join(name));
+        [&usage, &report, &traps].into_iter().try_for_each(|file| remove(file))?;
+        if let Some(text) = &row.traps {
+            fs::write(&traps, text).map_err(|error| error.to_string())?;
+        }
+        let (begin, done) = (Instant::now(), row.runs.len() as u32);
+        let before = tool(&self.raddle, series, (done, runs), &report, &traps);
+        self.launch(before, program, folder, &usage, LIMIT * runs)?;
+        row.command_seconds += begin.elapsed().as_secs_f64();
+        row.runs.extend(usages(&usage)?);
+        let text = fs::read_to_string(&report).map_err(|error| format!("no report: {error}"))?;
+        read_report(&text, program, done, row)?;
+        row.traps = fs::read_to_string(&traps).ok();
+        Ok(())
     }
 
     fn launch(
@@ -229,12 +307,30 @@ impl Bench {
 /// The exit status of raddle when there are findings.
 const FOUND: i32 = 66;
 
-fn tool(raddle: &Path, series: &Series, report: &Path) -> Vec<OsString> {
-    let mut line: Vec<OsString> = vec![raddle.into(), "tsvd".into(), "--no-store".into(), "--fresh".into()];
+/// `done`: the runs made already, whose random numbers are not to come again.
+fn tool(
+    raddle: &Path,
+    series: &Series,
+    (done, runs): (u32, u32),
+    report: &Path,
+    traps: &Path,
+) -> Vec<OsString> {
+    let mut line: Vec<OsString> = vec![raddle.into(), "tsvd".into(), "--no-store".into()];
+    line.extend(["--trap-file".into(), traps.into()]);
     line.extend(series.options.iter().map(OsString::from));
-    line.extend(["--runs".into(), series.runs.to_string().into()]);
+    if done > 0 {
+        line.extend(["--seed".into(), done.to_string().into()]);
+    }
+    line.extend(["--runs".into(), runs.to_string().into()]);
     line.extend(["--format".into(), "json".into(), "-o".into(), report.into(), "--".into()]);
     line
+}
+
+fn remove(leftover: &Path) -> Result<(), String> {
+    match leftover.exists() {
+        true => fs::remove_file(leftover).map_err(|error| error.to_string()),
+        false => Ok(()),
+    }
 }
 
 fn usages(file: &Path) -> Result<Vec<Run>, String> {
@@ -249,18 +345,16 @@ fn usages(file: &Path) -> Result<Vec<Run>, String> {
     Ok(usages.into_iter().map(run).collect())
 }
 
-/// What the report says, held against what was planted.
-fn read_report(text: &str, program: &Program, row: &mut Row) -> Result<(), String> {
+/// What the report of some runs says, held against what was planted. `done`: the runs before those.
+fn read_report(text: &str, program: &Program, done: u32, row: &mut Row) -> Result<(), String> {
     let report: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let stats = &report["stats"];
-    row.calls = stats["calls"].as_u64().unwrap_or(0);
-    row.delayed_seconds = stats["delay_ms"].as_f64().unwrap_or(0.0) / 1000.0;
-    row.delays = match stats["delays_by_run"].as_str() {
-        Some(list) => list.split(',').filter_map(|n| n.trim().parse().ok()).collect(),
-        None => vec![stats["delays"].as_u64().ok_or("stats.delays is missing")?],
-    };
+    row.calls += stats["calls"].as_u64().unwrap_or(0);
+    row.delayed_seconds += stats["delay_ms"].as_f64().unwrap_or(0.0) / 1000.0;
+    let by_run = stats["delays_by_run"].as_str().ok_or("stats.delays_by_run is missing")?;
+    row.delays.extend(by_run.split(',').filter_map(|n| n.trim().parse::<u64>().ok()));
     for finding in report["findings"].as_array().ok_or("findings are missing")? {
-        let run = caught_in(finding).unwrap_or(1);
+        let run = done + caught_in(finding).unwrap_or(1);
         match sides(finding, &program.name).and_then(|sides| program.pair(sides)) {
             Some(pair) if row.found.iter().any(|found| found.pair == pair && found.run <= run) => {}
             Some(pair) => {
@@ -296,7 +390,7 @@ fn sides(finding: &Value, name: &str) -> Option<[Side; 2]> {
 }
 
 fn put(record: &mut Record, item: &Item<'_>, done: Result<Row, String>) {
-    let series = item.series.map(|series| series.name.clone());
+    let series = item.row.series.clone();
     let same = |program: &str, of: &Option<String>| program == item.program.name && *of == series;
     record.failures.retain(|failure| !same(&failure.program, &failure.series));
     match done {
@@ -312,7 +406,7 @@ fn put(record: &mut Record, item: &Item<'_>, done: Result<Row, String>) {
 mod tests {
     use super::*;
 
-    const REPORT: &str = r#"{ "stats": { "calls": 40, "delays": 3 }, "findings": [
+    const REPORT: &str = r#"{ "stats": { "calls": 40, "delays": 3, "delays_by_run": "1,2" }, "findings": [
         { "message": "m", "notes": ["caught in run 2"], "accesses": [
             { "op": "write", "stack": [ { "file": "/usr/include/c++/12/map", "line": 9 }, { "file": "/x/a_bad.cc", "line": 2 } ] },
             { "op": "read", "stack": [ { "file": "/x/a_bad.cc", "line": 3 }, { "file": "/x/a_bad.cc", "line": 8 } ] } ] },
@@ -326,14 +420,34 @@ mod tests {
                     a(); // expect: thread-safety-violation write #1\n\
                     b(); // expect: thread-safety-violation read #1\n";
         let program = Program::parse(Path::new("a_bad.cc"), text).unwrap();
-        let mut record = super::super::record::tests::sample();
-        super::super::record::tests::add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0], &[]);
-        let mut row = record.rows.remove(0);
-        read_report(REPORT, &program, &mut row).unwrap();
+        let mut row = Row::new("a_bad.cc", Some("tsvd"));
+        read_report(REPORT, &program, 0, &mut row).unwrap();
         assert_eq!(row.found, [Found { pair: 1, run: 2 }]);
-        assert_eq!(
-            (row.false_reports, row.delays, row.calls),
-            (vec!["nobody planted this".to_owned()], vec![3], 40)
-        );
+        assert_eq!((row.delays.clone(), row.calls), (vec![1, 2], 40));
+        assert_eq!(row.false_reports, ["nobody planted this"]);
+        read_report(REPORT, &program, 2, &mut row).unwrap();
+        assert_eq!(row.found, [Found { pair: 1, run: 2 }], "the first time counts");
+        assert_eq!((row.delays, row.calls), (vec![1, 2, 1, 2], 80));
+        let mut later = Row::new("a_bad.cc", Some("tsvd"));
+        read_report(REPORT, &program, 10, &mut later).unwrap();
+        assert_eq!(later.found, [Found { pair: 1, run: 12 }]);
+    }
+
+    #[test]
+    fn idle_ticks_are_told_from_busy_ones() {
+        assert_eq!(ticks("cpu  10 0 5 70 3 1 1 0 9 9"), Some((90, 73)));
+        assert_eq!((ticks("cpu0 1 2 3 4 5"), ticks("cpu  1 x")), (None, None));
+    }
+
+    #[test]
+    fn later_runs_have_the_traps_of_those_before_and_other_lots() {
+        let series = &super::super::series::policies(10)[3];
+        let line = |done| {
+            let line = tool(Path::new("r"), series, (done, 8), Path::new("j"), Path::new("t"));
+            line.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        let options = "--trap-file t --policy static-random --share 1000";
+        assert_eq!(line(0), format!("r tsvd --no-store {options} --runs 8 --format json -o j --"));
+        assert_eq!(line(2), format!("r tsvd --no-store {options} --seed 2 --runs 8 --format json -o j --"));
     }
 }

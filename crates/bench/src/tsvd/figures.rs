@@ -1,7 +1,7 @@
 //! The arithmetic: what was found, and what it cost.
 
 use super::program::Meets;
-use super::record::{Planted, Record, Row, Run};
+use super::record::{Planted, Record, Row, Run, WHOLE};
 use super::series::TECHNIQUES;
 use crate::stats;
 
@@ -18,13 +18,13 @@ impl Share {
     }
 }
 
-/// Planted pairs found within the first `runs` runs of a series. Programs that the series has not been run on are left
-/// out on both sides.
+/// Planted pairs found within the first `runs` runs of a series. Programs of which that is not known are left out on both
+/// sides.
 pub fn found(record: &Record, series: &str, runs: u32, which: impl Fn(&Planted) -> bool) -> Share {
     let mut share = Share::default();
-    for subject in &record.subjects {
-        let Some(row) = record.row(&subject.program, Some(series)) else { continue };
-        for pair in subject.pairs.iter().filter(|pair| which(pair)) {
+    for row in rows(record, series) {
+        let pairs = record.pairs(&row.program);
+        for pair in pairs.iter().filter(|pair| row.tells(pairs, runs) && which(pair)) {
             share.of += 1;
             share.found += usize::from(row.found.iter().any(|f| f.pair == pair.number && f.run <= runs));
         }
@@ -53,9 +53,41 @@ fn rows<'a>(record: &'a Record, series: &'a str) -> impl Iterator<Item = &'a Row
     record.rows.iter().filter(move |row| row.series.as_deref() == Some(series))
 }
 
-/// How many programs the series has been run on, so often at least.
+/// Of how many programs it is known what so many runs of the series find.
 pub fn programs(record: &Record, series: &str, runs: u32) -> usize {
-    rows(record, series).filter(|row| row.runs.len() >= runs as usize).count()
+    rows(record, series).filter(|row| row.tells(record.pairs(&row.program), runs)).count()
+}
+
+/// Whether it is known what so many runs of the series find, of all programs that it has been run on.
+pub fn is_known(record: &Record, series: &str, runs: u32) -> bool {
+    let all = rows(record, series).count();
+    all > 0 && programs(record, series, runs) == all
+}
+
+/// The programs that all these series have been run on.
+pub fn common(record: &Record, series: &[String]) -> Record {
+    record.only(|program| series.iter().all(|series| record.row(program, Some(series)).is_some()))
+}
+
+/// The programs that tell what so many runs of a series cost: all, or the sample where only some were run on. Those that
+/// are run on because something was not found yet are like each other, and not like the suite.
+pub fn timed(record: &Record, series: &str, runs: u32) -> Record {
+    let so_often = |row: &Row| row.runs.len() >= runs as usize;
+    let common = record.only(|program| record.row(program, Some(series)).is_some_and(so_often));
+    match runs <= WHOLE || common.subjects.len() == record.subjects.len() {
+        true => common,
+        false => common.only(|program| record.samples(program)),
+    }
+}
+
+/// The time of all runs of a series so far, raddle's own with it, over the native time of as many.
+pub fn price(record: &Record, series: &str) -> Option<f64> {
+    let (mut with, mut without) = (0.0, 0.0);
+    for row in rows(record, series) {
+        without += native(record, &row.program)? * row.runs.len() as f64;
+        with += row.command_seconds;
+    }
+    (without > 0.0).then(|| with / without)
 }
 
 /// The native time of a program.
@@ -74,13 +106,14 @@ pub fn overhead(record: &Record, series: &str, runs: u32) -> Option<f64> {
     (without > 0.0).then(|| with / without - 1.0)
 }
 
-/// Delays in the first `runs` runs; where raddle gives only a sum, the part of it that so many runs have on average.
-pub fn delays(record: &Record, series: &str, runs: u32) -> u64 {
-    let of_row = |row: &Row| match &row.delays[..] {
-        [sum] if row.runs.len() > 1 => *sum * u64::from(runs) / row.runs.len() as u64,
-        each => each.iter().take(runs as usize).sum(),
-    };
-    rows(record, series).map(of_row).sum()
+/// Delays in the first `runs` runs, for each run of a program on average.
+pub fn delays(record: &Record, series: &str, runs: u32) -> Option<f64> {
+    let (mut delays, mut made) = (0, 0);
+    for row in rows(record, series).filter(|row| row.runs.len() >= runs as usize) {
+        delays += row.delays.iter().take(runs as usize).sum::<u64>();
+        made += runs;
+    }
+    (made > 0).then(|| delays as f64 / f64::from(made))
 }
 
 /// How long threads were delayed in one run of the whole suite, on average, over half the processor time that it takes
@@ -175,8 +208,9 @@ mod tests {
         assert!((overhead(&record, "tsvd", 1).unwrap() - 0.25).abs() < 1e-9);
         assert!((overhead(&record, "tsvd", 2).unwrap() - 0.2).abs() < 1e-9);
         assert_eq!(overhead(&record, "tsvd", 3), None, "no program was run three times");
-        assert_eq!((delays(&record, "tsvd", 1), delays(&record, "tsvd", 2)), (4, 8));
-        assert_eq!((programs(&record, "tsvd", 2), programs(&record, "tsvd", 3)), (2, 0));
+        assert_eq!(delays(&record, "tsvd", 2), Some(2.0));
+        assert_eq!(delays(&record, "tsvd", 3), None);
+        assert_eq!((programs(&record, "tsvd", 2), programs(&record, "tsvd", 3)), (2, 1), "one is settled");
         assert!(
             (delay_bound(&record, "tsvd").unwrap() - 0.4).abs() < 1e-9,
             "0.2 s a run, and half a second natively"
@@ -185,12 +219,30 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_of_delays_is_shared_out() {
+    fn what_is_settled_counts_for_more_runs_and_what_was_cut_short_does_not() {
+        let record = record();
+        assert_eq!(found(&record, "tsvd", 10, any), Share { found: 2, of: 2 }, "b_bad.c had no ten runs");
+        assert_eq!(programs(&record, "tsvd", 10), 1);
+    }
+
+    #[test]
+    fn series_are_compared_over_programs_that_all_of_them_had() {
         let mut record = record();
-        for row in &mut record.rows {
-            row.delays = vec![10];
+        add(&mut record, "a_bad.cc", Some("tsvd-hb"), &[1.0, 1.0], &[]);
+        let both = ["tsvd".to_owned(), "tsvd-hb".to_owned()];
+        let names = |record: Record| record.subjects.into_iter().map(|s| s.program).collect::<Vec<_>>();
+        assert_eq!(names(common(&record, &both)), ["a_bad.cc"]);
+        assert!(names(common(&record, &["window 1".to_owned()])).is_empty());
+        assert_eq!([2, 3].map(|runs| is_known(&record, "tsvd", runs)), [true, false]);
+        assert!(!is_known(&record, "window 1", 1));
+        assert_eq!(names(timed(&record, "tsvd", 2)), ["a_bad.cc", "b_bad.c"]);
+        for program in ["a_bad.cc", "b_bad.c"] {
+            add(&mut record, program, Some("window 1"), &[1.0; 10], &[]);
         }
-        assert_eq!(delays(&record, "tsvd", 1), 10, "five for each of two programs");
+        assert_eq!(names(timed(&record, "window 1", 10)), ["a_bad.cc"], "not all were run on, so the sample");
+        add(&mut record, "c_ok.rs", Some("window 1"), &[1.0; 10], &[]);
+        assert_eq!(names(timed(&record, "window 1", 10)).len(), 3);
+        assert!((price(&record, "tsvd-hb").unwrap() - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -73,7 +73,44 @@ pub struct Row {
     pub calls: u64,
     /// All runs, with raddle's own work before, between and after.
     pub command_seconds: f64,
+    /// The trap file that the last run left, with which the next one goes on.
+    #[serde(default)]
+    pub traps: Option<String>,
 }
+
+impl Row {
+    pub fn new(program: &str, series: Option<&str>) -> Row {
+        Row {
+            program: program.to_owned(),
+            series: series.map(str::to_owned),
+            runs: Vec::new(),
+            found: Vec::new(),
+            false_reports: Vec::new(),
+            delays: Vec::new(),
+            delayed_seconds: 0.0,
+            calls: 0,
+            command_seconds: 0.0,
+            traps: None,
+        }
+    }
+
+    /// Whether each of these pairs was found, so that more runs can find nothing more.
+    pub fn is_settled(&self, pairs: &[Planted]) -> bool {
+        pairs.iter().all(|pair| self.found.iter().any(|found| found.pair == pair.number))
+    }
+
+    /// Whether it tells what so many runs find: so many were made, or none of those left out could find more.
+    pub fn tells(&self, pairs: &[Planted], runs: u32) -> bool {
+        let made = self.runs.len() as u32;
+        made >= runs || made > 0 && self.is_settled(pairs)
+    }
+}
+
+/// So many runs of each policy are made of all programs.
+pub const WHOLE: u32 = 2;
+
+/// One in so many programs, by the order of their names, is the sample that the longest parts make do with.
+const SAMPLE: usize = 4;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Failure {
@@ -120,6 +157,24 @@ impl Record {
     /// What a program did in a series, or natively.
     pub fn row(&self, program: &str, series: Option<&str>) -> Option<&Row> {
         self.rows.iter().find(|row| row.program == program && row.series.as_deref() == series)
+    }
+
+    /// Whether a program is in the sample: by its place among the names, so that no result has a say in it.
+    pub fn samples(&self, program: &str) -> bool {
+        self.subjects.iter().position(|subject| subject.program == program).is_some_and(|at| at % SAMPLE == 0)
+    }
+
+    pub fn pairs(&self, program: &str) -> &[Planted] {
+        self.subjects.iter().find(|subject| subject.program == program).map_or(&[], |subject| &subject.pairs)
+    }
+
+    /// What is known of some programs only.
+    pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Record {
+        Record {
+            subjects: self.subjects.iter().filter(|subject| wanted(&subject.program)).cloned().collect(),
+            rows: self.rows.iter().filter(|row| wanted(&row.program)).cloned().collect(),
+            ..self.clone()
+        }
     }
 }
 
@@ -168,16 +223,47 @@ pub(crate) mod tests {
     ) {
         let runs = seconds.iter().map(|s| Run { seconds: *s, cpu_seconds: *s, peak_kib: 4000 });
         record.rows.push(Row {
-            program: program.to_owned(),
-            series: series.map(str::to_owned),
             runs: runs.collect(),
             found: found.iter().map(|(pair, run)| Found { pair: *pair, run: *run }).collect(),
-            false_reports: Vec::new(),
             delays: vec![2; seconds.len()],
             delayed_seconds: 0.2 * seconds.len() as f64,
             calls: 100,
             command_seconds: seconds.iter().sum(),
+            ..Row::new(program, series)
         });
+    }
+
+    #[test]
+    fn a_program_whose_pairs_are_all_found_need_not_go_on() {
+        let mut record = sample();
+        add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0, 1.0], &[(1, 1)]);
+        add(&mut record, "c_ok.rs", Some("tsvd"), &[1.0], &[]);
+        let pairs = record.subjects[0].pairs.clone();
+        let row = &mut record.rows[0];
+        assert_eq!((row.tells(&pairs, 2), row.tells(&pairs, 10)), (true, false));
+        row.found.push(Found { pair: 2, run: 2 });
+        assert_eq!((row.is_settled(&pairs), row.tells(&pairs, 10)), (true, true));
+        assert!(record.rows[1].tells(&[], 10), "there is nothing to find in a right program");
+    }
+
+    #[test]
+    fn the_sample_is_by_name_and_what_is_left_out_is_gone() {
+        let mut record = sample();
+        add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0], &[]);
+        add(&mut record, "b_bad.c", Some("tsvd"), &[1.0], &[]);
+        assert_eq!(["a_bad.cc", "b_bad.c", "x"].map(|name| record.samples(name)), [true, false, false]);
+        let part = record.only(|name| record.samples(name));
+        assert_eq!((part.subjects.len(), part.rows.len()), (1, 1));
+        assert_eq!((record.pairs("b_bad.c").len(), part.pairs("b_bad.c").len()), (1, 0));
+    }
+
+    #[test]
+    fn a_record_without_trap_files_is_still_read() {
+        let mut record = sample();
+        add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0], &[]);
+        let text = serde_json::to_string(&record).unwrap().replace(",\"traps\":null", "");
+        assert!(!text.contains("traps"));
+        assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record);
     }
 
     #[test]

@@ -151,9 +151,9 @@ pub struct Parameters {
     #[arg(long, value_name = "MS", default_value_t = 10_000.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub test_cap: f64,
 
-    /// The most delay for one process, all its threads together, as a part of the time it has run; ten
-    /// delays are always allowed
-    #[arg(long, value_name = "PART", default_value_t = 0.4, value_parser = part, help_heading = "Parameters")]
+    /// The most delay for one process, all its threads together, as a part of the time it has run (above 1 with several
+    /// threads; 1000 is no cap); ten delays are always allowed
+    #[arg(long, value_name = "PART", default_value_t = 0.4, value_parser = times, help_heading = "Parameters")]
     pub share: f64,
 
     /// The most delay for one run, all its processes together
@@ -255,6 +255,14 @@ fn part(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|n| (0.0..=1.0).contains(n))
         .ok_or_else(|| "a number from 0 to 1".to_owned())
+}
+
+/// Several threads may be held at once, so this goes above one.
+fn times(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|n| (0.0..=1000.0).contains(n))
+        .ok_or_else(|| "a number from 0 to 1000".to_owned())
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> File {
         let own = |operation| {
             may_be_own && site.caller.as_deref().is_some_and(|c| catalogue.is_own(c, operation, &paths))
         };
-        if matches!(what, What::Point(operation) if own(operation)) {
+        if matches!(what, What::Point(operation) if own(operation) || catalogue.is_over_own_type(callee)) {
             continue;
         }
         let name = name(&site, &mut times);

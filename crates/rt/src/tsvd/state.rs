@@ -32,6 +32,7 @@ pub fn open() -> bool {
     let Some(memory) = new_file() else { return false };
     // SAFETY: fresh pages of that size, zero, and nobody else's.
     let state = unsafe { Tsvd::place(memory, &params) };
+    state.watch_threads();
     STATE.store((&raw const *state).cast_mut(), Release);
     true
 }

@@ -82,10 +82,23 @@ pub unsafe fn create(
     unsafe {
         start.write(Start { function, argument, number });
         let r = real(handle, attributes, run as *const () as usize, start as usize);
-        if r == 0 && is_wanted() {
+        if r != 0 {
+            gone(number);
+        } else if is_wanted() {
             remember(*handle, number);
         }
         r
+    }
+}
+
+/// A thread has ended, or was not created after all. One that ends by `pthread_exit` or is cancelled goes unseen: the
+/// core takes it for alive, and delays where it need not.
+fn gone(number: u32) {
+    let own = &mut current().tsvd;
+    if let Some(core) = tsvd().filter(|_| !own.inside) {
+        own.inside = true;
+        core.thread_gone(number, &mut Waiting);
+        current().tsvd.inside = false;
     }
 }
 
@@ -94,7 +107,11 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
     unsafe {
         let Start { function, argument, number } = start.cast::<Start>().read();
         current().tsvd.set_number(number);
-        core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> *mut c_void>(function)(argument)
+        let result = core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> *mut c_void>(
+            function,
+        )(argument);
+        gone(number);
+        result
     }
 }
 

@@ -8,6 +8,7 @@
 //! documentation = "where the contract is written"
 //! own = ["gz_*"]                     # functions of the library itself: what they call is no point
 //! own_except = ["std::thread::*"]    # … but for those that a compiler inlines its user's code into
+//! own_types = ["13__future_base"]    # functions with this in their mangled names are instances over its own types: no points
 //!
 //! [[class]]
 //! name = "z_stream"                  # calls conflict only within a class
@@ -63,6 +64,8 @@ struct List {
     own: Vec<String>,
     #[serde(default)]
     own_except: Vec<String>,
+    #[serde(default)]
+    own_types: Vec<String>,
     #[serde(default, rename = "class")]
     classes: Vec<WrittenClass>,
 }
@@ -202,6 +205,7 @@ pub struct Catalogue {
     globs: Vec<usize>,
     own: Vec<String>,
     own_except: Vec<String>,
+    own_types: Vec<String>,
     /// The first parts of all paths: a name that begins with none of them need not be demangled.
     roots: HashSet<String>,
 }
@@ -234,6 +238,7 @@ impl Catalogue {
     fn add(&mut self, file: &str, list: List, of_project: bool) -> Result<(), ApiError> {
         self.own.extend(list.own);
         self.own_except.extend(list.own_except);
+        self.own_types.extend(list.own_types);
         for class in list.classes {
             let wrong = |why| ApiError::Class { file: file.into(), class: class.name.clone(), why };
             let empty = |read: &[String], write: &[String]| read.is_empty() && write.is_empty();
@@ -323,6 +328,12 @@ impl Catalogue {
         let path = paths.of(raw);
         let traces = |class: &Class| class.traces.iter().any(|t| matches_glob(t, &path));
         (0..self.classes.len()).filter(|i| traces(&self.classes[*i])).collect()
+    }
+
+    /// Whether a function is an instance over a type that only the library itself uses: whoever calls it, does so for
+    /// the library.
+    pub fn is_over_own_type(&self, raw: &str) -> bool {
+        self.own_types.iter().any(|part| raw.contains(part.as_str()))
     }
 
     /// Whether a call from this function is the library's own business.

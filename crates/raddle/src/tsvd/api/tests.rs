@@ -202,3 +202,14 @@ fn calls_from_inside_a_library_are_its_own() {
     assert!(!catalogue.is_own("_Z6workerv", operation, &Paths::default()));
     assert!(!catalogue.is_own("main", operation, &Paths::default()));
 }
+
+#[test]
+fn pointers_to_the_state_of_futures_are_the_library_s_own() {
+    let catalogue = shipped();
+    let future = "_ZNKSt10unique_ptrINSt13__future_base12_Result_baseENS1_8_DeleterEEdeEv";
+    assert!(catalogue.find(future, &Paths::default()).is_some() && catalogue.is_over_own_type(future));
+    assert!(catalogue.is_over_own_type("_ZNSt10unique_ptrINSt6thread6_StateESt14default_deleteIS1_EED1Ev"));
+    // What a user does with futures is not.
+    assert!(!catalogue.is_over_own_type("_ZNSt6vectorISt6futureIiESaIS1_EE9push_backEOS1_"));
+    assert!(!catalogue.is_over_own_type("_ZNKSt10unique_ptrIiSt14default_deleteIiEEdeEv"));
+}

@@ -1,0 +1,154 @@
+//! In which order, and what of it fits into the time there is.
+//!
+//! The whole of section 5 as the paper has it is most of a day's work of this suite. What is made is chosen so that no
+//! answer depends on what is left out:
+//! 1. Two runs of each policy are made of every program.
+//! 2. Further runs, up to ten and up to fifty, are made of those programs of which a planted pair has not been found yet:
+//!    in the others no run can find more. They go on from the trap file of the run before.
+//! 3. What ten runs cost is told by a sample of one program in four, which is run ten times whatever it found. That is for
+//!    the policies that learn; one that draws lots has no memory, and its first two runs tell what any two cost.
+//! 4. Without one technique, every program is run once, which tells the price, and again where a pair is missing.
+//! 5. So it is with the parameters, on the sample.
+//!
+//! A stage that will not end in the time that is left is left out whole, so that what there is can be compared; a later
+//! call with the same record makes it.
+
+use std::time::Duration;
+
+use super::figures;
+use super::program::Program;
+use super::record::Record;
+use super::series::{POLICIES, Series, is_shared};
+
+/// Of which programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Which {
+    All,
+    Sample,
+    /// Those with a pair that was not found yet.
+    Unsettled,
+    /// Those, and the sample.
+    UnsettledAndSample,
+}
+
+/// A series, of some programs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stage {
+    pub series: Series,
+    pub which: Which,
+}
+
+/// All programs.
+pub fn whole(series: Vec<Series>) -> Vec<Stage> {
+    stages(series, |_| Which::All)
+}
+
+/// The sample.
+pub fn sampled(series: Vec<Series>) -> Vec<Stage> {
+    stages(series, |_| Which::Sample)
+}
+
+/// More runs where a pair is missing; those of the sample too, for their price, if `cost`.
+pub fn more(series: Vec<Series>, cost: bool) -> Vec<Stage> {
+    stages(series, |name| match cost && is_shared(name) {
+        true => Which::UnsettledAndSample,
+        false => Which::Unsettled,
+    })
+}
+
+fn stages(series: Vec<Series>, which: impl Fn(&str) -> Which) -> Vec<Stage> {
+    series.into_iter().map(|series| Stage { which: which(&series.name), series }).collect()
+}
+
+impl Stage {
+    /// The programs that still are to be run in this stage.
+    pub fn programs<'a>(&self, programs: &'a [Program], record: &Record) -> Vec<&'a Program> {
+        programs.iter().filter(|program| self.is_due(&program.name, record)).collect()
+    }
+
+    fn is_due(&self, program: &str, record: &Record) -> bool {
+        let row = record.row(program, Some(&self.series.name));
+        if row.is_some_and(|row| row.runs.len() as u32 >= self.series.runs) {
+            return false;
+        }
+        let unsettled = || row.is_some_and(|row| !row.is_settled(record.pairs(program)));
+        match self.which {
+            Which::All => true,
+            Which::Sample => record.samples(program),
+            Which::Unsettled => unsettled(),
+            Which::UnsettledAndSample => unsettled() || record.samples(program),
+        }
+    }
+
+    /// About how long the stage will take.
+    pub fn expected(&self, programs: &[&Program], record: &Record) -> Duration {
+        let ratio = figures::price(record, &self.series.name).unwrap_or(first_guess(&self.series.name));
+        let seconds = programs.iter().map(|program| {
+            let done = record.row(&program.name, Some(&self.series.name)).map_or(0, |row| row.runs.len());
+            let runs = f64::from(self.series.runs) - done as f64;
+            figures::native(record, &program.name).unwrap_or(1.0) * runs * ratio
+        });
+        Duration::from_secs_f64(seconds.sum::<f64>().max(0.0))
+    }
+}
+
+/// Time with raddle's own over native time, before anything was measured; what it was on an idle machine, rounded up.
+fn first_guess(series: &str) -> f64 {
+    match POLICIES.contains(&series) && !is_shared(series) {
+        true => 4.0,
+        false => 1.8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::tests::{add, sample};
+    use super::super::series;
+    use super::*;
+    use std::path::Path;
+
+    /// The programs of the sample record, as far as a stage looks at them.
+    fn programs() -> Vec<Program> {
+        let program = |name: &str| Program::parse(Path::new(name), "// expect: nothing\n").unwrap();
+        ["a_bad.cc", "b_bad.c", "c_ok.rs"].map(program).to_vec()
+    }
+
+    fn due(stage: &Stage, record: &Record) -> Vec<String> {
+        stage.programs(&programs(), record).iter().map(|program| program.name.clone()).collect()
+    }
+
+    #[test]
+    fn runs_go_on_where_a_pair_is_missing_and_in_the_sample() {
+        let mut record = sample();
+        for program in ["a_bad.cc", "b_bad.c", "c_ok.rs"] {
+            add(&mut record, program, Some("tsvd"), &[1.0, 1.0], &[(1, 1), (2, 1)]);
+            add(&mut record, program, Some("static-random"), &[1.0, 1.0], &[]);
+        }
+        let stage = |name: &str, runs, cost| {
+            more(series::policies(runs), cost).into_iter().find(|stage| stage.series.name == name).unwrap()
+        };
+        assert_eq!(due(&stage("tsvd", 10, true), &record), ["a_bad.cc"], "the sample");
+        assert!(due(&stage("tsvd", 50, false), &record).is_empty(), "all is found");
+        assert_eq!(due(&stage("static-random", 10, true), &record), ["a_bad.cc", "b_bad.c"]);
+        assert!(due(&whole(series::policies(2))[0], &record).is_empty(), "it was run");
+        assert_eq!(due(&sampled(series::sensitivity(2))[0], &record), ["a_bad.cc"]);
+    }
+
+    #[test]
+    fn a_program_that_was_never_run_does_not_go_on() {
+        assert!(due(&more(series::policies(50), false)[0], &sample()).is_empty());
+    }
+
+    #[test]
+    fn the_time_is_told_by_what_runs_took_so_far() {
+        let (mut record, programs) = (sample(), programs());
+        add(&mut record, "a_bad.cc", None, &[2.0], &[]);
+        let stage = &whole(series::policies(2))[2];
+        let all: Vec<&Program> = programs.iter().collect();
+        let guess = stage.expected(&all, &record).as_secs_f64();
+        assert!((guess - 4.0 * 2.0 * (2.0 + 1.0 + 1.0)).abs() < 1e-6, "{guess}");
+        add(&mut record, "a_bad.cc", Some("dynamic-random"), &[3.0, 3.0], &[]);
+        let rest = stage.expected(&all[1..], &record).as_secs_f64();
+        assert!((rest - 1.5 * 2.0 * 2.0).abs() < 1e-6, "{rest}");
+    }
+}
