@@ -43,6 +43,7 @@ impl Wait {
                     word(m) & OWNER_BITS == 0
                         || (is_reentrant(m) && mutex_owner(m) == state().threads[thread].kernel_id)
                 }
+                Wait::Word(m) => word(m) == 0,
                 // 1: free.
                 Wait::Spin(m) => (word(m) as i32) > 0,
                 // Bit 1: a writer has it or is next; the readers are counted from bit 3 on.

@@ -97,6 +97,10 @@ impl Serve {
         }
     }
 
+    pub fn has_points(&self) -> bool {
+        self.points.1 > 0
+    }
+
     /// Is the access whose probe returns to `pc` a scheduling point?
     pub fn is_point(&self, pc: usize) -> bool {
         // SAFETY: the header's table.
@@ -232,6 +236,7 @@ fn prepare_threads() {
     fatal::catch_signals();
     // SAFETY: the table lies behind the header.
     s.serve.points = (unsafe { s.header.byte_add(header().points_at()).cast() }, header().points as usize);
+    super::watch_accesses();
 }
 
 /// The first `pthread_exit` loads the unwinder, under the loader's lock: a switch in there would leave others waiting for real.
@@ -380,7 +385,7 @@ fn execute() {
         ..Logical::FIRST
     };
     s.pending[0] = Op::default();
-    s.count = 1;
+    (s.count, s.joined, s.alone) = (1, 0, 0);
     s.current = 0;
     s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
     s.fruitless = 0;
