@@ -21,6 +21,7 @@
 //! memory    happens-before, and stale values, as the C11 model allows them
 //! leaks     blocks that nothing points to at the end
 //! output    what is printed
+//! found     functions of the C library, found once
 //! quiet     places that are known: operations that are no scheduling points, locks of Rust's
 //! races     the data races of the execution under way
 //! time      time that passes only when somebody waits for it
@@ -45,6 +46,7 @@
 pub mod cancel;
 mod fatal;
 pub mod fork;
+mod found;
 pub mod heap;
 mod leaks;
 pub mod memory;
@@ -64,12 +66,13 @@ pub mod time;
 pub mod timers;
 mod written;
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 
 use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
 use raddle_wire::explore::{Header, flag};
 
 pub use fatal::{aborts, assertion};
+pub use found::found;
 pub use point::{Breaks, atomic, data, point, uninterrupted};
 pub use serve::{before_main, begin, exits, exits_at_once, panics, prepare, retry_with_fork};
 pub use snapshot::{mapped, mapping, unmapping};
@@ -180,6 +183,8 @@ pub struct State {
     /// Null: nobody asks for leaks.
     leaks: *mut leaks::Leaks,
     quiet: quiet::Quiet,
+    /// Null: executions are in place.
+    found: *mut found::List,
     /// A second name for what was descriptor 1; 0: nobody asks what is printed.
     output: usize,
     /// Spurious wake-ups that this execution may still have.
@@ -234,13 +239,6 @@ pub fn turn_off() {
 /// An operation at `pc`. The low half of a program counter is the same in every schedule, and the driver knows the rest.
 pub fn op(kind: OpKind, object: usize, pc: usize) -> Op {
     Op::new(kind, object as u64, pc as u32)
-}
-
-/// A function of the C library was found. Where it is need not be found again after memory was put back.
-pub fn found(at: &AtomicUsize) {
-    if is_running() {
-        state().snapshot.keep_word(at);
-    }
 }
 
 /// Is the flag set in the header?

@@ -13,7 +13,9 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, leaks, memory, os_threads, output, races, state, threads, time};
+use super::{
+    Logical, fatal, found, has, heap, leaks, memory, os_threads, output, races, state, threads, time,
+};
 use crate::interpose::Real;
 use crate::sys;
 
@@ -264,6 +266,7 @@ extern "C" fn serve(_: usize) -> ! {
     let s = state();
     s.serve.program = s.threads[0].context;
     heap::keep();
+    found::prepare();
     if !has(flag::FORK) {
         s.snapshot.take(s.serve.program.stack());
         header().snapshot_bytes.store(s.snapshot.bytes() as u64, Relaxed);
@@ -276,6 +279,7 @@ extern "C" fn serve(_: usize) -> ! {
                 0 => state().serve.child = true,
                 child if child > 0 => {
                     sys::syscall(libc::SYS_wait4, [child as usize, 0, 0, 0, 0, 0]);
+                    found::take_over();
                     if header().status.load(Relaxed) != status::READY {
                         leave(0);
                     }
