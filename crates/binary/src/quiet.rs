@@ -136,6 +136,27 @@ mod tests {
     }
 
     #[test]
+    fn a_free_is_quiet_where_the_block_is_std_s() {
+        fn frees(name: &str, file: &str, by: (&str, &str)) -> bool {
+            let frames = [("dealloc", "alloc/src/alloc.rs"), (name, file), by];
+            let frame =
+                |(name, file): (&str, &str)| (name.to_string(), Some(format!("/rustc/1/library/{file}")));
+            frees_own(&frames.map(frame))
+        }
+        let (boxed, sync) = ("alloc/src/boxed.rs", "alloc/src/sync.rs");
+        let (start, other) = (("thread_start", "std/src/sys/thread/unix.rs"), ("call", "core/src/ops.rs"));
+        let drop = |what: &str| format!("<alloc::boxed::Box<{what}> as core::ops::drop::Drop>::drop");
+        let closure = drop("dyn core::ops::function::FnOnce<(), Output = ()> + core::marker::Send");
+        assert!(frees(&drop("std::thread::lifecycle::ThreadInit"), boxed, other));
+        assert!(frees("<alloc::sync::Weak<std::thread::thread::Inner> as Drop>::drop", sync, other));
+        assert!(frees(&closure, boxed, start));
+        assert!(!frees(&closure, boxed, other), "a program has closures in boxes too");
+        assert!(!frees(&drop("bank::Account"), boxed, start), "what a thread returned is the program's");
+        assert!(!frees("drop", boxed, start), "without names it can not be told");
+        assert!(is_free("free") && is_free("_RNvC1a_7___rustc14___rust_dealloc") && !is_free("freeaddrinfo"));
+    }
+
+    #[test]
     fn a_count_is_quiet_where_it_counts_what_is_std_s() {
         fn drop(name: &str) -> [(&str, &str); 3] {
             [LOAD, (name, "alloc/src/sync.rs"), ("drop", "std/src/thread/lifecycle.rs")]

@@ -19,6 +19,9 @@ use raddle_wire::explore::{flag, outside};
 
 const PAGE: usize = 4096;
 const MOST: usize = 1 << 14;
+/// After so many executions it is looked anew what they write to: the first ones write to much that later ones do not, such as where
+/// functions were found.
+const WATCH_AGAIN: [u32; 2] = [40, 1000];
 
 /// Memory and its copy.
 #[derive(Clone, Copy)]
@@ -35,7 +38,9 @@ pub struct Snapshot {
     /// The parts of these that have been written to, if that is known.
     written: *mut Region,
     written_count: usize,
-    is_watched: bool,
+    /// The copy of the process that tells.
+    copy: Option<u32>,
+    executions: u32,
     /// The donors' stacks, of which only those in use are put back.
     stacks: *mut Region,
     donors: usize,
@@ -125,15 +130,25 @@ impl Snapshot {
         }
         self.written = sys::pages(MOST * size_of::<Region>()).cast();
         // A debugger has one process to look at.
-        self.is_watched = !has(flag::TRAP_AT_FAILURE) && written::begin();
-        self.find_written();
+        if !has(flag::TRAP_AT_FAILURE) {
+            self.watch();
+        }
         self.faults = faults();
+    }
+
+    /// Nothing counts as written to from now on.
+    fn watch(&mut self) {
+        if let Some(child) = self.copy.take() {
+            written::end(child);
+        }
+        self.copy = written::begin();
+        self.find_written();
     }
 
     /// What is to be put back. Where there is too much to list, all of it.
     fn find_written(&mut self) {
         self.written_count = 0;
-        if !self.is_watched {
+        if self.copy.is_none() {
             return;
         }
         for i in 0..self.count {
@@ -239,7 +254,7 @@ impl Snapshot {
             self.find_written();
             self.faults = faults();
         }
-        let all = !self.is_watched || self.written_count == MOST;
+        let all = self.copy.is_none() || self.written_count == MOST;
         let (list, n) = if all { (self.regions, self.count) } else { (self.written, self.written_count) };
         // SAFETY: regions that are mapped and writable, and copies of the same length.
         unsafe {
@@ -251,6 +266,11 @@ impl Snapshot {
                 let r = *self.stacks.add(i);
                 core::ptr::copy_nonoverlapping(r.copy as *const u8, r.at as *mut u8, r.len);
             }
+        }
+        self.executions = self.executions.wrapping_add(1);
+        if self.copy.is_some() && WATCH_AGAIN.contains(&self.executions) {
+            self.watch();
+            self.faults = faults();
         }
     }
 

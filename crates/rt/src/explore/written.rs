@@ -10,8 +10,8 @@
 
 use crate::sys;
 
-/// Is there a copy now?
-pub fn begin() -> bool {
+/// Makes a copy, and gives its number. None: there is none.
+pub fn begin() -> Option<u32> {
     let mask = sys::block_signals();
     let parent = sys::pid();
     // No flags, and no signal when it ends.
@@ -20,7 +20,14 @@ pub fn begin() -> bool {
         stand_by(parent);
     }
     sys::set_blocked_signals(mask);
-    child > 0
+    (child > 0).then_some(child as u32)
+}
+
+/// Ends the copy.
+pub fn end(child: u32) {
+    sys::syscall(libc::SYS_kill, [child as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
+    // One that sends no signal is waited for only by who asks for such.
+    sys::syscall(libc::SYS_wait4, [child as usize, 0, libc::__WCLONE as usize, 0, 0, 0]);
 }
 
 /// The copy's life. All signals are blocked, but for the one that can not be.
