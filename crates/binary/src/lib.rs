@@ -55,7 +55,7 @@ pub use globals::DataSymbol;
 pub use inspect::{
     Class, Inspection, Instrumentation, Kind, Machine, RUNTIME_NOTE, RUNTIME_SYMBOL, inspect, inspect_bytes,
 };
-pub use lock_sites::{Effect, LockClass, LockSite, LockSites};
+pub use lock_sites::{Effect, LockClass, LockSite, LockSites, Patience};
 pub use module::{Address, Module};
 pub use needed::with_needed;
 pub use patterns::{Patterns, matches_glob};

@@ -106,6 +106,27 @@ pub enum Effect {
     IfReturnedZero,
 }
 
+/// What becomes of a thread that does not get the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Patience {
+    /// It goes on to wait: `lock`, `read`, `write`, before anything was announced to others.
+    Waits,
+    /// It does without: `try_lock` and its kin.
+    Tries,
+    /// It waits already, or gives the lock back.
+    Other,
+}
+
+impl Patience {
+    fn of(path: &str) -> Self {
+        match lock_method(path).map(|(_, method)| method) {
+            Some("lock" | "read" | "write") => Self::Waits,
+            Some("try_lock" | "try_read" | "try_write") => Self::Tries,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// One place that takes or gives a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockSite {
@@ -116,6 +137,7 @@ pub struct LockSite {
     pub depth: u8,
     pub class: LockClass,
     pub effect: Effect,
+    pub patience: Patience,
     /// The operation, such as `__tsan_atomic32_compare_exchange_val`.
     pub operation: String,
 }
@@ -176,6 +198,7 @@ impl Module {
         let Some(kind) = Operation::of(&operation) else { return };
         let names = self.raw_names(site.address).into_iter();
         let names: Vec<String> = names.map(|(raw, file)| full_name(&raw, file.as_deref())).collect();
+        let mut patience = Patience::Other;
         let class = match owner(&names) {
             Owner::Atomics => {
                 if let Some(symbol) = self.symbols().function_at(site.address) {
@@ -187,15 +210,18 @@ impl Module {
                 }
                 return;
             }
-            Owner::Method(path) => classify(&path, kind).or_else(|| {
-                // The lock functions' other operations have been looked at, and are none.
-                (lock_method(&path).is_none()).then(|| self.classify_by_code(site, kind, cold)).flatten()
-            }),
+            Owner::Method(path) => {
+                patience = Patience::of(&path);
+                classify(&path, kind).or_else(|| {
+                    // The lock functions' other operations have been looked at, and are none.
+                    (lock_method(&path).is_none()).then(|| self.classify_by_code(site, kind, cold)).flatten()
+                })
+            }
             Owner::Unknown => self.classify_by_code(site, kind, cold),
         };
         if let Some((class, effect)) = class {
             let return_address = site.return_address;
-            found.sites.push(LockSite { return_address, depth, class, effect, operation });
+            found.sites.push(LockSite { return_address, depth, class, effect, patience, operation });
         }
     }
 

@@ -8,7 +8,11 @@
 //! Told by debug information: the files of the functions inlined at a place, innermost first, up to the first that is not the
 //! library's. A file of [`QUIET`] among them makes the place quiet, unless it belongs to something in [`LOUD`]. A reference count
 //! is quiet where what it counts is std's own.
+//!
+//! So is giving back a block that is std's own: what a thread is started with, and what it leaves for `join`. Its type tells, and
+//! where that is not known it is somebody else's.
 
+use crate::calls::CallSite;
 use crate::demangle::demangle;
 use crate::module::Module;
 
@@ -29,22 +33,46 @@ const QUIET: [&str; 13] = [
     "/std/src/sys/backtrace.rs",
 ];
 const LOUD: [&str; 2] = ["/std/src/sys/sync/thread_parking", "/std/src/thread/scoped.rs"];
+const CONTAINERS: [&str; 2] = ["/alloc/src/sync.rs", "/alloc/src/boxed.rs"];
 const COUNTS: &str = "/alloc/src/sync.rs";
 const LIBRARY: &str = "/library/";
 
 impl Module {
-    /// The return addresses of calls of atomic operations that are quiet, sorted.
+    /// The return addresses of calls of atomic operations, and of what gives back memory, that are quiet, sorted.
     pub fn quiet_sites(&self) -> Vec<u64> {
-        let calls = self.call_sites(|name| name.starts_with("__tsan_atomic") && !name.ends_with("_fence"));
-        let mut quiet: Vec<u64> = calls
-            .iter()
-            .filter(|call| !call.tail && is_quiet(&self.raw_names(call.address)))
-            .map(|call| call.return_address)
-            .collect();
+        let calls = self.call_sites(|name| is_atomic(name) || is_free(name));
+        let quiet = |call: &&CallSite| {
+            let frames = self.raw_names(call.address);
+            !call.tail && if is_free(&call.callee) { frees_own(&frames) } else { is_quiet(&frames) }
+        };
+        let mut quiet: Vec<u64> = calls.iter().filter(quiet).map(|call| call.return_address).collect();
         quiet.sort_unstable();
         quiet.dedup();
         quiet
     }
+}
+
+fn is_atomic(name: &str) -> bool {
+    name.starts_with("__tsan_atomic") && !name.ends_with("_fence")
+}
+
+/// A function of the C library, or one of Rust's by their mangled names.
+fn is_free(name: &str) -> bool {
+    name == "free" || ["__rust_dealloc", "__rdl_dealloc"].iter().any(|end| name.ends_with(end))
+}
+
+/// Whose block it is: the innermost function of a container tells.
+fn frees_own(frames: &[(String, Option<String>)]) -> bool {
+    let of = |frame: &(String, Option<String>), files: &[&str]| {
+        frame.1.as_ref().is_some_and(|file| files.iter().any(|part| file.contains(part)))
+    };
+    let library: Vec<_> = frames.iter().take_while(|f| of(f, &[LIBRARY])).collect();
+    let Some(container) = library.iter().find(|f| of(f, &CONTAINERS)) else { return false };
+    let name = demangle(&container.0);
+    counts_own(&name)
+        || name.contains("boxed::Box<std::thread::")
+        || name.contains("boxed::Box<dyn core::ops::function::FnOnce<()")
+            && library.iter().any(|f| of(f, &["/std/src/thread/", "/std/src/sys/thread/"]))
 }
 
 /// Functions inlined at a place, innermost first, with their files.
@@ -105,6 +133,27 @@ mod tests {
         ];
         assert!(!quiet(&unpark));
         assert!(!quiet(&[LOAD]) && !quiet(&[]));
+    }
+
+    #[test]
+    fn a_free_is_quiet_where_the_block_is_std_s() {
+        fn frees(name: &str, file: &str, by: (&str, &str)) -> bool {
+            let frames = [("dealloc", "alloc/src/alloc.rs"), (name, file), by];
+            let frame =
+                |(name, file): (&str, &str)| (name.to_string(), Some(format!("/rustc/1/library/{file}")));
+            frees_own(&frames.map(frame))
+        }
+        let (boxed, sync) = ("alloc/src/boxed.rs", "alloc/src/sync.rs");
+        let (start, other) = (("thread_start", "std/src/sys/thread/unix.rs"), ("call", "core/src/ops.rs"));
+        let drop = |what: &str| format!("<alloc::boxed::Box<{what}> as core::ops::drop::Drop>::drop");
+        let closure = drop("dyn core::ops::function::FnOnce<(), Output = ()> + core::marker::Send");
+        assert!(frees(&drop("std::thread::lifecycle::ThreadInit"), boxed, other));
+        assert!(frees("<alloc::sync::Weak<std::thread::thread::Inner> as Drop>::drop", sync, other));
+        assert!(frees(&closure, boxed, start));
+        assert!(!frees(&closure, boxed, other), "a program has closures in boxes too");
+        assert!(!frees(&drop("bank::Account"), boxed, start), "what a thread returned is the program's");
+        assert!(!frees("drop", boxed, start), "without names it can not be told");
+        assert!(is_free("free") && is_free("_RNvC1a_7___rustc14___rust_dealloc") && !is_free("freeaddrinfo"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use common::{Workshop, functions};
-use raddle_binary::{Address, Effect, LockClass, LockSite, Lookup, Module};
+use raddle_binary::{Address, Effect, LockClass, LockSite, Lookup, Module, Patience};
 
 const PROGRAM: &str = r#"
 use std::sync::{Mutex, RwLock, RwLockWriteGuard};
@@ -90,6 +90,22 @@ fn code_for_size_keeps_the_drops_of_guards_apart_and_they_are_told() {
         let released = found.iter().filter(|(name, _)| name.contains(lock) && name.contains("drop"));
         assert!(released.into_iter().any(|(_, classes)| classes.contains(&class)), "{lock}: {found:#?}");
     }
+}
+
+#[test]
+fn it_is_told_who_waits_for_the_lock_and_who_only_tries() {
+    let workshop = Workshop::new();
+    let module = workshop.build_rust(PROGRAM, "-g -Copt-level=1");
+    let sites = module.lock_sites().sites;
+    let patience = |function: &str| -> Vec<Patience> {
+        let acquires = |s: &&&LockSite| s.effect == Effect::IfExchanged;
+        sites_in(&module, &sites, function).iter().filter(acquires).map(|s| s.patience).collect()
+    };
+    assert_eq!(patience("main::lock"), [Patience::Waits]);
+    assert_eq!(patience("main::try_lock"), [Patience::Tries]);
+    assert_eq!(patience("main::write"), [Patience::Waits]);
+    let releases = sites.iter().filter(|s| s.class == LockClass::MutexRelease);
+    assert!(releases.into_iter().all(|s| s.patience == Patience::Other));
 }
 
 #[test]

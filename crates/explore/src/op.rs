@@ -230,6 +230,13 @@ impl Op {
         matches!(self.kind(), AtomicLoad | AtomicStore | AtomicRmw | DataRead | DataWrite | Free)
     }
 
+    /// Whether its object is memory that could be given back: an access, or a lock.
+    #[inline]
+    fn lies_in_memory(&self) -> bool {
+        use OpKind::*;
+        self.is_memory() || matches!(self.kind(), Lock | TryLock | TimedLock | Unlock)
+    }
+
     /// Whether a later read of the object can read from this.
     #[inline]
     pub fn is_memory_write(&self) -> bool {
@@ -281,7 +288,7 @@ pub fn dependent(a: &Op, b: &Op) -> bool {
 #[inline]
 fn share_object(a: &Op, b: &Op) -> bool {
     if a.kind() == OpKind::Free || b.kind() == OpKind::Free {
-        return a.is_memory() && b.is_memory() && overlap(a, b);
+        return a.lies_in_memory() && b.lies_in_memory() && overlap(a, b);
     }
     let (x, y) = (a.keys(), b.keys());
     let shared = |k: u64| k != 0 && (k == y[0] || k == y[1]);

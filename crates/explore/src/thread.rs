@@ -86,6 +86,12 @@ impl ThreadSet {
 
     #[inline]
     pub fn clear(&mut self) {
+        if self.used <= 1 {
+            // Few programs have more than 64 threads, and this is done at every step.
+            self.words[0] = 0;
+            self.used = 0;
+            return;
+        }
         self.words[..self.used as usize].fill(0);
         self.used = 0;
     }
@@ -93,6 +99,11 @@ impl ThreadSet {
     /// `self = other`, touching only the words in use.
     #[inline]
     pub fn assign(&mut self, other: &ThreadSet) {
+        if self.used <= 1 && other.used <= 1 {
+            self.words[0] = other.words[0];
+            self.used = other.used;
+            return;
+        }
         let n = other.used as usize;
         self.words[..n].copy_from_slice(&other.words[..n]);
         if self.used as usize > n {

@@ -35,7 +35,7 @@ pub mod explore;
 pub mod hub;
 pub mod interpose;
 mod layout;
-#[cfg(panic = "abort")]
+#[cfg(any(panic = "abort", test))]
 mod mem;
 mod sys;
 pub mod trace;

@@ -2,16 +2,109 @@
 
 use core::arch::naked_asm;
 
+/// From here on the processor's own loop is faster. It takes long to get going, and most copies are of a few words.
+const LONG: usize = 256;
+
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __runtime_memcpy() {
-    naked_asm!("mov rax, rdi", "mov rcx, rdx", "rep movsb", "ret")
+    naked_asm!(
+        "mov rax, rdi",
+        "cmp rdx, 16",
+        "jb 3f",
+        "cmp rdx, {long}",
+        "ja 7f",
+        "movups xmm1, xmmword ptr [rsi + rdx - 16]",
+        "lea rcx, [rdi + rdx - 16]",
+        "2: movups xmm0, xmmword ptr [rsi]",
+        "movups xmmword ptr [rdi], xmm0",
+        "add rsi, 16",
+        "add rdi, 16",
+        "cmp rdi, rcx",
+        "jb 2b",
+        "movups xmmword ptr [rcx], xmm1",
+        "ret",
+        // Below 16: two words that may overlap.
+        "3: cmp edx, 8",
+        "jb 4f",
+        "mov rcx, qword ptr [rsi]",
+        "mov r8, qword ptr [rsi + rdx - 8]",
+        "mov qword ptr [rdi], rcx",
+        "mov qword ptr [rdi + rdx - 8], r8",
+        "ret",
+        "4: cmp edx, 4",
+        "jb 5f",
+        "mov ecx, dword ptr [rsi]",
+        "mov r8d, dword ptr [rsi + rdx - 4]",
+        "mov dword ptr [rdi], ecx",
+        "mov dword ptr [rdi + rdx - 4], r8d",
+        "ret",
+        // The first, the last, and the one in the middle.
+        "5: test edx, edx",
+        "jz 6f",
+        "movzx ecx, byte ptr [rsi]",
+        "movzx r8d, byte ptr [rsi + rdx - 1]",
+        "mov r9d, edx",
+        "shr r9d, 1",
+        "movzx r10d, byte ptr [rsi + r9]",
+        "mov byte ptr [rdi], cl",
+        "mov byte ptr [rdi + r9], r10b",
+        "mov byte ptr [rdi + rdx - 1], r8b",
+        "6: ret",
+        "7: mov rcx, rdx",
+        "rep movsb",
+        "ret",
+        long = const LONG,
+    )
 }
 
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __runtime_memset() {
-    naked_asm!("mov r8, rdi", "mov eax, esi", "mov rcx, rdx", "rep stosb", "mov rax, r8", "ret")
+    naked_asm!(
+        "movzx eax, sil",
+        "movabs rcx, 0x0101010101010101",
+        "imul rcx, rax",
+        "mov rax, rdi",
+        "cmp rdx, 16",
+        "jb 3f",
+        "cmp rdx, {long}",
+        "ja 7f",
+        "movq xmm0, rcx",
+        "punpcklqdq xmm0, xmm0",
+        "lea rcx, [rdi + rdx - 16]",
+        "2: movups xmmword ptr [rdi], xmm0",
+        "add rdi, 16",
+        "cmp rdi, rcx",
+        "jb 2b",
+        "movups xmmword ptr [rcx], xmm0",
+        "ret",
+        "3: cmp edx, 8",
+        "jb 4f",
+        "mov qword ptr [rdi], rcx",
+        "mov qword ptr [rdi + rdx - 8], rcx",
+        "ret",
+        "4: cmp edx, 4",
+        "jb 5f",
+        "mov dword ptr [rdi], ecx",
+        "mov dword ptr [rdi + rdx - 4], ecx",
+        "ret",
+        "5: test edx, edx",
+        "jz 6f",
+        "mov esi, edx",
+        "shr esi, 1",
+        "mov byte ptr [rdi], cl",
+        "mov byte ptr [rdi + rsi], cl",
+        "mov byte ptr [rdi + rdx - 1], cl",
+        "6: ret",
+        "7: mov r8, rdi",
+        "mov eax, ecx",
+        "mov rcx, rdx",
+        "rep stosb",
+        "mov rax, r8",
+        "ret",
+        long = const LONG,
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -58,8 +151,39 @@ unsafe extern "C" fn __runtime_strlen(s: *const u8) -> usize {
 }
 
 /// Precompiled parts of core name a personality. Nothing of the runtime catches anything: unwinding goes on.
+#[cfg(not(test))]
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() -> i32 {
     const CONTINUE_UNWIND: i32 = 8;
     CONTINUE_UNWIND
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_is_copied_and_set_and_nothing_beside_it() {
+        type Copy = unsafe extern "C" fn(*mut u8, *const u8, usize) -> *mut u8;
+        type Set = unsafe extern "C" fn(*mut u8, i32, usize) -> *mut u8;
+        // SAFETY: what the two functions are.
+        let (copy, set) = unsafe {
+            let at = (__runtime_memcpy as *const (), __runtime_memset as *const ());
+            (core::mem::transmute::<*const (), Copy>(at.0), core::mem::transmute::<*const (), Set>(at.1))
+        };
+        let from: Vec<u8> = (0..600).map(|i| (i % 251) as u8).collect();
+        for n in 0..=300 {
+            for offset in [0, 1, 7] {
+                let (mut to, mut wanted) = (vec![0xee; 600], vec![0xee; 600]);
+                wanted[9..9 + n].copy_from_slice(&from[offset..offset + n]);
+                // SAFETY: both are longer than that.
+                let at = unsafe { copy(to.as_mut_ptr().add(9), from.as_ptr().add(offset), n) };
+                assert!(to == wanted && at == unsafe { to.as_mut_ptr().add(9) }, "copy {n} from {offset}");
+                wanted[offset..offset + n].fill(0x17);
+                // SAFETY: as above. Only the lowest byte of the value counts.
+                let at = unsafe { set(to.as_mut_ptr().add(offset), 0xa17, n) };
+                assert!(to == wanted && at == unsafe { to.as_mut_ptr().add(offset) }, "set {n} at {offset}");
+            }
+        }
+    }
 }

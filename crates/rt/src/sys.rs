@@ -47,6 +47,16 @@ pub fn pages(len: usize) -> *mut u8 {
     got as *mut u8
 }
 
+/// The same, shared with the processes that this one makes.
+pub fn shared_pages(len: usize) -> *mut u8 {
+    let flags = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as usize;
+    let got = syscall(libc::SYS_mmap, [0, len, READ_WRITE, flags, usize::MAX, 0]);
+    if got < 0 && got > -4096 {
+        die(b"raddle: out of memory in the target\n");
+    }
+    got as *mut u8
+}
+
 const MOST_OWN: usize = 8192;
 static OWN: Shared<[(usize, usize); MOST_OWN]> = Shared::new([(0, 0); MOST_OWN]);
 static OWN_COUNT: AtomicU32 = AtomicU32::new(0);

@@ -37,7 +37,7 @@ pub struct Header {
     pub points: u32,
     /// With [`flag::TRAP_AT_FAILURE`]: the number of the data race to stop at; 0: none.
     pub wanted: u32,
-    /// How many addresses of the table behind the points are of atomic operations that are no scheduling points.
+    /// How many entries the table behind the points has: see [`site`].
     pub quiet: u32,
     pub reserved: u32,
 
@@ -291,7 +291,7 @@ impl Header {
         size_of::<Header>().next_multiple_of(4096)
     }
 
-    /// Then those of the executable's atomic operations that are none: addresses as its file has them, sorted.
+    /// Then what is known of the executable's atomic operations and frees: see [`site`]; sorted.
     pub const fn quiet_at(&self) -> usize {
         self.points_at() + (self.points as usize * 8).next_multiple_of(4096)
     }
@@ -304,6 +304,17 @@ impl Header {
     pub const fn bytes(&self) -> usize {
         self.slot_at(0) + self.slots as usize * self.slot_bytes()
     }
+}
+
+/// What is known of places in the executable. An entry is an address as its file has it, that of the instruction behind a call, with one
+/// of these bits; without any the operation there is no scheduling point.
+pub mod site {
+    /// It takes a mutex whose word is 0 when it is free, and waits until it is.
+    pub const LOCK: u64 = 1 << 62;
+    /// It gives one back.
+    pub const UNLOCK: u64 = 2 << 62;
+    /// It takes one if it is free.
+    pub const TRY_LOCK: u64 = 3 << 62;
 }
 
 /// The parts of a slot.

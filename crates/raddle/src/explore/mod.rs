@@ -34,6 +34,7 @@ pub mod schedule;
 mod scope;
 mod search;
 mod shrink;
+mod sites;
 pub mod told;
 pub mod verdict;
 pub mod watch;
@@ -49,7 +50,6 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_binary::Module;
 use raddle_explore::Limits;
 use raddle_finding::Report;
 use raddle_wire::explore::flag;
@@ -96,7 +96,7 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     let build_id = build_id(&recipe.program.path);
     // Where older values can be read, which of them is a choice that an operation must be there for.
     if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc {
-        recipe.quiet = Module::open(&recipe.program.path).map(|m| m.quiet_sites()).unwrap_or_default();
+        recipe.quiet = sites::of(&recipe.program.path);
     }
     let resume_file = resume::path(&args.search.schedules_to, &outcome::program_name(&recipe));
     let saved = match args.search.resume {

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use raddle_explore::{MAX_THREADS, OpKind};
 
 use super::point::point;
-use super::{Wait, fatal, is_on, leaks, op, races, state};
+use super::{Wait, fatal, is_on, leaks, op, quiet, races, state};
 use crate::sys;
 
 const LOG2_ARENA: usize = 32;
@@ -28,7 +28,15 @@ struct Head {
 
 const LIVE: usize = 0x6576_696c;
 const GONE: usize = 0x656e_6f67;
+/// Beside these: the C library has allocated it for itself, or for the program.
+const OF_LIBC: usize = 1 << 32;
 const HEAD: usize = size_of::<Head>();
+
+impl Head {
+    fn is_live(&self) -> bool {
+        self.state & !OF_LIBC == LIVE
+    }
+}
 
 /// In front of each arena: how much of it is used. It is put back with the rest.
 #[repr(C)]
@@ -100,7 +108,7 @@ pub fn put_back() {
     COUNT.store(from, Relaxed);
 }
 
-pub fn allocate(n: usize, align: usize) -> *mut c_void {
+pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
     let thread = state().current;
     let a = arena(thread);
     let base = &raw mut *a as usize;
@@ -113,7 +121,8 @@ pub fn allocate(n: usize, align: usize) -> *mut c_void {
     a.used = p + size - base;
     // SAFETY: inside the arena, behind all blocks. What is left of an earlier execution goes.
     unsafe {
-        *((p - HEAD) as *mut Head) = Head { size: n, state: LIVE };
+        let state = if quiet::is_of_libc(pc) { LIVE | OF_LIBC } else { LIVE };
+        *((p - HEAD) as *mut Head) = Head { size: n, state };
         core::ptr::write_bytes(p as *mut u8, 0, size);
     }
     leaks::allocated(p, n);
@@ -123,7 +132,7 @@ pub fn allocate(n: usize, align: usize) -> *mut c_void {
 /// Was the block at `p` given back?
 pub fn is_live(p: usize) -> bool {
     // SAFETY: each block has a head.
-    unsafe { (*((p - HEAD) as *const Head)).state == LIVE }
+    unsafe { (*((p - HEAD) as *const Head)).is_live() }
 }
 
 /// Who allocated the block at `p`.
@@ -143,12 +152,15 @@ pub fn free(p: *mut c_void, pc: usize) {
     let head = unsafe { &mut *p.byte_sub(HEAD).cast::<Head>() };
     if state().running {
         let n = head.size;
-        point(op(OpKind::Free, at, pc).with_other((at + n) as u64), Wait::Nothing, pc);
-        if head.state == LIVE {
+        let own = head.state & OF_LIBC != 0 && quiet::is_of_libc(pc);
+        if !(own || quiet::frees_quietly(pc)) {
+            point(op(OpKind::Free, at, pc).with_other((at + n) as u64), Wait::Nothing, pc);
+        }
+        if head.is_live() {
             races::freed(at, n, pc);
         }
     }
-    if head.state != LIVE {
+    if !head.is_live() {
         if state().running {
             fatal::double_free(at, pc);
         }
@@ -164,7 +176,7 @@ pub fn free(p: *mut c_void, pc: usize) {
 }
 
 pub fn reallocate(p: *mut c_void, n: usize, pc: usize) -> *mut c_void {
-    let new = allocate(n, 16);
+    let new = allocate(n, 16, pc);
     if !new.is_null() {
         let old = if is_ours(p as usize) { size(p) } else { unsafe { sys::malloc_usable_size(p) } };
         // SAFETY: both blocks are that long.

@@ -11,6 +11,7 @@
 //! os_threads  … or by the system, for debuggers
 //! serve     orders in, traces out; the start of an execution and its end
 //! snapshot  the program's memory put aside, and put back after each execution
+//! written   … as far as executions write to it
 //! heap      an allocator whose addresses depend on the allocating thread alone
 //! sync      what each function that can block does instead
 //! signals   what threads send each other
@@ -20,7 +21,8 @@
 //! memory    happens-before, and stale values, as the C11 model allows them
 //! leaks     blocks that nothing points to at the end
 //! output    what is printed
-//! quiet     atomic operations that are no scheduling points
+//! found     functions of the C library, found once
+//! quiet     places that are known: operations that are no scheduling points, locks of Rust's
 //! races     the data races of the execution under way
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
@@ -44,6 +46,7 @@
 pub mod cancel;
 mod fatal;
 pub mod fork;
+mod found;
 pub mod heap;
 mod leaks;
 pub mod memory;
@@ -61,13 +64,15 @@ pub mod sync;
 pub mod threads;
 pub mod time;
 pub mod timers;
+mod written;
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 
 use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
-use raddle_wire::explore::Header;
+use raddle_wire::explore::{Header, flag};
 
 pub use fatal::{aborts, assertion};
+pub use found::found;
 pub use point::{Breaks, atomic, data, point, uninterrupted};
 pub use serve::{before_main, begin, exits, exits_at_once, panics, prepare, retry_with_fork};
 pub use snapshot::{mapped, mapping, unmapping};
@@ -90,6 +95,22 @@ pub fn is_running() -> bool {
     is_on() && state().running
 }
 
+/// Nobody asks for plain accesses, unless to memory that was freed: there are no points among them, and no monitor looks at them.
+static UNWATCHED: AtomicBool = AtomicBool::new(false);
+
+/// Need no more be done for a plain access at `address`, of one to eight bytes?
+#[inline(always)]
+pub fn passes(address: usize) -> bool {
+    UNWATCHED.load(Relaxed) && !heap::is_freed(address)
+}
+
+/// The points are known.
+fn watch_accesses() {
+    let s = state();
+    let asked = has(flag::ALL_DATA) || s.serve.has_points() || crate::trace::is_there();
+    UNWATCHED.store(!asked && s.memory.is_null() && s.races.is_null(), Relaxed);
+}
+
 /// What a thread waits for before it can make its pending step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
@@ -97,6 +118,8 @@ pub enum Wait {
     /// The mutex at this address to be free, or the thread's own if it may take it again.
     Mutex(usize),
     Spin(usize),
+    /// The word at this address to be 0: a mutex of Rust's.
+    Word(usize),
     /// A reader-writer lock, to read or to write.
     ReadLock(usize),
     WriteLock(usize),
@@ -141,6 +164,10 @@ pub struct State {
     pub current: usize,
     /// Threads that have existed in this execution.
     pub count: usize,
+    /// Those of them that have ended and were joined.
+    pub joined: usize,
+    /// Steps made since when there was no other.
+    alone: u32,
     pub threads: [Logical; raddle_explore::MAX_THREADS],
     pub pending: [Op; raddle_explore::MAX_THREADS],
     enabled: ThreadSet,
@@ -156,6 +183,8 @@ pub struct State {
     /// Null: nobody asks for leaks.
     leaks: *mut leaks::Leaks,
     quiet: quiet::Quiet,
+    /// Null: executions are in place.
+    found: *mut found::List,
     /// A second name for what was descriptor 1; 0: nobody asks what is printed.
     output: usize,
     /// Spurious wake-ups that this execution may still have.
@@ -179,12 +208,10 @@ pub fn state() -> &'static mut State {
 /// The process is to be explored, by the orders in `header`.
 pub fn turn_on(header: *mut Header) {
     let at = sys::pages(size_of::<State>()).cast::<State>();
-    // SAFETY: fresh memory of the right size. All zero is a state but for the fields written here.
+    // SAFETY: fresh memory of the right size. All zero is a state but for the fields written here. The pilot is not: it is large, and what
+    // is made and moved here would be pages of the stack and of the state, which each fork copies the entries of.
     unsafe {
         (*at).header = header;
-        (&raw mut (*at).pilot).write(Pilot::new());
-        (&raw mut (*at).enabled).write(ThreadSet::new());
-        (&raw mut (*at).reluctant).write(ThreadSet::new());
         (&raw mut (*at).threads[0]).write(Logical::FIRST);
         (*at).count = 1;
     }
@@ -205,6 +232,7 @@ pub fn turn_on(header: *mut Header) {
 /// The process runs as it is from now on: another one is explored, or this is a child of its.
 pub fn turn_off() {
     ON.store(false, Relaxed);
+    UNWATCHED.store(false, Relaxed);
     state().running = false;
 }
 
@@ -213,15 +241,22 @@ pub fn op(kind: OpKind, object: usize, pc: usize) -> Op {
     Op::new(kind, object as u64, pc as u32)
 }
 
-/// A function of the C library was found. Where it is need not be found again after memory was put back.
-pub fn found(at: &AtomicUsize) {
-    if is_running() {
-        state().snapshot.keep_word(at);
-    }
-}
-
 /// Is the flag set in the header?
 pub fn has(flag: u32) -> bool {
     // SAFETY: the mapped header, whose flags do not change.
     unsafe { (*state().header).flags & flag != 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_are_a_pilot_and_a_set() {
+        // SAFETY: what is to be shown: the types have no values that zeros are not.
+        let (pilot, set) =
+            unsafe { (Box::<Pilot>::new_zeroed().assume_init(), core::mem::zeroed::<ThreadSet>()) };
+        assert_eq!(format!("{pilot:?}"), format!("{:?}", Pilot::new()));
+        assert_eq!(format!("{set:?}"), format!("{:?}", ThreadSet::new()));
+    }
 }

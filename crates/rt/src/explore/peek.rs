@@ -33,8 +33,16 @@ pub fn is_error_checking(m: usize) -> bool {
 }
 
 impl Wait {
-    /// Could `thread`, which waits for this, go on?
+    /// Could `thread`, which waits for this, go on? Most wait for nothing.
+    #[inline(always)]
     pub fn is_over(self, thread: usize) -> bool {
+        match self {
+            Wait::Nothing => true,
+            other => other.has_come(thread),
+        }
+    }
+
+    fn has_come(self, thread: usize) -> bool {
         // SAFETY: objects that the program handed to a function and that exist while it waits for them.
         unsafe {
             match self {
@@ -43,6 +51,7 @@ impl Wait {
                     word(m) & OWNER_BITS == 0
                         || (is_reentrant(m) && mutex_owner(m) == state().threads[thread].kernel_id)
                 }
+                Wait::Word(m) => word(m) == 0,
                 // 1: free.
                 Wait::Spin(m) => (word(m) as i32) > 0,
                 // Bit 1: a writer has it or is next; the readers are counted from bit 3 on.

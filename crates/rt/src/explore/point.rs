@@ -3,6 +3,7 @@
 use raddle_explore::{Op, OpKind, ThreadId, View};
 use raddle_wire::explore::{flag, outcome};
 
+use super::quiet::Place;
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
@@ -44,6 +45,11 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         trace::step(&op, wait != Wait::Nothing);
         return;
     }
+    if s.joined + 1 == s.count && goes_alone(&op, wait) {
+        c11::did(&op);
+        trace::step(&op, wait != Wait::Nothing);
+        return;
+    }
     loop {
         let s = state();
         s.pending[me] = op;
@@ -62,6 +68,20 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
             return;
         }
     }
+}
+
+/// After so many steps alone the next are written down: an execution that does not end is to be told by them.
+const MOST_ALONE: u32 = 1000;
+
+/// All other threads have been joined, so there is nobody to choose, and nobody who could see the step or be seen by it. What is read at
+/// the end, and who was created and ended, is written down all the same: it tells executions apart.
+fn goes_alone(op: &Op, wait: Wait) -> bool {
+    use OpKind::*;
+    let s = state();
+    let told = matches!(op.kind(), Create | Exit | Join | AtomicLoad | DataRead | Choose);
+    s.alone += 1;
+    let signals = s.arrived | s.threads[s.current].arrived;
+    !told && s.alone < MOST_ALONE && signals == 0 && wait.is_over(s.current)
 }
 
 /// The running thread takes (1) or gives (-1) a lock of the C library.
@@ -283,17 +303,30 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     if !state().running {
         return;
     }
-    if quiet::is_quiet(pc) {
-        if super::heap::is_freed(address) {
-            fatal::use_after_free(address, pc);
+    match quiet::place(pc) {
+        Place::Ordinary => {}
+        Place::Mutex(kind) => return mutex(kind, address, pc),
+        Place::Quiet => {
+            if super::heap::is_freed(address) {
+                fatal::use_after_free(address, pc);
+            }
+            return;
         }
-        return;
     }
     let granule = address & !7;
     let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
     let o = op(kind, granule, pc).with_other(other as u64).with_bytes(address as u64, size);
     let o = o.with_drain(drains);
-    memory(if quiet::may_wait() { o.with_yields(true) } else { o }, address, pc);
+    memory(if quiet::may_wait() { o.with_yields(true) } else { o }, Wait::Nothing, address, pc);
+}
+
+/// Before an operation on a mutex of Rust's. Other atomic operations on it are named by its granule.
+#[inline]
+fn mutex(kind: OpKind, address: usize, pc: usize) {
+    let granule = address & !7;
+    let other = if granule != address { granule } else { 0 };
+    let wait = if kind == OpKind::Lock { Wait::Word(address) } else { Wait::Nothing };
+    memory(op(kind, address, pc).with_other(other as u64), wait, address, pc);
 }
 
 /// Before a plain access of `len` bytes. Those that the detector found racy are points (3.5). `counts`: the program does not
@@ -307,7 +340,7 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     }
     if s.serve.is_point(pc) || has(flag::ALL_DATA) {
         let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
-        memory(op(kind, address & !7, pc), address, pc);
+        memory(op(kind, address & !7, pc), Wait::Nothing, address, pc);
     } else if super::heap::is_freed(address) {
         fatal::use_after_free(address, pc);
     }
@@ -320,9 +353,9 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
 }
 
 #[inline]
-fn memory(o: Op, address: usize, pc: usize) {
+fn memory(o: Op, wait: Wait, address: usize, pc: usize) {
     match spins(&o) {
-        Spin::No => point(o.with_fence(c11::has_fenced()), Wait::Nothing, pc),
+        Spin::No => point(o.with_fence(c11::has_fenced()), wait, pc),
         Spin::Again => {}
         Spin::Long => {
             if !has_pause(pc) {

@@ -1,24 +1,55 @@
-//! Atomic operations that are no scheduling points: Rust's std uses them for itself, and who is first makes no difference to the
-//! program (`raddle_binary::quiet`). They take effect with the step before them.
+//! What is known of single places in the program: atomic operations that are no scheduling points, or that take or give back a lock,
+//! and frees that are no scheduling points.
+//!
+//! *Quiet* is what Rust's std does for itself, where who is first makes no difference to the program (`raddle_binary::quiet`). It takes
+//! effect with the step before. So does what the C library gives back of what it has allocated itself.
+//!
+//! A lock of Rust's std is an atomic operation, inlined, and behind it a loop that looks at the lock a hundred times before it
+//! sleeps (`raddle_binary::lock_sites`). Where the place is known, the thread waits at its first operation until it will succeed, as for any other
+//! lock; so a lock that is taken by another is one step, and who holds it is known.
 //!
 //! A thread that waits for another by one of them would wait for ever: after [`MOST`] in a row the next is a step after all, and
 //! lets others go first.
 
+use raddle_explore::OpKind;
+use raddle_wire::explore::site;
+
 use super::state;
-use crate::hub::init;
+use crate::detect::thread::current;
+use crate::hub::{init, modules};
 
 const CACHE: usize = 1 << 10;
 /// More in a row than std ever has where nobody waits.
 const MOST: u32 = 64;
 
-/// What was looked up before: the address, and in its highest bit the answer. Zero is nothing.
+/// What was looked up before: the address, and in its highest bits what is there. Zero is nothing.
 pub struct Quiet {
     bias: usize,
     sites: (*const u64, usize),
+    /// The C library's code.
+    libc: (usize, usize),
     cache: [usize; CACHE],
 }
 
-const YES: usize = 1 << 63;
+/// What an operation is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Ordinary,
+    Quiet,
+    /// Of a mutex: `Lock`, `TryLock`, `Unlock`.
+    Mutex(OpKind),
+}
+
+/// In the cache, above an address.
+const KINDS: [Place; 5] = [
+    Place::Ordinary,
+    Place::Quiet,
+    Place::Mutex(OpKind::Lock),
+    Place::Mutex(OpKind::Unlock),
+    Place::Mutex(OpKind::TryLock),
+];
+const SHIFT: u32 = 60;
+const ADDRESS: usize = (1 << SHIFT) - 1;
 
 /// At the start of the process.
 pub fn prepare() {
@@ -29,20 +60,20 @@ pub fn prepare() {
         s.quiet.sites = (s.header.byte_add(header.quiet_at()).cast(), header.quiet as usize);
     }
     s.quiet.bias = init::bias();
+    s.quiet.libc = c_library();
 }
 
-/// Is the atomic operation that returns to `pc` quiet, and may it be?
+/// What the atomic operation that returns to `pc` is.
 #[inline]
-pub fn is_quiet(pc: usize) -> bool {
+pub fn place(pc: usize) -> Place {
     let s = state();
     if s.quiet.sites.1 == 0 {
-        return false;
+        return Place::Ordinary;
     }
-    let known = s.quiet.cache[pc % CACHE];
-    let quiet = if known & !YES == pc { known & YES != 0 } else { s.quiet.look_up(pc) };
+    let place = s.quiet.known(pc);
     let t = &mut s.threads[s.current];
-    t.quiet = if quiet { t.quiet + 1 } else { 0 };
-    quiet && t.quiet <= MOST
+    t.quiet = if place == Place::Quiet { t.quiet + 1 } else { 0 };
+    if t.quiet > MOST { Place::Ordinary } else { place }
 }
 
 /// Has the running thread made so many in a row that it may be waiting?
@@ -56,13 +87,59 @@ pub fn may_wait() -> bool {
     waits
 }
 
+/// Is the free that returns to `pc` quiet? Rust's own function gets there by another, whose caller knows what the block is.
+#[inline]
+pub fn frees_quietly(pc: usize) -> bool {
+    let s = state();
+    if s.quiet.sites.1 == 0 {
+        return false;
+    }
+    let t = current();
+    // SAFETY: the shadow stack, of which the newest entry is taken, if there is one.
+    let caller = unsafe { if t.sp > t.trace.stack { *t.sp.sub(1) } else { 0 } };
+    s.quiet.known(pc) == Place::Quiet || s.quiet.known(caller) == Place::Quiet
+}
+
+/// Is this the C library's own code?
+#[inline]
+pub fn is_of_libc(pc: usize) -> bool {
+    let (low, high) = state().quiet.libc;
+    (low..high).contains(&pc)
+}
+
 impl Quiet {
+    #[inline]
+    fn known(&mut self, pc: usize) -> Place {
+        let known = self.cache[pc % CACHE];
+        if known & ADDRESS == pc { KINDS[known >> SHIFT] } else { self.look_up(pc) }
+    }
+
     #[cold]
-    fn look_up(&mut self, pc: usize) -> bool {
+    fn look_up(&mut self, pc: usize) -> Place {
         // SAFETY: the header's table.
         let sites = unsafe { core::slice::from_raw_parts(self.sites.0, self.sites.1) };
-        let quiet = sites.binary_search(&(pc.wrapping_sub(self.bias) as u64)).is_ok();
-        self.cache[pc % CACHE] = if quiet { pc | YES } else { pc };
-        quiet
+        let at = pc.wrapping_sub(self.bias) as u64;
+        let kinds = [0, site::LOCK, site::UNLOCK, site::TRY_LOCK];
+        let kind =
+            kinds.iter().position(|kind| sites.binary_search(&(at | kind)).is_ok()).map_or(0, |i| i + 1);
+        self.cache[pc % CACHE] = pc & ADDRESS | kind << SHIFT;
+        KINDS[kind]
     }
+}
+
+/// Where the C library's code lies; nowhere, where it is part of the program.
+fn c_library() -> (usize, usize) {
+    let mut found = (0, 0);
+    modules::each_line(|line| {
+        let mut fields = line.split(|b| *b == b' ');
+        let (Some(range), Some(permissions)) = (fields.next(), fields.next()) else { return };
+        let mut range = range.split(|b| *b == b'-');
+        if permissions.starts_with(b"r-x")
+            && line.ends_with(b"/libc.so.6")
+            && let (Some(low), Some(high)) = (range.next(), range.next())
+        {
+            found = (modules::hex(low), modules::hex(high));
+        }
+    });
+    found
 }

@@ -13,7 +13,9 @@ use raddle_wire::explore::{
 };
 
 use super::switch::{Context, jump, park, switch};
-use super::{Logical, fatal, has, heap, leaks, memory, os_threads, output, races, state, threads, time};
+use super::{
+    Logical, fatal, found, has, heap, leaks, memory, os_threads, output, races, state, threads, time,
+};
 use crate::interpose::Real;
 use crate::sys;
 
@@ -95,6 +97,10 @@ impl Serve {
             // SAFETY: below the length; the order's memory.
             unsafe { *self.stacks.0.add(self.len - 1) = frames };
         }
+    }
+
+    pub fn has_points(&self) -> bool {
+        self.points.1 > 0
     }
 
     /// Is the access whose probe returns to `pc` a scheduling point?
@@ -232,6 +238,7 @@ fn prepare_threads() {
     fatal::catch_signals();
     // SAFETY: the table lies behind the header.
     s.serve.points = (unsafe { s.header.byte_add(header().points_at()).cast() }, header().points as usize);
+    super::watch_accesses();
 }
 
 /// The first `pthread_exit` loads the unwinder, under the loader's lock: a switch in there would leave others waiting for real.
@@ -259,6 +266,7 @@ extern "C" fn serve(_: usize) -> ! {
     let s = state();
     s.serve.program = s.threads[0].context;
     heap::keep();
+    found::prepare();
     if !has(flag::FORK) {
         s.snapshot.take(s.serve.program.stack());
         header().snapshot_bytes.store(s.snapshot.bytes() as u64, Relaxed);
@@ -271,6 +279,7 @@ extern "C" fn serve(_: usize) -> ! {
                 0 => state().serve.child = true,
                 child if child > 0 => {
                     sys::syscall(libc::SYS_wait4, [child as usize, 0, 0, 0, 0, 0]);
+                    found::take_over();
                     if header().status.load(Relaxed) != status::READY {
                         leave(0);
                     }
@@ -380,7 +389,7 @@ fn execute() {
         ..Logical::FIRST
     };
     s.pending[0] = Op::default();
-    s.count = 1;
+    (s.count, s.joined, s.alone) = (1, 0, 0);
     s.current = 0;
     s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
     s.fruitless = 0;

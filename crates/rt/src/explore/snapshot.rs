@@ -7,18 +7,21 @@
 //! A page that had not been written to when the snapshot was taken has no copy, and needs none while nobody writes to it.
 //! The kernel counts page faults; when an execution had none, no such page can have come into being, and putting back is
 //! nothing but copying. Otherwise the pages are looked for, given back to the kernel (they read as at first then), and
-//! join the copied ones.
+//! join the copied ones. Of the pages that have a copy only those are put back that some execution has written to ([`written`]).
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::{heap, state, threads};
+use super::{has, heap, state, threads, written};
 use crate::hub::modules;
 use crate::layout::RESERVED;
 use crate::sys;
-use raddle_wire::explore::outside;
+use raddle_wire::explore::{flag, outside};
 
 const PAGE: usize = 4096;
 const MOST: usize = 1 << 14;
+/// After so many executions it is looked anew what they write to: the first ones write to much that later ones do not, such as where
+/// functions were found.
+const WATCH_AGAIN: [u32; 2] = [40, 1000];
 
 /// Memory and its copy.
 #[derive(Clone, Copy)]
@@ -32,6 +35,12 @@ struct Region {
 pub struct Snapshot {
     regions: *mut Region,
     count: usize,
+    /// The parts of these that have been written to, if that is known.
+    written: *mut Region,
+    written_count: usize,
+    /// The copy of the process that tells.
+    copy: Option<u32>,
+    executions: u32,
     /// The donors' stacks, of which only those in use are put back.
     stacks: *mut Region,
     donors: usize,
@@ -119,7 +128,56 @@ impl Snapshot {
         for (low, high) in heap::used() {
             self.add(low, high);
         }
+        self.written = sys::pages(MOST * size_of::<Region>()).cast();
+        // A debugger has one process to look at.
+        if !has(flag::TRAP_AT_FAILURE) {
+            self.watch();
+        }
         self.faults = faults();
+    }
+
+    /// Nothing counts as written to from now on.
+    fn watch(&mut self) {
+        if let Some(child) = self.copy.take() {
+            written::end(child);
+        }
+        self.copy = written::begin();
+        self.find_written();
+    }
+
+    /// What is to be put back. Where there is too much to list, all of it.
+    fn find_written(&mut self) {
+        self.written_count = 0;
+        if self.copy.is_none() {
+            return;
+        }
+        for i in 0..self.count {
+            // SAFETY: below the count.
+            let r = unsafe { *self.regions.add(i) };
+            let mut run = (r.at, r.at);
+            let (low, high) = (r.at & !(PAGE - 1), (r.at + r.len).next_multiple_of(PAGE));
+            for_each_entry(low, high, |page, entry| {
+                if entry.is_some_and(|e| !written::is_written(e)) {
+                    return;
+                }
+                let (from, to) = (page.max(r.at), (page + PAGE).min(r.at + r.len));
+                if run.1 != from {
+                    self.add_written(r, run);
+                    run.0 = from;
+                }
+                run.1 = to;
+            });
+            self.add_written(r, run);
+        }
+    }
+
+    fn add_written(&mut self, r: Region, (low, high): (usize, usize)) {
+        if low < high && self.written_count < MOST {
+            let part = Region { at: low, len: high - low, copy: r.copy + low - r.at };
+            // SAFETY: below MOST.
+            unsafe { *self.written.add(self.written_count) = part };
+            self.written_count += 1;
+        }
     }
 
     fn add(&mut self, low: usize, high: usize) {
@@ -193,17 +251,26 @@ impl Snapshot {
         }
         if faults() != self.faults {
             self.look_for_new();
+            self.find_written();
+            self.faults = faults();
         }
+        let all = self.copy.is_none() || self.written_count == MOST;
+        let (list, n) = if all { (self.regions, self.count) } else { (self.written, self.written_count) };
         // SAFETY: regions that are mapped and writable, and copies of the same length.
         unsafe {
-            for i in 0..self.count {
-                let r = *self.regions.add(i);
+            for i in 0..n {
+                let r = *list.add(i);
                 core::ptr::copy_nonoverlapping(r.copy as *const u8, r.at as *mut u8, r.len);
             }
             for i in 0..self.donors.min(threads - 1) {
                 let r = *self.stacks.add(i);
                 core::ptr::copy_nonoverlapping(r.copy as *const u8, r.at as *mut u8, r.len);
             }
+        }
+        self.executions = self.executions.wrapping_add(1);
+        if self.copy.is_some() && WATCH_AGAIN.contains(&self.executions) {
+            self.watch();
+            self.faults = faults();
         }
     }
 
@@ -228,7 +295,6 @@ impl Snapshot {
             });
             self.fill(i, new);
         }
-        self.faults = faults();
     }
 
     /// Pages of a gap were written to: they become as they were at first, and have a copy from now on. The gap stays: a page
@@ -302,11 +368,17 @@ fn writable(line: &[u8]) -> Option<(usize, usize, bool)> {
     (!line.ends_with(b"[vvar]")).then_some((low, high, line.ends_with(b"[stack]")))
 }
 
-/// Calls `f` with each page and whether it has been written to: it is there, and no longer the file's.
+/// Calls `f` with each page and whether it has been written to: it is there, and no longer the file's. Where the kernel does not tell, it has.
 fn for_each_page(low: usize, high: usize, mut f: impl FnMut(usize, bool)) {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;
     const OF_FILE: u64 = 1 << 61;
+    let is_written = |e: u64| e & SWAPPED != 0 || e & PRESENT != 0 && e & OF_FILE == 0;
+    for_each_entry(low, high, |page, entry| f(page, entry.is_none_or(is_written)));
+}
+
+/// Calls `f` with each page and what the kernel says of it, if it does.
+fn for_each_entry(low: usize, high: usize, mut f: impl FnMut(usize, Option<u64>)) {
     let fd = sys::open(c"/proc/self/pagemap".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
     let mut entries = [0u64; 512];
     let mut page = low;
@@ -319,10 +391,7 @@ fn for_each_page(low: usize, high: usize, mut f: impl FnMut(usize, bool)) {
             sys::syscall(libc::SYS_pread64, [fd as usize, entries.as_mut_ptr() as usize, n * 8, offset, 0, 0])
         };
         for (i, entry) in entries[..n].iter().enumerate() {
-            // Where the kernel does not tell, all pages count as written to.
-            let known = got == n as isize * 8;
-            let written = !known || entry & SWAPPED != 0 || entry & PRESENT != 0 && entry & OF_FILE == 0;
-            f(page + i * PAGE, written);
+            f(page + i * PAGE, (got == n as isize * 8).then_some(*entry));
         }
         page += n * PAGE;
     }

@@ -518,7 +518,9 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
             }
         }
     }
-    let t = &mut state().threads[i];
+    let s = state();
+    s.joined += 1;
+    let t = &mut s.threads[i];
     t.joined = true;
     Some(Ok(t.result))
 }

@@ -57,7 +57,7 @@ pub unsafe fn free(p: Pointer, pc: usize) {
 
 pub unsafe fn malloc(n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
-        return explore::heap::allocate(n, 16);
+        return explore::heap::allocate(n, 16, pc);
     }
     // SAFETY: a plain call.
     allocated(current(), unsafe { __libc_malloc(n) }, pc)
@@ -65,7 +65,7 @@ pub unsafe fn malloc(n: usize, pc: usize) -> Pointer {
 
 pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
-        return explore::heap::allocate(n, align);
+        return explore::heap::allocate(n, align, pc);
     }
     // SAFETY: a plain call.
     allocated(current(), unsafe { __libc_memalign(align, n) }, pc)
@@ -75,7 +75,7 @@ pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
 unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
         return if p.is_null() {
-            explore::heap::allocate(n, 16)
+            explore::heap::allocate(n, 16, pc)
         } else {
             explore::heap::reallocate(p, n, pc)
         };
@@ -131,7 +131,7 @@ export! {
         let t = current();
         let pc = t.caller;
         if explore::is_on() {
-            return n.checked_mul(m).map_or(core::ptr::null_mut(), |size| explore::heap::allocate(size, 16));
+            return n.checked_mul(m).map_or(core::ptr::null_mut(), |size| explore::heap::allocate(size, 16, pc));
         }
         allocated(t, __libc_calloc(n, m), pc)
     }

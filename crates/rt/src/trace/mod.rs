@@ -72,6 +72,11 @@ fn trace() -> Option<&'static mut Trace> {
     Some(unsafe { &mut *at })
 }
 
+/// Are executions traced?
+pub fn is_there() -> bool {
+    !TRACE.load(Relaxed).is_null()
+}
+
 /// At the start of a process that is explored. Without the file nothing is traced.
 pub fn prepare() {
     let Some(header) = session::trace_file() else { return };
