@@ -10,23 +10,32 @@ use super::kept::Kept;
 use crate::layout::sync_bit;
 use crate::sys::{self, Shared, Spin};
 
+/// One cache line: a program may have a million of them, and threads that meet at one pass it to and fro.
 #[repr(C)]
 pub struct Object {
     pub key: usize,
     next: *mut Object,
     /// What a release hands to an acquire. For a reader-writer lock: what writers hand on.
     pub clock: Kept,
-    /// What readers of a reader-writer lock hand to writers; the other phase of a barrier.
-    pub second: Kept,
-    /// As a lock: its number, 0 if it never was one.
-    pub uid: u32,
     /// The threads that head release sequences to which the present value belongs (C++11), by their ids modulo 64.
     pub heads: u64,
-    pub barrier: Barrier,
+    /// What few objects need. Null until it is wanted; stays with the object when that serves another key.
+    more: *mut More,
+    /// As a lock: its number, 0 if it never was one.
+    pub uid: u32,
     /// Hybrid: this lock orders all the same.
     pub orders: bool,
     /// Held by a writer now: tells the two kinds of `pthread_rwlock_unlock` apart.
     pub writer: bool,
+}
+
+const _: () = assert!(size_of::<Object>() == 64);
+
+#[repr(C)]
+pub struct More {
+    /// What readers of a reader-writer lock hand to writers; the other phase of a barrier.
+    pub second: Kept,
+    pub barrier: Barrier,
 }
 
 #[repr(C)]
@@ -193,9 +202,13 @@ unsafe fn give_back(o: *mut Object) {
     let _guard = FREE_LOCK.lock();
     // SAFETY: the caller's; the free list is used under its lock.
     unsafe {
-        (*o).clock.clear();
-        (*o).second.clear();
+        (*o).forget_clocks();
+        let more = (*o).more;
         core::ptr::write_bytes(o, 0, 1);
+        if let Some(more) = more.as_mut() {
+            more.barrier = Barrier::default();
+        }
+        (*o).more = more;
         (*o).next = *FREE.get();
         *FREE.get() = o;
     }
@@ -251,8 +264,7 @@ pub fn forget_clocks() {
         unsafe {
             let mut o = *bucket.head.get();
             while !o.is_null() {
-                (*o).clock.clear();
-                (*o).second.clear();
+                (*o).forget_clocks();
                 o = (*o).next;
             }
         }
@@ -260,6 +272,27 @@ pub fn forget_clocks() {
 }
 
 impl Object {
+    /// What was made by [`make_more`](Self::make_more) is not freed, so it is no borrow of the object.
+    pub fn more(&self) -> Option<&'static mut More> {
+        // SAFETY: null or memory of the arena, used while the object's bucket is held.
+        unsafe { self.more.as_mut() }
+    }
+
+    pub fn make_more(&mut self) -> &'static mut More {
+        if self.more.is_null() {
+            self.more = sys::ARENA.take(size_of::<More>()).cast();
+        }
+        // SAFETY: as in `more`; zero is valid.
+        unsafe { &mut *self.more }
+    }
+
+    fn forget_clocks(&mut self) {
+        self.clock.clear();
+        if let Some(more) = self.more() {
+            more.second.clear();
+        }
+    }
+
     /// The number that stands for this lock in reports, and whether it was just given.
     pub fn lock_number(&mut self) -> (u32, bool) {
         let new = self.uid == 0;
