@@ -160,10 +160,17 @@ fn check_shared<const WRITE: bool, const FULL: bool>(
     pc: usize,
     current: u32,
 ) {
-    if owner_lane(address).load(Relaxed) != SHARED && is_private(address, owned(sid(current))) {
-        return;
+    if owner_lane(address).load(Relaxed) != SHARED {
+        return check_owner::<WRITE, FULL>(t, address, pc, current);
     }
     check_slots::<WRITE, FULL, 0b0111>(t, address, pc, current);
+}
+
+#[inline(never)]
+fn check_owner<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
+    if !is_private(address, owned(sid(current))) {
+        check_slots::<WRITE, FULL, 0b0111>(t, address, pc, current);
+    }
 }
 
 /// Is there a slot that conflicts with `current` and did not happen before it?
@@ -179,7 +186,7 @@ fn has_unordered(t: &Thread, p: *const u8, slots: Slots, current: u32) -> bool {
         // Read again from memory: cheaper than taking a lane out of a register. `unordered` starts afresh.
         // SAFETY: a slot of the granule.
         let other = unsafe { *p.cast::<u32>().add(rest.trailing_zeros() as usize) };
-        if t.clock.get(sid(other)) < epoch(other) {
+        if t.clock.of_slot(other) < epoch(other) {
             return true;
         }
         rest &= rest - 1;
@@ -310,7 +317,6 @@ fn owner_lane(granule: usize) -> &'static AtomicU32 {
 
 /// True: only this thread has touched the granule (or line) so far, and the access is to be forgotten. Otherwise the
 /// granule is marked as shared: from now on accesses count.
-#[inline(never)]
 fn is_private(address: usize, mine: u32) -> bool {
     let own = owner_lane(address);
     if !settings().lines {
@@ -338,17 +344,33 @@ fn is_private(address: usize, mine: u32) -> bool {
     }
 }
 
-/// The slow half of a probe of `SIZE` bytes within one granule.
+/// The slow half of a probe of `SIZE` bytes within one granule. Whatever it calls it calls last, so that it needs no frame:
+/// a sixth of its instructions would be pushes and pops.
 #[inline(always)]
 pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
-    if t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, SIZE, pc) {
+    if t.gate != gate::OPEN {
+        return access_at_gate::<WRITE, SIZE>(t, address, pc);
+    }
+    watched_access::<WRITE, SIZE>(t, address, pc);
+}
+
+#[cold]
+#[inline(never)]
+fn access_at_gate<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+    if is_ignored::<WRITE>(t, address, SIZE, pc) {
         return crate::trace::access(WRITE, address, SIZE, pc);
     }
+    watched_access::<WRITE, SIZE>(t, address, pc);
+}
+
+#[inline(always)]
+fn watched_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
     if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
     }
     let mask = if SIZE == 8 { 0xff } else { (((1u32 << SIZE) - 1) << (address & 7)) & 0xff };
-    let current = t.state | mask | if WRITE { 0 } else { READ };
+    // That the flags are not set is known, but not to the compiler, which would look whether the access is atomic.
+    let current = t.state & !(READ | ATOMIC) | mask | if WRITE { 0 } else { READ };
     if SIZE == 8 {
         check::<WRITE, true>(t, address, pc, current);
     } else {

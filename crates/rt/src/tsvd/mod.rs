@@ -89,9 +89,7 @@ pub fn watch_itself() {
     ITSELF.store(true, Relaxed);
 }
 
-/// Before the program's own code runs: redirects what is loaded. Not inlined: its frame has a megabyte, which a process that
-/// is not watched this way would touch as well.
-#[inline(never)]
+/// Before the program's own code runs: redirects what is loaded.
 pub fn turn_on() {
     let Some(shared) = map_shared() else { return };
     SHARED.store(shared, Release);
