@@ -257,7 +257,7 @@ fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usi
     while at < address + size {
         let n = (8 - (at & 7)).min(address + size - at);
         let current = flags | ((1u32 << n) - 1) << (at & 7);
-        if check::is_recorded(t, at, current) {
+        if check::is_recorded(t, at, current) || check::is_own(t, at) {
             at += n;
             continue;
         }

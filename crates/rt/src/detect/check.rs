@@ -70,11 +70,11 @@ fn lane(i: u32) -> Slots {
     load(LANE.0[i as usize & 3].as_ptr().cast())
 }
 
-/// Checks `current` (mask, state and flags) against the granule and records it.
+/// Checks `current` (mask, state and flags) against the granule, which is not this thread's own, and records it.
 #[inline(always)]
 pub fn check<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
     if settings().owners {
-        check_shared::<WRITE, FULL>(t, address, pc, current);
+        check_slots::<WRITE, FULL, 0b0111>(t, address, pc, current);
     } else {
         check_slots::<WRITE, FULL, 0b1111>(t, address, pc, current);
     }
@@ -151,26 +151,16 @@ fn compare_exchange_empty(p: *mut u8, slot: u32) -> bool {
     empty == 1
 }
 
-/// Fast mode and the initialization state: accesses to what is one thread's are forgotten. Lane 3 says whose it is, or
-/// that it is shared; the shared mark has an empty mask, so that as a slot it conflicts with nothing.
+/// Fast mode and the initialization state: accesses to what is one thread's are forgotten, and leave no event. Lane 3 says
+/// whose it is, or that it is shared; the shared mark has an empty mask, so that as a slot it conflicts with nothing.
 #[inline(always)]
-fn check_shared<const WRITE: bool, const FULL: bool>(
-    t: &mut Thread,
-    address: usize,
-    pc: usize,
-    current: u32,
-) {
-    if owner_lane(address).load(Relaxed) != SHARED {
-        return check_owner::<WRITE, FULL>(t, address, pc, current);
-    }
-    check_slots::<WRITE, FULL, 0b0111>(t, address, pc, current);
+pub fn is_own(t: &Thread, address: usize) -> bool {
+    may_be_own(address) && is_private(address, owned(t.sid()))
 }
 
-#[inline(never)]
-fn check_owner<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
-    if !is_private(address, owned(sid(current))) {
-        check_slots::<WRITE, FULL, 0b0111>(t, address, pc, current);
-    }
+#[inline(always)]
+fn may_be_own(address: usize) -> bool {
+    settings().owners && owner_lane(address).load(Relaxed) != SHARED
 }
 
 /// Is there a slot that conflicts with `current` and did not happen before it?
@@ -354,6 +344,21 @@ pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usi
     watched_access::<WRITE, SIZE>(t, address, pc);
 }
 
+#[inline(always)]
+fn watched_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+    if may_be_own(address) {
+        return own_access::<WRITE, SIZE>(t, address, pc);
+    }
+    shared_access::<WRITE, SIZE>(t, address, pc);
+}
+
+#[inline(never)]
+fn own_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+    if !is_private(address, owned(t.sid())) {
+        shared_access::<WRITE, SIZE>(t, address, pc);
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn access_at_gate<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
@@ -364,7 +369,7 @@ fn access_at_gate<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address:
 }
 
 #[inline(always)]
-fn watched_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+fn shared_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
     if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
     }

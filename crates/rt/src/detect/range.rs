@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::check::{check, first_lane, is_ignored, store};
+use super::check::{check, first_lane, is_ignored, is_own, store};
 use super::settings;
 use super::thread::{Thread, gate};
 use crate::explore;
@@ -45,7 +45,7 @@ fn each_granule<const WRITE: bool>(
     while a < end {
         let n = (8 - (a & 7)).min(end - a);
         let mask = ((1u32 << n) - 1) << (a & 7);
-        if !is_recorded::<WRITE>(t, a, mask) {
+        if !is_recorded::<WRITE>(t, a, mask) && !is_own(t, a) {
             if let Some(kind) = kind.take() {
                 t.trace.range(t.sp, &t.held, kind, address, len, pc);
             }
