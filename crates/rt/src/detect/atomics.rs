@@ -82,12 +82,12 @@ pub fn load<R>(
 
 /// What the thread learns of the object's clock.
 #[inline]
-fn see(t: &mut Thread, o: &Object, order: Order) {
+fn see(t: &mut Thread, o: &mut Object, order: Order) {
     if order.acquires() {
-        t.learn(&o.clock);
+        t.learn(&mut o.clock);
     } else if fences::are_used() && !o.clock.is_empty() {
         t.catch_up();
-        o.clock.teach(clock_at(&mut t.seen_relaxed));
+        o.clock.teach(clock_at(&mut t.seen_relaxed), t.generation, |_, _| ());
     }
 }
 
@@ -130,6 +130,7 @@ pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usiz
 }
 
 fn relaxed_store(t: &mut Thread, o: &mut Object) {
+    t.catch_up();
     let me = head(t);
     if o.heads & me == 0 {
         o.clock.clear();
@@ -137,7 +138,7 @@ fn relaxed_store(t: &mut Thread, o: &mut Object) {
     o.heads &= me;
     // SAFETY: null or this thread's own clock.
     if let Some(fenced) = unsafe { t.fenced.as_ref() } {
-        o.clock.join_clock(fenced);
+        o.clock.join_clock(fenced, t.generation);
         o.heads = me;
     }
 }
@@ -193,9 +194,10 @@ fn continue_sequence(t: &mut Thread, o: &mut Object, order: Order) {
         o.clock.join(t.stamp());
         return;
     }
+    t.catch_up();
     // SAFETY: null or this thread's own clock.
     if let Some(fenced) = unsafe { t.fenced.as_ref() } {
-        o.clock.join_clock(fenced);
+        o.clock.join_clock(fenced, t.generation);
         o.heads |= head(t);
     }
 }
@@ -255,7 +257,7 @@ fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usi
     while at < address + size {
         let n = (8 - (at & 7)).min(address + size - at);
         let current = flags | ((1u32 << n) - 1) << (at & 7);
-        if check::is_recorded(t, at, current) {
+        if check::is_recorded(t, at, current) || check::is_own(t, at) {
             at += n;
             continue;
         }

@@ -71,11 +71,11 @@ fn lane(i: u32) -> Slots {
     load(LANE.0[i as usize & 3].as_ptr().cast())
 }
 
-/// Checks `current` (mask, state and flags) against the granule and records it.
+/// Checks `current` (mask, state and flags) against the granule, which is not this thread's own, and records it.
 #[inline(always)]
 pub fn check<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
     if settings().owners {
-        check_shared::<WRITE, FULL>(t, address, pc, current);
+        check_slots::<WRITE, FULL, 0b0111>(t, address, pc, current);
     } else {
         check_slots::<WRITE, FULL, 0b1111>(t, address, pc, current);
     }
@@ -152,19 +152,16 @@ fn compare_exchange_empty(p: *mut u8, slot: u32) -> bool {
     empty == 1
 }
 
-/// Fast mode and the initialization state: accesses to what is one thread's are forgotten. Lane 3 says whose it is, or
-/// that it is shared; the shared mark has an empty mask, so that as a slot it conflicts with nothing.
+/// Fast mode and the initialization state: accesses to what is one thread's are forgotten, and leave no event. Lane 3 says
+/// whose it is, or that it is shared; the shared mark has an empty mask, so that as a slot it conflicts with nothing.
 #[inline(always)]
-fn check_shared<const WRITE: bool, const FULL: bool>(
-    t: &mut Thread,
-    address: usize,
-    pc: usize,
-    current: u32,
-) {
-    if owner_lane(address).load(Relaxed) != SHARED && is_private(address, owned(sid(current))) {
-        return;
-    }
-    check_slots::<WRITE, FULL, 0b0111>(t, address, pc, current);
+pub fn is_own(t: &Thread, address: usize) -> bool {
+    may_be_own(address) && is_private(address, owned(t.sid()))
+}
+
+#[inline(always)]
+fn may_be_own(address: usize) -> bool {
+    settings().owners && owner_lane(address).load(Relaxed) != SHARED
 }
 
 /// Is there a slot that conflicts with `current` and did not happen before it?
@@ -180,7 +177,7 @@ fn has_unordered(t: &Thread, p: *const u8, slots: Slots, current: u32) -> bool {
         // Read again from memory: cheaper than taking a lane out of a register. `unordered` starts afresh.
         // SAFETY: a slot of the granule.
         let other = unsafe { *p.cast::<u32>().add(rest.trailing_zeros() as usize) };
-        if t.clock.get(sid(other)) < epoch(other) {
+        if t.clock.of_slot(other) < epoch(other) {
             return true;
         }
         rest &= rest - 1;
@@ -311,7 +308,6 @@ fn owner_lane(granule: usize) -> &'static AtomicU32 {
 
 /// True: only this thread has touched the granule (or line) so far, and the access is to be forgotten. Otherwise the
 /// granule is marked as shared: from now on accesses count.
-#[inline(never)]
 fn is_private(address: usize, mine: u32) -> bool {
     let own = owner_lane(address);
     if !settings().lines {
@@ -339,17 +335,48 @@ fn is_private(address: usize, mine: u32) -> bool {
     }
 }
 
-/// The slow half of a probe of `SIZE` bytes within one granule.
+/// The slow half of a probe of `SIZE` bytes within one granule. Whatever it calls it calls last, so that it needs no frame:
+/// a sixth of its instructions would be pushes and pops.
 #[inline(always)]
 pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
-    if t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, SIZE, pc) {
+    if t.gate != gate::OPEN {
+        return access_at_gate::<WRITE, SIZE>(t, address, pc);
+    }
+    watched_access::<WRITE, SIZE>(t, address, pc);
+}
+
+#[inline(always)]
+fn watched_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+    if may_be_own(address) {
+        return own_access::<WRITE, SIZE>(t, address, pc);
+    }
+    shared_access::<WRITE, SIZE>(t, address, pc);
+}
+
+#[inline(never)]
+fn own_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+    if !is_private(address, owned(t.sid())) {
+        shared_access::<WRITE, SIZE>(t, address, pc);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn access_at_gate<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+    if is_ignored::<WRITE>(t, address, SIZE, pc) {
         return crate::trace::access(WRITE, address, SIZE, pc);
     }
+    watched_access::<WRITE, SIZE>(t, address, pc);
+}
+
+#[inline(always)]
+fn shared_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
     if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
     }
     let mask = if SIZE == 8 { 0xff } else { (((1u32 << SIZE) - 1) << (address & 7)) & 0xff };
-    let current = t.state | mask | if WRITE { 0 } else { READ };
+    // That the flags are not set is known, but not to the compiler, which would look whether the access is atomic.
+    let current = t.state & !(READ | ATOMIC) | mask | if WRITE { 0 } else { READ };
     if SIZE == 8 {
         check::<WRITE, true>(t, address, pc, current);
     } else {

@@ -252,18 +252,24 @@ fn intern(held: &Held) -> u16 {
         if found == 0 {
             return add(at, &set);
         }
-        if *locks_of(found) == set {
+        if is_same(locks_of(found), &set) {
             return found;
         }
         at = (at + 1) % INDEX;
     }
 }
 
+/// Word by word: the runtime's own `memcmp`, which `==` would call, goes byte by byte.
+#[inline]
+fn is_same(a: &Set, b: &Set) -> bool {
+    a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+}
+
 #[cold]
 fn add(mut at: usize, set: &Set) -> u16 {
     let _guard = LOCK.lock();
     while FIND[at].load(Acquire) != 0 {
-        if locks_of(FIND[at].load(Acquire)) == set {
+        if is_same(locks_of(FIND[at].load(Acquire)), set) {
             return FIND[at].load(Acquire);
         }
         at = (at + 1) % INDEX;

@@ -1,22 +1,26 @@
 //! Clocks kept with synchronisation objects.
 //!
 //! A program may have a lock or an atomic in each vertex of a graph, so a kept clock must be small, and a release should
-//! not copy 254 lanes. While few sids are in use the lanes are in the object itself. Beyond that a release leaves a
+//! not copy 254 lanes. A clock that knows few threads is kept as **pairs** of sid and epoch in the object itself, sids that
+//! others stand for ([`chain`]) left out; the thread has these pairs at hand. Beyond that a release leaves a
 //! reference to a **snapshot** of its thread's clock, which the thread makes once and hands out until it learns something
 //! new, and beside it the one lane that moves: the thread's own sid and epoch.
 //!
 //! **The shortcut.** Whoever knows a sid's epoch has learned all that its thread had released by then. So a thread that
 //! already knows the stamp of a kept clock need not look at the rest. That fails where a thread has taken over the sid of
 //! one that it did not see end: from then on ([`distrust_stamps`]), until a flush, all lanes are compared.
+//!
+//! **Generations.** A flush empties kept clocks before sids start over, and a release may come in between. So a kept clock
+//! says in which generation it was right; what it knows of sids that have started over since is dropped before it is used.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 
-use super::clock::{Clock, join, lanes};
+use super::clock::{Clock, lanes};
+use super::pairs::Pairs;
+use super::{chain, sids};
 use crate::layout::SID_MAX;
 use crate::sys::{self, Shared, Spin};
 
-/// Lanes that fit into the object.
-const FEW: usize = 8;
 const SIZES: [usize; 3] = [32, 128, SID_MAX + 2];
 
 /// A clock that several objects share. Nobody changes it while there are two references.
@@ -105,63 +109,99 @@ impl Snapshot {
 #[derive(Clone, Copy)]
 pub struct Stamp<'a> {
     pub clock: &'a Clock,
-    /// The thread's own reference. Null while the lanes are few.
+    /// The same, if it has few threads.
+    pub pairs: &'a Pairs,
+    /// The thread's own reference. Null while the threads are few.
     pub snapshot: *mut Snapshot,
-    pub sid: u16,
+    pub sid: u8,
     pub epoch: u16,
+    pub generation: u32,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
-union Room {
-    few: [u16; FEW],
-    many: *mut Snapshot,
+/// What a clock has learned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taught {
+    Nothing,
+    /// A few lanes, each of which was told.
+    Few,
+    /// Whatever there was.
+    Many,
 }
 
+/// Where there are too many pairs, the words of the first are a reference to a snapshot, and the fifth is the stamp: who
+/// knows this knows all of it. Sid 0: nobody.
 #[repr(C)]
-pub struct Kept {
-    room: Room,
-    /// 0: empty; FEW: in the object; more: a snapshot.
-    lanes: u16,
-    /// Who knows this knows all of it. sid 0: nobody.
-    sid: u16,
-    epoch: u16,
-}
+pub struct Kept(Pairs);
 
 impl Kept {
-    pub const EMPTY: Kept = Kept { room: Room { few: [0; FEW] }, lanes: 0, sid: 0, epoch: 0 };
+    pub const EMPTY: Kept = Kept(Pairs::EMPTY);
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.lanes == 0
+        self.0.is_empty()
     }
 
-    fn as_slice(&self) -> &[u16] {
-        // SAFETY: `lanes` tells which it is; a snapshot lives as long as there is a reference.
-        unsafe {
-            match self.lanes as usize {
-                0 => &[],
-                FEW => &self.room.few,
-                _ => (*self.room.many).as_slice(),
-            }
-        }
+    #[inline]
+    fn snapshot(&self) -> Option<*mut Snapshot> {
+        // SAFETY: the words are eight aligned bytes, and with too many pairs they hold a reference.
+        self.0.are_too_many().then(|| unsafe { self.0.epochs.as_ptr().cast::<*mut Snapshot>().read() })
     }
 
-    /// Is all of this in `clock`, as its stamp tells? False: it has to be looked at.
+    /// Takes over a reference.
+    fn set_snapshot(&mut self, it: *mut Snapshot, stamp: (u8, u16), generation: u32) {
+        self.let_go();
+        self.0.give_up();
+        // SAFETY: as for `snapshot`.
+        unsafe { self.0.epochs.as_mut_ptr().cast::<*mut Snapshot>().write(it) };
+        (self.0.sids[0], self.0.epochs[4]) = stamp;
+        self.0.generation = generation;
+    }
+
+    fn stamp(&self) -> (usize, u16) {
+        (self.0.sids[0] as usize, self.0.epochs[4])
+    }
+
+    /// Is all of this in `clock`? False: it has to be looked at.
     #[inline]
     fn is_known_to(&self, clock: &Clock) -> bool {
-        self.sid != 0 && clock.get(self.sid as usize) >= self.epoch as u32 && !DISTRUSTED.load(Relaxed)
+        if !self.0.are_too_many() {
+            return self.0.iter().all(|(sid, epoch)| clock.0[sid] >= epoch);
+        }
+        let (sid, epoch) = self.stamp();
+        sid != 0 && clock.0[sid] >= epoch && !DISTRUSTED.load(Relaxed)
     }
 
-    /// Adds this to what `clock` knows. False: it knew.
+    /// Adds this to what `clock`, right in `generation`, knows; `news` is told of single lanes.
     #[inline]
-    pub fn teach(&self, clock: &mut Clock) -> bool {
-        if self.lanes == 0 || self.is_known_to(clock) {
-            return false;
+    pub fn teach(&mut self, clock: &mut Clock, generation: u32, mut news: impl FnMut(usize, u16)) -> Taught {
+        self.correct(generation);
+        if let Some(it) = self.snapshot() {
+            return self.teach_many(clock, it);
         }
-        clock.join(self.as_slice());
-        let own = self.sid as usize;
-        clock.set(own, clock.get(own).max(self.epoch as u32));
-        true
+        let mut taught = Taught::Nothing;
+        for (sid, epoch) in self.0.iter() {
+            let known = clock.0[sid];
+            if known < epoch {
+                if known == 0 {
+                    chain::expand(clock, sid);
+                }
+                clock.0[sid] = epoch;
+                news(sid, epoch);
+                taught = Taught::Few;
+            }
+        }
+        taught
+    }
+
+    fn teach_many(&self, clock: &mut Clock, it: *mut Snapshot) -> Taught {
+        if self.is_known_to(clock) {
+            return Taught::Nothing;
+        }
+        // SAFETY: a snapshot lives as long as there is a reference.
+        clock.join(unsafe { (*it).as_slice() });
+        let (own, epoch) = self.stamp();
+        clock.0[own] = clock.0[own].max(epoch);
+        Taught::Many
     }
 
     /// Becomes the clock of the stamp.
@@ -169,63 +209,74 @@ impl Kept {
     pub fn assign(&mut self, stamp: Stamp) {
         if stamp.snapshot.is_null() {
             self.let_go();
-            self.lanes = FEW as u16;
-            // SAFETY: a clock has more lanes than that.
-            self.room.few = unsafe { *stamp.clock.0.as_ptr().cast() };
+            self.0 = *stamp.pairs;
         } else {
             // SAFETY: the stamp's thread holds a reference while the stamp lives.
-            unsafe {
-                (*stamp.snapshot).references.fetch_add(1, Relaxed);
-                self.let_go();
-                self.room.many = stamp.snapshot;
-                self.lanes = (*stamp.snapshot).lanes as u16;
-            }
+            unsafe { (*stamp.snapshot).references.fetch_add(1, Relaxed) };
+            self.set_snapshot(stamp.snapshot, (stamp.sid, stamp.epoch), stamp.generation);
         }
-        (self.sid, self.epoch) = (stamp.sid, stamp.epoch);
     }
 
     #[inline]
     pub fn join(&mut self, stamp: Stamp) {
-        if self.lanes == 0 || self.is_known_to(stamp.clock) {
+        self.correct(stamp.generation);
+        if self.is_empty() || self.is_known_to(stamp.clock) {
             return self.assign(stamp);
         }
-        self.join_clock(stamp.clock);
+        self.join_pairs(stamp.pairs, stamp.clock, stamp.generation);
     }
 
     /// Joins a clock that nobody has stamped.
-    pub fn join_clock(&mut self, clock: &Clock) {
-        let n = lanes();
-        let (sid, epoch) = (self.sid as usize, self.epoch);
-        if n == FEW && self.lanes as usize <= FEW {
-            // SAFETY: few lanes are in the object; an empty object's are as it was left.
-            let few = unsafe { &mut self.room.few };
-            if self.lanes == 0 {
-                *few = [0; FEW];
-            }
-            join(few, &clock.0[..FEW]);
-            few[sid] = few[sid].max(epoch);
-            self.lanes = FEW as u16;
-        } else {
-            self.join_many(clock, n);
-        }
-        (self.sid, self.epoch) = (0, 0);
+    pub fn join_clock(&mut self, clock: &Clock, generation: u32) {
+        self.correct(generation);
+        self.join_pairs(&Pairs::of(clock, 0, generation), clock, generation);
     }
 
-    fn join_many(&mut self, clock: &Clock, n: usize) {
-        let it = Snapshot::new(n);
-        // SAFETY: fresh, with room for n lanes, and not shared yet.
-        let to = unsafe { (*it).lanes_mut() };
-        to.copy_from_slice(&clock.0[..n]);
-        let had = self.as_slice();
-        let both = had.len().min(n);
-        join(&mut to[..both], &had[..both]);
-        let own = self.sid as usize;
-        if own < n {
-            to[own] = to[own].max(self.epoch);
+    fn join_pairs(&mut self, pairs: &Pairs, clock: &Clock, generation: u32) {
+        if !self.0.are_too_many() && !pairs.are_too_many() {
+            let mut both = self.0;
+            both.generation = generation;
+            pairs.iter().for_each(|(sid, epoch)| both.note(sid, epoch));
+            if !both.are_too_many() {
+                self.0 = both;
+                return;
+            }
         }
-        self.let_go();
-        self.room.many = it;
-        self.lanes = n as u16;
+        let mut all = self.to_clock();
+        all.join(&clock.0);
+        self.set_snapshot(Snapshot::of(&all), (0, 0), generation);
+    }
+
+    fn to_clock(&self) -> Clock {
+        let mut clock = Clock::ZERO;
+        match self.snapshot() {
+            Some(it) => drop(self.teach_many(&mut clock, it)),
+            None => self.0.iter().for_each(|(sid, epoch)| {
+                chain::expand(&mut clock, sid);
+                clock.0[sid] = epoch;
+            }),
+        }
+        clock
+    }
+
+    /// Sids that have started over since are others now.
+    #[inline]
+    fn correct(&mut self, generation: u32) {
+        if self.0.generation < generation {
+            self.correct_lanes(generation);
+        }
+    }
+
+    #[cold]
+    fn correct_lanes(&mut self, generation: u32) {
+        let since = core::mem::replace(&mut self.0.generation, generation);
+        if !self.0.are_too_many() {
+            return self.0.retain(|sid| !sids::is_born_after(sid, since));
+        }
+        let (mut clock, (sid, epoch)) = (self.to_clock(), self.stamp());
+        sids::correct(&mut clock, since);
+        let stamp = if sids::is_born_after(sid, since) { (0, 0) } else { (sid as u8, epoch) };
+        self.set_snapshot(Snapshot::of(&clock), stamp, generation);
     }
 
     pub fn clear(&mut self) {
@@ -235,9 +286,9 @@ impl Kept {
 
     #[inline]
     fn let_go(&mut self) {
-        if self.lanes as usize > FEW {
-            // SAFETY: a snapshot, by its lanes; the caller puts something else in its place.
-            unsafe { Snapshot::let_go(self.room.many) };
+        if let Some(it) = self.snapshot() {
+            // SAFETY: the caller puts something else in its place.
+            unsafe { Snapshot::let_go(it) };
         }
     }
 }
@@ -256,87 +307,92 @@ mod tests {
         c
     }
 
-    fn known(k: &Kept) -> Clock {
+    fn known(k: &mut Kept) -> Clock {
         let mut c = Clock::ZERO;
-        k.teach(&mut c);
+        k.teach(&mut c, 0, |_, _| ());
         c
     }
 
-    fn stamp(clock: &Clock, snapshot: *mut Snapshot, sid: u16) -> Stamp<'_> {
-        Stamp { clock, snapshot, sid, epoch: clock.0[sid as usize] }
+    /// A release by the thread that has `sid`: as [`Thread::stamp`](crate::detect::thread::Thread::stamp) makes it.
+    fn release(clock: &Clock, sid: usize, by: impl FnOnce(Stamp)) {
+        let pairs = Pairs::of(clock, sid, 0);
+        let many = pairs.are_too_many();
+        let snapshot = if many { Snapshot::of(clock) } else { core::ptr::null_mut() };
+        by(Stamp { clock, pairs: &pairs, snapshot, sid: sid as u8, epoch: clock.0[sid], generation: 0 });
+        // SAFETY: not used again.
+        unsafe { Snapshot::let_go(snapshot) };
     }
 
     #[test]
     fn a_kept_clock_assigns_joins_and_forgets() {
+        let _alone = chain::alone();
         HIGHEST.fetch_max(200, Relaxed);
         let mut k = Kept::EMPTY;
-        k.join_clock(&clock(&[(3, 4)]));
-        k.join_clock(&clock(&[(3, 2), (150, 9)]));
-        assert_eq!((known(&k).get(3), known(&k).get(150)), (4, 9));
-        let new = clock(&[(2, 1)]);
-        let snapshot = Snapshot::of(&new);
-        k.assign(stamp(&new, snapshot, 2));
-        assert_eq!((known(&k).get(2), known(&k).get(3)), (1, 0));
-        // The thread goes on: its own lane moves, the snapshot stays.
-        let later = clock(&[(2, 7)]);
-        k.join(stamp(&later, snapshot, 2));
-        assert_eq!(known(&k).get(2), 7);
+        k.join_clock(&clock(&[(3, 4)]), 0);
+        k.join_clock(&clock(&[(3, 2), (150, 9)]), 0);
+        assert_eq!((known(&mut k).get(3), known(&mut k).get(150)), (4, 9));
+        release(&clock(&[(2, 1)]), 2, |s| k.assign(s));
+        assert_eq!((known(&mut k).get(2), known(&mut k).get(3)), (1, 0));
+        release(&clock(&[(2, 7)]), 2, |s| k.join(s));
+        assert_eq!(known(&mut k).get(2), 7);
         k.clear();
         assert!(k.is_empty());
-        // SAFETY: not used again.
-        unsafe { Snapshot::let_go(snapshot) };
     }
 
     /// Snapshots come back when the last object lets go.
     #[test]
     fn a_snapshot_is_used_again() {
+        let _alone = chain::alone();
         HIGHEST.fetch_max(200, Relaxed);
-        let c = clock(&[(5, 5)]);
-        let snapshot = Snapshot::of(&c);
+        let c = clock(&[(5, 5), (6, 1), (7, 1), (8, 1), (9, 1), (10, 1), (11, 1), (12, 1)]);
         let mut kept = [Kept::EMPTY, Kept::EMPTY];
-        kept.iter_mut().for_each(|k| k.assign(stamp(&c, snapshot, 5)));
-        // SAFETY: the objects have references of their own.
-        unsafe { Snapshot::let_go(snapshot) };
+        release(&c, 5, |s| kept.iter_mut().for_each(|k| k.assign(s)));
+        let snapshot = kept[1].snapshot().unwrap();
         kept[0].clear();
-        assert_eq!(known(&kept[1]).get(5), 5);
+        assert_eq!(known(&mut kept[1]).get(5), 5);
         kept[1].clear();
         // SAFETY: on the free list: memory of the runtime stays mapped.
         assert_eq!(unsafe { (*snapshot).references.load(Relaxed) }, 0);
+    }
+
+    /// One thread for each of `n` sids; whatever one does is released at once.
+    fn hold_against_a_vector_of_maxima(n: usize, ops: Vec<(bool, usize, u16, usize)>) {
+        let _alone = chain::alone();
+        HIGHEST.fetch_max(200, Relaxed);
+        let (mut k, mut plain) = (Kept::EMPTY, Clock::ZERO);
+        let mut threads: Vec<Clock> = vec![Clock::ZERO; n + 1];
+        for (assign, sid, by, other) in ops {
+            let (sid, other) = (sid % n + 1, other % n + 1);
+            if assign {
+                // It has acquired what the other has released so far: all of it, as any thread does.
+                let learned = threads[other];
+                threads[sid].join(&learned.0);
+            }
+            let c = &mut threads[sid];
+            c.0[sid] += by;
+            if assign {
+                release(c, sid, |s| k.assign(s));
+                plain = *c;
+            } else {
+                release(c, sid, |s| k.join(s));
+                plain.0.iter_mut().zip(&c.0).for_each(|(a, b)| *a = (*a).max(*b));
+            }
+            // A clock that knows nothing learns all; one that was taught is taught nothing new.
+            let mut learned = known(&mut k);
+            assert_eq!(learned.0, plain.0);
+            let again = k.teach(&mut learned, 0, |_, _| ());
+            assert!(again == Taught::Nothing || (again, k.stamp().0) == (Taught::Many, 0));
+        }
     }
 
     proptest! {
         /// Whatever the mix of assignments and joins, an object knows what a plain vector of maxima knows.
         #[test]
         fn a_kept_clock_is_the_maximum_of_what_it_was_given(
-            ops in proptest::collection::vec((any::<bool>(), 1usize..200, 1u16..100, 1usize..200), 1..40)
+            n in prop_oneof![Just(3usize), Just(6), Just(7), Just(9), Just(199)],
+            ops in proptest::collection::vec((any::<bool>(), any::<usize>(), 1u16..100, any::<usize>()), 1..40)
         ) {
-            HIGHEST.fetch_max(200, Relaxed);
-            let (mut k, mut plain) = (Kept::EMPTY, Clock::ZERO);
-            // One thread for each sid; whatever one does is released at once.
-            let mut threads: Vec<Clock> = vec![Clock::ZERO; 200];
-            for (assign, sid, by, other) in ops {
-                if assign {
-                    // It has acquired what the other has released so far: all of it, as any thread does.
-                    let learned = threads[other];
-                    threads[sid].join(&learned.0);
-                }
-                let c = &mut threads[sid];
-                c.0[sid] += by;
-                let snapshot = Snapshot::of(c);
-                if assign {
-                    k.assign(stamp(c, snapshot, sid as u16));
-                    plain = *c;
-                } else {
-                    k.join(stamp(c, snapshot, sid as u16));
-                    plain.0.iter_mut().zip(&c.0).for_each(|(a, b)| *a = (*a).max(*b));
-                }
-                // SAFETY: not used again.
-                unsafe { Snapshot::let_go(snapshot) };
-                // A clock that knows nothing learns all; one that was taught is taught nothing new.
-                let mut learned = known(&k);
-                prop_assert_eq!(&learned.0[..], &plain.0[..]);
-                prop_assert!(k.sid == 0 || !k.teach(&mut learned));
-            }
+            hold_against_a_vector_of_maxima(n, ops);
         }
     }
 }

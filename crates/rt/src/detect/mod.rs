@@ -16,6 +16,7 @@
 //! 5. After a race on a granule its state is kept, and repetitions are folded by [`report`].
 
 pub mod atomics;
+pub mod chain;
 pub mod check;
 pub mod clock;
 pub mod depot;
@@ -24,6 +25,7 @@ pub mod heap;
 pub mod held;
 pub mod kept;
 pub mod objects;
+pub mod pairs;
 pub mod range;
 pub mod replay;
 pub mod report;

@@ -10,23 +10,32 @@ use super::kept::Kept;
 use crate::layout::sync_bit;
 use crate::sys::{self, Shared, Spin};
 
+/// One cache line: a program may have a million of them, and threads that meet at one pass it to and fro.
 #[repr(C)]
 pub struct Object {
     pub key: usize,
     next: *mut Object,
     /// What a release hands to an acquire. For a reader-writer lock: what writers hand on.
     pub clock: Kept,
-    /// What readers of a reader-writer lock hand to writers; the other phase of a barrier.
-    pub second: Kept,
-    /// As a lock: its number, 0 if it never was one.
-    pub uid: u32,
     /// The threads that head release sequences to which the present value belongs (C++11), by their ids modulo 64.
     pub heads: u64,
-    pub barrier: Barrier,
+    /// What few objects need. Null until it is wanted; stays with the object when that serves another key.
+    more: *mut More,
+    /// As a lock: its number, 0 if it never was one.
+    pub uid: u32,
     /// Hybrid: this lock orders all the same.
     pub orders: bool,
     /// Held by a writer now: tells the two kinds of `pthread_rwlock_unlock` apart.
     pub writer: bool,
+}
+
+const _: () = assert!(size_of::<Object>() == 64);
+
+#[repr(C)]
+pub struct More {
+    /// What readers of a reader-writer lock hand to writers; the other phase of a barrier.
+    pub second: Kept,
+    pub barrier: Barrier,
 }
 
 #[repr(C)]
@@ -54,10 +63,14 @@ static FREE_LOCK: Spin = Spin::new();
 static FREE: Shared<*mut Object> = Shared::new(core::ptr::null_mut());
 static LOCKS: AtomicU32 = AtomicU32::new(1);
 
-/// Objects of one granule, which share a bit, are in one bucket.
+/// Objects of one granule, which share a bit, are in one bucket. Those of 512 bytes are in 64 buckets behind each other, so
+/// that an array of atomics touches a few pages of the table; neighbours are two cache lines apart, since threads often
+/// have one each.
 #[inline]
 fn bucket(key: usize) -> &'static Bucket {
-    &TABLE[(key >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 45]
+    let (granule, region) = (key >> 3, key >> 9);
+    let first = region.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 45;
+    &TABLE[(first + ((granule & 7) << 3 | granule >> 3 & 7)) % BUCKETS]
 }
 
 /// Uses the object at `key`, which is made if there is none.
@@ -193,9 +206,13 @@ unsafe fn give_back(o: *mut Object) {
     let _guard = FREE_LOCK.lock();
     // SAFETY: the caller's; the free list is used under its lock.
     unsafe {
-        (*o).clock.clear();
-        (*o).second.clear();
+        (*o).forget_clocks();
+        let more = (*o).more;
         core::ptr::write_bytes(o, 0, 1);
+        if let Some(more) = more.as_mut() {
+            more.barrier = Barrier::default();
+        }
+        (*o).more = more;
         (*o).next = *FREE.get();
         *FREE.get() = o;
     }
@@ -251,8 +268,7 @@ pub fn forget_clocks() {
         unsafe {
             let mut o = *bucket.head.get();
             while !o.is_null() {
-                (*o).clock.clear();
-                (*o).second.clear();
+                (*o).forget_clocks();
                 o = (*o).next;
             }
         }
@@ -260,6 +276,27 @@ pub fn forget_clocks() {
 }
 
 impl Object {
+    /// What was made by [`make_more`](Self::make_more) is not freed, so it is no borrow of the object.
+    pub fn more(&self) -> Option<&'static mut More> {
+        // SAFETY: null or memory of the arena, used while the object's bucket is held.
+        unsafe { self.more.as_mut() }
+    }
+
+    pub fn make_more(&mut self) -> &'static mut More {
+        if self.more.is_null() {
+            self.more = sys::ARENA.take(size_of::<More>()).cast();
+        }
+        // SAFETY: as in `more`; zero is valid.
+        unsafe { &mut *self.more }
+    }
+
+    fn forget_clocks(&mut self) {
+        self.clock.clear();
+        if let Some(more) = self.more() {
+            more.second.clear();
+        }
+    }
+
     /// The number that stands for this lock in reports, and whether it was just given.
     pub fn lock_number(&mut self) -> (u32, bool) {
         let new = self.uid == 0;
@@ -291,6 +328,19 @@ mod tests {
         assert_eq!(with_existing(key, |o| o.heads), None);
         with(key, |o| assert_eq!((o.heads, o.uid), (0, 0)));
         remove(key);
+    }
+
+    #[test]
+    fn an_array_of_atomics_has_buckets_of_its_own_that_lie_together() {
+        let mut at: Vec<usize> =
+            (0..64).map(|g| &raw const *bucket(0x7fff_dead_2000 + g * 8) as usize).collect();
+        assert!(at[0].abs_diff(at[1]) >= 128);
+        at.sort_unstable();
+        at.dedup();
+        assert_eq!(at.len(), 64);
+        // The table may end in between.
+        let wraps = at[63] - at[0] > BUCKETS * size_of::<Bucket>() / 2;
+        assert!(wraps || at[63] - at[0] == 63 * size_of::<Bucket>());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::check::{check, first_lane, is_ignored, store};
+use super::check::{check, first_lane, is_ignored, is_own, store};
 use super::settings;
 use super::thread::{Thread, gate};
 use crate::explore;
@@ -27,40 +27,48 @@ pub fn access<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc:
     {
         return crate::trace::range(WRITE, address, len, pc);
     }
-    t.trace.range(t.sp, &t.held, kind, address, len, pc);
-    each_granule::<WRITE>(t, address, len, pc);
+    each_granule::<WRITE>(t, address, len, pc, Some(kind));
 }
 
+/// `kind`: the event to put into the trace before the first granule that does not say so already.
 #[inline]
-fn each_granule<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc: usize) {
+fn each_granule<const WRITE: bool>(
+    t: &mut Thread,
+    address: usize,
+    len: usize,
+    pc: usize,
+    mut kind: Option<AccessKind>,
+) {
     let flags = t.state | if WRITE { 0 } else { READ };
     let end = address.saturating_add(len);
     let mut a = address;
     while a < end {
         let n = (8 - (a & 7)).min(end - a);
-        if n == 8 {
-            if !already_there::<WRITE>(t, a) {
-                check::<WRITE, true>(t, a, pc, flags | 0xff);
+        let mask = ((1u32 << n) - 1) << (a & 7);
+        if !is_recorded::<WRITE>(t, a, mask) && !is_own(t, a) {
+            if let Some(kind) = kind.take() {
+                t.trace.range(t.sp, &t.held, kind, address, len, pc);
             }
-        } else {
-            check::<WRITE, false>(t, a, pc, flags | (((1u32 << n) - 1) << (a & 7)));
+            if n == 8 {
+                check::<WRITE, true>(t, a, pc, flags | 0xff);
+            } else {
+                check::<WRITE, false>(t, a, pc, flags | mask);
+            }
         }
         a += n;
     }
 }
 
-/// The filter of the probes, for a whole granule.
+/// The filter of the probes.
 #[inline(always)]
-fn already_there<const WRITE: bool>(t: &Thread, address: usize) -> bool {
+fn is_recorded<const WRITE: bool>(t: &Thread, address: usize, mask: u32) -> bool {
+    let counts = mask | if WRITE { !0xff } else { !(0xff | READ) };
     // SAFETY: shadow is mapped; the vectors of a thread are 16-byte aligned.
     unsafe {
         let slots = _mm_load_si128(shadow_of(address).cast());
-        let (slots, wanted) = if WRITE {
-            (slots, t.hot_write8.as_ptr())
-        } else {
-            (_mm_or_si128(slots, _mm_set1_epi32(READ as i32)), t.hot_read8.as_ptr())
-        };
-        _mm_movemask_epi8(_mm_cmpeq_epi32(slots, _mm_load_si128(wanted.cast()))) != 0
+        let wanted = _mm_or_si128(_mm_load_si128(t.hot.as_ptr().cast()), _mm_set1_epi32(mask as i32));
+        let differs = _mm_and_si128(_mm_xor_si128(slots, wanted), _mm_set1_epi32(counts as i32));
+        _mm_movemask_epi8(_mm_cmpeq_epi32(differs, _mm_setzero_si128())) != 0
     }
 }
 
@@ -88,7 +96,7 @@ pub fn freed(t: &mut Thread, address: usize, len: usize, pc: usize) {
         return;
     }
     t.trace.range(t.sp, &t.held, AccessKind::Free, address, len, pc);
-    each_granule::<true>(t, address, len, pc);
+    each_granule::<true>(t, address, len, pc, None);
 }
 
 /// Whole granules that overlap the range have never been touched.

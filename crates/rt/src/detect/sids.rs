@@ -13,7 +13,7 @@
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::clock::{Clock, HIGHEST};
-use super::kept;
+use super::{chain, kept};
 use crate::layout::{EPOCH_MAX, SID_MAX};
 use crate::sys::{Shared, Spin};
 
@@ -55,8 +55,9 @@ pub fn published() -> Clock {
     Clock(core::array::from_fn(|sid| PUBLISHED.get(sid).map_or(0, |e| e.load(Relaxed) as u16)))
 }
 
-/// A sid and the first epoch to use, for a thread that has seen `clock`. None: all are in use or worn out.
-pub fn take(clock: &Clock, thread: u32) -> Option<(usize, u32)> {
+/// A sid and the first epoch to use, for a thread that has seen `clock` and has just worn out a sid (0: none). None: all
+/// are in use or worn out.
+pub fn take(clock: &Clock, thread: u32, worn: usize) -> Option<(usize, u32)> {
     let _guard = LOCK.lock();
     // SAFETY: STATES and USERS are only used under LOCK.
     let (states, users) = unsafe { (&mut *STATES.get(), &mut *USERS.get()) };
@@ -74,6 +75,11 @@ pub fn take(clock: &Clock, thread: u32) -> Option<(usize, u32)> {
         kept::distrust_stamps();
     }
     let first = left(&sid).unwrap_or(0) as u32 + 1;
+    if first == 1 {
+        // A flush may have let it start over meanwhile.
+        let is_still = worn != 0 && states[worn] == State::Left(EPOCH_MAX as u16);
+        chain::begin(sid, if is_still { worn } else { 0 });
+    }
     states[sid] = State::InUse;
     HIGHEST.fetch_max(sid, Relaxed);
     users[sid].rotate_right(1);
@@ -117,6 +123,7 @@ pub fn recycle(retired: &[bool; SID_MAX + 1]) {
         PUBLISHED[sid].store(0, Relaxed);
         BORN[sid].store(generation, Relaxed);
     }
+    chain::cut(retired);
     GENERATION.store(generation, Release);
 }
 
@@ -127,6 +134,11 @@ pub fn correct(clock: &mut Clock, since: u32) {
             clock.set(sid, 0);
         }
     }
+}
+
+/// Has `sid` started over since generation `since`?
+pub fn is_born_after(sid: usize, since: u32) -> bool {
+    BORN[sid].load(Relaxed) > since
 }
 
 pub fn reset_lock() {
@@ -140,22 +152,23 @@ mod tests {
     /// One test, because the pool is the process's.
     #[test]
     fn sids_are_taken_left_and_recycled() {
+        let _alone = chain::alone();
         let mut clock = Clock::ZERO;
-        let (a, first) = take(&clock, 7).unwrap();
-        let (b, _) = take(&clock, 8).unwrap();
+        let (a, first) = take(&clock, 7, 0).unwrap();
+        let (b, _) = take(&clock, 8, 0).unwrap();
         assert_ne!(a, b);
         leave(a, first + 9);
         // Not seen by the next thread: an unused sid is better.
-        let (c, _) = take(&clock, 9).unwrap();
+        let (c, _) = take(&clock, 9, 0).unwrap();
         assert_ne!(a, c);
         // Seen: the sid goes on behind the last epoch.
         clock.set(a, first + 9);
-        assert_eq!(take(&clock, 10), Some((a, first + 10)));
+        assert_eq!(take(&clock, 10, 0), Some((a, first + 10)));
         assert_eq!((user(a, first), user(a, first + 9), user(a, first + 10)), (Some(7), Some(7), Some(10)));
         // Worn out: not taken again before a flush, and its epochs start over then.
         leave(a, EPOCH_MAX);
         clock.set(a, EPOCH_MAX);
-        assert_ne!(take(&clock, 11).unwrap().0, a);
+        assert_ne!(take(&clock, 11, 0).unwrap().0, a);
         let since = GENERATION.load(Acquire);
         let retired = retired();
         assert!(retired[a] && !retired[b]);
@@ -163,6 +176,6 @@ mod tests {
         correct(&mut clock, since);
         assert_eq!(clock.get(a), 0);
         assert_eq!(user(a, 1), None);
-        assert_eq!(take(&clock, 12), Some((a, 1)));
+        assert_eq!(take(&clock, 12, 0), Some((a, 1)));
     }
 }

@@ -27,8 +27,7 @@ pub fn release(t: &mut Thread, key: usize) {
     }
     let _inside = t.enter();
     flush::if_requested();
-    let stamp = t.stamp();
-    objects::with(key, |o| o.clock.join(stamp));
+    objects::with(key, |o| o.clock.join(t.stamp()));
     t.advance();
 }
 
@@ -39,7 +38,7 @@ pub fn acquire(t: &mut Thread, key: usize) {
     }
     let _inside = t.enter();
     // With the object held, as everywhere: see `atomics`.
-    objects::with_existing(key, |o| t.learn(&o.clock));
+    objects::with_existing(key, |o| t.learn(&mut o.clock));
 }
 
 /// Releases in place of all that was released before (`ANNOTATE_HAPPENS_BEFORE` of some tools, `munmap`).
@@ -48,8 +47,7 @@ pub fn release_store(t: &mut Thread, key: usize) {
         return;
     }
     let _inside = t.enter();
-    let stamp = t.stamp();
-    objects::with(key, |o| o.clock.assign(stamp));
+    objects::with(key, |o| o.clock.assign(t.stamp()));
     t.advance();
 }
 
@@ -96,9 +94,9 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
     let (uid, new) = objects::with(key, |o| {
         t.catch_up();
         if !hybrid || o.orders {
-            t.learn(&o.clock);
-            if taking.mode == Mode::Write {
-                t.learn(&o.second);
+            t.learn(&mut o.clock);
+            if let (Mode::Write, Some(more)) = (taking.mode, o.more()) {
+                t.learn(&mut more.second);
             }
         }
         if taking.mode == Mode::Write {
@@ -141,7 +139,6 @@ pub fn unlocking(t: &mut Thread, key: usize) {
 /// `held`: seen to take it, so that it has seen all that the lock knew.
 fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
     let hybrid = settings().hybrid;
-    let stamp = t.stamp();
     let handed = objects::with(key, |o| {
         if mode == Mode::Write {
             o.writer = false;
@@ -150,9 +147,9 @@ fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
             return false;
         }
         match mode {
-            Mode::Write if held => o.clock.assign(stamp),
-            Mode::Write => o.clock.join(stamp),
-            Mode::Read => o.second.join(stamp),
+            Mode::Write if held => o.clock.assign(t.stamp()),
+            Mode::Write => o.clock.join(t.stamp()),
+            Mode::Read => o.make_more().second.join(t.stamp()),
         }
         true
     });
@@ -203,22 +200,22 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
     }
     let _inside = t.enter();
     flush::if_requested();
-    let stamp = t.stamp();
     let phase = objects::with(key, |o| {
-        let phase = o.barrier.phase;
-        let into = if phase & 1 == 0 { &mut o.clock } else { &mut o.second };
-        let inside = &mut o.barrier.inside[phase as usize & 1];
-        *inside += 1;
+        let more = o.make_more();
+        let phase = more.barrier.phase;
+        more.barrier.inside[phase as usize & 1] += 1;
         // Where more threads use a barrier than it is for, one of two phases ago may still have to learn its clock.
-        if *inside == 1 {
-            into.assign(stamp);
-        } else {
-            into.join(stamp);
+        let is_first = more.barrier.inside[phase as usize & 1] == 1;
+        more.barrier.arrived += 1;
+        if more.barrier.arrived >= more.barrier.count.max(1) {
+            more.barrier.arrived = 0;
+            more.barrier.phase += 1;
         }
-        o.barrier.arrived += 1;
-        if o.barrier.arrived >= o.barrier.count.max(1) {
-            o.barrier.arrived = 0;
-            o.barrier.phase += 1;
+        let into = if phase & 1 == 0 { &mut o.clock } else { &mut more.second };
+        if is_first {
+            into.assign(t.stamp());
+        } else {
+            into.join(t.stamp());
         }
         phase
     });
@@ -233,8 +230,9 @@ pub fn barrier_passed(t: &mut Thread, key: usize, phase: u32) {
     }
     let _inside = t.enter();
     objects::with(key, |o: &mut Object| {
-        t.learn(if phase & 1 == 0 { &o.clock } else { &o.second });
-        let inside = &mut o.barrier.inside[phase as usize & 1];
+        let more = o.make_more();
+        t.learn(if phase & 1 == 0 { &mut o.clock } else { &mut more.second });
+        let inside = &mut more.barrier.inside[phase as usize & 1];
         *inside = inside.saturating_sub(1);
     });
 }

@@ -4,9 +4,10 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 use super::clock::Clock;
 use super::held::Held;
-use super::kept::{Kept, Snapshot, Stamp};
+use super::kept::{Kept, Snapshot, Stamp, Taught};
+use super::pairs::Pairs;
 use super::trace::{self, Trace};
-use super::{Settings, settings, sids};
+use super::{Settings, chain, settings, sids};
 use crate::layout::*;
 use crate::sys;
 
@@ -58,7 +59,9 @@ pub struct Thread {
     pub once: crate::interpose::Once,
     /// The fiber of TSan's interface that the thread is on; null: its own stack.
     pub fiber: *mut core::ffi::c_void,
-    /// The clock as it is, but for the own lane, to be shared with objects. Null until it is wanted.
+    /// The clock as it is, but for the own lane, which comes first.
+    pairs: Pairs,
+    /// The same, to be shared with objects, if the pairs are too many. Null until it is wanted.
     snapshot: *mut Snapshot,
     pub clock: Clock,
     pub tsvd: crate::tsvd::Own,
@@ -265,13 +268,18 @@ impl Thread {
     /// What a release hands over; see [`publish`](Self::publish).
     #[inline]
     pub fn stamp(&mut self) -> Stamp<'_> {
-        let many = super::clock::lanes() > 8;
         self.publish();
-        if many && self.snapshot.is_null() {
+        let (sid, epoch) = (self.sid(), self.max_epoch() as u16);
+        if self.pairs.are_unknown() || self.pairs.is_empty() {
+            self.pairs = Pairs::of(&self.clock, sid, self.generation);
+        } else if sid != 0 {
+            self.pairs.epochs[0] = epoch;
+        }
+        if self.pairs.are_too_many() && self.snapshot.is_null() {
             self.snapshot = Snapshot::of(&self.clock);
         }
-        let (sid, epoch) = (self.sid() as u16, self.max_epoch() as u16);
-        Stamp { clock: &self.clock, snapshot: self.snapshot, sid, epoch }
+        let Thread { clock, pairs, snapshot, generation, .. } = self;
+        Stamp { clock, pairs, snapshot: *snapshot, sid: sid as u8, epoch, generation: *generation }
     }
 
     /// The thread has learned something: its next snapshot is another.
@@ -293,6 +301,7 @@ impl Thread {
     fn correct_clocks(&mut self) {
         let now = sids::GENERATION.load(Acquire);
         self.drop_snapshot();
+        self.pairs.forget();
         sids::correct(&mut self.clock, self.generation);
         // SAFETY: null or this thread's own clocks.
         unsafe {
@@ -307,21 +316,25 @@ impl Thread {
     #[cold]
     fn new_sid(&mut self) {
         self.drop_snapshot();
+        self.pairs.forget();
         self.held.new_sid();
-        if self.sid() != 0 {
+        let worn = self.sid();
+        if worn != 0 {
             let last = self.max_epoch();
             self.clock.set(self.sid(), last);
             sids::leave(self.sid(), last);
         }
         let id = self.id();
-        let mut got = sids::take(&self.clock, id);
+        let mut got = sids::take(&self.clock, id, worn);
         if got.is_none() {
             super::flush::flush();
             self.catch_up();
-            got = sids::take(&self.clock, id);
+            got = sids::take(&self.clock, id, worn);
         }
         match got {
             Some((sid, first)) => {
+                // If it was another's before: that one counts as known.
+                chain::expand(&mut self.clock, sid);
                 self.clock.set(sid, first);
                 self.gate |= gate::OPEN;
                 self.set_state(state(sid, first));
@@ -379,17 +392,22 @@ impl Thread {
     pub fn acquire(&mut self, other: &Clock) {
         self.catch_up();
         self.drop_snapshot();
+        self.pairs.forget();
         self.clock.join(&other.0);
     }
 
     /// Learns what is kept with an object, which is held: a flush that came before has been seen by whoever put a new
     /// epoch into the clock.
     #[inline]
-    pub fn learn(&mut self, kept: &Kept) {
+    pub fn learn(&mut self, kept: &mut Kept) {
         self.catch_up();
-        if kept.teach(&mut self.clock) {
-            self.drop_snapshot();
+        let Thread { clock, pairs, generation, .. } = self;
+        match kept.teach(clock, *generation, |sid, epoch| pairs.note(sid, epoch)) {
+            Taught::Nothing => return,
+            Taught::Few => {}
+            Taught::Many => pairs.give_up(),
         }
+        self.drop_snapshot();
     }
 
     /// The stack as it is now, innermost first, below `pc`.

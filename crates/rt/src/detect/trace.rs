@@ -26,7 +26,9 @@ use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::AccessKind;
 
 pub const PART: usize = 1 << 13;
-pub const RING: usize = PART * 16;
+/// Room for a ring. It is used up to here where each access leaves an event (history 2), up to half of it where only the first
+/// of a segment to a granule does: memory is touched as it is used.
+const RING: usize = PART * 16;
 
 /// Bit 63 of a shadow-stack entry: this call is in the current part.
 pub const ENTERED: usize = 1 << 63;
@@ -49,6 +51,8 @@ pub struct Trace {
     pub stack: *mut usize,
     stack_bytes: usize,
     wrapped: bool,
+    /// Parts in use.
+    parts: u32,
     /// The segment, for the beginning of a part.
     state: u32,
 }
@@ -121,7 +125,9 @@ impl Trace {
         *self = reuse(bytes).unwrap_or_else(|| fresh(bytes));
         // SAFETY: the page below the stack is mapped.
         unsafe { *self.stack.sub(1) = ENTERED };
-        if super::settings().history == 0 {
+        let history = super::settings().history;
+        self.parts = parts(history);
+        if history == 0 {
             self.pos = core::ptr::null_mut();
         } else {
             self.pos = self.ring;
@@ -189,7 +195,7 @@ impl Trace {
                 *self.pos = LOCK | (LockEvent::Padding as u64) << 59;
                 self.pos = self.pos.add(1);
             }
-            if self.pos == self.ring.add(RING) {
+            if self.pos == self.ring.add(PART * self.parts as usize) {
                 self.pos = self.ring;
                 self.wrapped = true;
             }
@@ -293,12 +299,13 @@ impl Trace {
         }
         // SAFETY: pos is inside the ring or at its end.
         let now = unsafe { self.pos.offset_from(self.ring) } as usize;
-        let part = now / PART % 16;
+        let in_use = self.parts as usize;
+        let part = now / PART % in_use;
         // Before the first wrap only the parts up to this one hold anything.
         let first = if self.wrapped { part + 1 } else { 0 };
-        let parts = if self.wrapped { 16 } else { part + 1 };
+        let parts = if self.wrapped { in_use } else { part + 1 };
         for i in 0..parts {
-            let p = (first + i) % 16;
+            let p = (first + i) % in_use;
             let end = if p == part { now - p * PART } else { PART };
             // SAFETY: a part of the ring.
             self.part(
@@ -380,11 +387,16 @@ pub fn frames(stack: *mut usize, sp: *mut usize, pc: usize, to: &mut [u64]) -> u
     n
 }
 
+fn parts(history: u32) -> u32 {
+    let most = (RING / PART) as u32;
+    if history == 2 { most } else { most / 2 }
+}
+
 fn fresh(bytes: usize) -> Trace {
     let raw = sys::pages((RING + PART) * 8) as usize;
     let ring = raw.next_multiple_of(PART * 8) as *mut u64;
     let stack = shadow_stack(bytes);
-    Trace { pos: ring, ring, stack, stack_bytes: bytes, wrapped: false, state: 0 }
+    Trace { pos: ring, ring, stack, stack_bytes: bytes, wrapped: false, parts: parts(1), state: 0 }
 }
 
 /// The bottom of a new shadow call stack. The depth of an access is told by the low bits of sp, so it is page-aligned.
@@ -429,6 +441,7 @@ pub const NONE: Trace = Trace {
     stack: core::ptr::null_mut(),
     stack_bytes: 0,
     wrapped: false,
+    parts: 0,
     state: 0,
 };
 
@@ -541,8 +554,9 @@ mod tests {
             *t.stack = 0x40_1000;
             t.stack.add(1)
         };
+        let ring = PART * t.parts as usize;
         // More than the whole ring.
-        for i in 0..RING + 3 * PART {
+        for i in 0..ring + 3 * PART {
             while !t.try_access(sp, i * 8, i, WRITE4) {
                 t.prepare(sp, &held);
             }
@@ -554,8 +568,8 @@ mod tests {
             .iter()
             .filter_map(|e| if let Event::Access { pc, .. } = e { Some(*pc) } else { None })
             .collect();
-        assert_eq!(*pcs.last().unwrap() as usize, RING + 3 * PART - 1);
+        assert_eq!(*pcs.last().unwrap() as usize, ring + 3 * PART - 1);
         assert!(pcs.windows(2).all(|w| w[0] + 1 == w[1]), "a gap or a stale event");
-        assert!(pcs.len() > RING - 2 * PART);
+        assert!(pcs.len() > ring - 2 * PART);
     }
 }

@@ -205,7 +205,9 @@ pub fn state() -> &'static mut State {
     unsafe { &mut *STATE.load(Relaxed) }
 }
 
-/// The process is to be explored, by the orders in `header`.
+/// The process is to be explored, by the orders in `header`. Not inlined: its frame has a megabyte, which every process
+/// that is not explored would touch as well.
+#[inline(never)]
 pub fn turn_on(header: *mut Header) {
     let at = sys::pages(size_of::<State>()).cast::<State>();
     // SAFETY: fresh memory of the right size. All zero is a state but for the fields written here. The pilot is not: it is large, and what

@@ -10,7 +10,7 @@ use crate::tsvd::sync as tsvd_sync;
 interpose! {
     fn pthread_barrier_init(b: *mut c_void, attributes: *const c_void, count: u32) -> c_int, |t, pc, real| {
         sync::destroyed(b as usize);
-        objects::with(b as usize, |o| o.barrier.count = count);
+        objects::with(b as usize, |o| o.make_more().barrier.count = count);
         real(b, attributes, count)
     } explore {
         sync_explore::barrier_init(b as usize, count)

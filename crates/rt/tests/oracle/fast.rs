@@ -43,7 +43,7 @@ pub fn begin(locks: u64, objects: u64) {
     (0..objects).for_each(|object| sync::destroyed(OBJECT + 64 * object as usize));
     sync::destroyed(NOBODY);
     sync::destroyed(BARRIER);
-    objects::with(BARRIER, |o| o.barrier.count = PARTY);
+    objects::with(BARRIER, |o| o.make_more().barrier.count = PARTY);
     raddle_rt::detect::flush::flush();
     testing::take_races();
 }
