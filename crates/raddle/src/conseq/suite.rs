@@ -222,7 +222,7 @@ mod tests {
             report.findings.push(Finding::new(
                 raddle_finding::Kind::Assertion,
                 Confidence::Confirmed,
-                "x".into(),
+                "x",
             ));
             report.stats.insert("suspects".into(), Stat::from(suspects));
             report.stats.insert("exhausted".into(), Stat::Bool(exhausted));
