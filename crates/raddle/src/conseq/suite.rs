@@ -219,11 +219,7 @@ mod tests {
     fn reports_are_put_together() {
         let one = |suspects: u64, exhausted| {
             let mut report = Report::new("conseq", vec!["a".into()]);
-            report.findings.push(Finding::new(
-                raddle_finding::Kind::Assertion,
-                Confidence::Confirmed,
-                "x".into(),
-            ));
+            report.findings.push(Finding::new(raddle_finding::Kind::Assertion, Confidence::Confirmed, "x"));
             report.stats.insert("suspects".into(), Stat::from(suspects));
             report.stats.insert("exhausted".into(), Stat::Bool(exhausted));
             report

@@ -239,7 +239,7 @@ impl<'a> Teller<'a> {
     /// The access and where it is called from, as program counters.
     fn pcs(&self, point: &Point) -> Vec<u64> {
         let pc = pc_of(&self.runs.modules, point.site);
-        pc.map(|pc| self.stacks.at(point.thread() as u16, point.site, pc)).unwrap_or_default()
+        pc.map(|pc| self.stacks.at(point.thread(), point.site, pc)).unwrap_or_default()
     }
 
     /// The site, which may never have been come by: it is called from where the read is called from that it depends on.
