@@ -41,7 +41,7 @@ pub struct Header {
     pub events: AtomicU64,
     /// Events for which there was no room.
     pub lost: AtomicU64,
-    /// Accesses that were seen, recorded or not.
+    /// Accesses that were seen, recorded or not. Those to memory of the thread's own are passed by where that is learned.
     pub accesses: AtomicU64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::suite::{Bench, MODES, Row};
+use super::suite::{Bench, MODES, Overhead, Row};
 use crate::explore::speed_report::thousands;
 use crate::table::{self, NONE, Table};
 
@@ -148,6 +148,7 @@ fn overhead(bench: &Bench) -> String {
         "events",
         "trace, bytes",
         "analysed, s",
+        "10 million, s",
     ]);
     for k in &bench.kernels {
         table.row([
@@ -159,9 +160,33 @@ fn overhead(bench: &Bench) -> String {
             thousands(k.events),
             thousands(k.bytes),
             table::seconds(Some(k.analysed)),
+            table::seconds((k.events >= ENOUGH).then(|| ten_million(k))),
         ]);
     }
-    table.render()
+    table.render() + &promised_price(&bench.kernels)
+}
+
+/// Events from which on the time to analyse them tells how fast that is.
+const ENOUGH: f64 = 100_000.0;
+
+/// The seconds that ten million events would take.
+fn ten_million(k: &Overhead) -> f64 {
+    k.analysed / k.events * 1e7
+}
+
+/// What was promised, and the worst that came of it.
+fn promised_price(kernels: &[Overhead]) -> String {
+    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    let times = most(&mut kernels.iter().map(|k| k.traced / k.native));
+    let analysed = most(&mut kernels.iter().filter(|k| k.events >= ENOUGH).map(ten_million));
+    let within = kernels.iter().filter(|k| k.traced <= 15.0 * k.native).count();
+    let met = |is: bool| if is { "met" } else { "**missed**" };
+    format!(
+        "\nPromised: a traced run within 15 times native: {within} of {}, at most {times:.1} times, {}; 10 million events analysed in under 10 s: at most {analysed:.1} s, {}.\n",
+        kernels.len(),
+        met(times <= 15.0),
+        met(analysed < 10.0)
+    )
 }
 
 #[cfg(test)]
@@ -210,6 +235,25 @@ mod tests {
                 && text.contains("confirmed: 0%, **missed**"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn the_price_is_that_of_the_worst_kernel() {
+        let kernel = |traced: f64, events: f64| Overhead {
+            kernel: "k".into(),
+            native: 1.0,
+            traced,
+            accesses: 0.0,
+            events,
+            bytes: 0.0,
+            analysed: 1.0,
+        };
+        let text = promised_price(&[kernel(14.0, 2e6), kernel(3.0, 10.0)]);
+        assert!(
+            text.contains("2 of 2, at most 14.0 times, met") && text.contains("at most 5.0 s, met"),
+            "{text}"
+        );
+        assert!(promised_price(&[kernel(16.0, 1e5)]).contains("0 of 1, at most 16.0 times, **missed**"));
     }
 
     #[test]

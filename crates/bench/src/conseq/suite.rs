@@ -238,7 +238,7 @@ impl Tool {
             return Err(format!("{cc} failed"));
         }
         self.build(&source, &[wrapped, "-g", "-O2", "-pthread", "-lm"], &traced)?;
-        let arguments = kernel.arguments(Scale::Quick);
+        let arguments = kernel.arguments(Scale::Reduced);
         let words: Vec<&Path> = arguments.iter().map(Path::new).collect();
         let mut native = f64::MAX;
         for _ in 0..3 {
@@ -254,11 +254,11 @@ impl Tool {
             "--runs",
             "1",
             "--max-steps",
-            "2000000",
+            "10000000",
             "--patience",
             "60",
             "--seconds",
-            "600",
+            "300",
         ];
         let report = self.report(&options, &target)?;
         Ok(Overhead {

@@ -72,19 +72,21 @@ pub fn make(recipe: &Recipe, n: u32, rust: bool, deadline: Instant, notes: &Note
     let mut crew = Crew::new(watched(recipe, mode::LEARN), notes, &never);
     let tails: Vec<Tail> = tails(n).collect();
     let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
+    let mut learned = true;
     for (i, tail) in tails.iter().enumerate() {
-        let (last, late) = (i + 1 == tails.len(), Instant::now() >= half);
+        let last = i + 1 == tails.len();
         each(&mut crew, *tail, &mut |e| {
-            if let (true, Some(watched)) = (last || late, e.watched) {
-                // An order that was not learned from may share what the others do not.
-                watched.set_mode(if last { mode::SHARED } else { mode::ALL });
+            if let (true, Some(watched)) = (last, e.watched) {
+                watched.set_mode(mode::SHARED);
             }
         })?;
-        if late {
+        if !last && Instant::now() >= half {
+            learned = false;
             break;
         }
     }
-    if crew.recipe().flags & flag::FORK != 0 {
+    if crew.recipe().flags & flag::FORK != 0 || !learned {
+        // An order that was not learned from may share what the others do not.
         // Each execution is a process of its own, and what one has learned is lost with it.
         let recipe = watched(crew.recipe(), mode::ALL);
         crew.stop();

@@ -26,6 +26,7 @@ use core::sync::atomic::{AtomicPtr, Ordering::*};
 use raddle_explore::{Op, OpKind};
 use raddle_wire::trace::{Access, Encoder, Event, Header, LONGEST, Step, mode};
 
+use crate::detect::thread::current;
 use crate::explore;
 use crate::hub::session;
 use crate::layout::is_watchable;
@@ -174,9 +175,15 @@ impl Trace {
         match self.mode {
             mode::LEARN => {
                 shared::learn(address);
+                shared::pass_by_own(current());
                 false
             }
-            mode::SHARED => shared::is_shared(address) && (write || self.has(pc)),
+            mode::SHARED if !shared::is_shared(address) => {
+                shared::take(address);
+                shared::pass_by_own(current());
+                false
+            }
+            mode::SHARED => write || self.has(pc),
             mode::TABLE => self.has(pc),
             _ => write || self.has(pc),
         }
@@ -325,11 +332,13 @@ pub fn settle() {
 #[inline]
 pub fn step(op: &Op, waited: bool) {
     let Some(t) = trace() else { return };
+    if matches!(t.mode, mode::LEARN | mode::SHARED) && op.kind() == OpKind::Free {
+        shared::give_back(op.object as usize, op.other as usize, t.mode == mode::LEARN);
+    }
     if t.mode == mode::LEARN {
-        if op.kind() == OpKind::Free {
-            shared::learn_block(op.object as usize, op.other as usize);
-        }
-    } else if !op.is_memory_read() && !op.is_memory_write() {
+        return;
+    }
+    if !op.is_memory_read() && !op.is_memory_write() {
         t.settle();
         let other = match op.kind() {
             OpKind::Barrier => barrier(op.object as usize, waited),
