@@ -225,9 +225,15 @@ fn of_epoch(sid: usize, epoch: u32) -> u16 {
     unsafe { *tables().of_epoch.add(sid << 14 | epoch as usize) }
 }
 
+/// Looks first: a program that releases often and holds no lock would touch the whole table to write zeros into it.
 fn set_of_epoch(sid: usize, epoch: u32, set: u16) {
     // SAFETY: as above; only the sid's user writes its entries.
-    unsafe { *tables().of_epoch.add(sid << 14 | epoch as usize) = set }
+    unsafe {
+        let entry = tables().of_epoch.add(sid << 14 | epoch as usize);
+        if *entry != set {
+            *entry = set;
+        }
+    }
 }
 
 fn intern(held: &Held) -> u16 {
