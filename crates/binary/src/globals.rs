@@ -222,7 +222,7 @@ fn reference(
 }
 
 /// The size of a type, zero when it is not known. `hops` bounds circular types in damaged files.
-fn type_size(unit: &Unit, at: UnitOffset, hops: u32) -> u64 {
+pub(crate) fn type_size(unit: &Unit, at: UnitOffset, hops: u32) -> u64 {
     let Ok(entry) = unit.entry(at) else { return 0 };
     let own = entry.attr_value(gimli::DW_AT_byte_size).ok().flatten().and_then(|v| v.udata_value());
     if let Some(size) = own {

@@ -11,6 +11,7 @@
 //! | where are the functions? | [`Module::functions`] |
 //! | which code is to be ignored? | [`Module::match_ranges`] |
 //! | who calls this function? | [`Module::call_sites`] |
+//! | how large is its result? | [`Module::result_sizes`] |
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
 //! | who called the function that a thread was caught in? | [`Module::caller`] |
 //! | how does a program load one library more? | [`with_needed`] |
@@ -43,6 +44,7 @@ mod module;
 mod needed;
 mod patterns;
 mod quiet;
+mod results;
 mod symbolize;
 mod symbols;
 mod unwind;

@@ -244,19 +244,31 @@ fn sqlite_connections_by_their_threading_mode() {
 
 #[test]
 fn rust_collections_behind_unsafe_code() {
+    assert_rust_map("usize", "i");
+}
+
+/// What `insert` returns then does not fit into registers, and the map is the second argument.
+#[test]
+fn rust_collections_whose_results_are_returned_through_memory() {
+    assert_rust_map("String", "i.to_string()");
+}
+
+/// Two threads insert values of a type into one map, each at its own keys.
+#[track_caller]
+fn assert_rust_map(value: &str, make: &str) {
     let bench = Bench::new();
     let text = r#"
         use std::{thread, time::Duration, collections::HashMap, sync::atomic::{AtomicUsize, Ordering::SeqCst}};
         static STEPS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         #[inline(never)]
-        fn put(map: &mut HashMap<usize, usize>, i: usize) { map.insert(i % 8, i); }
+        fn put(map: &mut HashMap<usize, VALUE>, i: usize) { map.insert(i, MAKE); }
         fn main() {
-            let map: &'static mut HashMap<usize, usize> = Box::leak(Box::default());
-            for i in 0..8 { map.insert(i, i); }
+            let map: &'static mut HashMap<usize, VALUE> = Box::leak(Box::default());
+            for i in 0..16 { map.insert(i, MAKE); }
             let at = map as *mut _ as usize;
             let work = move |me: usize| while STEPS[0].load(SeqCst).min(STEPS[1].load(SeqCst)) < 40 {
                 let i = STEPS[me].fetch_add(1, SeqCst);
-                put(unsafe { &mut *(at as *mut HashMap<usize, usize>) }, i);
+                put(unsafe { &mut *(at as *mut HashMap<usize, VALUE>) }, me * 8 + i % 8);
                 thread::sleep(Duration::from_millis(1));
             };
             let (a, b) = (thread::spawn(move || work(0)), thread::spawn(move || work(1)));
@@ -264,7 +276,7 @@ fn rust_collections_behind_unsafe_code() {
             b.join().unwrap();
         }
     "#;
-    bench.file("maps.rs", text);
+    bench.file("maps.rs", &text.replace("VALUE", value).replace("MAKE", make));
     succeed(bench.command("rustc").args(["-g", "--edition", "2024", "maps.rs"]));
     let caught = bench.tsvd(EAGER, &["./maps"]);
     caught.assert_caught("HashMap");

@@ -12,7 +12,9 @@ use std::thread::JoinHandle;
 use anyhow::{Context, Result};
 use raddle_tsvd::{PairState, Params, TrapPair};
 use raddle_wire::config::{Config, Mode};
-use raddle_wire::tsvd::{self, PARAMS_FILE, Pair, Question, SHARED_FILE, Shared, Site, flag, site_flag};
+use raddle_wire::tsvd::{
+    self, Object, PARAMS_FILE, Pair, Question, SHARED_FILE, Shared, Site, flag, site_flag,
+};
 
 use super::api::Catalogue;
 use super::sites::{self, Numbered, Registry, What};
@@ -72,7 +74,10 @@ impl Common {
             bytes: site.bytes,
             len: site.len,
             flags: chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit),
-            object: op.object,
+            object: match op.object {
+                Object::Argument(n @ 0..=4) if site.by_memory => Object::Argument(n + 1),
+                object => object,
+            },
             class: op.class as u32,
             id,
             field: op.field,
@@ -257,7 +262,7 @@ pub fn async_site(site: &sites::FileSite) -> Site {
         bytes: site.bytes,
         len: site.len,
         flags: site_flag::ASYNC | slot,
-        object: tsvd::Object::Argument(1),
+        object: Object::Argument(1),
         class: 0,
         id: 0,
         field: None,

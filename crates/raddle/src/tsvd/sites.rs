@@ -19,6 +19,8 @@ pub struct FileSite {
     pub bytes: u64,
     pub tail: bool,
     pub slot: bool,
+    /// The result is returned through a hidden first argument, which the list does not count.
+    pub by_memory: bool,
     /// The function called, by its raw name.
     pub callee: String,
     /// Holds from build to build: the function it is in, the one it calls, which of those calls.
@@ -126,14 +128,37 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> File {
             bytes: site.bytes,
             tail: site.tail,
             slot: site.slot,
+            by_memory: false,
             callee: site.callee,
             name,
             what,
         });
     }
+    mark_results(&module, &mut sites);
     let has_symbols = module.has_symbols();
     let inlined = inlined(&module, &called, catalogue, &paths);
     File { module: Some(module), sites, has_symbols, inlined }
+}
+
+/// What two registers hold: Rust returns anything larger through memory.
+const IN_REGISTERS: u64 = 16;
+
+/// Finds the calls of Rust functions whose result is returned through memory. Without debug information none is known: such
+/// a call then has the place of its result for its object, a local, which is in conflict with nothing.
+fn mark_results(module: &Module, sites: &mut [FileSite]) {
+    let rust: HashSet<&str> =
+        sites.iter().map(|site| site.callee.as_str()).filter(|name| is_rust(name)).collect();
+    let sizes = module.result_sizes(&rust);
+    for site in sites {
+        site.by_memory = sizes.get(&site.callee).is_some_and(|size| *size > IN_REGISTERS);
+    }
+}
+
+/// By its mangling: v0, or the legacy one, which ends with a hash.
+fn is_rust(raw: &str) -> bool {
+    let hash = || raw.strip_suffix('E').and_then(|raw| raw.rsplit_once("17h"));
+    let is_hash = |(_, hash): (&str, &str)| hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
+    raw.starts_with("_R") || raw.starts_with("_ZN") && hash().is_some_and(is_hash)
 }
 
 /// Classes of which the file has the inner parts and no call. Classes that share those parts are told apart by nothing, so
@@ -171,4 +196,17 @@ fn what(raw: &str, catalogue: &Catalogue, paths: &Paths) -> Option<What> {
     // std::async<F, A...>(std::launch, F&&, A&&...): the overload without a policy calls this one.
     let is_async = raw.starts_with("_ZSt5asyncI") && raw.contains("St6launch");
     is_async.then_some(What::Async)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rust_is_told_by_its_mangling() {
+        assert!(is_rust("_ZN5alloc3vec16Vec$LT$T$C$A$GT$3pop17h0123456789abcdefE"));
+        assert!(is_rust("_RNvMs_NtCs1_5alloc3vecINtB4_3VecjE3pop"));
+        assert!(!is_rust("_ZNSt6vectorIiSaIiEE9push_backERKi"));
+        assert!(!is_rust("_ZN3app17handler17hasNoHashAtAllEE") && !is_rust("strtok"));
+    }
 }
