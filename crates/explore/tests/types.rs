@@ -182,7 +182,11 @@ fn what_depends_on_what() {
     assert!(dependent(&on(Fence, 0), &on(DataRead, 8)));
     assert!(dependent(&on(Free, 8).with_other(64), &on(DataRead, 48)), "inside the block");
     assert!(!dependent(&on(Free, 8).with_other(64), &on(DataRead, 64)), "just behind it");
-    assert!(!dependent(&on(Free, 8).with_other(64), &on(Lock, 16)), "a lock is known by its own destruction");
+    assert!(
+        dependent(&on(Free, 8).with_other(64), &on(Lock, 16)),
+        "a lock of Rust's has no destruction of its own"
+    );
+    assert!(!dependent(&on(Free, 8).with_other(64), &on(Lock, 64)), "just behind it");
     assert!(!dependent(&on(Yield, 0), &on(Lock, 8)));
     assert!(dependent(&on(DataWrite, 8).with_other(16), &on(DataRead, 16)), "it spans two granules");
 }

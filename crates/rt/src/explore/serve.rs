@@ -492,6 +492,7 @@ pub fn panics() {
 }
 
 fn leave(code: usize) -> ! {
+    state().snapshot.end();
     loop {
         sys::syscall(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0]);
     }

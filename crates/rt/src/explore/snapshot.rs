@@ -138,11 +138,31 @@ impl Snapshot {
 
     /// Nothing counts as written to from now on.
     fn watch(&mut self) {
+        self.end();
+        // Two pages to see whether the kernel tells: after the first has been written to, they differ.
+        let pages = sys::pages(2 * PAGE);
+        // SAFETY: fresh memory of ours.
+        unsafe {
+            pages.write_volatile(1);
+            pages.add(PAGE).write_volatile(1);
+            self.copy = written::begin();
+            pages.write_volatile(2);
+        }
+        let mut told = [false; 2];
+        for_each_entry(pages as usize, pages as usize + 2 * PAGE, |page, entry| {
+            told[(page - pages as usize) / PAGE] = entry.is_some_and(written::is_written);
+        });
+        if told != [true, false] {
+            self.end();
+        }
+        self.find_written();
+    }
+
+    /// The process is about to end. Where it can not say so, the copy ends all the same, but somebody else has to wait for it.
+    pub fn end(&mut self) {
         if let Some(child) = self.copy.take() {
             written::end(child);
         }
-        self.copy = written::begin();
-        self.find_written();
     }
 
     /// What is to be put back. Where there is too much to list, all of it.
