@@ -3,8 +3,8 @@
 //! # The first schedules
 //! Most bugs that can be found at all are found early, by one strategy or another; the turns are arranged so that each
 //! has shown its best after a few. Partial-order sampling is first: it finds in one execution what many orders
-//! show. The second is the plain execution, without a preemption, from which [`Aim`] predicts what single switches
-//! would bring; as long as it promises something new it has every second turn. RFF has most of the others; SURW,
+//! show. The second, unless it is [known already](Portfolio::begin_from), is the plain execution, without a preemption, from which
+//! [`Aim`] predicts what single switches would bring; as long as it promises something new it has every second turn. RFF has most of the others; SURW,
 //! PCT and the bounded searches come in between.
 //!
 //! # Later
@@ -122,6 +122,13 @@ impl Portfolio {
             schedules: 0,
             only_one: false,
             prints: Prints::default(),
+        }
+    }
+
+    /// The plain execution, without a preemption, is known before the first schedule.
+    pub fn begin_from(&mut self, plain: TraceView<'_>) {
+        if let AnyStrategy::Aim(aim) = &mut self.members[AIM].strategy {
+            aim.begin_from(plain);
         }
     }
 

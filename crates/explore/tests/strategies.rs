@@ -2,7 +2,7 @@
 
 mod sim;
 
-use raddle_explore::{AnyStrategy, Limits, Portfolio, Strategy};
+use raddle_explore::{AnyStrategy, Limits, Next, Order, Portfolio, Strategy, Tail};
 use sim::{Machine, Program, programs};
 
 /// The number of the first failing execution.
@@ -59,6 +59,22 @@ fn the_portfolio_needs_few_executions() {
         let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
         println!("{:20} mean {mean:6.1}  {counts:?}", program.name);
         assert!(mean <= most, "{}: mean {mean} of {counts:?}, at most {most} expected", program.name);
+    }
+}
+
+#[test]
+fn a_plain_execution_that_is_known_is_not_made_first() {
+    let plain = Tail::NonPreemptive { next: Next::Lowest };
+    for program in [programs::reorder(9), programs::twostage(99), programs::bluetooth()] {
+        let (known, _) = Machine::new().run(&program, &Order::free(0, plain));
+        let count = |begin: bool| {
+            let mut portfolio = Portfolio::new(7, Limits::default());
+            if begin {
+                portfolio.begin_from(known.view());
+            }
+            first_failure(&program, &mut portfolio, 200).expect(&program.name)
+        };
+        assert!(count(true) < count(false), "{}: {} and {}", program.name, count(true), count(false));
     }
 }
 

@@ -82,6 +82,11 @@ impl Aim {
         Aim::default()
     }
 
+    /// The plain execution, without a preemption, is known already: it need not be made.
+    pub fn begin_from(&mut self, plain: TraceView<'_>) {
+        self.take_in(&plain);
+    }
+
     /// At most so much is promised by the best candidate; 0 if there is none.
     pub fn promise(&self) -> u32 {
         self.candidates.peek().map_or(0, |c| c.score)
@@ -234,7 +239,8 @@ impl Strategy for Aim {
     /// Others' executions are looked at only when there is nothing left to aim at: random ones show so much at once that
     /// what small steps from the plain execution would bring is lost among it.
     fn witness(&mut self, trace: TraceView<'_>) {
-        if self.schedules > 0 && self.in_flight == 0 && self.candidates.is_empty() {
+        let begun = self.schedules > 0 || self.considered > 0;
+        if begun && self.in_flight == 0 && self.candidates.is_empty() {
             self.take_in(&trace);
         }
     }

@@ -5,7 +5,8 @@
 //! the detector named, or if two of its accesses are not ordered by synchronisation ([`raddle_explore::points`]). Every place that
 //! accesses a racy variable is a scheduling point.
 //!
-//! What these executions do not reach is only known by the detector.
+//! What these executions do not reach is only known by the detector. The one without a preemption, less the steps that are no points,
+//! is what the search would execute first: it is told, and need not do so.
 //!
 //! They are executions like any other, and may fail: then there is a schedule, in which every access is a step. The random one
 //! preempts wherever it likes, so with a scope its failure may be one that was not asked for, and does not count.
@@ -13,14 +14,14 @@
 use std::collections::{BTreeSet, HashSet};
 
 use raddle_explore::points::Points;
-use raddle_explore::{Next, OpKind, Order, Outcome, Step, Tail};
-use raddle_wire::explore::flag;
+use raddle_explore::{Next, OpKind, Order, Outcome, Step, Tail, Trace};
+use raddle_wire::explore::{flag, outcome};
 
 use super::crew::{Crew, Notes};
 use super::scope::Scope;
 use super::search::Search;
 use super::words::pc_of;
-use super::worker::Recipe;
+use super::worker::{Ending, Recipe};
 use crate::places::Mapped;
 
 /// The points as the detector has them, and all others of the same variables. `search` gets to see the executions.
@@ -46,6 +47,8 @@ pub fn complete(
                 }
                 seen.points.observe(e.view(Outcome::Passed));
                 seen.steps.extend(e.steps.iter().filter(|s| is_data(s)));
+                let ended = e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT;
+                seen.plain = (ended && tail != at_random).then(|| e.trace(Outcome::Passed));
             });
             if turn.is_err() || is_over() {
                 return;
@@ -60,6 +63,9 @@ pub fn complete(
     recipe.points.extend(scope.filter(crew.modules(), found));
     recipe.points.sort_unstable();
     recipe.points.dedup();
+    if let Some(plain) = seen.plain.take().filter(|_| scope.is_all()) {
+        search.strategy.begin_from(at_points(plain, &recipe.points).view());
+    }
     recipe.donors = crew.recipe().donors;
     crew.stop();
 }
@@ -68,6 +74,15 @@ pub fn complete(
 struct Seen {
     points: Points,
     steps: Vec<Step>,
+    /// The execution without a preemption, if it came to its end.
+    plain: Option<Trace>,
+}
+
+/// The trace as it is where only `points` are steps.
+fn at_points(mut trace: Trace, points: &[u64]) -> Trace {
+    let sites: HashSet<u32> = points.iter().map(|pc| *pc as u32).collect();
+    trace.steps.retain(|step| !is_data(step) || sites.contains(&step.op.site));
+    trace
 }
 
 fn is_data(step: &Step) -> bool {
@@ -101,8 +116,18 @@ mod tests {
             access(OpKind::DataWrite, 8, 0x20),
             access(OpKind::DataRead, 16, 0x30),
         ];
-        let seen = Seen { points: Points::new(), steps };
+        let seen = Seen { steps, ..Seen::default() };
         assert_eq!(seen.sites(&[0x5555_0000_0010], &modules), [0x5555_0000_0010, 0x5555_0000_0020]);
         assert!(seen.sites(&[], &modules).is_empty());
+    }
+
+    #[test]
+    fn steps_that_are_no_points_are_left_out() {
+        let step = |kind, site| Step::bare(ThreadId(1), Op::new(kind, 8, site));
+        let steps =
+            vec![step(OpKind::DataRead, 0x10), step(OpKind::Lock, 0x20), step(OpKind::DataWrite, 0x30)];
+        let trace = Trace { steps, wide: Vec::new(), outcome: Outcome::Passed, divergence: None };
+        let left: Vec<u32> = at_points(trace, &[0x5555_0000_0030]).steps.iter().map(|s| s.op.site).collect();
+        assert_eq!(left, [0x20, 0x30]);
     }
 }

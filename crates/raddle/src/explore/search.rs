@@ -51,6 +51,13 @@ impl Searcher {
         }
     }
 
+    /// The plain execution, without a preemption, need not be made again.
+    pub fn begin_from(&mut self, plain: TraceView<'_>) {
+        if let Searcher::Portfolio(s) = self {
+            s.begin_from(plain);
+        }
+    }
+
     pub fn progress(&self) -> Progress {
         match self {
             Searcher::Portfolio(s) => s.progress(),
