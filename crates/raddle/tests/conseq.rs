@@ -302,6 +302,49 @@ fn a_line_that_is_missing_is_missing_in_a_replay() {
     assert_eq!((again.status, again.kinds()), (66, vec!["error-message"]), "{}", again.stderr);
 }
 
+/// Each thread fills its own half of a table, which is summed up in the end: by whom is the argument.
+const FILLED: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+long table[2000], sum;
+int seen;
+void *fill(void *of) {
+    long *to = of;
+    for (int i = 0; i < 1000; i++) to[i] = i;
+    seen++;
+    return of;
+}
+void *add(void *a) {
+    for (int i = 0; i < 2000; i++) sum += table[i];
+    assert(seen >= 0);
+    return a;
+}
+int main(int n, char **words) {
+    pthread_t a, b, c;
+    pthread_create(&a, 0, fill, table);
+    pthread_create(&b, 0, fill, table + 1000);
+    if (n > 1) pthread_create(&c, 0, add, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    if (n > 1) pthread_join(c, 0);
+    else add(0);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_a_joined_thread_leaves_is_not_traced() {
+    let bench = Bench::new();
+    let target = bench.build_text("filled", FILLED);
+    let events = |words: &[&str]| {
+        let words: Vec<&str> = [target.as_str()].iter().chain(words).copied().collect();
+        bench.conseq("--no-test --runs 1", &words).stat("trace_events").as_u64().unwrap()
+    };
+    let (joined, beside) = (events(&[]), events(&["beside"]));
+    assert!(joined < 200, "{joined} events where only `seen` is shared");
+    assert!(beside > 4000, "{beside} events where the table is read beside those who fill it");
+}
+
 #[test]
 fn a_suite_is_one_campaign() {
     let bench = Bench::new();

@@ -112,12 +112,12 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
         let locks = RustLocks::of(&runs.recipe.program.path, &runs.modules);
         runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));
     }
-    clock.traced = clock.lap();
+    clock.traced = clock.lap() - runs.reading;
     let mut places = Places::new();
     let sites = Sites::of(&runs.modules, options);
     clock.static_half = clock.lap();
     let analysed = analysed::analyse(&runs, sites, args, &mut places);
-    clock.analysed = clock.lap();
+    clock.analysed = clock.lap() + runs.reading;
     say_limits(&runs, &analysed.sites, notes);
     let mut printed = printed::Usual::default();
     // The random orders among them may well print something wrong.

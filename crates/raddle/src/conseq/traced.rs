@@ -43,6 +43,8 @@ pub struct Runs {
     pub modules: Vec<Mapped>,
     /// As it has become.
     pub recipe: Recipe,
+    /// The seconds that went into reading the traces, which is no part of the runs.
+    pub reading: f64,
 }
 
 /// The room for one trace. The file is sparse.
@@ -94,6 +96,7 @@ pub fn make(recipe: &Recipe, n: u32, rust: bool, deadline: Instant, notes: &Note
     }
     let mut usual = Usual { rust, ..Usual::default() };
     let mut runs = Vec::new();
+    let mut reading = 0.0;
     for tail in &tails {
         if !runs.is_empty() && Instant::now() >= deadline {
             break;
@@ -103,13 +106,15 @@ pub fn make(recipe: &Recipe, n: u32, rust: bool, deadline: Instant, notes: &Note
                 usual.status = e.slot.detail as i32 & 0xff;
                 usual.panics = Some(e.slot.panics);
             }
+            let begun = Instant::now();
             runs.push(run(&e, &usual));
+            reading += begun.elapsed().as_secs_f64();
         })?;
     }
     let modules = crew.modules().to_vec();
     let recipe = Recipe { watch: Watch::default(), ..crew.recipe().clone() };
     crew.stop();
-    Ok(Runs { runs, usual, modules, recipe })
+    Ok(Runs { runs, usual, modules, recipe, reading })
 }
 
 fn each(crew: &mut Crew<'_>, tail: Tail, then: &mut dyn FnMut(Execution<'_>)) -> Result<()> {

@@ -37,6 +37,8 @@ pub struct Logical {
     pub ended: bool,
     pub detached: bool,
     pub joined: bool,
+    /// By whom, if that is how it always goes.
+    pub joiner: Option<usize>,
     /// C11's start functions give an int.
     pub gives_int: bool,
     /// What it means to do, and whether its pending step is something else: to give up, to run a handler.
@@ -97,6 +99,7 @@ impl Logical {
         ended: false,
         detached: false,
         joined: false,
+        joiner: None,
         gives_int: false,
         meant: Op::new(OpKind::Start, 0, 0),
         altered: false,
@@ -522,7 +525,22 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
     s.joined += 1;
     let t = &mut s.threads[i];
     t.joined = true;
+    // One who may give up need not have waited.
+    t.joiner = (patience == Patience::Endless).then_some(s.current);
     Some(Ok(t.result))
+}
+
+/// Has `by` joined the thread, or one that had joined it, and so on? Then all that it did came before.
+pub fn has_joined(by: usize, thread: usize) -> bool {
+    let s = state();
+    let mut last = thread;
+    while let Some(joiner) = s.threads.get(last).and_then(|t| t.joiner) {
+        if joiner == by {
+            return true;
+        }
+        last = joiner;
+    }
+    false
 }
 
 pub fn detach(handle: usize) -> Option<c_int> {

@@ -6,6 +6,9 @@
 //! and returns. There is nothing to learn, nothing to record, and nothing to settle: a write that is pending is one to shared
 //! memory, which the thread does not change in between. A block that is freed belongs to nobody again, so that use after free is
 //! still seen.
+//!
+//! What a thread that has ended leaves to the one that joined it is not shared: no order of theirs can change what is read. The thread keeps
+//! it in its name, since the next execution is likely to begin the same way.
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
@@ -33,6 +36,7 @@ pub fn learn(address: usize) {
     match owner.load(Relaxed) {
         0 => owner.store(me, Relaxed),
         o if o == me || o == SHARED => {}
+        o if explore::threads::has_joined(explore::state().current, (o >> 16) as usize - 1) => {}
         _ => owner.store(SHARED, Relaxed),
     }
 }
