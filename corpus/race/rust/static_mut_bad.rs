@@ -1,5 +1,4 @@
 // A `static mut` counter changed by two threads through unsafe. Every mode reports: no arc, no lock; main wrote it first.
-//@ golden
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
