@@ -9,7 +9,7 @@
 //! 3. **Overhead** is that of both passes of a traced run, the one that learns what is shared included, against the plain program
 //!    built by the same compiler; process start and stop are in both. The kernels are those of the race detector's bench, at their reduced
 //!    size: at the quick one both times are those of starting a process. A traced run is scheduled, so it uses one processor where the
-//!    plain program uses several: that is part of the price.
+//!    plain program uses several: that is part of the price. Reading the trace counts as analysis.
 
 pub mod options;
 pub mod report;

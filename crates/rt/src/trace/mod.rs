@@ -14,7 +14,9 @@
 //!
 //! Deviations from the paper: (1) one stream, not a file a thread, as said. (2) Not only globals and the heap: a stack that
 //! another thread touches is shared memory too. (3) What came before the program's first thread is not traced; the value that
-//! a first write finds is recorded instead, and stands for it.
+//! a first write finds is recorded instead, and stands for it. (4) Nor is what a thread leaves to the one that joins it, which no
+//! order can change ([`shared`]). (5) All reads of shared memory are recorded, not only critical ones: invariants and atomicity
+//! violations are made from them.
 //!
 //! A block of more than [`LARGEST`] bytes that is copied or filled at once counts with its first bytes only.
 
