@@ -11,11 +11,12 @@ use crate::report;
 ///
 /// From a few correct runs raddle tells which assertion could fail, which error message could appear, which output could be
 /// wrong and which loop could hang if threads were interleaved in another way; then it makes it happen. The program is built
-/// with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`.
+/// with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`; a command that starts such programs, as `ctest`, is one campaign.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   raddle conseq -- ./server_test
+  raddle conseq -- ctest --test-dir build
   raddle conseq --sites assert,memory -- ./server_test
   raddle replay server_test-assert-1.raddle                           # the same failure again
 
