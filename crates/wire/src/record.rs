@@ -202,6 +202,8 @@ pub mod lock_kind {
     pub const STD_MUTEX: u64 = 4;
     pub const STD_RWLOCK: u64 = 5;
     pub const ANNOTATED: u64 = 6;
+    /// A critical section, or a lock of `omp.h`.
+    pub const OPENMP: u64 = 7;
 }
 
 mod kind {

@@ -44,6 +44,7 @@ pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &P
     if !program.has_runtime {
         command.env("LD_PRELOAD", in_front(&runtime.shared_library(), "LD_PRELOAD"));
     }
+    super::openmp::add_tool(&mut command);
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
         command.pre_exec(|| {

@@ -14,6 +14,7 @@ pub mod args;
 pub mod collect;
 pub mod explain;
 pub mod launch;
+mod openmp;
 pub mod session;
 pub mod target;
 mod tsan_options;

@@ -57,6 +57,7 @@ pub struct Thread {
     pub signals: crate::interpose::Pending,
     pub jumps: crate::interpose::Jumps,
     pub once: crate::interpose::Once,
+    pub openmp: crate::interpose::OpenMp,
     /// The fiber of TSan's interface that the thread is on; null: its own stack.
     pub fiber: *mut core::ffi::c_void,
     /// The clock as it is, but for the own lane, which comes first.

@@ -15,6 +15,7 @@ mod jump;
 pub mod memory;
 mod mutex;
 mod once;
+mod openmp;
 mod process;
 mod processors;
 mod rwlock;
@@ -28,6 +29,7 @@ mod timers;
 
 pub use jump::Jumps;
 pub use once::Pending as Once;
+pub use openmp::Place as OpenMp;
 pub use signal::Pending;
 
 use core::ffi::CStr;

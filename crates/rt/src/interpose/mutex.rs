@@ -17,7 +17,7 @@ pub fn is_held(result: c_int) -> bool {
 }
 
 pub fn taken(t: &mut Thread, m: *mut c_void, result: c_int, pc: usize) {
-    if is_held(result) {
+    if is_held(result) && !t.openmp.within_lock {
         if is_shared(m) {
             super::process::world_acquire(t);
         }
@@ -27,7 +27,9 @@ pub fn taken(t: &mut Thread, m: *mut c_void, result: c_int, pc: usize) {
 
 /// Before a wait for the mutex.
 pub fn taking(t: &mut Thread, m: *mut c_void, what: u64, pc: usize) {
-    sync::locking(t, m as usize, Taking { mode: Mode::Write, what, pc });
+    if !t.openmp.within_lock {
+        sync::locking(t, m as usize, Taking { mode: Mode::Write, what, pc });
+    }
 }
 
 /// A mutex that other processes may use too: an order may come through them.
@@ -39,6 +41,9 @@ fn is_shared(m: *mut c_void) -> bool {
 }
 
 pub fn letting_go(t: &mut Thread, m: *mut c_void) {
+    if t.openmp.within_lock {
+        return;
+    }
     if is_shared(m) {
         super::process::world_release(t);
     }

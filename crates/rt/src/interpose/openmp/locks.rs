@@ -1,0 +1,85 @@
+//! `critical`, `atomic` where the machine has no instruction for it, and the locks of `omp.h`.
+
+use core::ffi::{c_int, c_void};
+
+use crate::detect::held::Mode;
+use crate::detect::sync::{self, Taking};
+use crate::detect::thread::{Thread, current};
+use crate::interpose::interpose;
+use raddle_wire::record::lock_kind;
+
+/// All critical sections without a name are one lock, all atomic blocks another.
+static UNNAMED: u64 = 0;
+static ATOMIC: u64 = 0;
+
+fn taking(pc: usize) -> Taking {
+    Taking { mode: Mode::Write, what: lock_kind::OPENMP, pc }
+}
+
+fn within<R>(t: &mut Thread, real: impl FnOnce() -> R) -> R {
+    t.openmp.within_lock = true;
+    let r = real();
+    current().openmp.within_lock = false;
+    r
+}
+
+fn wait_for(t: &mut Thread, key: usize, pc: usize, real: impl FnOnce()) {
+    sync::locking(t, key, taking(pc));
+    within(t, real);
+    sync::locked(current(), key, taking(pc));
+}
+
+fn tried(t: &mut Thread, key: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let result = within(t, real);
+    if result != 0 {
+        sync::locked(current(), key, taking(pc));
+    }
+    result
+}
+
+fn let_go(t: &mut Thread, key: usize, real: impl FnOnce()) {
+    sync::unlocking(t, key);
+    within(t, real);
+}
+
+interpose! {
+    fn GOMP_critical_start(), |t, pc, real| { wait_for(t, &raw const UNNAMED as usize, pc, || real()) }
+    fn GOMP_critical_end(), |t, pc, real| {
+        let_go(t, &raw const UNNAMED as usize, || real())
+    }
+    fn GOMP_critical_name_start(name: *mut c_void), |t, pc, real| { wait_for(t, name as usize, pc, || real(name)) }
+    fn GOMP_critical_name_end(name: *mut c_void), |t, pc, real| {
+        let_go(t, name as usize, || real(name))
+    }
+    fn GOMP_atomic_start(), |t, pc, real| { wait_for(t, &raw const ATOMIC as usize, pc, || real()) }
+    fn GOMP_atomic_end(), |t, pc, real| {
+        let_go(t, &raw const ATOMIC as usize, || real())
+    }
+
+    fn omp_init_lock(lock: *mut c_void), |t, pc, real| {
+        sync::destroyed(lock as usize);
+        real(lock)
+    }
+    fn omp_destroy_lock(lock: *mut c_void), |t, pc, real| {
+        sync::destroyed(lock as usize);
+        real(lock)
+    }
+    fn omp_set_lock(lock: *mut c_void), |t, pc, real| { wait_for(t, lock as usize, pc, || real(lock)) }
+    fn omp_unset_lock(lock: *mut c_void), |t, pc, real| {
+        let_go(t, lock as usize, || real(lock))
+    }
+    fn omp_test_lock(lock: *mut c_void) -> c_int, |t, pc, real| { tried(t, lock as usize, pc, || real(lock)) }
+    fn omp_init_nest_lock(lock: *mut c_void), |t, pc, real| {
+        sync::destroyed(lock as usize);
+        real(lock)
+    }
+    fn omp_destroy_nest_lock(lock: *mut c_void), |t, pc, real| {
+        sync::destroyed(lock as usize);
+        real(lock)
+    }
+    fn omp_set_nest_lock(lock: *mut c_void), |t, pc, real| { wait_for(t, lock as usize, pc, || real(lock)) }
+    fn omp_unset_nest_lock(lock: *mut c_void), |t, pc, real| {
+        let_go(t, lock as usize, || real(lock))
+    }
+    fn omp_test_nest_lock(lock: *mut c_void) -> c_int, |t, pc, real| { tried(t, lock as usize, pc, || real(lock)) }
+}

@@ -1,0 +1,399 @@
+//! Tasks: an explicit one is wrapped, so that the runtime knows when it begins and ends, and whose child it is.
+//!
+//! The library copies a task's data when the task is created, at the latest when the creating call returns, and whoever runs the task gets
+//! the copy. Raddle's [`Wrapped`] goes in front of the data and is copied with them; what the creator has done is
+//! released once the copy is made, which is the last that the creator does for the task.
+//!
+//! A [`Task`] is what children and waits need of their parent. It lives until the task and its children are done, in memory of the
+//! runtime that is used again.
+
+use core::ffi::{c_int, c_long, c_uint, c_void};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
+
+use super::team::Team;
+use super::{Function, Place, at, key};
+use crate::detect::objects;
+use crate::detect::sync::{acquire, release};
+use crate::detect::thread::{Thread, current};
+use crate::interpose::interpose;
+use crate::sys::{self, Shared, Spin};
+
+/// `GOMP_TASK_FLAG_DEPEND`, `GOMP_TASK_FLAG_DETACH` and `GOMP_TASK_FLAG_NOGROUP` of the library.
+const DEPENDS: c_uint = 1 << 3;
+const DETACHED: c_uint = 1 << 13;
+const NO_GROUP: c_uint = 1 << 11;
+
+/// A task, or a group of tasks, which is waited for in the same way.
+#[repr(C)]
+pub struct Task {
+    /// Its key is that of what children have done; the own is that of what the creator had done.
+    done: u64,
+    own: u64,
+    users: AtomicU32,
+    /// The task that created it; of a group, the group around it. In the free list: the next.
+    parent: *mut Task,
+    /// The innermost group that it belongs to.
+    group: *mut Task,
+    /// The team it belongs to. It may be run when its thread has left the region already, but the team is there until it is done.
+    team: *mut Team,
+}
+
+static FREE_LOCK: Spin = Spin::new();
+static FREE: Shared<*mut Task> = Shared::new(core::ptr::null_mut());
+
+impl Task {
+    fn new(parent: *mut Task, group: *mut Task, team: *mut Team) -> *mut Task {
+        let fresh = {
+            let _guard = FREE_LOCK.lock();
+            // SAFETY: the list is used under its lock.
+            unsafe {
+                let first = *FREE.get();
+                if !first.is_null() {
+                    *FREE.get() = (*first).parent;
+                }
+                first
+            }
+        };
+        let task = if fresh.is_null() { sys::ARENA.take(size_of::<Task>()).cast() } else { fresh };
+        // SAFETY: nobody else has it.
+        unsafe { task.write(Task { done: 0, own: 0, users: AtomicU32::new(1), parent, group, team }) };
+        for used in [parent, group] {
+            Task::used(used);
+        }
+        task
+    }
+
+    /// The task that a thread of a region is in from the beginning.
+    pub fn begin(team: *mut Team, group: *mut Task) -> *mut Task {
+        Task::new(core::ptr::null_mut(), group, team)
+    }
+
+    fn used(task: *mut Task) {
+        // SAFETY: null, or one that somebody else uses at this moment.
+        if let Some(task) = unsafe { task.as_ref() } {
+            task.users.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// One user less.
+    pub fn done(task: *mut Task) {
+        // SAFETY: null, or one that the caller uses.
+        let Some(it) = (unsafe { task.as_ref() }) else { return };
+        if it.users.fetch_sub(1, AcqRel) != 1 {
+            return;
+        }
+        let (parent, group) = (it.parent, it.group);
+        objects::remove(key!(task, Task, done));
+        objects::remove(key!(task, Task, own));
+        {
+            let _guard = FREE_LOCK.lock();
+            // SAFETY: nobody uses it any more; the list is used under its lock.
+            unsafe {
+                (*task).parent = *FREE.get();
+                *FREE.get() = task;
+            }
+        }
+        Task::done(parent);
+        Task::done(group);
+    }
+}
+
+type Copy = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void);
+
+/// What lies in front of the program's data, and of the copy.
+#[repr(C)]
+struct Wrapped {
+    task: *mut Task,
+    function: Function,
+    copy: Option<Copy>,
+    /// The program's data before they are copied.
+    from: *mut c_void,
+    /// How many bytes they are, and how far behind this they begin in the copy.
+    size: usize,
+    ahead: usize,
+    /// How many addresses it depends on, which stand behind this.
+    depends: usize,
+}
+
+/// Added to an address that the task writes.
+const WRITES: usize = 1 << 62;
+
+impl Wrapped {
+    fn len(&self) -> usize {
+        size_of::<Wrapped>() + self.depends * size_of::<usize>()
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = usize> {
+        let first = (&raw const *self).wrapping_add(1).cast::<usize>();
+        // SAFETY: so many stand behind it, here as in the copy.
+        (0..self.depends).map(move |i| unsafe { *first.add(i) })
+    }
+}
+
+/// What tasks that write, and tasks that read, hand on at an address they depend on.
+fn depend_keys(address: usize) -> (usize, usize) {
+    let address = address & !WRITES;
+    (address | 1 << 53, address | 1 << 53 | 1 << 52)
+}
+
+fn begins_after(t: &mut Thread, address: usize) {
+    let (written, read) = depend_keys(address);
+    acquire(t, written);
+    if address & WRITES != 0 {
+        acquire(t, read);
+    }
+}
+
+fn ends_before(t: &mut Thread, address: usize) {
+    let (written, read) = depend_keys(address);
+    release(t, if address & WRITES != 0 { written } else { read });
+}
+
+unsafe extern "C-unwind" fn copy_wrapped(to: *mut c_void, from: *mut c_void) {
+    // SAFETY: the library's copy has the size that it was told.
+    unsafe {
+        let w = &*from.cast::<Wrapped>();
+        core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), w.len());
+        let data = to.byte_add(w.ahead);
+        match w.copy {
+            // Code of the compiler's, for C++ objects and arrays: the creator's own doing.
+            Some(copy) => copy(data, w.from),
+            None => core::ptr::copy_nonoverlapping(w.from.cast::<u8>(), data.cast(), w.size),
+        }
+        release(current(), key!(w.task, Task, own));
+    }
+}
+
+unsafe extern "C-unwind" fn run_wrapped(w: *mut c_void) {
+    // SAFETY: the library's copy, which lives until this returns.
+    unsafe {
+        let w = &*w.cast::<Wrapped>();
+        let t = current();
+        let task = w.task;
+        acquire(t, key!(task, Task, own));
+        w.addresses().for_each(|a| begins_after(t, a));
+        let data = (&raw const *w).cast_mut().cast::<c_void>().byte_add(w.ahead);
+        let place = Place { task, team: (*task).team, ..t.openmp };
+        at(place, || (w.function)(data));
+        let t = current();
+        w.addresses().for_each(|a| ends_before(t, a));
+        ended(t, (*task).parent, (*task).group, (*task).team);
+        Task::done(task);
+    }
+}
+
+/// A task has ended: told to whoever may wait for it.
+fn ended(t: &mut Thread, parent: *mut Task, group: *mut Task, team: *mut Team) {
+    for waited_for in [parent, group] {
+        if !waited_for.is_null() {
+            release(t, key!(waited_for, Task, done));
+        }
+    }
+    if !team.is_null() {
+        release(t, key!(team, Team, tasks));
+    }
+}
+
+/// More than anybody writes down; what comes behind is not seen.
+const MOST: usize = 256;
+
+/// What a task depends on, as the compiler writes it down, into `to`. Returns how many there are.
+///
+/// Two forms, told apart by the first word (libgomp's `gomp_task_handle_depend`): number, writes, addresses; or nothing, number,
+/// writes, exclusive writes, reads, addresses, and then objects that hold an address each and count as writes here.
+///
+/// SAFETY: `list` is the compiler's.
+unsafe fn read_depends(list: *const usize, to: &mut [usize; MOST]) -> usize {
+    // SAFETY: the caller's.
+    unsafe {
+        let (first, n, writes, plain) = match *list {
+            0 => (
+                list.add(5),
+                *list.add(1),
+                *list.add(2) + *list.add(3),
+                *list.add(2) + *list.add(3) + *list.add(4),
+            ),
+            n => (list.add(2), n, *list.add(1), n),
+        };
+        let n = n.min(MOST);
+        for (i, to) in to.iter_mut().enumerate().take(n) {
+            let address = *first.add(i);
+            *to = match i {
+                _ if i < writes => address | WRITES,
+                _ if i < plain => address,
+                _ => *(address as *const usize) | WRITES,
+            };
+        }
+        n
+    }
+}
+
+/// A loop dealt out to tasks, by the function that the compiler made of it. The library fills in the bounds at the beginning of each copy of
+/// the data, so nothing can go in front of them; each function has a wrapper of its own instead.
+#[repr(C)]
+struct Loop {
+    function: AtomicUsize,
+    copy: AtomicUsize,
+    size: AtomicUsize,
+    /// What creators had done, and what tasks have done.
+    created: u64,
+    done: u64,
+}
+
+/// Loops that are told apart. What comes after them is not ordered, which is said in the documentation.
+const LOOPS: usize = 64;
+static TABLE: [Loop; LOOPS] = [const {
+    Loop {
+        function: AtomicUsize::new(0),
+        copy: AtomicUsize::new(0),
+        size: AtomicUsize::new(0),
+        created: 0,
+        done: 0,
+    }
+}; LOOPS];
+
+impl Loop {
+    fn of(function: Function) -> Option<usize> {
+        TABLE.iter().position(|l| {
+            let free = l.function.compare_exchange(0, function as usize, AcqRel, Acquire);
+            free.is_ok() || free == Err(function as usize)
+        })
+    }
+}
+
+/// After all tasks that loops were dealt out to so far.
+pub fn loops_done(t: &mut Thread) {
+    for l in TABLE.iter().take_while(|l| l.function.load(Relaxed) != 0) {
+        acquire(t, key!(&raw const *l, Loop, done));
+    }
+}
+
+unsafe extern "C-unwind" fn copy_loop<const I: usize>(to: *mut c_void, from: *mut c_void) {
+    let l = &TABLE[I];
+    // SAFETY: what the program passed with this function, whose data always have the same size.
+    unsafe {
+        match l.copy.load(Relaxed) {
+            0 => core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), l.size.load(Relaxed)),
+            copy => core::mem::transmute::<usize, Copy>(copy)(to, from),
+        }
+    }
+    release(current(), key!(&raw const *l, Loop, created));
+}
+
+unsafe extern "C-unwind" fn run_loop<const I: usize>(data: *mut c_void) {
+    let l = &TABLE[I];
+    let t = current();
+    acquire(t, key!(&raw const *l, Loop, created));
+    let task = Task::begin(t.openmp.team, group(t));
+    // SAFETY: the program's function.
+    at(Place { task, ..t.openmp }, || unsafe {
+        core::mem::transmute::<usize, Function>(l.function.load(Relaxed))(data)
+    });
+    let t = current();
+    release(t, key!(&raw const *l, Loop, done));
+    ended(t, core::ptr::null_mut(), group(t), t.openmp.team);
+    Task::done(task);
+}
+
+macro_rules! wrappers {
+    ($($i:literal)*) => {
+        [$((copy_loop::<$i> as Copy, run_loop::<$i> as Function)),*]
+    };
+}
+
+static WRAPPERS: [(Copy, Function); LOOPS] = wrappers! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+    32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+};
+
+/// The group that tasks created now belong to.
+fn group(t: &Thread) -> *mut Task {
+    // SAFETY: the thread's own task, which lives while it runs.
+    unsafe { t.openmp.task.as_ref() }.map_or(core::ptr::null_mut(), |task| task.group)
+}
+
+/// Deals a loop out; `real` gets the function and the copier to use.
+fn dealt(
+    f: Function,
+    copy: Option<Copy>,
+    size: c_long,
+    flags: c_uint,
+    real: impl FnOnce(Function, Option<Copy>),
+) {
+    let Some(i) = Loop::of(f) else { return real(f, copy) };
+    TABLE[i].copy.store(copy.map_or(0, |c| c as usize), Relaxed);
+    TABLE[i].size.store(size as usize, Relaxed);
+    let (copy, run) = WRAPPERS[i];
+    real(run, Some(copy));
+    if flags & NO_GROUP == 0 {
+        acquire(current(), key!(&raw const TABLE[i], Loop, done));
+    }
+}
+
+type F = Function;
+type C = Option<Copy>;
+type Data = *mut c_void;
+
+interpose! {
+    fn GOMP_task(f: F, data: Data, copy: C, size: c_long, align: c_long, deferred: bool, flags: c_uint, depends: *mut usize, priority: c_int, detach: *mut c_void),
+    |t, pc, real| {
+        // The library writes the event of a detached task to the beginning of the data.
+        if flags & DETACHED != 0 {
+            return real(f, data, copy, size, align, deferred, flags, depends, priority, detach);
+        }
+        #[repr(C)]
+        struct Filled(Wrapped, [usize; MOST]);
+        let mut addresses = [0; MOST];
+        let n = if flags & DEPENDS != 0 { read_depends(depends, &mut addresses) } else { 0 };
+        let align = align.max(align_of::<Wrapped>() as c_long);
+        let ahead = (size_of::<Wrapped>() + n * size_of::<usize>()).next_multiple_of(align as usize);
+        let task = Task::new(t.openmp.task, group(t), t.openmp.team);
+        let wrapped = Wrapped { task, function: f, copy, from: data, size: size as usize, ahead, depends: n };
+        let mut filled = Filled(wrapped, addresses);
+        let size = size + ahead as c_long;
+        real(run_wrapped, (&raw mut filled).cast(), Some(copy_wrapped), size, align, deferred, flags, depends, priority, detach)
+    }
+    fn GOMP_taskloop(f: F, data: Data, copy: C, size: c_long, align: c_long, flags: c_uint, tasks: usize, priority: c_int, start: c_long, end: c_long, step: c_long),
+    |t, pc, real| {
+        dealt(f, copy, size, flags, |f, copy| real(f, data, copy, size, align, flags, tasks, priority, start, end, step))
+    }
+    fn GOMP_taskloop_ull(f: F, data: Data, copy: C, size: c_long, align: c_long, flags: c_uint, tasks: usize, priority: c_int, start: c_long, end: c_long, step: c_long),
+    |t, pc, real| {
+        dealt(f, copy, size, flags, |f, copy| real(f, data, copy, size, align, flags, tasks, priority, start, end, step))
+    }
+    fn GOMP_taskwait(), |t, pc, real| {
+        real();
+        let t = current();
+        if !t.openmp.task.is_null() {
+            acquire(t, key!(t.openmp.task, Task, done));
+        }
+        loops_done(t)
+    }
+    fn GOMP_taskwait_depend(depends: *mut usize), |t, pc, real| {
+        let mut addresses = [0; MOST];
+        let n = read_depends(depends, &mut addresses);
+        real(depends);
+        for address in &addresses[..n] {
+            begins_after(current(), *address);
+        }
+    }
+    fn GOMP_taskgroup_start(), |t, pc, real| {
+        real();
+        let t = current();
+        if let Some(task) = t.openmp.task.as_mut() {
+            // The task's own use of the group around stays until the end of this one.
+            task.group = Task::new(core::ptr::null_mut(), task.group, task.team);
+        }
+    }
+    fn GOMP_taskgroup_end(), |t, pc, real| {
+        real();
+        let t = current();
+        if let Some(task) = t.openmp.task.as_mut().filter(|task| !task.group.is_null()) {
+            let group = task.group;
+            acquire(t, key!(group, Task, done));
+            task.group = (*group).group;
+            Task::done(group);
+            loops_done(t)
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Regions, barriers, and what is handed on inside a region.
+//!
+//! A [`Team`] lies on the stack of the thread that begins the region, which outlives it; the addresses of its fields are the keys of
+//! what is released and acquired. A barrier has two of them, used in turn: whoever is at the next barrier has left the one
+//! before, and nobody can be two ahead of a thread that has not acquired yet.
+
+use core::ffi::{c_long, c_uint, c_void};
+
+use super::tasks::{self, Task};
+use super::{Function, Place, at, called_from, key};
+use crate::detect::objects;
+use crate::detect::sync::{acquire, release};
+use crate::detect::thread::{Thread, current};
+use crate::interpose::interpose;
+
+#[repr(C)]
+pub struct Team {
+    function: Function,
+    data: *mut c_void,
+    /// Where the region was begun, and the thread that did, whose stack has the place already.
+    pc: usize,
+    creator: *mut Thread,
+    /// What the creator did before, and what the threads did in the region.
+    begun: u64,
+    ended: u64,
+    barrier: [u64; 2],
+    /// The ends of all tasks.
+    pub tasks: u64,
+    /// From iteration to iteration of an ordered loop.
+    ordered: u64,
+    /// `copyprivate`.
+    copied: u64,
+}
+
+/// What each thread of the region runs in place of the region itself.
+unsafe extern "C-unwind" fn thread_of(team: *mut c_void) {
+    let team = team.cast::<Team>();
+    acquire(current(), key!(team, Team, begun));
+    let own = Task::begin(team, core::ptr::null_mut());
+    // SAFETY: the team outlives its threads, and its function is the program's own.
+    at(Place { team, task: own, odd: false, within_lock: false }, || unsafe {
+        let run = || ((*team).function)((*team).data);
+        if core::ptr::eq((*team).creator, current()) { run() } else { called_from((*team).pc, run) }
+    });
+    Task::done(own);
+    release(current(), key!(team, Team, ended));
+}
+
+/// Calls `real` with a team in place of the program's function and its data.
+fn region<R>(
+    pc: usize,
+    t: &mut Thread,
+    function: Function,
+    data: *mut c_void,
+    real: impl FnOnce(Function, *mut c_void) -> R,
+) -> R {
+    let mut team = Team {
+        function,
+        data,
+        pc,
+        creator: t,
+        begun: 0,
+        ended: 0,
+        barrier: [0; 2],
+        tasks: 0,
+        ordered: 0,
+        copied: 0,
+    };
+    let team = &raw mut team;
+    release(t, key!(team, Team, begun));
+    let r = called_from(pc, || real(thread_of, team.cast()));
+    // Tasks may end behind the end of the thread that runs them.
+    acquire(current(), key!(team, Team, ended));
+    acquire(current(), key!(team, Team, tasks));
+    tasks::loops_done(current());
+    objects::remove_range(team as usize, size_of::<Team>());
+    r
+}
+
+/// Where all threads of the team wait for each other, and for the tasks.
+fn barrier<R>(t: &mut Thread, real: impl FnOnce() -> R) -> R {
+    let Place { team, odd, .. } = t.openmp;
+    if team.is_null() {
+        return real();
+    }
+    let here = key!(team, Team, barrier) + size_of::<u64>() * odd as usize;
+    release(t, here);
+    let r = real();
+    let t = current();
+    acquire(t, here);
+    acquire(t, key!(team, Team, tasks));
+    t.openmp.odd = !odd;
+    r
+}
+
+/// The key of a field of the thread's team, if it is in one.
+fn of_team(t: &Thread, field: impl FnOnce(*mut Team) -> usize) -> Option<usize> {
+    (!t.openmp.team.is_null()).then(|| field(t.openmp.team))
+}
+
+fn ordered(t: &Thread) -> Option<usize> {
+    of_team(t, |team| key!(team, Team, ordered))
+}
+
+fn copied(t: &Thread) -> Option<usize> {
+    of_team(t, |team| key!(team, Team, copied))
+}
+
+fn before(t: &mut Thread, what: Option<usize>) {
+    if let Some(key) = what {
+        release(t, key);
+    }
+}
+
+fn after(what: Option<usize>) {
+    if let Some(key) = what {
+        acquire(current(), key);
+    }
+}
+
+type F = Function;
+type Data = *mut c_void;
+
+interpose! {
+    fn GOMP_parallel(f: F, data: Data, threads: c_uint, flags: c_uint), |t, pc, real| {
+        region(pc, t, f, data, |f, data| real(f, data, threads, flags))
+    }
+    fn GOMP_parallel_reductions(f: F, data: Data, threads: c_uint, flags: c_uint) -> c_uint, |t, pc, real| {
+        region(pc, t, f, data, |f, data| real(f, data, threads, flags))
+    }
+    fn GOMP_parallel_sections(f: F, data: Data, threads: c_uint, count: c_uint, flags: c_uint), |t, pc, real| {
+        region(pc, t, f, data, |f, data| real(f, data, threads, count, flags))
+    }
+    fn GOMP_teams_reg(f: F, data: Data, teams: c_uint, limit: c_uint, flags: c_uint), |t, pc, real| {
+        region(pc, t, f, data, |f, data| real(f, data, teams, limit, flags))
+    }
+}
+
+/// Regions that are one loop, by how they deal out iterations: with a size of chunks, or without.
+macro_rules! loops {
+    (chunks: $($chunked:ident)*; without: $($plain:ident)*) => {
+        interpose! {
+            $(fn $chunked(f: F, data: Data, threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint),
+            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, chunk, flags)) })*
+            $(fn $plain(f: F, data: Data, threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint),
+            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, flags)) })*
+        }
+    };
+}
+
+loops! {
+    chunks: GOMP_parallel_loop_static GOMP_parallel_loop_dynamic GOMP_parallel_loop_guided
+        GOMP_parallel_loop_nonmonotonic_dynamic GOMP_parallel_loop_nonmonotonic_guided;
+    without: GOMP_parallel_loop_runtime GOMP_parallel_loop_nonmonotonic_runtime
+        GOMP_parallel_loop_maybe_nonmonotonic_runtime
+}
+
+interpose! {
+    fn GOMP_barrier(), |t, pc, real| { barrier(t, || real()) }
+    fn GOMP_barrier_cancel() -> bool, |t, pc, real| { barrier(t, || real()) }
+    fn GOMP_loop_end(), |t, pc, real| { barrier(t, || real()) }
+    fn GOMP_loop_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) }
+    fn GOMP_sections_end(), |t, pc, real| { barrier(t, || real()) }
+    fn GOMP_sections_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) }
+    fn GOMP_workshare_task_reduction_unregister(cancelled: bool), |t, pc, real| { barrier(t, || real(cancelled)) }
+
+    fn GOMP_single_copy_start() -> *mut c_void, |t, pc, real| {
+        let r = real();
+        if !r.is_null() {
+            after(copied(current()));
+        }
+        r
+    }
+    fn GOMP_single_copy_end(data: *mut c_void), |t, pc, real| {
+        let key = copied(t);
+        before(t, key);
+        real(data)
+    }
+
+    fn GOMP_ordered_start(), |t, pc, real| {
+        real();
+        after(ordered(current()))
+    }
+    fn GOMP_ordered_end(), |t, pc, real| {
+        let key = ordered(t);
+        before(t, key);
+        real()
+    }
+    fn GOMP_doacross_post(counts: *mut c_long), |t, pc, real| {
+        let key = ordered(t);
+        before(t, key);
+        real(counts)
+    }
+    fn GOMP_doacross_ull_post(counts: *mut c_long), |t, pc, real| {
+        let key = ordered(t);
+        before(t, key);
+        real(counts)
+    }
+    // One argument for each loop of the nest, how many only the library knows: more than are there are passed on, and not read.
+    fn GOMP_doacross_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
+        real(a, b, c, d, e, f, g, h);
+        after(ordered(current()))
+    }
+    fn GOMP_doacross_ull_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
+        real(a, b, c, d, e, f, g, h);
+        after(ordered(current()))
+    }
+}
