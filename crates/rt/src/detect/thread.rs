@@ -58,6 +58,7 @@ pub struct Thread {
     pub jumps: crate::interpose::Jumps,
     pub once: crate::interpose::Once,
     pub openmp: crate::interpose::OpenMp,
+    pub explored_openmp: crate::explore::openmp::Own,
     /// The fiber of TSan's interface that the thread is on; null: its own stack.
     pub fiber: *mut core::ffi::c_void,
     /// The clock as it is, but for the own lane, which comes first.
@@ -116,12 +117,12 @@ core::arch::global_asm!(
 pub fn current() -> &'static mut Thread {
     let p: *mut Thread;
     // SAFETY: the block is this thread's own and lives as long as the thread. References do not outlive the function
-    // that made them across a call that makes another, but for plain field accesses.
+    // that made them across a call that makes another, but for plain field accesses. The addition changes flags.
     unsafe {
         core::arch::asm!(
             "mov {0}, qword ptr [rip + raddle_thread@GOTTPOFF]",
             "add {0}, qword ptr fs:[0]",
-            out(reg) p, options(pure, nomem, nostack, preserves_flags));
+            out(reg) p, options(pure, nomem, nostack));
         &mut *p
     }
 }
