@@ -33,6 +33,23 @@ impl Global {
     }
 }
 
+/// What stands for a construct of OpenMP: gcc has a variable for each name of a critical section, the runtime for the rest.
+fn openmp_name(variable: &str) -> Option<String> {
+    if let Some(section) = variable.strip_prefix(".gomp_critical_user_") {
+        return Some(format!("critical({section})"));
+    }
+    let (_, own) = variable.strip_prefix("raddle_rt::")?.split_once("openmp::")?;
+    let name = match own {
+        "locks::UNNAMED" => "critical",
+        "locks::ATOMIC" => "atomic",
+        "team::TEAMS" => "OpenMP region",
+        "team::WORKERS" => "OpenMP thread",
+        "tasks::POOL" | "tasks::ALL_GROUPS" => "OpenMP task",
+        _ => return None,
+    };
+    Some(name.into())
+}
+
 /// The .bss of a module lies behind its last mapping, by no more than this.
 const BSS: u64 = 1 << 32;
 
@@ -124,9 +141,13 @@ impl Places {
             modules.iter().filter(|m| m.low <= address && address - m.low < BSS).max_by_key(|m| m.low)?;
         let bias = self.bias(modules, mapped)?;
         let found = self.symbols.module(&mapped.path).ok()?.data_symbol(address.wrapping_sub(bias))?;
+        let (name, offset) = match openmp_name(&found.name) {
+            Some(name) => (name, 0),
+            None => (found.name, found.offset),
+        };
         Some(Global {
-            name: found.name,
-            offset: found.offset,
+            name,
+            offset,
             size: found.size,
             module: mapped.path.file_name()?.to_string_lossy().into_owned(),
             file: found.file.map(|f| self.relative(f)),

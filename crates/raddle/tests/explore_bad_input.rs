@@ -214,9 +214,30 @@ int main(void) {
 fn a_library_with_system_calls_of_its_own_is_named() {
     let bench = Bench::new();
     bench.file("omp.c", OPENMP);
-    bench.ok("cc --use gcc -g -O1 -fopenmp -pthread omp.c -o omp");
+    bench.ok("cc --use clang-19 -g -O1 -fopenmp -pthread omp.c -o omp");
     let done = bench.explore("--seconds 10 --patience 2", &["./omp"]);
-    assert!(done.stderr.contains("libgomp") && done.stderr.contains("not seen"), "{}", done.stderr);
+    assert!(done.stderr.contains("libomp") && done.stderr.contains("not seen"), "{}", done.stderr);
+}
+
+const DOACROSS: &str = r#"
+int line[4];
+int main(void) {
+#pragma omp parallel for ordered(1) num_threads(2) schedule(static, 1)
+    for (int i = 1; i < 4; i++) {
+#pragma omp ordered depend(sink : i - 1)
+        line[i] = line[i - 1] + 1;
+#pragma omp ordered depend(source)
+    }
+    return 0;
+}
+"#;
+
+#[test]
+fn openmp_that_is_not_scheduled_is_refused() {
+    let bench = Bench::new();
+    bench.file("doacross.c", DOACROSS);
+    bench.ok("cc --use gcc -g -O1 -fopenmp doacross.c -o doacross");
+    bench.refuses_to_explore("--seconds 10", &["./doacross"], &["OpenMP", "depend"]);
 }
 
 #[test]

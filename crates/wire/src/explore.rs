@@ -124,6 +124,8 @@ pub mod outside {
 pub mod cannot {
     /// No FSGSBASE.
     pub const NO_FSGSBASE: u64 = 1;
+    /// Constructs of OpenMP that are not scheduled.
+    pub const OPENMP: u64 = 2;
 }
 
 /// How an execution ended: [`Slot::outcome`].

@@ -209,6 +209,11 @@ impl<'a> Crew<'a> {
                 return Err(CrewError::Cannot(name, outside_in_words(why).into()));
             }
             Trouble::Cannot(cannot::NO_FSGSBASE) => return Err(CrewError::NoFsgsbase),
+            Trouble::Cannot(cannot::OPENMP) => {
+                let what = "has loops of OpenMP that are ordered by `depend`, reductions over tasks, detached tasks, `teams`, or more of its \
+                            threads, tasks or `nowait` loops at once than are followed";
+                return Err(CrewError::Cannot(name, what.into()));
+            }
             Trouble::Cannot(why) => return Err(CrewError::Cannot(name, format!("meets obstacle {why}"))),
             Trouble::NoThreads(status) => return Err(CrewError::NoThreads(name, status)),
             Trouble::Died(_) if !self.recipe.program.has_runtime => {
@@ -244,7 +249,7 @@ fn sees_little_of(modules: &[Mapped]) -> Option<&'static str> {
     let has = |name: &str| {
         modules.iter().any(|m| m.path.file_name().is_some_and(|f| f.to_string_lossy().starts_with(name)))
     };
-    ["libgomp", "libomp", "libiomp5"].into_iter().find(|name| has(name))
+    ["libomp", "libiomp5"].into_iter().find(|name| has(name))
 }
 
 fn outside_in_words(why: u64) -> &'static str {
@@ -294,7 +299,8 @@ mod tests {
     #[test]
     fn libraries_with_system_calls_of_their_own_are_named() {
         let mapped = |path: &str| vec![Mapped { low: 0, high: 1, offset: 0, path: path.into() }];
-        assert_eq!(sees_little_of(&mapped("/usr/lib/libgomp.so.1.0.0")), Some("libgomp"));
+        assert_eq!(sees_little_of(&mapped("/usr/lib/libomp.so.5")), Some("libomp"));
+        assert_eq!(sees_little_of(&mapped("/usr/lib/libgomp.so.1.0.0")), None);
         assert_eq!(sees_little_of(&mapped("/usr/lib/libc.so.6")), None);
     }
 

@@ -195,7 +195,7 @@ impl Explain<'_> {
 
     fn lock(&mut self, id: u64, taken: &[(u64, u64)]) -> Lock {
         let known = self.process.locks.get(&id);
-        let name = known.and_then(|l| self.global(l.address, usize::MAX)).map(|g| as_written(g.label()));
+        let name = known.and_then(|l| self.global(l.address, usize::MAX)).map(|g| g.label());
         Lock {
             label: format!("L{id}"),
             what: known.map_or("lock", |l| what(l.what)).into(),
@@ -268,14 +268,6 @@ fn what(kind: u64) -> &'static str {
         lock_kind::ANNOTATED => "annotated lock",
         lock_kind::OPENMP => "OpenMP lock",
         _ => "lock",
-    }
-}
-
-/// gcc has a variable for each name of a critical section.
-fn as_written(name: String) -> String {
-    match name.strip_prefix(".gomp_critical_user_") {
-        Some(section) => format!("critical({section})"),
-        None => name,
     }
 }
 

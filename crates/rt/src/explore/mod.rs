@@ -50,6 +50,7 @@ mod found;
 pub mod heap;
 mod leaks;
 pub mod memory;
+pub mod openmp;
 mod os_threads;
 mod output;
 mod peek;

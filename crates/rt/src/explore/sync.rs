@@ -156,7 +156,7 @@ pub fn semaphore_wait(s: usize, until: Until, pc: usize) -> c_int {
 static WAITED: AtomicU64 = AtomicU64::new(0);
 
 /// The running thread waits to be told about `object`.
-fn begin_to_wait(may_wake: bool) {
+pub(super) fn begin_to_wait(may_wake: bool) {
     let s = state();
     let t = &mut s.threads[s.current];
     t.told = false;
@@ -186,7 +186,7 @@ fn waiters(object: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Tells up to `n` waiters of `object`. Which one, where one of several is told, is a choice.
-fn tell(object: usize, n: usize, pc: usize) -> usize {
+pub(super) fn tell(object: usize, n: usize, pc: usize) -> usize {
     let there = waiters(object).count();
     if n == 1 && there > 1 {
         let which = choose(there, object, pc);

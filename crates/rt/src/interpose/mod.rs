@@ -15,7 +15,7 @@ mod jump;
 pub mod memory;
 mod mutex;
 mod once;
-mod openmp;
+pub mod openmp;
 mod process;
 mod processors;
 mod rwlock;

@@ -12,17 +12,19 @@
 //! ordered in that run, whatever the program promises. Depending tasks are ordered by address alone, whoever created
 //! them, and tasks of a `taskloop` by their code: an order too many hides a race, and does not invent one.
 //!
+//! A program that is explored never gets to libgomp: `explore::openmp` does what it would do.
+//!
 //! clang's libomp tells its order by itself, if its tool for that (Archer) is there, through the annotations of `annotate`.
 
+mod abi;
 mod locks;
+mod shares;
 mod tasks;
 mod team;
 
-use core::ffi::c_void;
+pub use abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 
 use crate::detect::thread::current;
-
-pub type Function = unsafe extern "C-unwind" fn(*mut c_void);
 
 /// Where the running thread is: its team and the task it runs, both null outside of regions that were seen to begin.
 #[repr(C)]

@@ -10,18 +10,15 @@
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
+use super::abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 use super::team::Team;
-use super::{Function, Place, at, key};
+use super::{Place, at, key};
 use crate::detect::objects;
 use crate::detect::sync::{acquire, release};
 use crate::detect::thread::{Thread, current};
+use crate::explore::openmp as explored;
 use crate::interpose::interpose;
 use crate::sys::{self, Shared, Spin};
-
-/// `GOMP_TASK_FLAG_DEPEND`, `GOMP_TASK_FLAG_DETACH` and `GOMP_TASK_FLAG_NOGROUP` of the library.
-const DEPENDS: c_uint = 1 << 3;
-const DETACHED: c_uint = 1 << 13;
-const NO_GROUP: c_uint = 1 << 11;
 
 /// A task, or a group of tasks, which is waited for in the same way.
 #[repr(C)]
@@ -98,14 +95,12 @@ impl Task {
     }
 }
 
-type Copy = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void);
-
 /// What lies in front of the program's data, and of the copy.
 #[repr(C)]
 struct Wrapped {
     task: *mut Task,
     function: Function,
-    copy: Option<Copy>,
+    copy: Option<Copier>,
     /// The program's data before they are copied.
     from: *mut c_void,
     /// How many bytes they are, and how far behind this they begin in the copy.
@@ -114,9 +109,6 @@ struct Wrapped {
     /// How many addresses it depends on, which stand behind this.
     depends: usize,
 }
-
-/// Added to an address that the task writes.
-const WRITES: usize = 1 << 62;
 
 impl Wrapped {
     fn len(&self) -> usize {
@@ -128,25 +120,6 @@ impl Wrapped {
         // SAFETY: so many stand behind it, here as in the copy.
         (0..self.depends).map(move |i| unsafe { *first.add(i) })
     }
-}
-
-/// What tasks that write, and tasks that read, hand on at an address they depend on.
-fn depend_keys(address: usize) -> (usize, usize) {
-    let address = address & !WRITES;
-    (address | 1 << 53, address | 1 << 53 | 1 << 52)
-}
-
-fn begins_after(t: &mut Thread, address: usize) {
-    let (written, read) = depend_keys(address);
-    acquire(t, written);
-    if address & WRITES != 0 {
-        acquire(t, read);
-    }
-}
-
-fn ends_before(t: &mut Thread, address: usize) {
-    let (written, read) = depend_keys(address);
-    release(t, if address & WRITES != 0 { written } else { read });
 }
 
 unsafe extern "C-unwind" fn copy_wrapped(to: *mut c_void, from: *mut c_void) {
@@ -171,12 +144,12 @@ unsafe extern "C-unwind" fn run_wrapped(w: *mut c_void) {
         let t = current();
         let task = w.task;
         acquire(t, key!(task, Task, own));
-        w.addresses().for_each(|a| begins_after(t, a));
+        w.addresses().for_each(|a| Depends::begins_after(a, |key| acquire(t, key)));
         let data = (&raw const *w).cast_mut().cast::<c_void>().byte_add(w.ahead);
         let place = Place { task, team: (*task).team, ..t.openmp };
         at(place, || (w.function)(data));
         let t = current();
-        w.addresses().for_each(|a| ends_before(t, a));
+        w.addresses().for_each(|a| Depends::ends_before(a, |key| release(t, key)));
         ended(t, (*task).parent, (*task).group, (*task).team);
         Task::done(task);
     }
@@ -191,40 +164,6 @@ fn ended(t: &mut Thread, parent: *mut Task, group: *mut Task, team: *mut Team) {
     }
     if !team.is_null() {
         release(t, key!(team, Team, tasks));
-    }
-}
-
-/// More than anybody writes down; what comes behind is not seen.
-const MOST: usize = 256;
-
-/// What a task depends on, as the compiler writes it down, into `to`. Returns how many there are.
-///
-/// Two forms, told apart by the first word (libgomp's `gomp_task_handle_depend`): number, writes, addresses; or nothing, number,
-/// writes, exclusive writes, reads, addresses, and then objects that hold an address each and count as writes here.
-///
-/// SAFETY: `list` is the compiler's.
-unsafe fn read_depends(list: *const usize, to: &mut [usize; MOST]) -> usize {
-    // SAFETY: the caller's.
-    unsafe {
-        let (first, n, writes, plain) = match *list {
-            0 => (
-                list.add(5),
-                *list.add(1),
-                *list.add(2) + *list.add(3),
-                *list.add(2) + *list.add(3) + *list.add(4),
-            ),
-            n => (list.add(2), n, *list.add(1), n),
-        };
-        let n = n.min(MOST);
-        for (i, to) in to.iter_mut().enumerate().take(n) {
-            let address = *first.add(i);
-            *to = match i {
-                _ if i < writes => address | WRITES,
-                _ if i < plain => address,
-                _ => *(address as *const usize) | WRITES,
-            };
-        }
-        n
     }
 }
 
@@ -274,7 +213,7 @@ unsafe extern "C-unwind" fn copy_loop<const I: usize>(to: *mut c_void, from: *mu
     unsafe {
         match l.copy.load(Relaxed) {
             0 => core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), l.size.load(Relaxed)),
-            copy => core::mem::transmute::<usize, Copy>(copy)(to, from),
+            copy => core::mem::transmute::<usize, Copier>(copy)(to, from),
         }
     }
     release(current(), key!(&raw const *l, Loop, created));
@@ -297,11 +236,11 @@ unsafe extern "C-unwind" fn run_loop<const I: usize>(data: *mut c_void) {
 
 macro_rules! wrappers {
     ($($i:literal)*) => {
-        [$((copy_loop::<$i> as Copy, run_loop::<$i> as Function)),*]
+        [$((copy_loop::<$i> as Copier, run_loop::<$i> as Function)),*]
     };
 }
 
-static WRAPPERS: [(Copy, Function); LOOPS] = wrappers! {
+static WRAPPERS: [(Copier, Function); LOOPS] = wrappers! {
     0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
     32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
 };
@@ -315,36 +254,65 @@ fn group(t: &Thread) -> *mut Task {
 /// Deals a loop out; `real` gets the function and the copier to use.
 fn dealt(
     f: Function,
-    copy: Option<Copy>,
+    copy: Option<Copier>,
     size: c_long,
     flags: c_uint,
-    real: impl FnOnce(Function, Option<Copy>),
+    real: impl FnOnce(Function, Option<Copier>),
 ) {
     let Some(i) = Loop::of(f) else { return real(f, copy) };
     TABLE[i].copy.store(copy.map_or(0, |c| c as usize), Relaxed);
     TABLE[i].size.store(size as usize, Relaxed);
     let (copy, run) = WRAPPERS[i];
     real(run, Some(copy));
-    if flags & NO_GROUP == 0 {
+    if flags & flag::NO_GROUP == 0 {
         acquire(current(), key!(&raw const TABLE[i], Loop, done));
     }
 }
 
+/// SAFETY: the compiler's arguments.
+unsafe fn depends_of(flags: c_uint, list: *const usize) -> Depends {
+    // SAFETY: the caller's.
+    if flags & flag::DEPENDS != 0 { unsafe { Depends::read(list) } } else { Depends::NONE }
+}
+
+fn spec(
+    function: Function,
+    data: *mut c_void,
+    copy: Option<Copier>,
+    size: c_long,
+    align: c_long,
+    flags: c_uint,
+) -> explored::Spec {
+    if flags & flag::REDUCTION != 0 {
+        explored::refuse();
+    }
+    explored::Spec {
+        function,
+        data,
+        copy,
+        size: size as usize,
+        align: align as usize,
+        may_wait: true,
+        flags,
+        depends: Depends::NONE,
+        bounds: None,
+    }
+}
+
 type F = Function;
-type C = Option<Copy>;
+type C = Option<Copier>;
 type Data = *mut c_void;
 
 interpose! {
     fn GOMP_task(f: F, data: Data, copy: C, size: c_long, align: c_long, deferred: bool, flags: c_uint, depends: *mut usize, priority: c_int, detach: *mut c_void),
     |t, pc, real| {
         // The library writes the event of a detached task to the beginning of the data.
-        if flags & DETACHED != 0 {
+        if flags & flag::DETACHED != 0 {
             return real(f, data, copy, size, align, deferred, flags, depends, priority, detach);
         }
         #[repr(C)]
-        struct Filled(Wrapped, [usize; MOST]);
-        let mut addresses = [0; MOST];
-        let n = if flags & DEPENDS != 0 { read_depends(depends, &mut addresses) } else { 0 };
+        struct Filled(Wrapped, [usize; MOST_DEPENDS]);
+        let Depends { n, addresses } = depends_of(flags, depends);
         let align = align.max(align_of::<Wrapped>() as c_long);
         let ahead = (size_of::<Wrapped>() + n * size_of::<usize>()).next_multiple_of(align as usize);
         let task = Task::new(t.openmp.task, group(t), t.openmp.team);
@@ -352,14 +320,23 @@ interpose! {
         let mut filled = Filled(wrapped, addresses);
         let size = size + ahead as c_long;
         real(run_wrapped, (&raw mut filled).cast(), Some(copy_wrapped), size, align, deferred, flags, depends, priority, detach)
+    } explore {
+        let spec = explored::Spec { may_wait: deferred, depends: depends_of(flags, depends), ..spec(f, data, copy, size, align, flags) };
+        explored::create(&spec, pc)
     }
     fn GOMP_taskloop(f: F, data: Data, copy: C, size: c_long, align: c_long, flags: c_uint, tasks: usize, priority: c_int, start: c_long, end: c_long, step: c_long),
     |t, pc, real| {
         dealt(f, copy, size, flags, |f, copy| real(f, data, copy, size, align, flags, tasks, priority, start, end, step))
+    } explore {
+        let of = TaskLoop { start: start as u64, end: end as u64, step: step as u64, tasks: tasks as u64 };
+        explored::task_loop(spec(f, data, copy, size, align, flags), &of, pc)
     }
     fn GOMP_taskloop_ull(f: F, data: Data, copy: C, size: c_long, align: c_long, flags: c_uint, tasks: usize, priority: c_int, start: c_long, end: c_long, step: c_long),
     |t, pc, real| {
         dealt(f, copy, size, flags, |f, copy| real(f, data, copy, size, align, flags, tasks, priority, start, end, step))
+    } explore {
+        let of = TaskLoop { start: start as u64, end: end as u64, step: step as u64, tasks: tasks as u64 };
+        explored::task_loop(spec(f, data, copy, size, align, flags), &of, pc)
     }
     fn GOMP_taskwait(), |t, pc, real| {
         real();
@@ -368,15 +345,14 @@ interpose! {
             acquire(t, key!(t.openmp.task, Task, done));
         }
         loops_done(t)
-    }
+    } explore { explored::wait_for_children(pc) }
     fn GOMP_taskwait_depend(depends: *mut usize), |t, pc, real| {
-        let mut addresses = [0; MOST];
-        let n = read_depends(depends, &mut addresses);
+        let Depends { n, addresses } = Depends::read(depends);
         real(depends);
-        for address in &addresses[..n] {
-            begins_after(current(), *address);
-        }
-    }
+        let t = current();
+        addresses[..n].iter().for_each(|a| Depends::begins_after(*a, |key| acquire(t, key)));
+    } explore { explored::wait_for_depends(Depends::read(depends), pc) }
+    fn GOMP_taskyield(), |t, pc, real| { real() } explore { crate::explore::sync::yields(pc) }
     fn GOMP_taskgroup_start(), |t, pc, real| {
         real();
         let t = current();
@@ -384,7 +360,7 @@ interpose! {
             // The task's own use of the group around stays until the end of this one.
             task.group = Task::new(core::ptr::null_mut(), task.group, task.team);
         }
-    }
+    } explore { explored::group_start() }
     fn GOMP_taskgroup_end(), |t, pc, real| {
         real();
         let t = current();
@@ -395,5 +371,5 @@ interpose! {
             Task::done(group);
             loops_done(t)
         }
-    }
+    } explore { explored::group_end(pc) }
 }

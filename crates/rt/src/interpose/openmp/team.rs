@@ -6,11 +6,13 @@
 
 use core::ffi::{c_long, c_uint, c_void};
 
+use super::abi::Function;
 use super::tasks::{self, Task};
-use super::{Function, Place, at, called_from, key};
+use super::{Place, at, called_from, key};
 use crate::detect::objects;
 use crate::detect::sync::{acquire, release};
 use crate::detect::thread::{Thread, current};
+use crate::explore::openmp::{self as explored, Bounds};
 use crate::interpose::interpose;
 
 #[repr(C)]
@@ -124,16 +126,21 @@ type Data = *mut c_void;
 interpose! {
     fn GOMP_parallel(f: F, data: Data, threads: c_uint, flags: c_uint), |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, threads, flags))
-    }
+    } explore { explored::region(f, data, threads, None, pc) }
     fn GOMP_parallel_reductions(f: F, data: Data, threads: c_uint, flags: c_uint) -> c_uint, |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, threads, flags))
-    }
+    } explore { explored::refuse() }
     fn GOMP_parallel_sections(f: F, data: Data, threads: c_uint, count: c_uint, flags: c_uint), |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, threads, count, flags))
-    }
+    } explore { explored::region(f, data, threads, Some(&Bounds::sections(count)), pc) }
     fn GOMP_teams_reg(f: F, data: Data, teams: c_uint, limit: c_uint, flags: c_uint), |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, teams, limit, flags))
-    }
+    } explore { explored::refuse() }
+}
+
+/// The loop that a region is.
+fn one(name: &str, start: c_long, end: c_long, step: c_long, chunk: c_long) -> Bounds {
+    Bounds::signed(start, end, step, chunk, name.ends_with("static"), false)
 }
 
 /// Regions that are one loop, by how they deal out iterations: with a size of chunks, or without.
@@ -141,9 +148,11 @@ macro_rules! loops {
     (chunks: $($chunked:ident)*; without: $($plain:ident)*) => {
         interpose! {
             $(fn $chunked(f: F, data: Data, threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint),
-            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, chunk, flags)) })*
+            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, chunk, flags)) }
+            explore { explored::region(f, data, threads, Some(&one(stringify!($chunked), start, end, step, chunk)), pc) })*
             $(fn $plain(f: F, data: Data, threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint),
-            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, flags)) })*
+            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, flags)) }
+            explore { explored::region(f, data, threads, Some(&one(stringify!($plain), start, end, step, 1)), pc) })*
         }
     };
 }
@@ -156,13 +165,30 @@ loops! {
 }
 
 interpose! {
-    fn GOMP_barrier(), |t, pc, real| { barrier(t, || real()) }
-    fn GOMP_barrier_cancel() -> bool, |t, pc, real| { barrier(t, || real()) }
-    fn GOMP_loop_end(), |t, pc, real| { barrier(t, || real()) }
-    fn GOMP_loop_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) }
-    fn GOMP_sections_end(), |t, pc, real| { barrier(t, || real()) }
-    fn GOMP_sections_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) }
-    fn GOMP_workshare_task_reduction_unregister(cancelled: bool), |t, pc, real| { barrier(t, || real(cancelled)) }
+    fn GOMP_barrier(), |t, pc, real| { barrier(t, || real()) } explore { explored::barrier(pc) }
+    fn GOMP_barrier_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } explore {
+        explored::barrier(pc);
+        false
+    }
+    fn GOMP_loop_end(), |t, pc, real| { barrier(t, || real()) } explore {
+        explored::ends();
+        explored::barrier(pc)
+    }
+    fn GOMP_loop_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } explore {
+        explored::ends();
+        explored::barrier(pc);
+        false
+    }
+    fn GOMP_sections_end(), |t, pc, real| { barrier(t, || real()) } explore {
+        explored::ends();
+        explored::barrier(pc)
+    }
+    fn GOMP_sections_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } explore {
+        explored::ends();
+        explored::barrier(pc);
+        false
+    }
+    fn GOMP_workshare_task_reduction_unregister(cancelled: bool), |t, pc, real| { barrier(t, || real(cancelled)) } explore { explored::refuse() }
 
     fn GOMP_single_copy_start() -> *mut c_void, |t, pc, real| {
         let r = real();
@@ -170,39 +196,39 @@ interpose! {
             after(copied(current()));
         }
         r
-    }
+    } explore { explored::copy_start(pc) }
     fn GOMP_single_copy_end(data: *mut c_void), |t, pc, real| {
         let key = copied(t);
         before(t, key);
         real(data)
-    }
+    } explore { explored::copy_end(data, pc) }
 
     fn GOMP_ordered_start(), |t, pc, real| {
         real();
         after(ordered(current()))
-    }
+    } explore { explored::ordered_start(pc) }
     fn GOMP_ordered_end(), |t, pc, real| {
         let key = ordered(t);
         before(t, key);
         real()
-    }
+    } explore { explored::ordered_end() }
     fn GOMP_doacross_post(counts: *mut c_long), |t, pc, real| {
         let key = ordered(t);
         before(t, key);
         real(counts)
-    }
+    } explore { explored::refuse() }
     fn GOMP_doacross_ull_post(counts: *mut c_long), |t, pc, real| {
         let key = ordered(t);
         before(t, key);
         real(counts)
-    }
+    } explore { explored::refuse() }
     // One argument for each loop of the nest, how many only the library knows: more than are there are passed on, and not read.
     fn GOMP_doacross_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
         real(a, b, c, d, e, f, g, h);
         after(ordered(current()))
-    }
+    } explore { explored::refuse() }
     fn GOMP_doacross_ull_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
         real(a, b, c, d, e, f, g, h);
         after(ordered(current()))
-    }
+    } explore { explored::refuse() }
 }

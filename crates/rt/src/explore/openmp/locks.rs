@@ -1,0 +1,88 @@
+//! Critical sections and the locks of `omp.h`: a word that is 0 while the lock is free.
+
+use raddle_explore::OpKind;
+
+use crate::explore::{Wait, op, point, state};
+use crate::sys::Shared;
+
+pub static UNNAMED: Shared<u32> = Shared::new(0);
+pub static ATOMIC: Shared<u32> = Shared::new(0);
+
+/// What `omp_nest_lock_t` is to libgomp.
+#[repr(C)]
+pub struct NestLock {
+    word: u32,
+    count: u32,
+    owner: usize,
+}
+
+impl NestLock {
+    pub const FREE: NestLock = NestLock { word: 0, count: 0, owner: 0 };
+}
+
+/// SAFETY: `word` is the lock's first word.
+pub unsafe fn lock(word: *mut u32, pc: usize) {
+    point(op(OpKind::Lock, word as usize, pc), Wait::Word(word as usize), pc);
+    // SAFETY: the caller's.
+    unsafe { *word = 1 };
+}
+
+/// SAFETY: as for [`lock`].
+pub unsafe fn unlock(word: *mut u32, pc: usize) {
+    point(op(OpKind::Unlock, word as usize, pc), Wait::Nothing, pc);
+    // SAFETY: the caller's.
+    unsafe { *word = 0 };
+}
+
+/// SAFETY: as for [`lock`].
+pub unsafe fn test(word: *mut u32, pc: usize) -> bool {
+    point(op(OpKind::TryLock, word as usize, pc), Wait::Nothing, pc);
+    // SAFETY: the caller's.
+    unsafe { core::mem::replace(&mut *word, 1) == 0 }
+}
+
+/// Nobody's is 0.
+fn me() -> usize {
+    state().current + 1
+}
+
+/// SAFETY: the program's lock.
+pub unsafe fn nest_lock(l: *mut NestLock, pc: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        if (*l).owner != me() {
+            lock(&raw mut (*l).word, pc);
+            (*l).owner = me();
+            (*l).count = 0;
+        }
+        (*l).count += 1;
+    }
+}
+
+/// How often it is held now; 0: by somebody else. SAFETY: as for [`nest_lock`].
+pub unsafe fn nest_test(l: *mut NestLock, pc: usize) -> u32 {
+    // SAFETY: the caller's.
+    unsafe {
+        if (*l).owner != me() {
+            if !test(&raw mut (*l).word, pc) {
+                return 0;
+            }
+            (*l).owner = me();
+            (*l).count = 0;
+        }
+        (*l).count += 1;
+        (*l).count
+    }
+}
+
+/// SAFETY: as for [`nest_lock`].
+pub unsafe fn nest_unlock(l: *mut NestLock, pc: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        (*l).count = (*l).count.saturating_sub(1);
+        if (*l).count == 0 {
+            (*l).owner = 0;
+            unlock(&raw mut (*l).word, pc);
+        }
+    }
+}

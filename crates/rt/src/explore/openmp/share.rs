@@ -1,0 +1,243 @@
+//! Work that is dealt out: loops, sections, `single`.
+//!
+//! A thread that comes to the n-th such construct of its region is at the team's n-th share, whoever came first. Threads need not be at the
+//! same one (`nowait`), so a team has several; one is used again when all have left it.
+
+use core::cell::Cell;
+use core::ffi::c_void;
+
+use raddle_explore::OpKind;
+
+use super::own;
+use super::team::Team;
+use crate::explore::sync::{begin_to_wait, tell};
+use crate::explore::{Wait, memory, op, point};
+
+/// How far threads of a team can be apart.
+pub const SHARES: usize = 32;
+
+#[repr(C)]
+pub struct Share {
+    /// Which of the region's, from 1; 0: none.
+    index: Cell<u32>,
+    /// Threads that are done with it.
+    left: Cell<u32>,
+    plan: Cell<Plan>,
+    /// The next chunk that nobody has.
+    next: Cell<u64>,
+    /// Where chunks wait for those before them: the one whose turn it is.
+    turn: Cell<u64>,
+    /// `copyprivate`: what one thread has for all.
+    copied: Cell<*mut c_void>,
+}
+
+/// Iterations in chunks, numbered from 0.
+#[derive(Clone, Copy)]
+struct Plan {
+    start: u64,
+    step: u64,
+    total: u64,
+    chunk: u64,
+    /// Each thread has every n-th chunk, by its number.
+    fixed: bool,
+    ordered: bool,
+}
+
+const NOTHING: Plan = Plan { start: 0, step: 0, total: 0, chunk: 1, fixed: false, ordered: false };
+
+/// A loop as it is written.
+pub struct Bounds {
+    pub start: u64,
+    pub end: u64,
+    pub step: u64,
+    pub up: bool,
+    /// 0: as many chunks as threads.
+    pub chunk: u64,
+    pub fixed: bool,
+    pub ordered: bool,
+}
+
+impl Share {
+    pub const fn new() -> Share {
+        Share {
+            index: Cell::new(0),
+            left: Cell::new(0),
+            plan: Cell::new(NOTHING),
+            next: Cell::new(0),
+            turn: Cell::new(0),
+            copied: Cell::new(core::ptr::null_mut()),
+        }
+    }
+
+    pub fn clear(&self) {
+        self.index.set(0);
+    }
+
+    pub fn is(&self, index: u32) -> bool {
+        self.index.get() == index
+    }
+
+    /// The whole of a region of so many threads.
+    pub fn begin_first(&self, bounds: &Bounds, threads: u32) {
+        self.begin(1, bounds.plan(threads));
+    }
+
+    fn begin(&self, index: u32, plan: Plan) {
+        self.index.set(index);
+        self.left.set(0);
+        self.plan.set(plan);
+        self.next.set(0);
+        self.turn.set(0);
+        self.copied.set(core::ptr::null_mut());
+    }
+
+    fn at(&self) -> usize {
+        &raw const *self as usize
+    }
+
+    fn turn_at(&self) -> usize {
+        self.turn.as_ptr() as usize
+    }
+
+    /// A thread is done with it.
+    fn leave(&self) {
+        self.left.set(self.left.get() + 1);
+    }
+}
+
+impl Bounds {
+    fn plan(&self, threads: u32) -> Plan {
+        let way = if self.up { self.end.wrapping_sub(self.start) } else { self.start.wrapping_sub(self.end) };
+        let step = if self.up { self.step } else { self.step.wrapping_neg() }.max(1);
+        // Signed, but for the longest of unsigned loops, which nobody explores.
+        let total = if (way as i64) <= 0 { 0 } else { way.div_ceil(step) };
+        let chunk = if self.chunk != 0 { self.chunk } else { total.div_ceil(threads as u64).max(1) };
+        let Bounds { start, step, fixed, ordered, .. } = *self;
+        Plan { start, step, total, chunk, fixed, ordered }
+    }
+
+    /// Sections are numbered from 1.
+    pub fn sections(n: u32) -> Bounds {
+        let end = u64::from(n) + 1;
+        Bounds { start: 1, end, step: 1, up: true, chunk: 1, fixed: false, ordered: false }
+    }
+}
+
+/// The thread comes to the next share of its region, and begins it if it is the first. True: it is.
+fn come_to(team: &'static Team, plan: Plan, pc: usize) -> bool {
+    let o = own();
+    o.shares += 1;
+    let index = o.shares;
+    let share = &team.shares[index as usize % SHARES];
+    (o.share, o.chunk) = (share, u64::MAX);
+    point(op(OpKind::AtomicRmw, share.at(), pc), Wait::Nothing, pc);
+    if share.is(index) {
+        return false;
+    }
+    if !share.is(0) && share.left.get() < team.n.get() {
+        super::refuse();
+    }
+    share.begin(index, plan);
+    true
+}
+
+/// The thread comes to a loop: its first iterations.
+pub fn start(bounds: &Bounds, pc: usize) -> Option<(u64, u64)> {
+    let Some(team) = own().team() else { super::refuse() };
+    come_to(team, bounds.plan(team.n.get()), pc);
+    next(pc)
+}
+
+/// The next iterations for the thread: from and to.
+pub fn next(pc: usize) -> Option<(u64, u64)> {
+    let (Some(team), Some(share)) = (own().team(), own().share()) else { super::refuse() };
+    let (plan, had) = (share.plan.get(), own().chunk);
+    if plan.ordered && had != u64::MAX {
+        wait_for_turn(share, pc);
+        point(op(OpKind::FutexWake, share.turn_at(), pc), Wait::Nothing, pc);
+        share.turn.set(had + 1);
+        tell(share.turn_at(), usize::MAX, pc);
+    }
+    let chunk = match (plan.fixed, had) {
+        (true, u64::MAX) => u64::from(own().number),
+        (true, had) => had + u64::from(team.n.get()),
+        (false, _) => {
+            point(op(OpKind::AtomicRmw, share.at(), pc), Wait::Nothing, pc);
+            let next = share.next.get();
+            share.next.set(next + 1);
+            next
+        }
+    };
+    own().chunk = chunk;
+    let first = chunk.saturating_mul(plan.chunk);
+    if first >= plan.total {
+        return None;
+    }
+    let last = (first + plan.chunk).min(plan.total);
+    let value = |i: u64| plan.start.wrapping_add(i.wrapping_mul(plan.step));
+    Some((value(first), value(last)))
+}
+
+/// The thread is done with the loop, or the sections.
+pub fn ends() {
+    if let Some(share) = own().share() {
+        share.leave();
+        own().share = core::ptr::null();
+    }
+}
+
+/// True: the thread is the one.
+pub fn single(pc: usize) -> bool {
+    let Some(team) = own().team() else { return true };
+    let first = come_to(team, NOTHING, pc);
+    ends();
+    first
+}
+
+/// Null: the thread is the one, and has to set it for all. Otherwise what was set.
+pub fn copy_start(pc: usize) -> *mut c_void {
+    let Some(team) = own().team() else { return core::ptr::null_mut() };
+    if come_to(team, NOTHING, pc) {
+        return core::ptr::null_mut();
+    }
+    let Some(share) = own().share() else { super::refuse() };
+    let at = share.copied.as_ptr() as usize;
+    point(op(OpKind::FutexWait, at, pc), Wait::Nothing, pc);
+    while share.copied.get().is_null() {
+        begin_to_wait(false);
+        point(op(OpKind::FutexWait, at, pc), Wait::Told(at), pc);
+    }
+    ends();
+    share.copied.get()
+}
+
+pub fn copy_end(data: *mut c_void, pc: usize) {
+    let Some(share) = own().share() else { return };
+    let at = share.copied.as_ptr() as usize;
+    point(op(OpKind::FutexWake, at, pc), Wait::Nothing, pc);
+    share.copied.set(data);
+    tell(at, usize::MAX, pc);
+    ends();
+}
+
+fn wait_for_turn(share: &Share, pc: usize) {
+    let at = share.turn_at();
+    point(op(OpKind::FutexWait, at, pc), Wait::Nothing, pc);
+    while share.turn.get() != own().chunk {
+        begin_to_wait(false);
+        point(op(OpKind::FutexWait, at, pc), Wait::Told(at), pc);
+    }
+}
+
+/// The part of an iteration that comes after that of the iteration before.
+pub fn ordered_start(pc: usize) {
+    if let Some(share) = own().share().filter(|s| s.plan.get().ordered) {
+        wait_for_turn(share, pc);
+    }
+}
+
+pub fn ordered_end() {
+    if let Some(share) = own().share() {
+        memory::released(share.turn_at());
+    }
+}
