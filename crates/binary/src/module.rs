@@ -178,6 +178,18 @@ impl Module {
         tables.map(|table| table.address()..table.address().saturating_add(table.size())).collect()
     }
 
+    /// What the loader makes read-only once it has relocated it: virtual tables and other constants.
+    pub(crate) fn relocated_constants(&self) -> Vec<Range<u64>> {
+        let headers = self.elf.elf_program_headers().iter();
+        let constant = headers.filter(|h| h.p_type(LittleEndian) == elf::PT_GNU_RELRO);
+        constant
+            .map(|h| {
+                let start = h.p_vaddr(LittleEndian);
+                start..start.saturating_add(h.p_memsz(LittleEndian))
+            })
+            .collect()
+    }
+
     /// Where the stubs of the procedure linkage table lie.
     pub(crate) fn stub_ranges(&self) -> Vec<Range<u64>> {
         let is_stubs = |name: &str| name.starts_with(".plt");

@@ -18,7 +18,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use raddle_binary::Module;
 use raddle_finding::Stat;
-use raddle_wire::tsvd::{self, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, LIBRARIES, STATE_SUFFIX, Site};
+use raddle_wire::tsvd::{Contents, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, LIBRARIES, STATE_SUFFIX, Site};
 use serde::{Deserialize, Serialize};
 
 use super::Runs;
@@ -87,7 +87,8 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
         let path = dir.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     };
-    write(FIXED_PLAN, &tsvd::encode(&plan.sites, &[], &plan.exempt))?;
+    let contents = Contents { sites: &plan.sites, exempt: &plan.exempt, ..Contents::default() };
+    write(FIXED_PLAN, &contents.encode())?;
     write(FIXED_NAMES, &plan.names.iter().flat_map(|n| n.bytes().chain([0])).collect::<Vec<u8>>())?;
     write(ABOUT, serde_json::to_string_pretty(&about)?.as_bytes())?;
     let from = runtime.tsvd_library(args.parameters.policy == Policy::TsvdHb);

@@ -3,7 +3,9 @@
 //! ```text
 //! api        which functions are thread-unsafe: lists in TOML
 //! sites      their call sites in a file, and their numbers
-//! session    the folder of a run; answers processes that ask for their sites
+//! session    the folder of a run
+//! planner    answers processes that ask for their sites
+//! modules    the files that processes have mapped
 //! traps      pairs that are worth a delay, from run to run
 //! harvest    what processes have left in the core's tables
 //! told       what was caught, as findings
@@ -18,6 +20,8 @@ pub mod args;
 mod copy;
 mod coverage;
 mod harvest;
+mod modules;
+mod planner;
 mod session;
 mod sites;
 mod told;
@@ -44,7 +48,8 @@ use crate::run::{collect, launch, target};
 use api::Catalogue;
 use coverage::{Coverage, Covered};
 use harvest::Harvest;
-use session::{Common, Files, Session};
+use planner::Files;
+use session::{Common, Session};
 
 /// Runs the target, once or more often, and reports what was caught.
 pub fn run(args: Args) -> Result<ExitCode> {

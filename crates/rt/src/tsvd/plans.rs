@@ -8,7 +8,7 @@ use super::ITSELF;
 use crate::hub::init;
 use crate::hub::session::{Path, dir, map_file};
 use crate::sys;
-use raddle_wire::tsvd::{FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Question, Site};
+use raddle_wire::tsvd::{Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Plan, Question, Site};
 
 /// How long the driver may take: it disassembles what is mapped, the first time.
 const PATIENCE_MS: i64 = 120_000;
@@ -48,7 +48,7 @@ static QUESTIONS: AtomicU32 = AtomicU32::new(0);
 pub fn get() -> Option<Given> {
     let number = QUESTIONS.fetch_add(1, Relaxed);
     if !ITSELF.load(Relaxed) {
-        return Some(Given { words: ask(number)?, bias: 0, names: None });
+        return Some(Given { words: ask(number, None)?, bias: 0, names: None });
     }
     // It is about the program alone, so once is enough.
     if number > 0 {
@@ -76,13 +76,23 @@ fn map_words(path: &Path) -> Option<&'static [u64]> {
     Some(unsafe { core::slice::from_raw_parts(at as *const u64, len / 8) })
 }
 
+/// The site of a call that arrived at a function's entry. None: it is no point, or nobody is there to be asked.
+pub fn ask_about(caller: Caller) -> Option<u32> {
+    if ITSELF.load(Relaxed) {
+        return None;
+    }
+    let plan = Plan::decode(ask(QUESTIONS.fetch_add(1, Relaxed), Some(caller))?)?;
+    plan.pairs().for_each(super::state::seed);
+    plan.sites().next().map(|site| site.id)
+}
+
 /// Asks the driver and waits for its answer.
-fn ask(number: u32) -> Option<&'static [u64]> {
+fn ask(number: u32, caller: Option<Caller>) -> Option<&'static [u64]> {
     let fd = sys::open(named("ask").as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return None;
     }
-    sys::write(fd, &Question { pid: sys::pid(), number }.encode());
+    sys::write(fd, &Question { pid: sys::pid(), number, caller }.encode());
     sys::close(fd);
     let mut path = named("plan.");
     path.number(u64::from(sys::pid()));
