@@ -123,7 +123,8 @@ impl Module {
     }
 
     /// How far a module was moved when it was loaded: run-time address less virtual address.
-    /// `start` and `offset` are those of any of its lines in `/proc/PID/maps`. Needed for `.bss`,
+    /// `start` and `offset` are those of its first line in `/proc/PID/maps`: later segments may begin in a page of the file
+    /// that belongs to the one before. Needed for `.bss`,
     /// which is mapped from no file.
     pub fn load_bias(&self, start: u64, offset: u64) -> Option<u64> {
         let floor = |x: u64| x & !(PAGE - 1);

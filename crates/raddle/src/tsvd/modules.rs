@@ -158,9 +158,12 @@ pub fn mapped_files(pid: u32) -> Vec<MappedFile> {
     files
 }
 
-/// The mapping that an address is in.
+/// The file that an address is in, by its first mapping: segments may share a page of the file, and then only the first
+/// one tells how far the file was moved.
 pub fn mapped_at(pid: u32, address: u64) -> Option<MappedFile> {
-    mappings(pid).into_iter().find(|m| (m.start..m.end).contains(&address))
+    let all = mappings(pid);
+    let path = all.iter().find(|m| (m.start..m.end).contains(&address))?.path.clone();
+    all.into_iter().find(|m| m.path == path)
 }
 
 #[cfg(test)]
