@@ -128,7 +128,7 @@ fn operands_that_depend_on_the_place_are_listed_and_short_branches_become_long()
             ("branches", &format!("test %rdi, %rdi\nje 1f\n{FILL}\n1: xor %eax, %eax\nret")),
             ("far", &format!("test %rdi, %rdi\nje.d32 branches\n{FILL}")),
             ("loads", &format!("mov there(%rip), %rax\n{FILL}\n.data\nthere: .quad 0\n.text")),
-            ("jumps", "jmp branches"),
+            ("jumps", "jmp.d32 branches"),
         ],
     );
     let target = |m: &Movable, at: usize, end: u64| {
