@@ -11,7 +11,7 @@ use crate::sys;
 use raddle_wire::tsvd::{Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Plan, Question, Site};
 
 /// How long the driver may take: it disassembles what is mapped, the first time.
-const PATIENCE_MS: i64 = 120_000;
+const PATIENCE_US: i64 = 120_000_000;
 
 /// A plan, and how its addresses are to be read.
 pub struct Given {
@@ -99,14 +99,19 @@ fn ask(number: u32, caller: Option<Caller>) -> Option<&'static [u64]> {
     path.push(b".");
     path.number(u64::from(number));
     let mut waited = 0;
-    while waited < PATIENCE_MS {
+    while waited < PATIENCE_US {
         if let Some(words) = map_words(&path) {
             // A program that this one becomes has the same number and asks again from zero.
             sys::syscall(libc::SYS_unlink, [path.as_ptr() as usize, 0, 0, 0, 0, 0]);
             return Some(words);
         }
-        let nap = if waited < 100 { 1 } else { 10 };
-        sys::sleep_ms(nap);
+        // A driver that has seen all files answers at once.
+        let nap = match waited {
+            ..2_000 => 100,
+            2_000..100_000 => 1_000,
+            _ => 10_000,
+        };
+        sys::sleep_us(nap);
         waited += nap;
     }
     None
