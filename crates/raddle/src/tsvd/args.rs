@@ -85,6 +85,10 @@ pub struct Options {
     #[arg(long, help_heading = "Traps")]
     pub fresh: bool,
 
+    /// Do not run a command that failed in a run with delays once more without them
+    #[arg(long, help_heading = "Detection")]
+    pub no_retry: bool,
+
     /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub api: Vec<PathBuf>,
