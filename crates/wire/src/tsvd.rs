@@ -10,7 +10,8 @@
 //!
 //! A folder beside an instrumented copy of a program has the same files but `ask`, and [`FIXED_PLAN`] and [`FIXED_NAMES`] in
 //! place of answers. There addresses are those of the program's file, and functions and exempt objects are given as such with
-//! [`FIXED_OWN`], or as numbers, from one, of names in the second file, each of which ends in a zero byte.
+//! [`FIXED_OWN`], or as numbers, from one, of names in the second file, each of which ends in a zero byte. The program's own
+//! libraries are in [`FIXED_LIBRARIES`], as [`Library`]s; the n-th of them, from one, has `plan.<n>` and `names.<n>`.
 //!
 //! A plan is a run of little-endian u64: [`MAGIC`], the numbers of sites, of pairs, of exempt objects, of hooks and of watched
 //! ranges, [`SITE_WORDS`] for each site, then two for each pair: both sites, and `state << 32 | probability` as the core has
@@ -28,10 +29,60 @@ pub const PARAMS_FILE: &str = "params";
 pub const STATE_SUFFIX: &str = "state";
 pub const FIXED_PLAN: &str = "plan";
 pub const FIXED_NAMES: &str = "names";
+pub const FIXED_LIBRARIES: &str = "libraries";
 /// Instead of the number of a name: an address of the program's own file.
 pub const FIXED_OWN: u64 = 1 << 63;
 /// The runtime looks for such a folder around itself only under these names.
 pub const LIBRARIES: [&str; 2] = ["/libraddle_tsvd.so", "/libraddle_tsvd_hb.so"];
+
+/// A library that an instrumented copy has a plan for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// [`Library::identity`] of the first page of its file.
+    pub identity: u64,
+    /// Where the file wants its first page.
+    pub address: u64,
+    /// The name of its file, without a folder, filled up with zeros.
+    name: [u8; Library::MOST_NAME],
+}
+
+impl Library {
+    pub const PAGE: usize = 4096;
+    pub const LEN: usize = 16 + Self::MOST_NAME;
+    /// What file systems allow is 255.
+    const MOST_NAME: usize = 256;
+
+    /// None: no file has such a name.
+    pub fn new(identity: u64, address: u64, name: &[u8]) -> Option<Library> {
+        let mut room = [0; Self::MOST_NAME];
+        room.get_mut(..name.len())?.copy_from_slice(name);
+        Some(Library { identity, address, name: room })
+    }
+
+    pub fn name(&self) -> &[u8] {
+        self.name.split(|b| *b == 0).next().unwrap_or_default()
+    }
+
+    /// Of a first page, or a whole file that is shorter: what is missing counts as zeros.
+    pub fn identity(page: &[u8]) -> u64 {
+        let bytes = page.iter().copied().chain(core::iter::repeat(0)).take(Self::PAGE);
+        bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+    }
+
+    pub fn encode(&self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[..8].copy_from_slice(&self.identity.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.address.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.name);
+        bytes
+    }
+
+    pub fn decode(bytes: &[u8]) -> Option<Library> {
+        let (identity, rest) = bytes.split_first_chunk::<8>()?;
+        let (address, rest) = rest.split_first_chunk::<8>()?;
+        Self::new(u64::from_le_bytes(*identity), u64::from_le_bytes(*address), rest)
+    }
+}
 
 /// A mapped word or two that all processes of a run share.
 #[repr(C)]
@@ -449,6 +500,23 @@ mod tests {
             let question = Question { pid, number, caller };
             prop_assert_eq!(Question::decode(question.encode()), question);
         }
+    }
+
+    #[test]
+    fn libraries_come_back_and_are_told_apart_by_their_first_page() {
+        let library = Library::new(7, 0x1000, b"libours.so.1").unwrap();
+        assert_eq!(Library::decode(&library.encode()), Some(library.clone()));
+        assert_eq!(library.name(), b"libours.so.1");
+        assert_eq!(Library::decode(&library.encode()[..20]).unwrap().name(), b"libo");
+        assert_eq!(Library::decode(&[0; 15]), None);
+        assert_eq!(Library::new(0, 0, &[b'x'; 300]), None);
+        let mut page = [0; Library::PAGE + 8];
+        page[..4].copy_from_slice(b"\x7fELF");
+        assert_eq!(Library::identity(&page), Library::identity(b"\x7fELF"));
+        page[Library::PAGE] = 1;
+        assert_eq!(Library::identity(&page), Library::identity(b"\x7fELF"), "only the first page counts");
+        page[100] = 1;
+        assert_ne!(Library::identity(&page), Library::identity(b"\x7fELF"));
     }
 
     const SITE: Site = Site {

@@ -12,6 +12,7 @@
 //! coverage   which points were hit, as a table and in JSON
 //! verdict    a command that failed in a run with delays is run once more without
 //! copy       `raddle instrument`: a copy that watches itself, and what it caught
+//! libraries  the project's own libraries that such a copy watches as well
 //! ```
 //!
 //! The algorithm is in `raddle_tsvd`, its events come from `raddle_rt::tsvd`.
@@ -21,6 +22,7 @@ pub mod args;
 mod copy;
 mod coverage;
 mod harvest;
+mod libraries;
 mod modules;
 mod planner;
 mod session;

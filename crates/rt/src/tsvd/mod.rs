@@ -9,6 +9,7 @@
 //! hook       watches functions at their entries that are called through pointers
 //! callers    which places call those, found out as they do
 //! plans      where plans come from: the driver is asked, or there is one beside an instrumented copy
+//! libraries  those that an instrumented copy has plans for
 //! loading    libraries that come while the program runs
 //! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
 //! point      one call: which object, what the core says, sleeping, catching red-handed
@@ -33,6 +34,7 @@
 
 mod callers;
 mod hook;
+mod libraries;
 mod loading;
 mod plans;
 pub mod point;

@@ -4,7 +4,7 @@
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::ITSELF;
+use super::{ITSELF, libraries};
 use crate::hub::init;
 use crate::hub::session::{Path, dir, map_file};
 use crate::sys;
@@ -19,7 +19,7 @@ pub struct Given {
     /// What is added to the addresses of sites.
     pub bias: usize,
     /// Names for functions and objects; none: they are addresses already.
-    names: Option<&'static [u8]>,
+    pub names: Option<&'static [u8]>,
 }
 
 impl Given {
@@ -44,16 +44,25 @@ impl Given {
 
 static QUESTIONS: AtomicU32 = AtomicU32::new(0);
 
-/// The plan for what is mapped now. None: there is none, or none any more.
-pub fn get() -> Option<Given> {
+/// Visits the plans for what is mapped now.
+pub fn each(mut visit: impl FnMut(&Given)) {
     let number = QUESTIONS.fetch_add(1, Relaxed);
     if !ITSELF.load(Relaxed) {
-        return Some(Given { words: ask(number, None)?, bias: 0, names: None });
+        if let Some(words) = ask(number, None) {
+            visit(&Given { words, bias: 0, names: None });
+        }
+        return;
     }
-    // It is about the program alone, so once is enough.
-    if number > 0 {
-        return None;
+    // The program itself does not change, its libraries may come later.
+    if number == 0
+        && let Some(program) = of_program()
+    {
+        visit(&program);
     }
+    libraries::each(visit);
+}
+
+fn of_program() -> Option<Given> {
     let names = map_file(&named(FIXED_NAMES), 0);
     // SAFETY: a mapping of that many bytes, which stays.
     let names = names.map(|(at, len)| unsafe { core::slice::from_raw_parts(at as *const u8, len) });
@@ -64,13 +73,13 @@ pub fn get() -> Option<Given> {
     })
 }
 
-fn named(name: &str) -> Path {
+pub fn named(name: &str) -> Path {
     let mut path = Path::new(dir());
     path.push(name.as_bytes());
     path
 }
 
-fn map_words(path: &Path) -> Option<&'static [u64]> {
+pub fn map_words(path: &Path) -> Option<&'static [u64]> {
     let (at, len) = map_file(path, 0)?;
     // SAFETY: a mapping of that many bytes, page-aligned, which stays.
     Some(unsafe { core::slice::from_raw_parts(at as *const u64, len / 8) })

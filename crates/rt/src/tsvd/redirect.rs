@@ -73,12 +73,19 @@ pub fn reset_after_fork() {
 /// Redirects all sites of what is mapped now.
 pub fn all() {
     let _guard = LOCK.lock();
-    let Some(given) = plans::get() else { return };
+    plans::each(follow);
+}
+
+/// Redirects what a plan names.
+fn follow(given: &Given) {
     let Some(plan) = Plan::decode(given.words) else { return };
     if ENTRIES.load(Relaxed).is_null() {
         ENTRIES.store(sys::pages(MOST * size_of::<Entry>()).cast(), Release);
     }
-    set_exempt(plan, &given);
+    // That of a library has none: the program's are for all.
+    if !plan.exempt.is_empty() {
+        set_exempt(plan, given);
+    }
     for pair in plan.pairs() {
         super::state::seed(pair);
     }
@@ -86,7 +93,7 @@ pub fn all() {
     if plan.has_sites() || plan.has_hooks() {
         log::mark_instrumented();
         modules::refresh();
-        patch(plan, &given);
+        patch(plan, given);
     }
 }
 
