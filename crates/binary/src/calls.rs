@@ -128,7 +128,7 @@ impl Module {
     pub fn function_address(&self, name: &str) -> Option<u64> {
         let symbols = self.elf.dynamic_symbols().chain(self.elf.symbols());
         symbols
-            .filter(|s| !s.is_undefined() && s.name() == Ok(name))
+            .filter(|s| !s.is_undefined() && s.name_bytes() == Ok(name.as_bytes()))
             .map(|s| s.address())
             .find(|a| self.is_code(*a))
     }
@@ -142,7 +142,7 @@ impl Module {
     pub fn variable_address(&self, name: &str) -> Option<u64> {
         let mut symbols = self.elf.dynamic_symbols().chain(self.elf.symbols());
         let found = symbols
-            .find(|s| !s.is_undefined() && s.name() == Ok(name) && s.kind() == object::SymbolKind::Data);
+            .find(|s| !s.is_undefined() && s.name_bytes() == Ok(name.as_bytes()) && s.kind() == object::SymbolKind::Data);
         found.map(|s| s.address())
     }
 
