@@ -4,7 +4,7 @@
 //! functions, so it starts afresh at every function that symbols or unwind tables know. Three
 //! ways to call are followed: directly, through a stub of the procedure linkage table (plain,
 //! `-z now` and IBT forms), and through a slot of the global offset table (`-fno-plt`, Rust).
-//! A tail call is a jump instead. Calls through registers are not followed.
+//! A tail call is a jump instead. Calls through registers are not followed: see `taken` for who may be called so.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -62,6 +62,10 @@ impl Targets {
         self.slots.get(&address).copied()
     }
 
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (u64, &'static str)> + '_ {
+        self.slots.iter().map(|(slot, name)| (*slot, *name))
+    }
+
     /// The function that an instruction transfers control to.
     pub(crate) fn of(&self, instruction: &Instruction) -> Option<&'static str> {
         match instruction.op0_kind() {
@@ -81,15 +85,21 @@ impl Module {
     }
 
     pub(crate) fn calls_of(&self, targets: &Targets) -> Vec<CallSite> {
+        if targets.is_empty() { Vec::new() } else { self.calls_and_others(targets, |_| {}) }
+    }
+
+    /// The calls; all other instructions are shown to `other`.
+    pub(crate) fn calls_and_others(
+        &self,
+        targets: &Targets,
+        mut other: impl FnMut(&Instruction),
+    ) -> Vec<CallSite> {
         let mut sites = Vec::new();
-        if targets.is_empty() {
-            return sites;
-        }
         self.each_instruction(|instruction| {
             let tail = match instruction.mnemonic() {
                 Mnemonic::Call => false,
                 Mnemonic::Jmp => true,
-                _ => return,
+                _ => return other(instruction),
             };
             if let Some(callee) = targets.of(instruction) {
                 let (address, return_address) = (instruction.ip(), instruction.next_ip());
@@ -118,7 +128,7 @@ impl Module {
     pub fn function_address(&self, name: &str) -> Option<u64> {
         let symbols = self.elf.dynamic_symbols().chain(self.elf.symbols());
         symbols
-            .filter(|s| !s.is_undefined() && s.name() == Ok(name))
+            .filter(|s| !s.is_undefined() && s.name_bytes() == Ok(name.as_bytes()))
             .map(|s| s.address())
             .find(|a| self.is_code(*a))
     }
@@ -132,7 +142,7 @@ impl Module {
     pub fn variable_address(&self, name: &str) -> Option<u64> {
         let mut symbols = self.elf.dynamic_symbols().chain(self.elf.symbols());
         let found = symbols
-            .find(|s| !s.is_undefined() && s.name() == Ok(name) && s.kind() == object::SymbolKind::Data);
+            .find(|s| !s.is_undefined() && s.name_bytes() == Ok(name.as_bytes()) && s.kind() == object::SymbolKind::Data);
         found.map(|s| s.address())
     }
 

@@ -11,6 +11,8 @@
 //! | where are the functions? | [`Module::functions`] |
 //! | which code is to be ignored? | [`Module::match_ranges`] |
 //! | who calls this function? | [`Module::call_sites`] |
+//! | … and who may be called through a pointer? | [`Module::calls`] |
+//! | how can a function be watched at its entry? | [`Module::movable`] |
 //! | how large is its result? | [`Module::result_sizes`] |
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
 //! | who called the function that a thread was caught in? | [`Module::caller`] |
@@ -33,6 +35,7 @@ mod cold_paths;
 mod debug_file;
 mod demangle;
 mod dwarf;
+mod entries;
 mod error;
 pub mod flow;
 mod functions;
@@ -47,10 +50,12 @@ mod quiet;
 mod results;
 mod symbolize;
 mod symbols;
+mod taken;
 mod unwind;
 
 pub use calls::CallSite;
 pub use demangle::{demangle, plain_path};
+pub use entries::{MOST_CODE, MOST_MOVED, Movable};
 pub use error::{Error, Result};
 pub use functions::FunctionRange;
 pub use globals::DataSymbol;
@@ -62,4 +67,5 @@ pub use module::{Address, Module};
 pub use needed::with_needed;
 pub use patterns::{Patterns, matches_glob};
 pub use symbolize::{Lookup, SourceFrame, Symbolizer};
+pub use taken::{CallBefore, Calls};
 pub use unwind::{ReadWord, Registers};

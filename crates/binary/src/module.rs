@@ -123,7 +123,8 @@ impl Module {
     }
 
     /// How far a module was moved when it was loaded: run-time address less virtual address.
-    /// `start` and `offset` are those of any of its lines in `/proc/PID/maps`. Needed for `.bss`,
+    /// `start` and `offset` are those of its first line in `/proc/PID/maps`: later segments may begin in a page of the file
+    /// that belongs to the one before. Needed for `.bss`,
     /// which is mapped from no file.
     pub fn load_bias(&self, start: u64, offset: u64) -> Option<u64> {
         let floor = |x: u64| x & !(PAGE - 1);
@@ -176,6 +177,18 @@ impl Module {
     pub(crate) fn offset_tables(&self) -> Vec<Range<u64>> {
         let tables = [".got", ".got.plt"].into_iter().filter_map(|name| self.elf.section_by_name(name));
         tables.map(|table| table.address()..table.address().saturating_add(table.size())).collect()
+    }
+
+    /// What the loader makes read-only once it has relocated it: virtual tables and other constants.
+    pub(crate) fn relocated_constants(&self) -> Vec<Range<u64>> {
+        let headers = self.elf.elf_program_headers().iter();
+        let constant = headers.filter(|h| h.p_type(LittleEndian) == elf::PT_GNU_RELRO);
+        constant
+            .map(|h| {
+                let start = h.p_vaddr(LittleEndian);
+                start..start.saturating_add(h.p_memsz(LittleEndian))
+            })
+            .collect()
     }
 
     /// Where the stubs of the procedure linkage table lie.

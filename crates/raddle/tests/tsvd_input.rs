@@ -239,3 +239,37 @@ fn names_that_a_library_has_too_do_not_hide_calls() {
     caught.assert_caught("one z_stream `shared`");
     assert_eq!(caught.stat("sites"), 2, "{}", caught.report);
 }
+
+/// A test that expects something within a second fails by a delay of three; the verdict is that of the command without delays.
+#[test]
+fn a_test_that_fails_by_a_delay_alone_passes() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <string.h>
+        #include <time.h>
+        #include <unistd.h>
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        static void step(int me, int i) {
+            struct timespec before, after;
+            char text[] = "a,b";
+            pthread_mutex_lock(&lock);
+            clock_gettime(CLOCK_MONOTONIC, &before);
+            strtok(text, ",");
+            clock_gettime(CLOCK_MONOTONIC, &after);
+            pthread_mutex_unlock(&lock);
+            if (after.tv_sec - before.tv_sec >= 2) _exit(3);
+        }
+        int main(int n, char **words) { both(); return n > 1 ? 4 : 0; }
+    "#;
+    bench.build_pair("timed.c", "gcc -O1", text);
+    let options = "--delay 3000 --window 60000 --fresh";
+    let passes = bench.tsvd(options, &["./timed"]);
+    assert_eq!((passes.status, passes.stat("target_status")), (0, 0), "{}", passes.stderr);
+    assert_eq!(passes.stat("target_status_delayed"), 3);
+    assert!(passes.stderr.contains("failed with 1 delay, and passes without"), "{}", passes.stderr);
+    let fails = bench.tsvd(options, &["./timed", "badly"]);
+    assert_eq!((fails.status, fails.stat("target_status_delayed")), (4, 3), "{}", fails.stderr);
+    assert!(fails.stderr.contains("fails without delays as well (status 4)"), "{}", fails.stderr);
+    let first = bench.tsvd(&format!("{options} --no-retry"), &["./timed"]);
+    assert_eq!((first.status, first.stat("target_status")), (3, 3), "{}", first.stderr);
+}

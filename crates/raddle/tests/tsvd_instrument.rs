@@ -99,3 +99,57 @@ fn what_no_copy_can_be_made_of() {
     bench.file("ok.raddle/about.json", &about.replace("\"runtime\": \"", "\"runtime\": \"0"));
     assert!(refused(&mut bench.raddle("tsvd --collect ok")).contains("another build of raddle"));
 }
+
+/// The program itself calls nothing; one library is linked, the other one is loaded while it runs.
+#[test]
+fn libraries_of_the_project_are_watched_too() {
+    let bench = Bench::new();
+    let library = "#include <string.h>\nvoid NAME(int me) { char text[] = \"a,b\"; strtok(text, \",\"); }\n";
+    bench.file("linked.c", &library.replace("NAME", "linked"));
+    bench.file("late.c", &library.replace("NAME", "late"));
+    for name in ["linked", "late"] {
+        let out = format!("lib{name}.so");
+        succeed(bench.command("gcc").args([
+            "-g",
+            "-O0",
+            "-shared",
+            "-fPIC",
+            "-o",
+            &out,
+            &format!("{name}.c"),
+        ]));
+    }
+    let text = r#"
+        #include <dlfcn.h>
+        #include <string.h>
+        void linked(int);
+        static void (*call)(int);
+        static void step(int me, int i) { if (call) call(me); else linked(me); }
+        int main(int n, char **words) {
+            void *library = words[1] ? dlopen(words[1], RTLD_NOW) : 0;
+            if (library) call = (void (*)(int))dlsym(library, "late");
+            both();
+            return strlen(words[0]) == 0;
+        }
+    "#;
+    bench.build_pair("prog.c", "gcc -O0 -g -L. -Wl,-rpath,$ORIGIN -llinked", text);
+    bench.ok(&format!("instrument {EAGER} --library liblate.so -o prog.tsvd ./prog"));
+    for (word, function) in [(None, "linked"), (Some("./liblate.so"), "late")] {
+        succeed(bench.command("./prog.tsvd").args(word));
+        let (report, status) = collect(&bench, "prog.tsvd");
+        assert_eq!(status, 66, "{function}: {report}");
+        assert_eq!(report["findings"][0]["accesses"][0]["stack"][0]["function"], function, "{report}");
+        assert_eq!(report["findings"][0]["accesses"][0]["stack"][0]["file"], format!("{function}.c"));
+    }
+    // A library that was built anew is left alone, and what was planned for the old one is no longer reported.
+    bench.file("linked.c", &format!("int more(void) {{ return 1; }}\n{}", library.replace("NAME", "linked")));
+    succeed(bench.command("gcc").args(["-g", "-O1", "-shared", "-fPIC", "-o", "liblinked.so", "linked.c"]));
+    succeed(&mut bench.command("./prog.tsvd"));
+    let output = bench.raddle("tsvd --collect prog.tsvd").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("liblinked.so has changed since prog.tsvd was made"),
+        "{}",
+        stderr(&output)
+    );
+}

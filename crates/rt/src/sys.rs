@@ -86,6 +86,12 @@ pub fn protect(at: usize, len: usize, access: c_int) -> bool {
     syscall(libc::SYS_mprotect, [at, len, access as usize, 0, 0, 0]) == 0
 }
 
+/// For a file of holes that is mapped: at the first touch the kernel would read, that is clear, two megabytes ahead, which is most of
+/// what a short process under raddle costs.
+pub fn no_reading_ahead(at: usize, len: usize) {
+    madvise(at, len, libc::MADV_RANDOM);
+}
+
 pub fn madvise(at: usize, len: usize, advice: c_int) {
     syscall(libc::SYS_madvise, [at, len, advice as usize, 0, 0, 0]);
 }
@@ -138,7 +144,11 @@ pub fn yield_now() {
 }
 
 pub fn sleep_ms(ms: i64) {
-    let time = libc::timespec { tv_sec: ms / 1000, tv_nsec: ms % 1000 * 1_000_000 };
+    sleep_us(ms * 1000);
+}
+
+pub fn sleep_us(us: i64) {
+    let time = libc::timespec { tv_sec: us / 1_000_000, tv_nsec: us % 1_000_000 * 1000 };
     syscall(libc::SYS_nanosleep, [&raw const time as usize, 0, 0, 0, 0, 0]);
 }
 

@@ -5,30 +5,84 @@
 //! | `tsvd` | both, mapped | both | [`Shared`]: the time that delays may still take in this run |
 //! | `params` | driver | runtime | the parameters of the policy, as the core lays them out |
 //! | `ask` | runtime | driver | [`Question`]s |
-//! | `plan.<pid>.<n>` | driver | runtime | the answer to the n-th question: call sites to redirect, pairs to begin with |
+//! | `plan.<pid>.<n>` | driver | runtime | the answer to the n-th question: call sites to redirect, functions to watch at their entries, pairs to begin with |
 //! | `<pid>.<n>.state` | runtime, mapped | driver | the core's tables, so that traps and coverage outlive the process however it ends |
 //!
 //! A folder beside an instrumented copy of a program has the same files but `ask`, and [`FIXED_PLAN`] and [`FIXED_NAMES`] in
 //! place of answers. There addresses are those of the program's file, and functions and exempt objects are given as such with
-//! [`FIXED_OWN`], or as numbers, from one, of names in the second file, each of which ends in a zero byte.
+//! [`FIXED_OWN`], or as numbers, from one, of names in the second file, each of which ends in a zero byte. The program's own
+//! libraries are in [`FIXED_LIBRARIES`], as [`Library`]s; the n-th of them, from one, has `plan.<n>` and `names.<n>`.
 //!
-//! A plan is a run of little-endian u64: [`MAGIC`], the numbers of sites, of pairs and of exempt objects, [`SITE_WORDS`] for
-//! each site, then two for each pair: both sites, and `state << 32 | probability` as the core has them,
-//! then the addresses of exempt objects.
-//! Sites are sorted by address. Addresses are those of the process that asked.
+//! A plan is a run of little-endian u64: [`MAGIC`], the numbers of sites, of pairs, of exempt objects, of hooks and of watched
+//! ranges, [`SITE_WORDS`] for each site, then two for each pair: both sites, and `state << 32 | probability` as the core has
+//! them, then the addresses of exempt objects, [`HOOK_WORDS`] for each hook, and the start and end of each watched range.
+//! Sites and hooks are sorted by address. Addresses are those of the process that asked.
+//!
+//! A function that is called through pointers is watched by a [`Hook`] at its entry. Who called is known when it happens, so a
+//! place that calls it for the first time is asked about ([`Caller`]); the answer has one site, or none.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlet1");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlet2");
 pub const SHARED_FILE: &str = "tsvd";
 pub const PARAMS_FILE: &str = "params";
 pub const STATE_SUFFIX: &str = "state";
 pub const FIXED_PLAN: &str = "plan";
 pub const FIXED_NAMES: &str = "names";
+pub const FIXED_LIBRARIES: &str = "libraries";
 /// Instead of the number of a name: an address of the program's own file.
 pub const FIXED_OWN: u64 = 1 << 63;
 /// The runtime looks for such a folder around itself only under these names.
 pub const LIBRARIES: [&str; 2] = ["/libraddle_tsvd.so", "/libraddle_tsvd_hb.so"];
+
+/// A library that an instrumented copy has a plan for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// [`Library::identity`] of the first page of its file.
+    pub identity: u64,
+    /// Where the file wants its first page.
+    pub address: u64,
+    /// The name of its file, without a folder, filled up with zeros.
+    name: [u8; Library::MOST_NAME],
+}
+
+impl Library {
+    pub const PAGE: usize = 4096;
+    pub const LEN: usize = 16 + Self::MOST_NAME;
+    /// What file systems allow is 255.
+    const MOST_NAME: usize = 256;
+
+    /// None: no file has such a name.
+    pub fn new(identity: u64, address: u64, name: &[u8]) -> Option<Library> {
+        let mut room = [0; Self::MOST_NAME];
+        room.get_mut(..name.len())?.copy_from_slice(name);
+        Some(Library { identity, address, name: room })
+    }
+
+    pub fn name(&self) -> &[u8] {
+        self.name.split(|b| *b == 0).next().unwrap_or_default()
+    }
+
+    /// Of a first page, or a whole file that is shorter: what is missing counts as zeros.
+    pub fn identity(page: &[u8]) -> u64 {
+        let bytes = page.iter().copied().chain(core::iter::repeat(0)).take(Self::PAGE);
+        bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+    }
+
+    pub fn encode(&self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[..8].copy_from_slice(&self.identity.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.address.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.name);
+        bytes
+    }
+
+    pub fn decode(bytes: &[u8]) -> Option<Library> {
+        let (identity, rest) = bytes.split_first_chunk::<8>()?;
+        let (address, rest) = rest.split_first_chunk::<8>()?;
+        Self::new(u64::from_le_bytes(*identity), u64::from_le_bytes(*address), rest)
+    }
+}
 
 /// A mapped word or two that all processes of a run share.
 #[repr(C)]
@@ -87,18 +141,36 @@ impl Shared {
 pub struct Question {
     pub pid: u32,
     pub number: u32,
+    /// Not what is mapped, but this call.
+    pub caller: Option<Caller>,
+}
+
+/// A call that arrived at the entry of a watched function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caller {
+    /// [`Site::id`] of the hook.
+    pub hook: u32,
+    pub return_address: u64,
 }
 
 impl Question {
-    pub const LEN: usize = 8;
+    pub const LEN: usize = 24;
 
     pub fn encode(self) -> [u8; Self::LEN] {
-        (u64::from(self.number) << 32 | u64::from(self.pid)).to_le_bytes()
+        let first = u64::from(self.number) << 32 | u64::from(self.pid);
+        let caller = self.caller.map_or([0, 0], |c| [u64::from(c.hook) + 1, c.return_address]);
+        let mut bytes = [0; Self::LEN];
+        for (to, word) in bytes.chunks_exact_mut(8).zip([first, caller[0], caller[1]]) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
     }
 
     pub fn decode(bytes: [u8; Self::LEN]) -> Question {
-        let word = u64::from_le_bytes(bytes);
-        Question { pid: word as u32, number: (word >> 32) as u32 }
+        let (words, _) = bytes.as_chunks::<8>();
+        let [first, hook, return_address] = [words[0], words[1], words[2]].map(u64::from_le_bytes);
+        let caller = hook.checked_sub(1).map(|hook| Caller { hook: hook as u32, return_address });
+        Question { pid: first as u32, number: (first >> 32) as u32, caller }
     }
 }
 
@@ -148,6 +220,8 @@ pub mod site_flag {
     pub const EXEMPTS: u8 = 1 << 5;
     /// The object ends with this call: a destructor.
     pub const ENDS: u8 = 1 << 6;
+    /// Not a call but the entry of a function.
+    pub const HOOK: u8 = 1 << 7;
 }
 
 pub const SITE_WORDS: usize = 6;
@@ -194,6 +268,57 @@ impl Site {
     }
 }
 
+/// Bytes of code that a hook moves at most, and what they become at most.
+pub const MOST_MOVED: usize = 24;
+pub const MOST_CODE: usize = 27;
+pub const HOOK_WORDS: usize = SITE_WORDS + HOOK_BYTES / 8;
+const HOOK_BYTES: usize = (MOST_MOVED + MOST_CODE + 5usize).next_multiple_of(8);
+
+/// A function to be watched at its entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hook {
+    /// Which object a call is on, and how; `address` is where the jump goes, `id` the hook's number, in this run, in all processes.
+    pub site: Site,
+    /// What must be there, and gives way.
+    pub bytes: [u8; MOST_MOVED],
+    pub len: u8,
+    /// What runs elsewhere in its place.
+    pub code: [u8; MOST_CODE],
+    pub code_len: u8,
+    /// Where in the code a distance of four bytes is to be corrected; 0: nowhere.
+    pub relative: [u8; 3],
+}
+
+impl Hook {
+    #[cfg(any(feature = "std", test))]
+    fn encode(&self) -> Vec<u64> {
+        let mut bytes = self.bytes.to_vec();
+        bytes.extend(self.code);
+        bytes.extend([self.len, self.code_len]);
+        bytes.extend(self.relative);
+        bytes.resize(HOOK_BYTES, 0);
+        let (words, _) = bytes.as_chunks::<8>();
+        self.site.encode().into_iter().chain(words.iter().map(|w| u64::from_le_bytes(*w))).collect()
+    }
+
+    fn decode(words: &[u64]) -> Option<Hook> {
+        let (site, rest) = words.split_at_checked(SITE_WORDS)?;
+        let mut all = [0; HOOK_BYTES];
+        for (to, word) in all.chunks_exact_mut(8).zip(rest) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        let (bytes, rest) = all.split_first_chunk::<MOST_MOVED>()?;
+        let (code, rest) = rest.split_first_chunk::<MOST_CODE>()?;
+        let [len, code_len, a, b, c] = *rest.first_chunk::<5>()?;
+        // Whoever moves the code relies on these.
+        let fits = (5..=MOST_MOVED).contains(&usize::from(len)) && usize::from(code_len) <= MOST_CODE;
+        let relative = [a, b, c];
+        let inside = relative.iter().all(|at| *at == 0 || u32::from(*at) + 4 <= u32::from(code_len));
+        let site = Site::decode(site)?;
+        (fits && inside).then_some(Hook { site, bytes: *bytes, len, code: *code, code_len, relative })
+    }
+}
+
 /// A pair to begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
@@ -203,20 +328,39 @@ pub struct Pair {
     pub state: u32,
 }
 
+/// What a plan is made of.
 #[cfg(any(feature = "std", test))]
-pub fn encode(sites: &[Site], pairs: &[Pair], exempt: &[u64]) -> Vec<u8> {
-    let mut sites = sites.to_vec();
-    sites.sort_by_key(|s| s.address);
-    let mut words = vec![MAGIC, sites.len() as u64, pairs.len() as u64, exempt.len() as u64];
-    sites.iter().for_each(|s| words.extend(s.encode()));
-    for p in pairs {
-        words.extend([
-            u64::from(p.a) << 32 | u64::from(p.b),
-            u64::from(p.state) << 32 | u64::from(p.probability),
-        ]);
+#[derive(Debug, Default)]
+pub struct Contents<'a> {
+    pub sites: &'a [Site],
+    pub pairs: &'a [Pair],
+    pub exempt: &'a [u64],
+    pub hooks: &'a [Hook],
+    /// Code whose calls count when they arrive at a hook.
+    pub watched: &'a [core::ops::Range<u64>],
+}
+
+#[cfg(any(feature = "std", test))]
+impl Contents<'_> {
+    pub fn encode(&self) -> Vec<u8> {
+        let (mut sites, mut hooks) = (self.sites.to_vec(), self.hooks.to_vec());
+        sites.sort_by_key(|s| s.address);
+        hooks.sort_by_key(|h| h.site.address);
+        let counts = [sites.len(), self.pairs.len(), self.exempt.len(), hooks.len(), self.watched.len()];
+        let mut words = vec![MAGIC];
+        words.extend(counts.map(|n| n as u64));
+        sites.iter().for_each(|s| words.extend(s.encode()));
+        for p in self.pairs {
+            words.extend([
+                u64::from(p.a) << 32 | u64::from(p.b),
+                u64::from(p.state) << 32 | u64::from(p.probability),
+            ]);
+        }
+        words.extend(self.exempt);
+        hooks.iter().for_each(|h| words.extend(h.encode()));
+        self.watched.iter().for_each(|range| words.extend([range.start, range.end]));
+        words.iter().flat_map(|w| w.to_le_bytes()).collect()
     }
-    words.extend(exempt);
-    words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
 /// A plan as the runtime sees it: borrowed from a mapping.
@@ -226,15 +370,21 @@ pub struct Plan<'a> {
     pairs: &'a [u64],
     /// Objects that may be shared whatever their class says: `std::cout` and its like.
     pub exempt: &'a [u64],
+    hooks: &'a [u64],
+    watched: &'a [u64],
 }
 
 impl<'a> Plan<'a> {
     pub fn decode(words: &'a [u64]) -> Option<Plan<'a>> {
-        let [MAGIC, sites, pairs, exempt, rest @ ..] = words else { return None };
-        let (sites, rest) = rest.split_at_checked((*sites as usize).checked_mul(SITE_WORDS)?)?;
-        let (pairs, rest) = rest.split_at_checked((*pairs as usize).checked_mul(2)?)?;
-        let exempt = rest.get(..*exempt as usize)?;
-        Some(Plan { sites, pairs, exempt })
+        let [MAGIC, sites, pairs, exempt, hooks, watched, rest @ ..] = words else { return None };
+        let cut =
+            |rest: &'a [u64], n: u64, size: usize| rest.split_at_checked((n as usize).checked_mul(size)?);
+        let (sites, rest) = cut(rest, *sites, SITE_WORDS)?;
+        let (pairs, rest) = cut(rest, *pairs, 2)?;
+        let (exempt, rest) = cut(rest, *exempt, 1)?;
+        let (hooks, rest) = cut(rest, *hooks, HOOK_WORDS)?;
+        let (watched, _) = cut(rest, *watched, 2)?;
+        Some(Plan { sites, pairs, exempt, hooks, watched })
     }
 
     pub fn has_sites(self) -> bool {
@@ -251,6 +401,20 @@ impl<'a> Plan<'a> {
         let start = sites.partition_point(|s| s[0] < range.start);
         let end = sites.partition_point(|s| s[0] < range.end).max(start);
         Plan { sites: &self.sites[start * SITE_WORDS..end * SITE_WORDS], ..self }
+    }
+
+    pub fn has_hooks(self) -> bool {
+        !self.hooks.is_empty()
+    }
+
+    /// Those whose address is in the range.
+    pub fn hooks_within(self, range: core::ops::Range<u64>) -> impl Iterator<Item = Hook> + Clone + 'a {
+        let hooks = self.hooks.chunks_exact(HOOK_WORDS).filter_map(Hook::decode);
+        hooks.filter(move |h| range.contains(&h.site.address))
+    }
+
+    pub fn watched(self) -> impl ExactSizeIterator<Item = core::ops::Range<u64>> + 'a {
+        self.watched.chunks_exact(2).map(|w| w[0]..w[1])
     }
 
     pub fn pairs(self) -> impl Iterator<Item = Pair> + 'a {
@@ -289,11 +453,29 @@ mod tests {
         })
     }
 
+    fn any_hook() -> impl Strategy<Value = Hook> {
+        let code =
+            (any::<[u8; MOST_MOVED]>(), 5..=MOST_MOVED as u8, any::<[u8; MOST_CODE]>(), 5..=MOST_CODE as u8);
+        let code = code.prop_flat_map(|(bytes, len, code, code_len)| {
+            let at = 0..=code_len - 4;
+            (Just((bytes, len, code, code_len)), [at.clone(), at.clone(), at])
+        });
+        (any_site(), code).prop_map(|(site, ((bytes, len, code, code_len), relative))| Hook {
+            site,
+            bytes,
+            len,
+            code,
+            code_len,
+            relative,
+        })
+    }
+
     proptest! {
         #[test]
-        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 4]>(), 0..20), exempt: [u64; 2]) {
+        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 4]>(), 0..20), exempt: [u64; 2], hooks in prop::collection::vec(any_hook(), 0..5), watched: [[u64; 2]; 3]) {
             let pairs: Vec<Pair> = pairs.into_iter().map(|[a, b, probability, state]| Pair { a, b, probability, state }).collect();
-            let words = words(&encode(&sites, &pairs, &exempt));
+            let watched = watched.map(|[start, end]| start..end);
+            let words = words(&Contents { sites: &sites, pairs: &pairs, exempt: &exempt, hooks: &hooks, watched: &watched }.encode());
             let mut sites = sites;
             sites.sort_by_key(|s| s.address);
             let plan = Plan::decode(&words).unwrap();
@@ -303,32 +485,71 @@ mod tests {
             prop_assert_eq!(plan.within(low..high).sites().collect::<Vec<_>>(), inside);
             prop_assert_eq!(plan.pairs().collect::<Vec<_>>(), pairs);
             prop_assert_eq!(plan.exempt, &exempt[..]);
+            let mut hooks: Vec<Hook> = hooks.into_iter().filter(|h| (low..high).contains(&h.site.address)).collect();
+            hooks.sort_by_key(|h| h.site.address);
+            prop_assert_eq!(plan.hooks_within(low..high).collect::<Vec<_>>(), hooks);
+            prop_assert_eq!(plan.watched().collect::<Vec<_>>(), watched);
             for n in 0..words.len() {
                 prop_assert!(Plan::decode(&words[..n]).is_none());
             }
         }
 
         #[test]
-        fn questions_come_back(pid: u32, number: u32) {
-            let question = Question { pid, number };
+        fn questions_come_back(pid: u32, number: u32, caller: Option<(u32, u64)>) {
+            let caller = caller.map(|(hook, return_address)| Caller { hook, return_address });
+            let question = Question { pid, number, caller };
             prop_assert_eq!(Question::decode(question.encode()), question);
         }
     }
 
     #[test]
+    fn libraries_come_back_and_are_told_apart_by_their_first_page() {
+        let library = Library::new(7, 0x1000, b"libours.so.1").unwrap();
+        assert_eq!(Library::decode(&library.encode()), Some(library.clone()));
+        assert_eq!(library.name(), b"libours.so.1");
+        assert_eq!(Library::decode(&library.encode()[..20]).unwrap().name(), b"libo");
+        assert_eq!(Library::decode(&[0; 15]), None);
+        assert_eq!(Library::new(0, 0, &[b'x'; 300]), None);
+        let mut page = [0; Library::PAGE + 8];
+        page[..4].copy_from_slice(b"\x7fELF");
+        assert_eq!(Library::identity(&page), Library::identity(b"\x7fELF"));
+        page[Library::PAGE] = 1;
+        assert_eq!(Library::identity(&page), Library::identity(b"\x7fELF"), "only the first page counts");
+        page[100] = 1;
+        assert_ne!(Library::identity(&page), Library::identity(b"\x7fELF"));
+    }
+
+    const SITE: Site = Site {
+        address: 1,
+        bytes: 2,
+        len: 5,
+        flags: 0,
+        object: Object::Argument(6),
+        class: 0,
+        id: 0,
+        field: None,
+        via: 0,
+        safe_if: 0,
+    };
+
+    #[test]
     fn a_site_with_a_seventh_argument_is_refused() {
-        let site = Site {
-            address: 1,
-            bytes: 2,
-            len: 5,
-            flags: 0,
-            object: Object::Argument(6),
-            class: 0,
-            id: 0,
-            field: None,
-            via: 0,
-            safe_if: 0,
-        };
-        assert_eq!(Site::decode(&site.encode()), None);
+        assert_eq!(Site::decode(&SITE.encode()), None);
+    }
+
+    #[test]
+    fn a_hook_that_does_not_move_enough_or_points_outside_is_refused() {
+        let site = Site { object: Object::Library, ..SITE };
+        let (bytes, code) = ([0x90; MOST_MOVED], [0x90; MOST_CODE]);
+        let hook = Hook { site, bytes, len: 7, code, code_len: 9, relative: [3, 5, 0] };
+        assert_eq!(Hook::decode(&hook.encode()), Some(hook));
+        for wrong in [
+            Hook { len: 4, ..hook },
+            Hook { len: 25, ..hook },
+            Hook { code_len: 28, ..hook },
+            Hook { relative: [6, 0, 0], ..hook },
+        ] {
+            assert_eq!(Hook::decode(&wrong.encode()), None);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use anyhow::{Context, Result};
 
@@ -26,8 +26,21 @@ impl Status {
 
 /// The target, for the handler that passes signals on.
 static CHILD: AtomicI32 = AtomicI32::new(0);
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody wanted it all to end.
+pub fn was_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+extern "C" fn note(_: i32) {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
 
 extern "C" fn pass_on(signal: i32) {
+    if signal == libc::SIGTERM || signal == libc::SIGHUP {
+        note(signal);
+    }
     let child = CHILD.load(Ordering::Relaxed);
     if child > 0 {
         // SAFETY: kill is safe in a handler.
@@ -100,11 +113,18 @@ pub fn run_tsvd(
     start(program, tsvd_command(program, words, runtime, library, dir))
 }
 
+/// The command without raddle.
+pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
+    let mut command = Command::new(&program.path);
+    command.arg0(&words[0]).args(&words[1..]);
+    start(program, command)
+}
+
 fn start(program: &Program, mut command: Command) -> Result<Status> {
-    // SAFETY: the terminal sends these to the target as well; raddle stays to tell what was found.
-    unsafe {
-        libc::signal(libc::SIGINT, libc::SIG_IGN);
-        libc::signal(libc::SIGQUIT, libc::SIG_IGN);
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: the terminal sends these to the target as well; raddle stays to tell what was found. The handler only
+        // writes an atomic.
+        unsafe { libc::signal(signal, note as *const () as libc::sighandler_t) };
     }
     let mut child = command.spawn().with_context(|| format!("cannot start {}", program.path.display()))?;
     CHILD.store(child.id() as i32, Ordering::Relaxed);

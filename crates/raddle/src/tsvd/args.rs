@@ -48,7 +48,8 @@ Examples:
   ./unit_tests.tsvd                          # anywhere, as often as you like
   raddle tsvd --collect unit_tests.tsvd
 
-Calls in libraries that the program loads are not looked at; `raddle tsvd` does.
+Libraries that the program is linked with are watched too, but for the system's, as long as they
+stay the same files. Calls through pointers are seen by `raddle tsvd` only.
 Exit status: 0, or 2 when no copy can be made.")]
 pub struct InstrumentArgs {
     /// The copy to write; COPY.raddle beside it is made anew
@@ -61,6 +62,10 @@ pub struct InstrumentArgs {
     /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub api: Vec<PathBuf>,
+
+    /// A library that the program loads later and that is to be watched too (may be repeated); those that it is linked with are, but for the system's
+    #[arg(long, value_name = "FILE", help_heading = "Selection")]
+    pub library: Vec<PathBuf>,
 
     /// The program
     #[arg(value_name = "PROGRAM")]
@@ -84,6 +89,10 @@ pub struct Options {
     /// Begin with no pairs from earlier runs
     #[arg(long, help_heading = "Traps")]
     pub fresh: bool,
+
+    /// Do not run a command that failed in a run with delays once more without them
+    #[arg(long, help_heading = "Detection")]
+    pub no_retry: bool,
 
     /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
     #[arg(long, value_name = "FILE", help_heading = "Selection")]

@@ -4,6 +4,7 @@
 //! COPY           the program, made to load a library from the folder beside it first of all
 //! COPY.raddle/
 //!   libraddle_tsvd.so, config, tsvd, params, plan, names      what a session would give it (`raddle_wire::tsvd`)
+//!   libraries, plan.N, names.N                                the same for its own libraries
 //!   about.json                                                how it was made
 //!   PID.N.log, PID.N.state                                    what its runs leave
 //! ```
@@ -18,12 +19,15 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use raddle_binary::Module;
 use raddle_finding::Stat;
-use raddle_wire::tsvd::{self, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, LIBRARIES, STATE_SUFFIX, Site};
+use raddle_wire::tsvd::{
+    Contents, FIXED_LIBRARIES, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, LIBRARIES, Library, STATE_SUFFIX, Site,
+};
 use serde::{Deserialize, Serialize};
 
 use super::Runs;
 use super::api::Catalogue;
 use super::args::{InstrumentArgs, Options, Policy};
+use super::libraries::{self, Watched};
 use super::session::{self, Common};
 use super::sites::{self, Registry, What};
 use super::traps::Traps;
@@ -43,6 +47,9 @@ struct About {
     force_async: bool,
     /// The project's own lists, as they were.
     lists: Vec<(PathBuf, String)>,
+    /// Copies of earlier builds have none.
+    #[serde(default)]
+    libraries: Vec<Watched>,
 }
 
 fn folder(copy: &Path) -> PathBuf {
@@ -63,9 +70,12 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let copy = raddle_binary::with_needed(&args.program, &program, &format!("$ORIGIN/{name}{library}"))?;
 
-    let plan = fixed_plan(&args.program, &common);
+    let libraries = libraries::of(&args.program, &args.library)?;
+    let plan = fixed_plan(&args.program, &common, true);
+    let plans: Vec<Fixed> = libraries.iter().map(|l| fixed_plan(&l.path, &common, false)).collect();
+    let points = common.registry.lock().expect("nobody panics with the registry").sites.len();
     ensure!(
-        plan.points > 0,
+        points > 0,
         "{shown} calls no function of the lists: for C++ that was optimised build with `raddle c++ --tsvd`"
     );
     if dir.exists() {
@@ -82,19 +92,30 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
         policy: raddle_tsvd::Policy::from(args.parameters.policy).name().into(),
         force_async: args.parameters.force_async,
         lists,
+        libraries,
     };
     let write = |name: &str, bytes: &[u8]| {
         let path = dir.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     };
-    write(FIXED_PLAN, &tsvd::encode(&plan.sites, &[], &plan.exempt))?;
-    write(FIXED_NAMES, &plan.names.iter().flat_map(|n| n.bytes().chain([0])).collect::<Vec<u8>>())?;
+    write(FIXED_PLAN, &plan.encode())?;
+    write(FIXED_NAMES, &plan.encode_names())?;
+    let records: Vec<_> = about.libraries.iter().map(Watched::record).collect();
+    let records = records.into_iter().map(|r| r.map_or([0; Library::LEN], |r| r.encode()));
+    write(FIXED_LIBRARIES, &records.flatten().collect::<Vec<u8>>())?;
+    for (plan, number) in plans.iter().zip(1..) {
+        write(&format!("{FIXED_PLAN}.{number}"), &plan.encode())?;
+        write(&format!("{FIXED_NAMES}.{number}"), &plan.encode_names())?;
+    }
     write(ABOUT, serde_json::to_string_pretty(&about)?.as_bytes())?;
     let from = runtime.tsvd_library(args.parameters.policy == Policy::TsvdHb);
     write(&library[1..], &std::fs::read(&from).with_context(|| format!("cannot read {}", from.display()))?)?;
     std::fs::write(&args.output, copy).with_context(|| format!("cannot write {}", args.output.display()))?;
     std::fs::set_permissions(&args.output, std::fs::metadata(&args.program)?.permissions())?;
-    eprintln!("raddle: {} points in {}", plan.points, args.output.display());
+    let with: Vec<String> = about.libraries.iter().map(|l| l.path.display().to_string()).collect();
+    let with =
+        if with.is_empty() { String::new() } else { format!(" and its libraries: {}", with.join(", ")) };
+    eprintln!("raddle: {points} points in {}{with}", args.output.display());
     Ok(ExitCode::from(crate::exit::CLEAN))
 }
 
@@ -119,11 +140,21 @@ struct Fixed {
     sites: Vec<Site>,
     names: Vec<String>,
     exempt: Vec<u64>,
-    points: usize,
 }
 
-/// The sites of a program by the addresses of its file; functions and variables by name.
-fn fixed_plan(program: &Path, common: &Common) -> Fixed {
+impl Fixed {
+    fn encode(&self) -> Vec<u8> {
+        Contents { sites: &self.sites, exempt: &self.exempt, ..Contents::default() }.encode()
+    }
+
+    fn encode_names(&self) -> Vec<u8> {
+        self.names.iter().flat_map(|n| n.bytes().chain([0])).collect()
+    }
+}
+
+/// The sites of a file by its own addresses; functions and variables by name. `exempts`: it is the program, whose exempt objects
+/// are those of all.
+fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
     let file = sites::look(program, &common.catalogue);
     let mut named = Named { module: file.module.as_ref(), names: Vec::new() };
     let mut registry: std::sync::MutexGuard<'_, Registry> =
@@ -136,9 +167,9 @@ fn fixed_plan(program: &Path, common: &Common) -> Fixed {
             What::Async => common.force_async.then(|| session::async_site(site)),
         });
     }
-    let exempt = common.catalogue.classes.iter().flat_map(|c| &c.exempt);
+    let exempt = common.catalogue.classes.iter().filter(|_| exempts).flat_map(|c| &c.exempt);
     let exempt = exempt.map(|name| named.variable(name)).collect();
-    Fixed { sites: plan, names: named.names, exempt, points: registry.sites.len() }
+    Fixed { sites: plan, names: named.names, exempt }
 }
 
 /// Functions and variables: the program's own by their addresses, those of libraries by number.
@@ -185,7 +216,12 @@ pub fn collect(copy: &Path, options: &Options) -> Result<ExitCode> {
         "{shown} was made by another build of raddle: make it anew"
     );
     let common = common(&about.lists, about.force_async, runtime.folder())?;
-    fixed_plan(copy, &common);
+    // The same numbers as when it was made.
+    fixed_plan(copy, &common, true);
+    for library in &about.libraries {
+        library.check(copy)?;
+        fixed_plan(&library.path, &common, false);
+    }
     let mut all = Runs::new(&common);
     all.gather(&dir, None)?;
     outputs.write(&common, &all.covered, &mut all.places)?;

@@ -1,9 +1,12 @@
-//! What the processes of a run have left behind: the core's tables, which are read where they lie.
+//! What the processes of a run have left behind: the core's tables.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use raddle_tsvd::{SIZE, Stats, TrapPair, Tsvd};
 use raddle_wire::tsvd::STATE_SUFFIX;
+use rustix::fs::{SeekFrom, seek};
 
 use super::coverage::Covered;
 
@@ -29,15 +32,10 @@ impl Harvest {
     }
 
     fn add(&mut self, path: &Path, covered: &mut [Covered]) {
-        let Ok(file) = std::fs::File::open(path) else { return };
-        // SAFETY: a process of the session may still write to it, in atomics only; nobody truncates it.
-        let Ok(map) = (unsafe { memmap2::Mmap::map(&file) }) else { return };
-        if map.len() != SIZE {
-            return;
-        }
+        let Some(tables) = read_tables(path) else { return };
         // SAFETY: that long, aligned as mappings are, and written by the same version of the core: the session is this
         // process's own.
-        let tsvd = unsafe { &*map.as_ptr().cast::<Tsvd>() };
+        let tsvd = unsafe { &*tables.as_ptr().cast::<Tsvd>() };
         let stats = tsvd.stats();
         self.stats.points += stats.points;
         self.stats.concurrent += stats.concurrent;
@@ -51,5 +49,48 @@ impl Harvest {
             site.hit |= seen.hit;
             site.concurrent |= seen.concurrent;
         }
+    }
+}
+
+/// A copy of the tables of a process. Nearly all of the file are holes: looked at in a mapping of the file, each page of them would be
+/// made and cleared, which took ten times as long as a short process runs.
+fn read_tables(path: &Path) -> Option<memmap2::MmapMut> {
+    let file = File::open(path).ok()?;
+    let len = file.metadata().ok()?.len();
+    if len != SIZE as u64 {
+        return None;
+    }
+    let mut copy = memmap2::MmapMut::map_anon(SIZE).ok()?;
+    let mut at = 0;
+    // An error says that there is no more.
+    while let Ok(start) = seek(&file, SeekFrom::Data(at)) {
+        let end = seek(&file, SeekFrom::Hole(start)).ok()?.min(len);
+        file.read_exact_at(copy.get_mut(start as usize..end as usize)?, start).ok()?;
+        at = end;
+    }
+    Some(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_read_around_their_holes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("1.0.state");
+        let file = File::create(&path).unwrap();
+        file.set_len(SIZE as u64).unwrap();
+        file.write_all_at(b"first", 0).unwrap();
+        file.write_all_at(b"middle", 1 << 20).unwrap();
+        file.write_all_at(b"last", SIZE as u64 - 4).unwrap();
+        let copy = read_tables(&path).unwrap();
+        assert_eq!(
+            (&copy[..5], &copy[1 << 20..(1 << 20) + 6], &copy[SIZE - 4..]),
+            (&b"first"[..], &b"middle"[..], &b"last"[..])
+        );
+        assert!(copy[1 << 16..1 << 17].iter().all(|b| *b == 0));
+        file.set_len(SIZE as u64 - 1).unwrap();
+        assert!(read_tables(&path).is_none(), "of another layout");
     }
 }

@@ -3,12 +3,16 @@
 //! ```text
 //! api        which functions are thread-unsafe: lists in TOML
 //! sites      their call sites in a file, and their numbers
-//! session    the folder of a run; answers processes that ask for their sites
+//! session    the folder of a run
+//! planner    answers processes that ask for their sites
+//! modules    the files that processes have mapped
 //! traps      pairs that are worth a delay, from run to run
 //! harvest    what processes have left in the core's tables
 //! told       what was caught, as findings
 //! coverage   which points were hit, as a table and in JSON
+//! verdict    a command that failed in a run with delays is run once more without
 //! copy       `raddle instrument`: a copy that watches itself, and what it caught
+//! libraries  the project's own libraries that such a copy watches as well
 //! ```
 //!
 //! The algorithm is in `raddle_tsvd`, its events come from `raddle_rt::tsvd`.
@@ -18,10 +22,14 @@ pub mod args;
 mod copy;
 mod coverage;
 mod harvest;
+mod libraries;
+mod modules;
+mod planner;
 mod session;
 mod sites;
 mod told;
 mod traps;
+mod verdict;
 mod words;
 
 pub use args::{Args, InstrumentArgs, Options};
@@ -44,7 +52,8 @@ use crate::run::{collect, launch, target};
 use api::Catalogue;
 use coverage::{Coverage, Covered};
 use harvest::Harvest;
-use session::{Common, Files, Session};
+use planner::Files;
+use session::{Common, Session};
 
 /// Runs the target, once or more often, and reports what was caught.
 pub fn run(args: Args) -> Result<ExitCode> {
@@ -71,16 +80,18 @@ pub fn run(args: Args) -> Result<ExitCode> {
 
     let library = runtime.tsvd_library(options.parameters.policy == args::Policy::TsvdHb);
     let mut all = Runs::new(&common);
-    let mut status = None;
+    let mut verdict = verdict::Verdict::default();
     for run in 0..options.runs {
         let session =
             Session::open(&common, &options.parameters.params(run), std::mem::take(&mut all.files))?;
         let ended = launch::run_tsvd(&program, &args.command, &runtime, &library, session.dir())?;
-        // A test that fails in one run has failed.
-        status = Some(status.filter(|s: &launch::Status| s.code() != 0).unwrap_or(ended));
+        let delays_before = all.stats.delays;
         all.end(session, (options.runs > 1).then_some(run + 1))?;
+        verdict.add(ended.code(), all.stats.delays - delays_before);
     }
-    let status = status.expect("there is at least one run");
+    let again = !options.no_retry && !launch::was_interrupted();
+    let again = again.then_some(|| Ok(launch::run_plain(&program, &args.command)?.code()));
+    let settled = verdict.settle(again)?;
     words::complain(&program, &common, all.processes)?;
     words::warn(&common, options, &all.files, &all.stats);
     if options.report.format == Format::Text {
@@ -93,8 +104,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let target = args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
     let mut report = all.report(target, options.runs, options.parameters.policy);
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
-    report.stats.insert("target_status".into(), Stat::Int(i64::from(status.code())));
-    settler.settle(report, status.code() as u8)
+    report.stats.insert("target_status".into(), Stat::Int(i64::from(settled.status)));
+    if let Some(delayed) = settled.delayed {
+        report.stats.insert("target_status_delayed".into(), Stat::Int(i64::from(delayed)));
+    }
+    settler.settle(report, settled.status as u8)
 }
 
 /// Files that are written beside the report.

@@ -1,25 +1,22 @@
-//! The session of one run: the folder through which the runtimes ask for their plans, and who answers.
+//! The session of one run: the folder through which the runtimes ask for their plans.
 
-use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::OpenOptions;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use anyhow::{Context, Result};
-use raddle_tsvd::{PairState, Params, TrapPair};
+use raddle_tsvd::Params;
 use raddle_wire::config::{Config, Mode};
-use raddle_wire::tsvd::{
-    self, Object, PARAMS_FILE, Pair, Question, SHARED_FILE, Shared, Site, flag, site_flag,
-};
+use raddle_wire::tsvd::{Object, PARAMS_FILE, SHARED_FILE, Shared, Site, flag, site_flag};
 
 use super::api::Catalogue;
-use super::sites::{self, Numbered, Registry, What};
+use super::planner::{Files, Planner};
+use super::sites::{self, Numbered, Registry};
 use super::traps::Traps;
-use crate::run::session::{make_fifo, open_fifo, wait_readable};
+use crate::run::session::{make_fifo, open_fifo};
 
 /// What is the same for all runs of a command.
 pub struct Common {
@@ -45,13 +42,7 @@ impl Common {
         operation: usize,
         helper: &mut dyn FnMut(&Option<String>) -> u64,
     ) -> Option<Site> {
-        let op = &self.catalogue.operations[operation];
-        let class = &self.catalogue.classes[op.class];
-        let (via, safe_if) = (helper(&op.via), helper(&class.safe_if));
-        // Where the library can not be asked, nothing can be said of its objects.
-        if op.via.is_some() && via == 0 || class.safe_if.is_some() && safe_if == 0 {
-            return None;
-        }
+        let shape = self.shape(operation, site.by_memory, helper)?;
         let id = registry.number(path, site.address, || Numbered {
             path: path.into(),
             address: site.address,
@@ -61,28 +52,43 @@ impl Common {
             callee: site.callee.clone(),
             name: format!("{}: {}", path.file_name().unwrap_or_default().to_string_lossy(), site.name),
         })?;
+        let tail = if site.tail { site_flag::TAIL } else { 0 };
+        let slot = if site.slot { site_flag::SLOT } else { 0 };
+        let flags = shape.flags | tail | slot;
+        Some(Site { address: site.address, bytes: site.bytes, len: site.len, flags, id, ..shape })
+    }
+
+    /// What all calls of a function have in common. None: they can be no points.
+    pub fn shape(
+        &self,
+        operation: usize,
+        by_memory: bool,
+        helper: &mut dyn FnMut(&Option<String>) -> u64,
+    ) -> Option<Site> {
+        let op = &self.catalogue.operations[operation];
+        let class = &self.catalogue.classes[op.class];
+        let (via, safe_if) = (helper(&op.via), helper(&class.safe_if));
+        // Where the library can not be asked, nothing can be said of its objects.
+        if op.via.is_some() && via == 0 || class.safe_if.is_some() && safe_if == 0 {
+            return None;
+        }
         let chosen = [
             (op.write, site_flag::WRITE),
-            (site.tail, site_flag::TAIL),
-            (site.slot, site_flag::SLOT),
             (class.often_local, site_flag::OFTEN_LOCAL),
             (!class.exempt.is_empty(), site_flag::EXEMPTS),
             (op.is_destructor(), site_flag::ENDS),
         ];
         Some(Site {
-            address: site.address,
-            bytes: site.bytes,
-            len: site.len,
             flags: chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit),
             object: match op.object {
-                Object::Argument(n @ 0..=4) if site.by_memory => Object::Argument(n + 1),
+                Object::Argument(n @ 0..=4) if by_memory => Object::Argument(n + 1),
                 object => object,
             },
             class: op.class as u32,
-            id,
             field: op.field,
             via,
             safe_if,
+            ..sites::blank_site()
         })
     }
 }
@@ -92,9 +98,6 @@ pub struct Session {
     stop: Arc<AtomicBool>,
     planner: JoinHandle<Files>,
 }
-
-/// Files that were looked at, kept from run to run.
-pub type Files = HashMap<sites::Version, sites::File>;
 
 impl Session {
     pub fn open(common: &Arc<Common>, params: &Params, files: Files) -> Result<Session> {
@@ -166,95 +169,6 @@ fn params_bytes(params: &Params) -> &[u8] {
     unsafe { std::slice::from_raw_parts((&raw const *params).cast(), size_of::<Params>()) }
 }
 
-/// Answers each process that asks with the sites of what it has mapped.
-struct Planner {
-    dir: PathBuf,
-    questions: File,
-    common: Arc<Common>,
-    files: Files,
-}
-
-impl Planner {
-    fn serve(mut self, stop: &AtomicBool) -> Files {
-        while !stop.load(Ordering::Acquire) {
-            let mut bytes = [0; Question::LEN];
-            match self.questions.read_exact(&mut bytes) {
-                Ok(()) => self.answer(Question::decode(bytes)),
-                Err(_) => wait_readable(&self.questions),
-            }
-        }
-        self.files
-    }
-
-    fn answer(&mut self, question: Question) {
-        let plan = self.plan(question.pid);
-        let name = format!("plan.{}.{}", question.pid, question.number);
-        let (new, path) = (self.dir.join(format!("{name}.new")), self.dir.join(name));
-        // By a rename, so that the runtime sees all of it or nothing.
-        if std::fs::write(&new, plan).is_ok() {
-            let _ = std::fs::rename(new, path);
-        }
-    }
-
-    fn plan(&mut self, pid: u32) -> Vec<u8> {
-        let mapped = mapped_files(pid);
-        let versions: Vec<(sites::Version, u64, u64)> = mapped
-            .iter()
-            .filter(|m| self.is_looked_at(&m.path))
-            .filter_map(|m| Some((version(&m.path)?, m.start, m.offset)))
-            .collect();
-        for (version, ..) in &versions {
-            if !self.files.contains_key(version) {
-                let file = sites::look(&version.0, &self.common.catalogue);
-                self.files.insert(version.clone(), file);
-            }
-        }
-        let helpers = Helpers::new(&mapped);
-        let mut found: HashMap<String, u64> = HashMap::new();
-        let mut helper = |name: &Option<String>| match name {
-            Some(name) => *found.entry(name.clone()).or_insert_with(|| helpers.function(name)),
-            None => 0,
-        };
-        let mut plan = Vec::new();
-        let mut registry = self.common.registry.lock().expect("nobody panics with the registry");
-        for (version, start, offset) in &versions {
-            let file = &self.files[version];
-            let Some(bias) = file.module.as_ref().and_then(|m| m.load_bias(*start, *offset)) else {
-                continue;
-            };
-            registry.files.insert(version.0.clone(), (file.sites.len(), file.has_symbols));
-            for site in &file.sites {
-                let site = match site.what {
-                    What::Point(operation) => {
-                        self.common.point(&mut registry, &version.0, site, operation, &mut helper)
-                    }
-                    What::Async if self.common.force_async => Some(async_site(site)),
-                    What::Async => None,
-                };
-                plan.extend(site.map(|s| Site { address: s.address.wrapping_add(bias), ..s }));
-            }
-        }
-        let pairs = self.common.traps.lock().expect("nobody panics with the traps").pairs(&registry);
-        let exempt = self.common.catalogue.classes.iter().flat_map(|c| &c.exempt);
-        let exempt: Vec<u64> = exempt.filter_map(|name| helpers.variable(name)).collect();
-        tsvd::encode(&plan, &pairs.iter().map(pair).collect::<Vec<_>>(), &exempt)
-    }
-
-    /// Programs and libraries of the system are left alone unless they are asked for, and so is raddle.
-    fn is_looked_at(&self, path: &Path) -> bool {
-        if path.starts_with(&self.common.own) {
-            return false;
-        }
-        let text = path.to_string_lossy();
-        !is_system(&text) || self.common.modules.iter().any(|p| raddle_binary::matches_glob(p, &text))
-    }
-}
-
-pub fn is_system(path: &str) -> bool {
-    const SYSTEM: [&str; 6] = ["/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/"];
-    SYSTEM.iter().any(|prefix| path.starts_with(prefix)) && !path.starts_with("/usr/local/")
-}
-
 pub fn async_site(site: &sites::FileSite) -> Site {
     let slot = if site.slot { site_flag::SLOT } else { 0 };
     Site {
@@ -263,83 +177,6 @@ pub fn async_site(site: &sites::FileSite) -> Site {
         len: site.len,
         flags: site_flag::ASYNC | slot,
         object: Object::Argument(1),
-        class: 0,
-        id: 0,
-        field: None,
-        via: 0,
-        safe_if: 0,
-    }
-}
-
-fn pair(pair: &TrapPair) -> Pair {
-    let state = if pair.state == PairState::Found { PairState::Found } else { PairState::Dangerous };
-    Pair { a: pair.site_a, b: pair.site_b, probability: pair.probability, state: state as u32 }
-}
-
-/// The first mapping of a file in a process.
-struct MappedFile {
-    path: PathBuf,
-    start: u64,
-    offset: u64,
-}
-
-/// The files that a process has mapped to run, each by its first mapping.
-fn mapped_files(pid: u32) -> Vec<MappedFile> {
-    let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let maps = String::from_utf8_lossy(&maps);
-    let mut files: Vec<(MappedFile, bool)> = Vec::new();
-    for line in maps.lines() {
-        let Some(at) = line.find('/') else { continue };
-        let mut fields = line.split(' ');
-        let (Some(range), Some(perms), Some(offset)) = (fields.next(), fields.next(), fields.next()) else {
-            continue;
-        };
-        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-        let (Some(start), Some(offset)) = (range.split('-').next().and_then(hex), hex(offset)) else {
-            continue;
-        };
-        let (path, runs) = (PathBuf::from(&line[at..]), perms.contains('x'));
-        match files.iter_mut().find(|(f, _)| f.path == path) {
-            Some((_, any)) => *any |= runs,
-            None => files.push((MappedFile { path, start, offset }, runs)),
-        }
-    }
-    files.into_iter().filter(|(_, runs)| *runs).map(|(file, _)| file).collect()
-}
-
-fn version(path: &Path) -> Option<sites::Version> {
-    let meta = std::fs::metadata(path).ok()?;
-    Some((path.to_path_buf(), meta.ino(), meta.mtime_nsec() + meta.mtime() * 1_000_000_000))
-}
-
-/// Functions that are asked about objects, and variables that are exempt, by their addresses in a process.
-struct Helpers {
-    modules: Vec<(raddle_binary::Module, u64)>,
-}
-
-impl Helpers {
-    fn new(mapped: &[MappedFile]) -> Helpers {
-        let open = |file: &MappedFile| {
-            let module = raddle_binary::Module::open(&file.path).ok()?;
-            let bias = module.load_bias(file.start, file.offset)?;
-            Some((module, bias))
-        };
-        Helpers { modules: mapped.iter().filter_map(open).collect() }
-    }
-
-    /// 0: nothing has it.
-    fn function(&self, name: &str) -> u64 {
-        let address = |(module, bias): &(raddle_binary::Module, u64)| {
-            Some(module.function_address(name)?.wrapping_add(*bias))
-        };
-        self.modules.iter().find_map(address).unwrap_or(0)
-    }
-
-    /// The executable, which comes first, may have a copy of its own.
-    fn variable(&self, name: &str) -> Option<u64> {
-        let address = |(module, bias): &(raddle_binary::Module, u64)| {
-            Some(module.variable_address(name)?.wrapping_add(*bias))
-        };
-        self.modules.iter().find_map(address)
+        ..sites::blank_site()
     }
 }

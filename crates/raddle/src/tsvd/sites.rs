@@ -1,10 +1,11 @@
 //! The call sites of files, found once a file, and their numbers, which hold for all processes and runs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use raddle_binary::{CallSite, Module};
+use raddle_binary::{CallSite, Calls, Module};
 use raddle_tsvd::MAX_SITES;
+use raddle_wire::tsvd::{Object, Site};
 
 use super::api::{Catalogue, Paths};
 
@@ -44,6 +45,62 @@ pub struct File {
     pub has_symbols: bool,
     /// Classes that it uses without a call of theirs: a compiler has inlined all of them.
     pub inlined: Vec<usize>,
+    /// Listed functions whose addresses it takes, by raw name, and which operation each is.
+    pub taken: BTreeMap<String, usize>,
+    /// Those of them whose result is returned through a hidden first argument.
+    pub by_memory: HashSet<String>,
+    /// Where direct calls return to, those that are the library's own business included.
+    returns: HashSet<u64>,
+}
+
+impl File {
+    fn unreadable() -> File {
+        let (sites, inlined, taken, by_memory, returns) = Default::default();
+        File { module: None, sites, has_symbols: true, inlined, taken, by_memory, returns }
+    }
+
+    /// The name of the site that called a function through a pointer and goes on at `place`. None: the call was direct, or is the
+    /// library's own business.
+    pub fn name_of_call(
+        &self,
+        place: u64,
+        callee: &str,
+        operation: usize,
+        catalogue: &Catalogue,
+    ) -> Option<String> {
+        if self.returns.contains(&place) {
+            return None;
+        }
+        let call = self.module.as_ref()?.call_before(place)?;
+        let paths = Paths::default();
+        let own = |name: &Option<String>| {
+            name.as_deref().is_some_and(|name| catalogue.is_own(name, operation, &paths))
+        };
+        // A function that jumps on leaves its caller's return address: then it is the one that calls.
+        if own(&call.caller) || own(&call.callee) {
+            return None;
+        }
+        Some(match call.caller {
+            Some(caller) => format!("{caller} > *{callee} in call {}", call.nth),
+            None => format!("{place:#x} > *{callee}"),
+        })
+    }
+}
+
+/// A site that says nothing yet.
+pub fn blank_site() -> Site {
+    Site {
+        address: 0,
+        bytes: 0,
+        len: 0,
+        flags: 0,
+        object: Object::Library,
+        class: 0,
+        id: 0,
+        field: None,
+        via: 0,
+        safe_if: 0,
+    }
 }
 
 /// A site with its number.
@@ -60,11 +117,25 @@ pub struct Numbered {
     pub name: String,
 }
 
+/// A function that is watched at its entry.
+#[derive(Debug, Clone)]
+pub struct NumberedHook {
+    pub callee: String,
+    pub operation: usize,
+}
+
 /// All sites of a run that processes have had.
 #[derive(Default)]
 pub struct Registry {
     numbers: HashMap<(PathBuf, u64), u32>,
+    /// Of calls through pointers: where they return to, and the hook they arrived at.
+    pointers: HashMap<(PathBuf, u64, u32), u32>,
     pub sites: Vec<Numbered>,
+    hook_numbers: HashMap<(PathBuf, u64), u32>,
+    /// Functions that are watched at their entries.
+    pub hooks: Vec<NumberedHook>,
+    /// Functions whose addresses are taken and whose first instructions can not be moved, by raw name.
+    pub unwatched: BTreeSet<String>,
     /// Sites beyond the number that the core can tell apart.
     pub left_out: usize,
     /// Files that were looked at, with how many sites each has, and whether it has symbols.
@@ -80,13 +151,52 @@ impl Registry {
         if let Some(number) = self.numbers.get(&(path.to_path_buf(), address)) {
             return Some(*number);
         }
+        let number = self.next()?;
+        self.numbers.insert((path.to_path_buf(), address), number);
+        self.sites.push(new());
+        Some(number)
+    }
+
+    /// Of a call through a pointer that returns to `place`: one such call may arrive at several functions.
+    pub fn number_pointer(
+        &mut self,
+        path: &Path,
+        place: u64,
+        hook: u32,
+        new: impl FnOnce() -> Numbered,
+    ) -> Option<u32> {
+        let key = (path.to_path_buf(), place, hook);
+        if let Some(number) = self.pointers.get(&key) {
+            return Some(*number);
+        }
+        let number = self.next()?;
+        self.pointers.insert(key, number);
+        self.sites.push(new());
+        Some(number)
+    }
+
+    fn next(&mut self) -> Option<u32> {
         let number = self.sites.len() as u32;
         if number >= MAX_SITES {
             self.left_out += 1;
             return None;
         }
-        self.numbers.insert((path.to_path_buf(), address), number);
-        self.sites.push(new());
+        Some(number)
+    }
+
+    pub fn number_hook(&mut self, path: &Path, address: u64, callee: &str, operation: usize) -> Option<u32> {
+        /// What the runtime's table of callers has room for.
+        const MOST: u32 = u16::MAX as u32 - 1;
+        let key = (path.to_path_buf(), address);
+        if let Some(number) = self.hook_numbers.get(&key) {
+            return Some(*number);
+        }
+        let number = self.hooks.len() as u32;
+        if number >= MOST {
+            return None;
+        }
+        self.hook_numbers.insert(key, number);
+        self.hooks.push(NumberedHook { callee: callee.into(), operation });
         Some(number)
     }
 }
@@ -94,12 +204,13 @@ impl Registry {
 /// Finds the sites of a file. What cannot be read has none.
 pub fn look(path: &Path, catalogue: &Catalogue) -> File {
     let Ok(module) = Module::open(path) else {
-        return File { module: None, sites: Vec::new(), has_symbols: true, inlined: Vec::new() };
+        return File::unreadable();
     };
     let mut known: HashMap<String, Option<What>> = HashMap::new();
     let paths = Paths::default();
     let wanted = |name: &str| what(name, catalogue, &paths).is_some();
-    let found = module.call_sites(wanted);
+    let Calls { sites: found, taken } = module.calls(wanted);
+    let returns = found.iter().filter(|s| !s.tail).map(|s| s.return_address).collect();
     let mut sites = Vec::new();
     let mut times = HashMap::new();
     // By anybody, the library itself included.
@@ -134,24 +245,35 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> File {
             what,
         });
     }
-    mark_results(&module, &mut sites);
+    let taken: BTreeMap<String, usize> = taken
+        .into_iter()
+        .filter(|name| !catalogue.is_over_own_type(name))
+        .filter_map(|name| match what(&name, catalogue, &paths)? {
+            What::Point(operation) => Some((name, operation)),
+            What::Async => None,
+        })
+        .collect();
+    let by_memory = mark_results(&module, &mut sites, &taken);
     let has_symbols = module.has_symbols();
+    called.extend(taken.values());
     let inlined = inlined(&module, &called, catalogue, &paths);
-    File { module: Some(module), sites, has_symbols, inlined }
+    File { module: Some(module), sites, has_symbols, inlined, taken, by_memory, returns }
 }
 
 /// What two registers hold: Rust returns anything larger through memory.
 const IN_REGISTERS: u64 = 16;
 
-/// Finds the calls of Rust functions whose result is returned through memory. Without debug information none is known: such
+/// Finds the calls of Rust functions whose result is returned through memory, and those whose addresses are taken. Without debug information none is known: such
 /// a call then has the place of its result for its object, a local, which is in conflict with nothing.
-fn mark_results(module: &Module, sites: &mut [FileSite]) {
-    let rust: HashSet<&str> =
-        sites.iter().map(|site| site.callee.as_str()).filter(|name| is_rust(name)).collect();
+fn mark_results(module: &Module, sites: &mut [FileSite], taken: &BTreeMap<String, usize>) -> HashSet<String> {
+    let names = sites.iter().map(|site| &site.callee).chain(taken.keys());
+    let rust: HashSet<&str> = names.map(String::as_str).filter(|name| is_rust(name)).collect();
     let sizes = module.result_sizes(&rust);
+    let by_memory = |name: &String| sizes.get(name).is_some_and(|size| *size > IN_REGISTERS);
     for site in sites {
-        site.by_memory = sizes.get(&site.callee).is_some_and(|size| *size > IN_REGISTERS);
+        site.by_memory = by_memory(&site.callee);
     }
+    taken.keys().filter(|name| by_memory(name)).cloned().collect()
 }
 
 /// By its mangling: v0, or the legacy one, which ends with a hash.

@@ -8,9 +8,11 @@ use thiserror::Error;
 
 use super::args::Options;
 use super::coverage::Covered;
-use super::session::{Common, Files};
+use super::planner::Files;
+use super::session::Common;
 use super::sites::What;
 use crate::run::target::Program;
+use raddle_binary::plain_path;
 use raddle_tsvd::Stats;
 
 /// Why nothing could be watched. Each is one sentence with its remedy.
@@ -48,7 +50,7 @@ pub fn lists(api: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
 pub fn complain(program: &Program, common: &Common, processes: usize) -> Result<(), TsvdError> {
     let registry = common.registry.lock().expect("nobody panics with the registry");
     let name = program.path.display().to_string();
-    if registry.sites.is_empty() {
+    if registry.sites.is_empty() && registry.hooks.is_empty() {
         return Err(TsvdError::NoSites(name));
     }
     if processes == 0 {
@@ -81,7 +83,7 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             );
         }
     }
-    for (version, file) in files {
+    for (version, file) in &files.looked {
         if !file.inlined.is_empty() {
             // Of classes that are built from the same parts, the first one stands for all.
             let mut parts = HashSet::new();
@@ -95,13 +97,15 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             );
         }
     }
-    let seen: HashSet<usize> = files
-        .values()
+    let looked = files.looked.values();
+    let seen: HashSet<usize> = looked
+        .clone()
         .flat_map(|f| &f.sites)
         .filter_map(|s| match s.what {
             What::Point(operation) => Some(operation),
             What::Async => None,
         })
+        .chain(looked.flat_map(|f| f.taken.values().copied()))
         .collect();
     for (number, operation) in catalogue.operations.iter().enumerate() {
         if catalogue.classes[operation.class].of_project && !seen.contains(&number) {
@@ -110,6 +114,14 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
                 operation.pattern
             );
         }
+    }
+    if !registry.unwatched.is_empty() {
+        let names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();
+        eprintln!(
+            "raddle: calls through pointers of {} are not seen: too little of what {} with can be moved",
+            names.join(", "),
+            if names.len() == 1 { "it begins" } else { "they begin" }
+        );
     }
     if registry.left_out > 0 {
         eprintln!(

@@ -39,6 +39,7 @@ fn map(fd: isize) -> bool {
     if !ok || (at < 0 && at > -4096) {
         return false;
     }
+    sys::no_reading_ahead(at as usize, FILE_SIZE);
     let header = at as *mut Header;
     // SAFETY: a fresh mapping of at least a header's size.
     unsafe {

@@ -61,6 +61,19 @@ pub fn refresh() {
     });
 }
 
+/// Visits the beginnings of files that are mapped and can be read.
+pub fn each_beginning(mut visit: impl FnMut(usize, &[u8])) {
+    each_line(|line| {
+        let readable = parse_line(line).is_some_and(|(_, permissions)| permissions.starts_with(b"r"));
+        if let Some((map, path)) = parse(line)
+            && map.offset == 0
+            && readable
+        {
+            visit(map.start, path);
+        }
+    });
+}
+
 /// A library was unloaded: what comes to its place is something else.
 pub fn forget_unmapped() {
     refresh();

@@ -6,7 +6,10 @@
 //!
 //! ```text
 //! redirect   points each call site of a plan at a stub of its own
+//! hook       watches functions at their entries that are called through pointers
+//! callers    which places call those, found out as they do
 //! plans      where plans come from: the driver is asked, or there is one beside an instrumented copy
+//! libraries  those that an instrumented copy has plans for
 //! loading    libraries that come while the program runs
 //! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
 //! point      one call: which object, what the core says, sleeping, catching red-handed
@@ -17,7 +20,8 @@
 //! Guaranteed:
 //! - The target file and the bytes of its mapping on disk stay as they are: pages are private copies.
 //! - Only the four-byte operand of an instruction changes that the driver decoded as a call or jump to a known function,
-//!   and only if the instruction is still, byte for byte, what the driver read. Instruction boundaries stay.
+//!   and only if the instruction is still, byte for byte, what the driver read. Instruction boundaries stay. The first
+//!   instructions of a function whose address is taken give way to a jump, under the conditions of `hook`.
 //! - The callee finds every register, the stack pointer and the return address as if it had been called straight, so
 //!   unwinding, exceptions and `__builtin_return_address` see nothing of the stub.
 //! - A thread that is delayed holds no lock of the runtime.
@@ -25,9 +29,12 @@
 //! Deviations from the paper:
 //! 1. A delayed thread that was caught sleeps on to the end of its delay. Woken at once, it would run into the other
 //!    one's call, and a test that passed could crash.
-//! 2. Calls through registers (virtual functions, function pointers) are no points.
+//! 2. Calls through registers (virtual functions, function pointers) are seen where they arrive, and only from code that is watched.
 //! 3. Objects that are found to be shareable (a connection in SQLite's serialized mode) are asked about at each call.
 
+mod callers;
+mod hook;
+mod libraries;
 mod loading;
 mod plans;
 pub mod point;
@@ -52,6 +59,9 @@ pub struct Own {
     number: u32,
     /// In here already: a signal handler, or a function of the library that is asked about an object.
     inside: bool,
+    /// The stack pointer and the return address of the last call that came through its site: when it arrives at the entry
+    /// of a function that is watched, it has been counted.
+    passed: (u64, u64),
 }
 
 /// The next thread's number.

@@ -4,14 +4,14 @@
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::ITSELF;
+use super::{ITSELF, libraries};
 use crate::hub::init;
 use crate::hub::session::{Path, dir, map_file};
 use crate::sys;
-use raddle_wire::tsvd::{FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Question, Site};
+use raddle_wire::tsvd::{Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Plan, Question, Site};
 
 /// How long the driver may take: it disassembles what is mapped, the first time.
-const PATIENCE_MS: i64 = 120_000;
+const PATIENCE_US: i64 = 120_000_000;
 
 /// A plan, and how its addresses are to be read.
 pub struct Given {
@@ -19,7 +19,7 @@ pub struct Given {
     /// What is added to the addresses of sites.
     pub bias: usize,
     /// Names for functions and objects; none: they are addresses already.
-    names: Option<&'static [u8]>,
+    pub names: Option<&'static [u8]>,
 }
 
 impl Given {
@@ -44,16 +44,25 @@ impl Given {
 
 static QUESTIONS: AtomicU32 = AtomicU32::new(0);
 
-/// The plan for what is mapped now. None: there is none, or none any more.
-pub fn get() -> Option<Given> {
+/// Visits the plans for what is mapped now.
+pub fn each(mut visit: impl FnMut(&Given)) {
     let number = QUESTIONS.fetch_add(1, Relaxed);
     if !ITSELF.load(Relaxed) {
-        return Some(Given { words: ask(number)?, bias: 0, names: None });
+        if let Some(words) = ask(number, None) {
+            visit(&Given { words, bias: 0, names: None });
+        }
+        return;
     }
-    // It is about the program alone, so once is enough.
-    if number > 0 {
-        return None;
+    // The program itself does not change, its libraries may come later.
+    if number == 0
+        && let Some(program) = of_program()
+    {
+        visit(&program);
     }
+    libraries::each(visit);
+}
+
+fn of_program() -> Option<Given> {
     let names = map_file(&named(FIXED_NAMES), 0);
     // SAFETY: a mapping of that many bytes, which stays.
     let names = names.map(|(at, len)| unsafe { core::slice::from_raw_parts(at as *const u8, len) });
@@ -64,37 +73,54 @@ pub fn get() -> Option<Given> {
     })
 }
 
-fn named(name: &str) -> Path {
+pub fn named(name: &str) -> Path {
     let mut path = Path::new(dir());
     path.push(name.as_bytes());
     path
 }
 
-fn map_words(path: &Path) -> Option<&'static [u64]> {
+pub fn map_words(path: &Path) -> Option<&'static [u64]> {
     let (at, len) = map_file(path, 0)?;
     // SAFETY: a mapping of that many bytes, page-aligned, which stays.
     Some(unsafe { core::slice::from_raw_parts(at as *const u64, len / 8) })
 }
 
+/// The site of a call that arrived at a function's entry. None: it is no point, or nobody is there to be asked.
+pub fn ask_about(caller: Caller) -> Option<u32> {
+    if ITSELF.load(Relaxed) {
+        return None;
+    }
+    let plan = Plan::decode(ask(QUESTIONS.fetch_add(1, Relaxed), Some(caller))?)?;
+    plan.pairs().for_each(super::state::seed);
+    plan.sites().next().map(|site| site.id)
+}
+
 /// Asks the driver and waits for its answer.
-fn ask(number: u32) -> Option<&'static [u64]> {
+fn ask(number: u32, caller: Option<Caller>) -> Option<&'static [u64]> {
     let fd = sys::open(named("ask").as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return None;
     }
-    sys::write(fd, &Question { pid: sys::pid(), number }.encode());
+    sys::write(fd, &Question { pid: sys::pid(), number, caller }.encode());
     sys::close(fd);
     let mut path = named("plan.");
     path.number(u64::from(sys::pid()));
     path.push(b".");
     path.number(u64::from(number));
     let mut waited = 0;
-    while waited < PATIENCE_MS {
+    while waited < PATIENCE_US {
         if let Some(words) = map_words(&path) {
+            // A program that this one becomes has the same number and asks again from zero.
+            sys::syscall(libc::SYS_unlink, [path.as_ptr() as usize, 0, 0, 0, 0, 0]);
             return Some(words);
         }
-        let nap = if waited < 100 { 1 } else { 10 };
-        sys::sleep_ms(nap);
+        // A driver that has seen all files answers at once.
+        let nap = match waited {
+            ..2_000 => 100,
+            2_000..100_000 => 1_000,
+            _ => 10_000,
+        };
+        sys::sleep_us(nap);
         waited += nap;
     }
     None

@@ -2,6 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
+use super::callers;
 use super::redirect::{self, Entry, LIBRARY};
 use super::state::tsvd;
 use super::stub::Frame;
@@ -22,18 +23,47 @@ pub extern "C" fn arrive(frame: &mut Frame) {
     let slot = entry.flags & site_flag::SLOT != 0;
     // SAFETY: a slot of the global offset table, which the loader has filled.
     frame.word = if slot { unsafe { *(entry.target as *const u64) } } else { entry.target as u64 };
+    let (stack, return_address) = (&raw const frame.return_address as u64, frame.return_address);
+    if entry.flags & site_flag::HOOK != 0 {
+        return arrive_at_entry(frame, entry, (stack, return_address));
+    }
     let own = &mut current().tsvd;
+    own.passed = (stack, return_address);
     if own.inside {
         return;
     }
     own.inside = true;
     super::loading::look_if_pending();
+    go_on(frame, entry, entry.id);
+    current().tsvd.inside = false;
+}
+
+/// A call that was made in any way, perhaps through a pointer.
+#[inline(never)]
+fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
+    if !callers::is_watched(call.1) {
+        return;
+    }
+    let own = &mut current().tsvd;
+    if own.inside || own.passed == call {
+        return;
+    }
+    own.inside = true;
+    if let Some(site) = callers::site(entry.id, call.1) {
+        go_on(frame, entry, site);
+    }
+    current().tsvd.inside = false;
+}
+
+#[inline(always)]
+fn go_on(frame: &mut Frame, entry: &'static Entry, site: u32) {
+    let own = &mut current().tsvd;
     if entry.flags & site_flag::ASYNC != 0 {
         frame.arguments[1] = LAUNCH_ASYNC;
     } else if let (Some(object), Some(tsvd)) = (object(frame, entry), tsvd()) {
         let write = entry.flags & site_flag::WRITE != 0;
-        let point = Point { thread: own.number(), site: entry.id, object: key(object, entry.class), write };
-        let mut here = Here { frame, entry, object };
+        let point = Point { thread: own.number(), site, object: key(object, entry.class), write };
+        let mut here = Here { frame, entry, site, object };
         if let Some(delay) = tsvd.on_call(now(), &point, &mut here) {
             hold(tsvd, &delay, &mut here);
         }
@@ -41,7 +71,6 @@ pub extern "C" fn arrive(frame: &mut Frame) {
             tsvd.object_gone(point.object);
         }
     }
-    current().tsvd.inside = false;
 }
 
 /// What the call is about. None: nothing that others could have, or that the library lets them share.
@@ -125,6 +154,7 @@ impl Host for Waiting {
 struct Here<'a> {
     frame: &'a Frame,
     entry: &'static Entry,
+    site: u32,
     object: u64,
 }
 
@@ -212,7 +242,7 @@ fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> Caught<'a> 
     let name_len = name.iter().position(|b| *b == 0).unwrap_or(name.len());
     Caught {
         thread: u64::from(thread),
-        site: u64::from(here.entry.id),
+        site: u64::from(here.site),
         name: &name[..name_len],
         registers,
         // SAFETY: mapped up to there; the thread is here or held.

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
 
 use super::plans::{self, Given};
 use super::stub::Area;
+use super::{callers, hook};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::tsvd::{Object, Plan, Site, site_flag};
@@ -72,19 +73,27 @@ pub fn reset_after_fork() {
 /// Redirects all sites of what is mapped now.
 pub fn all() {
     let _guard = LOCK.lock();
-    let Some(given) = plans::get() else { return };
+    plans::each(follow);
+}
+
+/// Redirects what a plan names.
+fn follow(given: &Given) {
     let Some(plan) = Plan::decode(given.words) else { return };
     if ENTRIES.load(Relaxed).is_null() {
         ENTRIES.store(sys::pages(MOST * size_of::<Entry>()).cast(), Release);
     }
-    set_exempt(plan, &given);
+    // That of a library has none: the program's are for all.
+    if !plan.exempt.is_empty() {
+        set_exempt(plan, given);
+    }
     for pair in plan.pairs() {
         super::state::seed(pair);
     }
-    if plan.has_sites() {
+    callers::set_watched(plan);
+    if plan.has_sites() || plan.has_hooks() {
         log::mark_instrumented();
         modules::refresh();
-        patch(plan, &given);
+        patch(plan, given);
     }
 }
 
@@ -117,6 +126,9 @@ fn patch(plan: Plan, given: &Given) {
         if first < last {
             let inside = plan.within(first as u64..last as u64);
             patch_mapping((start, end), inside.sites().map(|site| given.placed(site)), alone);
+            if alone {
+                hook::patch_mapping((start, end), plan.hooks_within(first as u64..last as u64));
+            }
         }
     }
 }
@@ -184,9 +196,31 @@ fn new_entry(site: &Site) -> Entry {
     let behind = site.address as usize + site.len as usize;
     // SAFETY: the operand is mapped, as above; it need not be aligned.
     let operand = unsafe { core::ptr::read_unaligned((behind - 4) as *const i32) };
+    entry_to(site, behind.wrapping_add_signed(operand as isize))
+}
+
+/// Of a function whose first instructions have moved to `target`.
+pub fn hook_entry(site: &Site, target: usize) -> Entry {
+    let entry = entry_to(site, target);
+    Entry { flags: entry.flags & !site_flag::SLOT | site_flag::HOOK, ..entry }
+}
+
+/// Adds one more, under the lock. None: there is no room.
+pub fn add(entry: Entry) -> Option<u32> {
+    let number = COUNT.load(Relaxed);
+    if number as usize >= MOST {
+        return None;
+    }
+    // SAFETY: below MOST, and no stub carries this number yet.
+    unsafe { ENTRIES.load(Relaxed).add(number as usize).write(entry) };
+    COUNT.store(number + 1, Release);
+    Some(number)
+}
+
+fn entry_to(site: &Site, target: usize) -> Entry {
     Entry {
-        target: behind.wrapping_add_signed(operand as isize),
-        behind,
+        target,
+        behind: site.address as usize + site.len as usize,
         via: site.via as usize,
         safe_if: site.safe_if as usize,
         class: site.class,

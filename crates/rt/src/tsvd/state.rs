@@ -74,7 +74,11 @@ fn map_new(fd: isize) -> Option<*mut u8> {
     let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
     let at = sys::syscall(libc::SYS_mmap, [0, SIZE, access, libc::MAP_SHARED as usize, fd as usize, 0]);
     sys::close(fd);
-    (sized && !(-4095..=0).contains(&at)).then_some(at as *mut u8)
+    if !sized || (-4095..=0).contains(&at) {
+        return None;
+    }
+    sys::no_reading_ahead(at as usize, SIZE);
+    Some(at as *mut u8)
 }
 
 /// A pair to begin with.

@@ -183,6 +183,14 @@ impl Area {
         unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, SIZE) };
     }
 
+    /// Writes code in the place of the next stub.
+    pub fn add_code(&mut self, code: &[u8; SIZE]) {
+        let at = self.stub(self.used);
+        self.used += 1;
+        // SAFETY: inside the area, which is writable until `close`.
+        unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, SIZE) };
+    }
+
     /// The slot of the stub at `stub`.
     pub fn slot(stub: usize) -> usize {
         stub + OWN_ADDRESS

@@ -1,0 +1,256 @@
+//! How a function can be watched at its entry: which of its first instructions give way to a jump.
+//!
+//! A call through a pointer has no operand that could be changed, and another pointer would be seen by programs that
+//! compare pointers. So the callee itself gets a jump of five bytes, and the instructions that it takes the place of run
+//! elsewhere. They must not mind: no call (its return address would lie where no unwind table knows), and nothing in the
+//! module may branch into them. An `endbr64` stays where it is, for processors that look for it.
+//!
+//! Short branches become long ones. Operands that are relative to the instruction pointer are listed, for whoever moves the
+//! code knows how far.
+
+use std::ops::Range;
+
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use object::{Object as _, ObjectSymbol as _, SymbolFlags, elf};
+
+use crate::module::Module;
+
+/// A jump with an operand of four bytes.
+const JUMP: usize = 5;
+/// The longest instruction begins in the last byte of the jump; in whole words.
+pub const MOST_MOVED: usize = (JUMP - 1 + 15usize).next_multiple_of(8);
+
+/// Room for the same code with short branches made long.
+pub const MOST_CODE: usize = 27;
+
+/// The first instructions of a function, to be run elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Movable {
+    /// Of the first one that moves.
+    pub address: u64,
+    /// As they are there.
+    pub bytes: [u8; MOST_MOVED],
+    pub len: u8,
+    /// As they run elsewhere.
+    pub code: [u8; MOST_CODE],
+    pub code_len: u8,
+    /// Where in the code there are distances of four bytes, which are right if it runs at `address`; 0: none.
+    pub relative: [u8; 3],
+}
+
+impl Movable {
+    fn range(&self) -> Range<u64> {
+        self.address..self.address + u64::from(self.len)
+    }
+
+    /// One more instruction. None: there is no room for it.
+    fn add(&mut self, bytes: &[u8], relative: Relative, instruction: &Instruction) -> Option<()> {
+        let long;
+        let (bytes, operand_at) = match relative {
+            Relative::No => (bytes, None),
+            Relative::At(at) => (bytes, Some(at)),
+            Relative::Short => {
+                long = long_branch(bytes[0])?;
+                (long.as_slice(), Some(long.len() as u8 - 4))
+            }
+        };
+        let start = usize::from(self.code_len);
+        let room = self.code.get_mut(start..start + bytes.len())?;
+        room.copy_from_slice(bytes);
+        self.len += instruction.len() as u8;
+        self.code_len += bytes.len() as u8;
+        let Some(at) = operand_at.map(usize::from) else { return Some(()) };
+        let named = match relative {
+            Relative::Short => instruction.near_branch_target(),
+            _ if instruction.memory_base() == Register::RIP => instruction.ip_rel_memory_address(),
+            _ => instruction.near_branch_target(),
+        };
+        let end = self.address + u64::from(self.code_len);
+        let distance = i32::try_from(named.wrapping_sub(end) as i64).ok()?;
+        room[at..at + 4].copy_from_slice(&distance.to_le_bytes());
+        *self.relative.iter_mut().find(|at| **at == 0)? = start as u8 + at as u8;
+        Some(())
+    }
+}
+
+/// What of an instruction depends on where it is.
+#[derive(Clone, Copy)]
+enum Relative {
+    No,
+    /// Four bytes, from this one of its bytes on.
+    At(u8),
+    /// A branch with an operand of one byte.
+    Short,
+}
+
+/// The same branch with an operand of four bytes, by its first byte.
+fn long_branch(short: u8) -> Option<Vec<u8>> {
+    match short {
+        0xeb => Some(vec![0xe9, 0, 0, 0, 0]),
+        0x70..=0x7f => Some(vec![0x0f, short + 0x10, 0, 0, 0, 0]),
+        _ => None,
+    }
+}
+
+impl Module {
+    /// All that a raw name stands for here: versions of a symbol may be different functions. `local`: also what is not exported.
+    pub fn definitions(&self, name: &str, local: bool) -> Vec<u64> {
+        let exported = self.elf.dynamic_symbols();
+        let own = local.then(|| self.elf.symbols());
+        let mut found: Vec<u64> = exported
+            .chain(own.into_iter().flatten())
+            .filter(|s| !s.is_undefined() && s.name_bytes() == Ok(name.as_bytes()) && !is_chosen_when_loaded(s.flags()))
+            .map(|s| s.address())
+            .filter(|address| self.is_code(*address))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// What could move of each of these functions.
+    pub fn movable(&self, functions: &[u64]) -> Vec<Option<Movable>> {
+        let mut found: Vec<Option<Movable>> = functions.iter().map(|at| self.first_bytes(*at)).collect();
+        // The first byte may be reached: the jump is there.
+        let mut inner: Vec<Range<u64>> =
+            found.iter().flatten().map(|m| m.address + 1..m.range().end).collect();
+        inner.sort_by_key(|range| range.start);
+        let reached = self.long_branches_into(&inner);
+        for place in &mut found {
+            if place.is_some_and(|m| reached.contains(&(m.address + 1))) {
+                *place = None;
+            }
+        }
+        found
+    }
+
+    fn first_bytes(&self, function: u64) -> Option<Movable> {
+        let end = self.function_end(function)?;
+        let code = self.code_from(function)?;
+        let mut decoder = Decoder::with_ip(64, code, function, DecoderOptions::NONE);
+        let mut instruction = decoder.decode();
+        let skipped = if instruction.code() == Code::Endbr64 { instruction.len() } else { 0 };
+        let address = function + skipped as u64;
+        if skipped > 0 {
+            instruction = decoder.decode();
+        }
+        let mut moved = Movable {
+            address,
+            bytes: [0; MOST_MOVED],
+            len: 0,
+            code: [0; MOST_CODE],
+            code_len: 0,
+            relative: [0; 3],
+        };
+        let mut over = false;
+        loop {
+            let fits = if over { is_padding(&instruction) } else { instruction.next_ip() <= end };
+            if !fits || instruction.is_invalid() {
+                return None;
+            }
+            let bytes = code.get((instruction.ip() - function) as usize..)?.get(..instruction.len())?;
+            moved.add(bytes, relative_operand(&decoder, &instruction)?, &instruction)?;
+            over = over || ends(&instruction)?;
+            if usize::from(moved.len) >= JUMP {
+                break;
+            }
+            decoder.decode_out(&mut instruction);
+        }
+        let len = usize::from(moved.len);
+        moved.bytes[..len].copy_from_slice(code.get(skipped..skipped + len)?);
+        let inner = address + 1..moved.range().end;
+        (!self.is_entered(&inner) && !self.branches_within(function..end, &inner)).then_some(moved)
+    }
+
+    /// Where a function ends, by its symbol or its unwind table.
+    fn function_end(&self, function: u64) -> Option<u64> {
+        let symbol = self.symbols().function_at(function).filter(|s| s.address == function && s.size > 0);
+        symbol.map(|s| s.end()).or_else(|| {
+            let known = self.raw_functions().into_iter().find(|(range, _)| range.start == function)?;
+            Some(known.0.end)
+        })
+    }
+
+    /// Whether a function begins there.
+    fn is_entered(&self, inner: &Range<u64>) -> bool {
+        let functions = self.symbols().functions();
+        let at = functions.partition_point(|s| s.address < inner.start);
+        functions.get(at).is_some_and(|s| inner.contains(&s.address))
+    }
+
+    /// Whether a function branches into its own first bytes.
+    fn branches_within(&self, function: Range<u64>, inner: &Range<u64>) -> bool {
+        let Some(code) = self.code_from(function.start) else { return true };
+        let code = &code[..code.len().min((function.end - function.start) as usize)];
+        Decoder::with_ip(64, code, function.start, DecoderOptions::NONE)
+            .iter()
+            .any(|i| i.op0_kind() == OpKind::NearBranch64 && inner.contains(&i.near_branch_target()))
+    }
+
+    /// The starts of those ranges into which any jump with an operand of four bytes leads, from wherever it could be decoded:
+    /// the cold part of a function may lie far from it.
+    fn long_branches_into(&self, inner: &[Range<u64>]) -> Vec<u64> {
+        let mut reached = Vec::new();
+        if inner.is_empty() {
+            return reached;
+        }
+        for range in self.executable_ranges() {
+            let Some(code) = self.code_from(range.start) else { continue };
+            for (at, bytes) in code.windows(6).enumerate() {
+                let operand = match bytes {
+                    [0xe9, a, b, c, d, _] => [*a, *b, *c, *d],
+                    [0x0f, 0x80..=0x8f, a, b, c, d] => [*a, *b, *c, *d],
+                    _ => continue,
+                };
+                let len = if bytes[0] == 0xe9 { 5 } else { 6 };
+                let behind = range.start + at as u64 + len;
+                let target = behind.wrapping_add_signed(i64::from(i32::from_le_bytes(operand)));
+                let before = inner.partition_point(|r| r.start <= target);
+                if let Some(range) = inner[..before].last().filter(|r| r.contains(&target)) {
+                    reached.push(range.start);
+                }
+            }
+        }
+        reached
+    }
+}
+
+/// An indirect function: its symbol is that of code which chooses it.
+fn is_chosen_when_loaded<S, T>(flags: SymbolFlags<S, T>) -> bool {
+    matches!(flags, SymbolFlags::Elf { st_info, .. } if st_info & 15 == elf::STT_GNU_IFUNC)
+}
+
+fn is_padding(instruction: &Instruction) -> bool {
+    matches!(instruction.mnemonic(), Mnemonic::Nop | Mnemonic::Int3)
+        || instruction.mnemonic() == Mnemonic::Xchg && instruction.op0_register() == Register::AX
+}
+
+/// Whether nothing runs into what follows. None: it can not be moved.
+fn ends(instruction: &Instruction) -> Option<bool> {
+    match instruction.flow_control() {
+        FlowControl::Next | FlowControl::ConditionalBranch => Some(false),
+        FlowControl::Return | FlowControl::IndirectBranch | FlowControl::UnconditionalBranch => Some(true),
+        FlowControl::Interrupt if is_padding(instruction) => Some(false),
+        _ => None,
+    }
+}
+
+/// None: it can not be adjusted.
+fn relative_operand(decoder: &Decoder, instruction: &Instruction) -> Option<Relative> {
+    let offsets = decoder.get_constant_offsets(instruction);
+    if instruction.op0_kind() == OpKind::NearBranch64 {
+        let at = offsets.immediate_offset() as u8;
+        return match (offsets.immediate_size(), instruction.len()) {
+            (4, _) => Some(Relative::At(at)),
+            (1, 2) => Some(Relative::Short),
+            _ => None,
+        };
+    }
+    match instruction.memory_base() {
+        Register::RIP if offsets.displacement_size() == 4 => {
+            Some(Relative::At(offsets.displacement_offset() as u8))
+        }
+        Register::RIP | Register::EIP => None,
+        _ => Some(Relative::No),
+    }
+}

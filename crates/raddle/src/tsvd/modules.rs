@@ -1,0 +1,197 @@
+//! All that processes have mapped, each file opened once and asked once: a test suite may start thousands of processes that
+//! map the same files.
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use raddle_binary::{Module, Movable};
+
+use super::sites::Version;
+
+/// A file in a process: which, and how far it was moved.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    pub version: Version,
+    pub bias: u64,
+}
+
+/// A function that is called through pointers, as a file has it.
+#[derive(Debug, Clone)]
+pub enum Entry {
+    At(Movable),
+    /// Its first instructions can not be moved.
+    Fixed,
+}
+
+#[derive(Default)]
+pub struct Modules(HashMap<Version, Option<Known>>);
+
+struct Known {
+    module: Module,
+    functions: HashMap<String, Option<u64>>,
+    variables: HashMap<String, Option<u64>>,
+    entries: HashMap<String, Vec<Entry>>,
+}
+
+impl Modules {
+    /// A file by one of its mappings. None: it is no ELF file.
+    pub fn load(&mut self, mapped: &MappedFile) -> Option<Loaded> {
+        let version = version(&mapped.path)?;
+        let known = self.0.entry(version.clone()).or_insert_with(|| {
+            let module = Module::open(&version.0).ok()?;
+            let (functions, variables, entries) = Default::default();
+            Some(Known { module, functions, variables, entries })
+        });
+        let bias = known.as_ref()?.module.load_bias(mapped.start, mapped.offset)?;
+        Some(Loaded { version, bias })
+    }
+
+    fn known(&mut self, loaded: &Loaded) -> Option<&mut Known> {
+        self.0.get_mut(&loaded.version)?.as_mut()
+    }
+
+    /// The address of a function in a process; 0: nothing has it.
+    pub fn function(&mut self, name: &str, all: &[Loaded]) -> u64 {
+        self.address(name, all, |k| &mut k.functions, Module::function_address).unwrap_or(0)
+    }
+
+    /// The executable, which comes first, may have a copy of its own.
+    pub fn variable(&mut self, name: &str, all: &[Loaded]) -> Option<u64> {
+        self.address(name, all, |k| &mut k.variables, Module::variable_address)
+    }
+
+    fn address(
+        &mut self,
+        name: &str,
+        all: &[Loaded],
+        kept: impl Fn(&mut Known) -> &mut HashMap<String, Option<u64>>,
+        find: impl Fn(&Module, &str) -> Option<u64>,
+    ) -> Option<u64> {
+        all.iter().find_map(|loaded| {
+            let known = self.known(loaded)?;
+            let found = match kept(known).get(name) {
+                Some(found) => *found,
+                None => {
+                    let found = find(&known.module, name);
+                    kept(known).insert(name.to_string(), found);
+                    found
+                }
+            };
+            Some(found?.wrapping_add(loaded.bias))
+        })
+    }
+
+    /// Where the code of a file is in a process.
+    pub fn code(&mut self, loaded: &Loaded) -> Vec<std::ops::Range<u64>> {
+        let Some(known) = self.known(loaded) else { return Vec::new() };
+        let ranges = known.module.executable_ranges().into_iter();
+        ranges.map(|r| r.start.wrapping_add(loaded.bias)..r.end.wrapping_add(loaded.bias)).collect()
+    }
+
+    /// The entries of functions by raw name, as far as a file has them. `local`: also of those that it does not export.
+    pub fn entries(
+        &mut self,
+        loaded: &Loaded,
+        names: &BTreeMap<String, usize>,
+        local: impl Fn(&str) -> bool,
+    ) -> Vec<(String, Entry)> {
+        let Some(known) = self.known(loaded) else { return Vec::new() };
+        let new: Vec<&String> = names.keys().filter(|n| !known.entries.contains_key(*n)).collect();
+        let found: Vec<Vec<u64>> = new.iter().map(|n| known.module.definitions(n, local(n))).collect();
+        let movable = known.module.movable(&found.concat());
+        let mut movable = movable.into_iter().map(|m| m.map_or(Entry::Fixed, Entry::At));
+        for (name, found) in new.into_iter().zip(&found) {
+            known.entries.insert(name.clone(), movable.by_ref().take(found.len()).collect());
+        }
+        let of = |name: &String| {
+            let entries = known.entries.get(name).into_iter().flatten();
+            entries.map(|e| (name.clone(), e.clone())).collect::<Vec<_>>()
+        };
+        names.keys().flat_map(of).collect()
+    }
+}
+
+fn version(path: &Path) -> Option<Version> {
+    let meta = std::fs::metadata(path).ok()?;
+    Some((path.to_path_buf(), meta.ino(), meta.mtime_nsec() + meta.mtime() * 1_000_000_000))
+}
+
+/// A mapping of a file in a process.
+#[derive(Debug, PartialEq, Eq)]
+pub struct MappedFile {
+    pub path: PathBuf,
+    pub start: u64,
+    pub end: u64,
+    pub offset: u64,
+    runs: bool,
+}
+
+impl MappedFile {
+    /// From a line of `/proc/PID/maps`. None: it is no file's.
+    fn parse(line: &str) -> Option<MappedFile> {
+        let path = PathBuf::from(&line[line.find('/')?..]);
+        let mut fields = line.split(' ');
+        let (range, perms, offset) = (fields.next()?, fields.next()?, fields.next()?);
+        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+        let (start, end) = range.split_once('-')?;
+        let (start, end, offset) = (hex(start)?, hex(end)?, hex(offset)?);
+        Some(MappedFile { path, start, end, offset, runs: perms.contains('x') })
+    }
+}
+
+fn mappings(pid: u32) -> Vec<MappedFile> {
+    let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+    String::from_utf8_lossy(&maps).lines().filter_map(MappedFile::parse).collect()
+}
+
+/// The files that a process has mapped to run, each by its first mapping.
+pub fn mapped_files(pid: u32) -> Vec<MappedFile> {
+    let mut files: Vec<MappedFile> = Vec::new();
+    for mapping in mappings(pid) {
+        match files.iter_mut().find(|f| f.path == mapping.path) {
+            Some(first) => first.runs |= mapping.runs,
+            None => files.push(mapping),
+        }
+    }
+    files.retain(|file| file.runs);
+    files
+}
+
+/// The file that an address is in, by its first mapping: segments may share a page of the file, and then only the first
+/// one tells how far the file was moved.
+pub fn mapped_at(pid: u32, address: u64) -> Option<MappedFile> {
+    let all = mappings(pid);
+    let path = all.iter().find(|m| (m.start..m.end).contains(&address))?.path.clone();
+    all.into_iter().find(|m| m.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings_of_files_are_read_and_others_are_not() {
+        let line = "7f00-7f10 r-xp 00002000 08:01 42                 /opt/my lib.so";
+        let path = "/opt/my lib.so".into();
+        let expected = MappedFile { path, start: 0x7f00, end: 0x7f10, offset: 0x2000, runs: true };
+        assert_eq!(MappedFile::parse(line), Some(expected));
+        assert_eq!(MappedFile::parse("7f00-7f10 rw-p 00000000 00:00 0  [heap]"), None);
+        assert_eq!(MappedFile::parse("7f00 r-xp 0 /x"), None);
+    }
+
+    #[test]
+    fn this_process_is_known() {
+        let me = std::process::id();
+        let files = mapped_files(me);
+        let own = std::env::current_exe().unwrap();
+        assert!(files.iter().any(|f| f.path == own));
+        let code = this_process_is_known as *const () as u64;
+        assert_eq!(mapped_at(me, code).unwrap().path, own);
+        let mut modules = Modules::default();
+        let all: Vec<Loaded> = files.iter().filter_map(|f| modules.load(f)).collect();
+        let name = "strtok";
+        assert_eq!(modules.function(name, &all), libc::strtok as *const () as u64);
+        assert_eq!(modules.function("no_such_function", &all), 0);
+    }
+}

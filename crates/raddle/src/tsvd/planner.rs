@@ -1,0 +1,190 @@
+//! Answers processes that ask: which of their call sites and functions are points, and who has just called such a function.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use raddle_binary::Movable;
+use raddle_tsvd::{PairState, TrapPair};
+use raddle_wire::tsvd::{Caller, Contents, Hook, Pair, Question, Site};
+
+use super::modules::{self, Entry, Loaded, MappedFile, Modules};
+use super::session::{Common, async_site};
+use super::sites::{self, Numbered, Registry, What};
+use crate::run::session::wait_readable;
+
+/// Files that were looked at, kept from run to run.
+#[derive(Default)]
+pub struct Files {
+    pub looked: HashMap<sites::Version, sites::File>,
+    pub modules: Modules,
+}
+
+pub struct Planner {
+    pub dir: PathBuf,
+    pub questions: File,
+    pub common: Arc<Common>,
+    pub files: Files,
+}
+
+impl Planner {
+    pub fn serve(mut self, stop: &AtomicBool) -> Files {
+        while !stop.load(Ordering::Acquire) {
+            let mut bytes = [0; Question::LEN];
+            match self.questions.read_exact(&mut bytes) {
+                Ok(()) => self.answer(Question::decode(bytes)),
+                Err(_) => wait_readable(&self.questions),
+            }
+        }
+        self.files
+    }
+
+    fn answer(&mut self, question: Question) {
+        let plan = match question.caller {
+            None => self.plan(question.pid),
+            Some(caller) => self.plan_of_call(question.pid, caller),
+        };
+        let name = format!("plan.{}.{}", question.pid, question.number);
+        let (new, path) = (self.dir.join(format!("{name}.new")), self.dir.join(name));
+        // By a rename, so that the runtime sees all of it or nothing.
+        if std::fs::write(&new, plan).is_ok() {
+            let _ = std::fs::rename(new, path);
+        }
+    }
+
+    /// The sites of all that a process has mapped.
+    fn plan(&mut self, pid: u32) -> Vec<u8> {
+        let mapped: Vec<MappedFile> = modules::mapped_files(pid);
+        let all: Vec<Loaded> = mapped
+            .iter()
+            .filter(|m| !m.path.starts_with(&self.common.own))
+            .filter_map(|m| self.files.modules.load(m))
+            .collect();
+        let watched: Vec<&Loaded> = all.iter().filter(|l| self.is_looked_at(&l.version.0)).collect();
+        for loaded in &watched {
+            let looked = &mut self.files.looked;
+            if !looked.contains_key(&loaded.version) {
+                let file = sites::look(&loaded.version.0, &self.common.catalogue);
+                looked.insert(loaded.version.clone(), file);
+            }
+        }
+        let Files { looked, modules } = &mut self.files;
+        let common = &self.common;
+        let mut registry = common.registry.lock().expect("nobody panics with the registry");
+        let mut plan = Vec::new();
+        for loaded in &watched {
+            let file = &looked[&loaded.version];
+            let path = &loaded.version.0;
+            registry.files.insert(path.clone(), (file.sites.len(), file.has_symbols));
+            let mut helper =
+                |name: &Option<String>| name.as_ref().map_or(0, |name| modules.function(name, &all));
+            for site in &file.sites {
+                let site = match site.what {
+                    What::Point(operation) => common.point(&mut registry, path, site, operation, &mut helper),
+                    What::Async => common.force_async.then(|| async_site(site)),
+                };
+                plan.extend(site.map(|s| Site { address: s.address.wrapping_add(loaded.bias), ..s }));
+            }
+        }
+        let hooks = hooks(common, &mut registry, looked, modules, &all);
+        let code: Vec<_> = watched.iter().flat_map(|loaded| modules.code(loaded)).collect();
+        let exempt = common.catalogue.classes.iter().flat_map(|c| &c.exempt);
+        let exempt: Vec<u64> = exempt.filter_map(|name| modules.variable(name, &all)).collect();
+        let pairs = pairs(common, &registry);
+        Contents { sites: &plan, pairs: &pairs, exempt: &exempt, hooks: &hooks, watched: &code }.encode()
+    }
+
+    /// One site, or none: a call that arrived at the entry of a function.
+    fn plan_of_call(&mut self, pid: u32, caller: Caller) -> Vec<u8> {
+        let Some(id) = self.number_of_call(pid, caller) else { return Contents::default().encode() };
+        let site = Site { id, ..sites::blank_site() };
+        let registry = self.common.registry.lock().expect("nobody panics with the registry");
+        let pairs = pairs(&self.common, &registry);
+        Contents { sites: &[site], pairs: &pairs, ..Contents::default() }.encode()
+    }
+
+    fn number_of_call(&mut self, pid: u32, caller: Caller) -> Option<u32> {
+        let mapped = modules::mapped_at(pid, caller.return_address)?;
+        let loaded = self.files.modules.load(&mapped)?;
+        let file = self.files.looked.get(&loaded.version)?;
+        let place = caller.return_address.wrapping_sub(loaded.bias);
+        let mut registry = self.common.registry.lock().expect("nobody panics with the registry");
+        let hook = registry.hooks.get(caller.hook as usize)?.clone();
+        let name = file.name_of_call(place, &hook.callee, hook.operation, &self.common.catalogue)?;
+        let path = &loaded.version.0;
+        registry.number_pointer(path, place, caller.hook, || Numbered {
+            path: path.clone(),
+            address: place,
+            len: 0,
+            operation: hook.operation,
+            tail: false,
+            callee: hook.callee,
+            name: format!("{}: {name}", path.file_name().unwrap_or_default().to_string_lossy()),
+        })
+    }
+
+    /// Programs and libraries of the system are left alone unless they are asked for.
+    fn is_looked_at(&self, path: &Path) -> bool {
+        let text = path.to_string_lossy();
+        !is_system(&text) || self.common.modules.iter().any(|p| raddle_binary::matches_glob(p, &text))
+    }
+}
+
+pub fn is_system(path: &str) -> bool {
+    const SYSTEM: [&str; 6] = ["/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/"];
+    SYSTEM.iter().any(|prefix| path.starts_with(prefix)) && !path.starts_with("/usr/local/")
+}
+
+/// The functions that files which are looked at take the addresses of, wherever they are defined. A definition that
+/// another one hides is watched in vain, and does no harm.
+fn hooks(
+    common: &Common,
+    registry: &mut Registry,
+    looked: &HashMap<sites::Version, sites::File>,
+    modules: &mut Modules,
+    all: &[Loaded],
+) -> Vec<Hook> {
+    let files = all.iter().filter_map(|loaded| looked.get(&loaded.version));
+    let taken: BTreeMap<String, usize> = files.flat_map(|f| f.taken.clone()).collect();
+    let mut hooks = Vec::new();
+    if taken.is_empty() {
+        return hooks;
+    }
+    for loaded in all {
+        let file = looked.get(&loaded.version);
+        let local = |name: &str| file.is_some_and(|f| f.taken.contains_key(name));
+        for (callee, entry) in modules.entries(loaded, &taken, local) {
+            let Entry::At(movable) = entry else {
+                registry.unwatched.insert(callee);
+                continue;
+            };
+            let operation = taken[&callee];
+            let mut helper =
+                |name: &Option<String>| name.as_ref().map_or(0, |name| modules.function(name, all));
+            let by_memory = file.is_some_and(|f| f.by_memory.contains(&callee));
+            let Some(site) = common.shape(operation, by_memory, &mut helper) else { continue };
+            let Some(id) = registry.number_hook(&loaded.version.0, movable.address, &callee, operation)
+            else {
+                continue;
+            };
+            let address = movable.address.wrapping_add(loaded.bias);
+            let site = Site { address, id, ..site };
+            let Movable { bytes, len, code, code_len, relative, .. } = movable;
+            hooks.push(Hook { site, bytes, len, code, code_len, relative });
+        }
+    }
+    hooks
+}
+
+fn pairs(common: &Common, registry: &Registry) -> Vec<Pair> {
+    let pairs = common.traps.lock().expect("nobody panics with the traps").pairs(registry);
+    pairs.iter().map(pair).collect()
+}
+
+fn pair(pair: &TrapPair) -> Pair {
+    let state = if pair.state == PairState::Found { PairState::Found } else { PairState::Dangerous };
+    Pair { a: pair.site_a, b: pair.site_b, probability: pair.probability, state: state as u32 }
+}

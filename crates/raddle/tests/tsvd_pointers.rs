@@ -1,0 +1,242 @@
+//! `raddle tsvd`: calls through pointers, virtual tables and jumps, each as a program that is wrong and its twin that is right.
+
+mod common;
+
+use common::tsvd::{CALM, Caught, EAGER};
+use common::{Bench, succeed};
+
+/// Functions of zlib in a table, in a variable and in a local: pointers to one function are equal, whoever took them.
+const TABLE: &str = r#"
+#include <zlib.h>
+typedef int (*code)(z_streamp, int);
+static const struct { const char *name; code call; } table[] = {{"pack", deflate}, {"unpack", inflate}};
+static code variable = deflate;
+static z_stream shared;
+static unsigned char in[100], out[2][1000];
+static volatile int which;
+static int through(int me) {
+    z_stream *s = &shared;
+    s->next_in = in; s->avail_in = sizeof in; s->next_out = out[me]; s->avail_out = sizeof out[me];
+    return table[which].call(s, Z_SYNC_FLUSH);
+}
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void step(int me, int i) { LOCK; through(me); UNLOCK; }
+int main(void) {
+    code volatile local = deflate;
+    if (local != variable || local != table[which].call || local == table[1].call) return 9;
+    deflateInit(&shared, 6);
+    both();
+    return 7;
+}
+"#;
+
+fn build_table(bench: &Bench, name: &str, flags: &str, locked: bool) {
+    let (lock, unlock) = if locked {
+        ("pthread_mutex_lock(&lock)", "pthread_mutex_unlock(&lock)")
+    } else {
+        ("(void)lock", "(void)i")
+    };
+    let text = TABLE.replace("UNLOCK", unlock).replace("LOCK", lock);
+    bench.build_pair(&format!("{name}.c"), &format!("gcc -g {flags} -l:libz.so.1"), &text);
+}
+
+#[test]
+fn functions_of_a_library_in_a_table() {
+    let bench = Bench::new();
+    for flags in ["-O0", "-O2 -fno-plt", "-O2 -no-pie", "-O1 -fcf-protection=full"] {
+        build_table(&bench, "table", flags, false);
+        let caught = bench.tsvd(EAGER, &["./table"]);
+        let finding = caught.assert_caught("z_stream `shared`");
+        assert!(finding["message"].as_str().unwrap().contains("calls deflate"), "{flags}: {finding}");
+        assert_eq!(caught.stat("target_status"), 7, "{flags}: pointers differ");
+    }
+    build_table(&bench, "locked", "-O1", true);
+    let right = bench.tsvd(CALM, &["./locked"]);
+    right.assert_clean();
+    assert_eq!((right.status, right.stat("points")), (7, 2), "{}", right.report);
+}
+
+#[test]
+fn ids_of_such_places_hold_from_run_to_run_and_their_pairs_are_kept() {
+    let bench = Bench::new();
+    build_table(&bench, "table", "-O0", false);
+    let options = format!("{EAGER} --trap-file traps.json");
+    let ids = |caught: &Caught| caught.findings().iter().map(|f| f["id"].clone()).collect::<Vec<_>>();
+    let first = bench.tsvd(&options, &["./table"]);
+    first.assert_caught("z_stream");
+    let traps = std::fs::read_to_string(bench.path("traps.json")).unwrap();
+    assert!(traps.contains("table: through > *deflate in call "), "{traps}");
+    let again = bench.tsvd(&options, &["./table"]);
+    assert_eq!(ids(&again), ids(&first));
+}
+
+/// The list is the project's; the functions are reached through virtual tables and throw now and then.
+const VIRTUAL: &str = r#"
+#include <cstdio>
+#include <mutex>
+#include <stdexcept>
+struct Cache {
+    virtual ~Cache() {}
+    virtual int put(int key, double value) = 0;
+    virtual double get(int key) = 0;
+};
+struct Table : Cache {
+    double values[64];
+    __attribute__((noinline)) int put(int key, double value) override {
+        if (key % 8 == 7) throw std::out_of_range("seven");
+        values[key % 64] = value;
+        return key;
+    }
+    __attribute__((noinline)) double get(int key) override { return values[key % 64]; }
+};
+static Table shared, own[2];
+static Cache *volatile caches[2];
+static double sums[2];
+static std::mutex mu;
+static void step(int me, int i) {
+    LOCK
+    Cache *cache = caches[me];
+    try { cache->put(i, i + 0.5); } catch (const std::out_of_range &e) { sums[me] += 1000; }
+    if (i % 8 != 7 && cache->get(i) < 0) sums[me] = -1;
+}
+int main() {
+    CACHES
+    both();
+    // Each thread met seven at least five times.
+    std::puts(sums[0] >= 5000 && sums[1] >= 5000 ? "thrown and caught" : "lost");
+}
+"#;
+
+#[test]
+fn virtual_functions_that_throw() {
+    let bench = Bench::new();
+    bench.file(
+        "raddle.toml",
+        "[[tsvd.list]]\nlibrary = \"ours\"\n[[tsvd.list.class]]\nname = \"Table\"\nread = [\"Table::get\"]\nwrite = [\"Table::put\"]\n",
+    );
+    let shared = "caches[0] = caches[1] = &shared; (void)own; (void)mu;";
+    let apart = "caches[0] = &own[0]; caches[1] = &own[1]; (void)shared; (void)mu;";
+    let guard = "std::lock_guard<std::mutex> guard(mu);";
+    let build = |name: &str, flags: &str, caches: &str, lock: &str| {
+        let text = VIRTUAL.replace("CACHES", caches).replace("LOCK", lock);
+        bench.build_pair(&format!("{name}.cpp"), &format!("g++ -g {flags}"), &text);
+    };
+    for flags in ["-O0", "-O2"] {
+        build("wrong", flags, shared, "");
+        let caught = bench.tsvd(EAGER, &["./wrong"]);
+        caught.assert_caught("Table `shared`");
+        assert!(caught.stdout.contains("thrown and caught"), "{flags}: {}", caught.stdout);
+        assert!(!caught.stderr.contains("matches no call"), "{}", caught.stderr);
+    }
+    for (name, caches, lock) in [("locked", shared, guard), ("apart", apart, "")] {
+        build(name, "-O2", caches, lock);
+        let right = bench.tsvd(CALM, &[&format!("./{name}")]);
+        right.assert_clean();
+        assert!(right.stdout.contains("thrown and caught"), "{}", right.stdout);
+        assert!(right.stat("points") >= 1 && right.stat("calls") >= 80, "{}", right.report);
+    }
+}
+
+/// Pointers to members, called by `std::function`, `std::mem_fn` and by hand, optimised or not.
+#[test]
+fn pointers_to_methods_of_containers() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <functional>
+        #include <vector>
+        static std::vector<int> shared;
+        typedef void (std::vector<int>::*Method)(const int &);
+        static Method volatile push = &std::vector<int>::push_back;
+        static std::function<void(std::vector<int> &, const int &)> function = Method(push);
+        static void step(int me, int i) {
+            if (HOW == 0) (shared.*push)(i);
+            if (HOW == 1) function(shared, i);
+            if (HOW == 2) std::mem_fn(Method(push))(shared, i);
+        }
+        int main() { shared.reserve(100000); both(); }
+    "#;
+    for (how, flags) in [("0", "-O0"), ("1", "-O0"), ("2", "-O2"), ("1", "-O2")] {
+        let name = format!("how{how}{}", &flags[1..]);
+        let compiler = format!("{} c++ --tsvd -g {flags}", bench.raddle("").get_program().display());
+        bench.build_pair(&format!("{name}.cpp"), &compiler, &text.replace("HOW", how));
+        let caught = bench.tsvd(EAGER, &[&format!("./{name}")]);
+        caught.assert_caught("std::vector `shared`");
+    }
+}
+
+#[test]
+fn rust_function_pointers() {
+    let bench = Bench::new();
+    let text = r#"
+        use std::{thread, time::Duration, hint::black_box, sync::Mutex, sync::atomic::{AtomicUsize, Ordering::SeqCst}};
+        static STEPS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        static LOCK: Mutex<()> = Mutex::new(());
+        fn main() {
+            let list: &'static mut Vec<usize> = Box::leak(Box::new(Vec::with_capacity(1 << 20)));
+            let at = list as *mut _ as usize;
+            let push: fn(&mut Vec<usize>, usize) = black_box(Vec::push);
+            let work = move |me: usize| while STEPS[0].load(SeqCst).min(STEPS[1].load(SeqCst)) < 40 {
+                let i = STEPS[me].fetch_add(1, SeqCst);
+                { let _guard = if LOCKED { LOCK.lock().ok() } else { None }; push(unsafe { &mut *(at as *mut Vec<usize>) }, i); }
+                thread::sleep(Duration::from_millis(1));
+            };
+            let (a, b) = (thread::spawn(move || work(0)), thread::spawn(move || work(1)));
+            a.join().unwrap();
+            b.join().unwrap();
+        }
+    "#;
+    for (name, locked) in [("wrong", "false"), ("right", "true")] {
+        bench.file(&format!("{name}.rs"), &text.replace("LOCKED", locked));
+        succeed(bench.command("rustc").args(["-g", "--edition", "2024", &format!("{name}.rs")]));
+    }
+    bench.tsvd(EAGER, &["./wrong"]).assert_caught("Vec");
+    let right = bench.tsvd(CALM, &["./right"]);
+    right.assert_clean();
+    assert!(right.stat("calls_concurrent") >= 1, "{}", right.report);
+}
+
+/// Jumps in the place of calls: straight, and through a pointer.
+#[test]
+fn jumps_to_functions() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <string.h>
+        typedef char *(*split)(char *, const char *);
+        static split volatile variable = strtok;
+        __attribute__((noinline)) static char *straight(char *s) { return strtok(s, ","); }
+        __attribute__((noinline)) static char *through(char *s) { return variable(s, ","); }
+        static char texts[2][8];
+        static void step(int me, int i) { strcpy(texts[me], "a,b"); HOW(texts[me]); (void)straight; (void)through; }
+        int main(void) { both(); return 0; }
+    "#;
+    for how in ["straight", "through"] {
+        bench.build_pair(&format!("{how}.c"), "gcc -O2 -g", &text.replace("HOW", how));
+        bench.tsvd(EAGER, &[&format!("./{how}")]).assert_caught("strtok");
+    }
+}
+
+/// A variable that once held a listed function and now another one is not a call of the first.
+#[test]
+fn what_a_variable_held_first_says_nothing() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <string.h>
+        static char *mine(char *s, const char *by) { return strchr(s, *by); }
+        char *(*variable)(char *, const char *) = strtok;
+        static void step(int me, int i) { char s[] = "a,b"; if (!variable(s, ",")) _exit(3); }
+        int main(void) { char s[] = "x"; strtok(s, ","); variable = mine; both(); return 0; }
+    "#;
+    bench.build_pair("other.c", "gcc -O1 -g", text);
+    let right = bench.tsvd(EAGER, &["./other"]);
+    right.assert_clean();
+    assert_eq!(right.stat("points"), 1, "{}", right.report);
+}
+
+/// A program that becomes another one keeps its number, and must not get the plan of the first.
+#[test]
+fn a_program_that_another_one_becomes() {
+    let bench = Bench::new();
+    build_table(&bench, "table", "-O1", false);
+    bench.tsvd(EAGER, &["env", "X=1", "./table"]).assert_caught("z_stream");
+    bench.tsvd(EAGER, &["sh", "-c", "exec ./table"]).assert_caught("z_stream");
+}

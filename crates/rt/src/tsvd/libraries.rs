@@ -1,0 +1,44 @@
+//! The libraries that an instrumented copy has plans for. Where such a library is loaded is known by the name of its file, and that it
+//! is still the same file by its first page, which has the headers and, as linkers lay files out, the build id.
+
+use super::plans::{Given, map_words, named};
+use crate::hub::modules;
+use crate::hub::session::{Path, map_file};
+use raddle_wire::tsvd::{FIXED_LIBRARIES, FIXED_NAMES, FIXED_PLAN, Library};
+
+/// Visits the plan of each one that is mapped now.
+pub fn each(mut visit: impl FnMut(&Given)) {
+    let Some((at, len)) = map_file(&named(FIXED_LIBRARIES), 0) else { return };
+    // SAFETY: a mapping of that many bytes, which stays.
+    let known = unsafe { core::slice::from_raw_parts(at as *const u8, len) };
+    for (number, library) in (1..).zip(known.chunks_exact(Library::LEN).filter_map(Library::decode)) {
+        let mut found = None;
+        modules::each_beginning(|start, path| {
+            let name = path.rsplit(|b| *b == b'/').next();
+            if found.is_none() && name == Some(library.name()) && is_the_same(&library, start) {
+                found = Some(start);
+            }
+        });
+        let Some(start) = found else { continue };
+        let names = map_file(&numbered(FIXED_NAMES, number), 0);
+        // SAFETY: a mapping of that many bytes, which stays.
+        let names = names.map(|(at, len)| unsafe { core::slice::from_raw_parts(at as *const u8, len) });
+        if let Some(words) = map_words(&numbered(FIXED_PLAN, number)) {
+            let bias = start.wrapping_sub(library.address as usize);
+            visit(&Given { words, bias, names: Some(names.unwrap_or(&[])) });
+        }
+    }
+}
+
+fn numbered(name: &str, number: u64) -> Path {
+    let mut path = named(name);
+    path.push(b".");
+    path.number(number);
+    path
+}
+
+fn is_the_same(library: &Library, start: usize) -> bool {
+    // SAFETY: the first page of a mapping of a file, which can be read: `each_beginning` has seen to it.
+    let page = unsafe { core::slice::from_raw_parts(start as *const u8, Library::PAGE) };
+    Library::identity(page) == library.identity
+}
