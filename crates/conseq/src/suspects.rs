@@ -52,7 +52,7 @@ pub struct Suspect {
     pub value: u64,
     /// The error site that this matters to, by the caller's number.
     pub site: Option<u32>,
-    /// The locks that the read, and what comes instead, were made under.
+    /// The locks that the read, and what comes instead or else too late, were made under.
     pub locks: [Vec<u64>; 2],
 }
 
@@ -176,7 +176,8 @@ fn consider(
         found.harmless += 1;
     }
     let instead = write.map_or(Instead::Initial, |w| Instead::Write(w.point));
-    let held = [locks_at(history, &read.point), write.map_or(Vec::new(), |w| locks_at(history, &w.point))];
+    let other = write.map(|w| w.point).or(read.from);
+    let held = [locks_at(history, &read.point), other.map_or(Vec::new(), |w| locks_at(history, &w))];
     let make =
         |site| Suspect { read: read.point, from: read.from, instead, value, site, locks: held.clone() };
     sites.into_iter().map(make).collect()

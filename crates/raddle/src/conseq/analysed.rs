@@ -79,8 +79,11 @@ impl Judge for Both<'_> {
 pub fn analyse(runs: &Runs, sites: Sites, args: &Args, places: &mut Places) -> Analysed {
     let all_reads = args.all_reads;
     let correct = || runs.runs.iter().filter(|r| r.is_correct());
-    let guards =
-        if sites.wants(SiteKind::Invariant) && !all_reads { guards(runs, places) } else { Vec::new() };
+    let guards = if sites.wants(SiteKind::Invariant) && !all_reads && runs.scheduled {
+        guards(runs, places)
+    } else {
+        Vec::new()
+    };
     let both = Both { sites: &sites, guards: &guards };
     let judge: &dyn Judge = if all_reads { &Everything } else { &both };
     let (mut all, mut points, mut events) = (Vec::<Suspect>::new(), Vec::new(), 0);

@@ -19,6 +19,8 @@
 //! stacks    where the accesses in question are called from
 //! tester    each suspect forced
 //! delays    the same without a scheduler
+//! unscheduled  traced runs without one
+//! ordinary  runs that nobody schedules, for these two
 //! told      the report
 //! ```
 
@@ -31,6 +33,7 @@ mod delays;
 mod events;
 mod kept;
 mod listing;
+mod ordinary;
 pub mod printed;
 mod rust_locks;
 mod sites;
@@ -39,6 +42,7 @@ mod suite;
 mod tester;
 mod told;
 mod traced;
+mod unscheduled;
 
 pub use args::Args;
 

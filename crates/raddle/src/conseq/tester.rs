@@ -31,6 +31,7 @@ use raddle_wire::explore::{flag, outcome};
 
 use super::check::{self, Check, Guard};
 use super::printed::{self, Line, Printed, Stream};
+use super::stacks::Stacks;
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::verdict::{Failure, Usual, judge};
 use crate::explore::watch::{Watch, Watched};
@@ -94,6 +95,8 @@ pub struct Tested {
     pub exhausted: bool,
     pub passing: Vec<Trace>,
     pub recipe: Recipe,
+    /// What an ordinary run has said about where accesses are called from.
+    pub stacks: Stacks,
 }
 
 pub struct Tester<'a> {
@@ -170,6 +173,7 @@ impl<'a> Tester<'a> {
             exhausted,
             passing: self.passing,
             recipe,
+            stacks: Stacks::default(),
         })
     }
 

@@ -10,7 +10,7 @@ use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report, Stat};
 
 use super::analysed::{Analysed, FIRST_INVARIANT};
-use super::args::Args;
+use super::args::{Args, Means};
 use super::campaign::Phases;
 use super::check::Check;
 use super::stacks::Stacks;
@@ -95,8 +95,12 @@ impl<'a> Teller<'a> {
     fn without_analysis(&mut self, failure: &Failure) -> Result<Finding> {
         let mut finding = told::finding(failure, &self.tested.passing, &mut self.places, &self.runs.modules);
         finding.kind = kind(failure.kind);
-        finding.schedule = Some(self.write(failure, None)?);
-        finding.notes.push("a traced run, in which nobody was preempted, came to this".into());
+        if self.runs.scheduled {
+            finding.schedule = Some(self.write(failure, None)?);
+            finding.notes.push("a traced run, in which nobody was preempted, came to this".into());
+        } else {
+            finding.notes.push("the program came to this by itself, with nobody's doing".into());
+        }
         Ok(finding)
     }
 
@@ -180,8 +184,13 @@ impl<'a> Teller<'a> {
         if let Some(site) = self.site(s) {
             finding.accesses.insert(0, site);
         }
+        let delays = !self.runs.scheduled || self.args.tester == Means::Delays;
         if !self.args.no_test {
-            finding.notes.push("no execution has shown it, and not all have been made".into());
+            let note = match delays {
+                true => "delays have not brought it about, which does not rule it out",
+                false => "no execution has shown it, and not all have been made",
+            };
+            finding.notes.push(note.into());
         }
         finding
     }
@@ -198,12 +207,13 @@ impl<'a> Teller<'a> {
         finding
     }
 
-    /// The read, and the write or release that it could come after, with their locks.
+    /// The read, and the write or release that it could come after, or the write that it could come before, with their locks.
     fn add_ends(&mut self, finding: &mut Finding, s: &Suspect) {
         let other = match s.instead {
             Instead::Write(w) => Some((w, Op::Write)),
             Instead::Freed(f) => Some((f, Op::Free)),
-            Instead::Initial => None,
+            // The write that comes too late, as it came in the traced run.
+            Instead::Initial => s.from.map(|w| (w, Op::Write)),
         };
         let ends = [Some((s.read, Op::Read)), other];
         for ((point, op), locks) in ends.into_iter().flatten().zip(&s.locks) {
@@ -270,7 +280,10 @@ impl<'a> Teller<'a> {
         match s.instead {
             Instead::Write(w) => table.deeds.push(format!("wrote {}", value(w.cell.value, w.cell.size))),
             Instead::Freed(_) => table.deeds.push("freed it".into()),
-            Instead::Initial => {}
+            Instead::Initial => {
+                let wrote = s.from.map(|w| value(w.cell.value, w.cell.size));
+                table.deeds.extend(wrote.map(|v| format!("wrote {v} before that in the traced run")));
+            }
         }
     }
 
@@ -300,7 +313,10 @@ impl<'a> Teller<'a> {
         let value = value(s.value, s.read.cell.size);
         match s.instead {
             Instead::Write(w) => format!("{read} may read {value} written by {}", self.place(&w)),
-            Instead::Initial => format!("{read} may come too early, and read {value}"),
+            Instead::Initial => {
+                let before = s.from.map_or(String::new(), |w| format!(", before {}", self.place(&w)));
+                format!("{read} may come too early{before}, and read {value}")
+            }
             Instead::Freed(f) => format!("{read} may access what {} has freed", self.place(&f)),
         }
     }
@@ -376,6 +392,7 @@ impl<'a> Teller<'a> {
         add("atomicity_violations", Stat::from(self.analysed.violations.len() as u64));
         add("executions", Stat::from(self.tested.executions));
         add("exhausted", Stat::Bool(self.tested.exhausted));
+        add("scheduled", Stat::Bool(self.runs.scheduled));
         add("runs", Stat::from(self.runs.runs.len() as u64));
         add("trace_events", Stat::from(self.analysed.events));
         add("trace_bytes", Stat::from(self.runs.runs.iter().map(|r| r.bytes).sum::<u64>()));
