@@ -99,17 +99,11 @@ impl Phases {
     }
 }
 
-/// All that can be said of what `recipe` starts.
+/// All that can be said of what `recipe` starts. One without threads is an error.
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
     let clock = Phases::new(budget.begun);
     let mut runs = match traced::make(recipe, args.runs, rust, budget.traced(), notes) {
-        Err(error) if is_alone(&error) => {
-            notes.say(&format!("{error:#}"));
-            let mut report = Report::new("conseq", told::words(recipe));
-            told::add_empty_stats(&mut report, budget.begun);
-            return Ok(report);
-        }
         Err(error) if unscheduled::is_refused(&error) => {
             notes.say(&format!("{error:#}: {BY_ITSELF}"));
             unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?
@@ -194,7 +188,27 @@ fn finish(
     told::report(args, &runs, &analysed, &tested, (places, stacks), &clock)
 }
 
-fn is_alone(error: &anyhow::Error) -> bool {
+/// The same, of one that is all there is: that it creates no thread is no error.
+pub fn run_alone(
+    args: &Args,
+    options: &Options,
+    recipe: &Recipe,
+    budget: Budget,
+    notes: &Notes,
+) -> Result<Report> {
+    match run(args, options, recipe, budget, notes) {
+        Err(error) if is_alone(&error) => {
+            notes.say(&format!("{error:#}"));
+            let mut report = Report::new("conseq", told::words(recipe));
+            told::add_empty_stats(&mut report, budget.begun);
+            Ok(report)
+        }
+        made => made,
+    }
+}
+
+/// It creates no thread.
+pub fn is_alone(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::NoThreads(..)))
 }
 

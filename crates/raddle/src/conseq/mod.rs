@@ -4,7 +4,7 @@
 //! `explore`; this is what brings them together.
 //!
 //! ```text
-//! suite     a command that starts programs, each looked at
+//! suite     a command that starts programs, or a test program: each of its parts looked at
 //! campaign  one program, from its traced runs to the report
 //! traced    a few correct executions, with values
 //! analysed  what they show: invariants, and suspects
@@ -48,7 +48,7 @@ pub use args::Args;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_conseq::Options;
@@ -81,10 +81,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let instrumented = program.has_runtime;
     let recipe = recipe(&args, program, runtime);
     let notes = Notes::default();
-    let report = if instrumented {
-        campaign::run(&args, &options, &recipe, Budget::new(args.seconds), &notes)?
-    } else {
+    let report = if !instrumented {
         suite::run(&args, &options, &recipe, &notes)?
+    } else if let Some(tests) = suite::tests_of(&args, &recipe) {
+        suite::each(&args, &options, &recipe, tests, Instant::now(), &notes)?
+    } else {
+        campaign::run_alone(&args, &options, &recipe, Budget::new(args.seconds), &notes)?
     };
     settler.settle(report, crate::exit::CLEAN)
 }

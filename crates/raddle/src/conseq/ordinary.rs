@@ -95,10 +95,11 @@ pub fn ended(run: &Ordinary, usual: &Usual) -> Option<(Kind, String)> {
     if code == 0 || code == usual.status {
         return None;
     }
-    let panics = usual.rust && code == 101;
-    Some(match panics {
-        true => (Kind::Assertion, "the program panics".into()),
-        false => (Kind::ExitStatus, format!("the program ends with status {code}")),
+    // A command says by its own status that something it started has failed.
+    Some(match assertion(&run.stderr) {
+        Some(text) => (Kind::Assertion, format!("assertion `{text}` fails")),
+        None if usual.rust && code == 101 => (Kind::Assertion, "the program panics".into()),
+        None => (Kind::ExitStatus, format!("the program ends with status {code}")),
     })
 }
 
@@ -128,6 +129,8 @@ mod tests {
         assert_eq!(kind(&run(libc::SIGSEGV, "")), Some(Kind::Crash));
         let failed = ended(&run(libc::SIGABRT, "a: a.c:7: ui: Assertion `url != 0' failed.\n"), &usual);
         assert_eq!(failed, Some((Kind::Assertion, "assertion `url != 0` fails".into())));
+        let inside = run(1 << 8, "srv: srv.c:7: go: Assertion `x' failed.\nAborted\n");
+        assert_eq!(ended(&inside, &usual), Some((Kind::Assertion, "assertion `x` fails".into())));
         assert_eq!(kind(&Ordinary { status: None, ..run(0, "") }), None, "it only took long");
     }
 }
