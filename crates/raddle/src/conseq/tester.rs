@@ -45,6 +45,9 @@ const HARMLESS: u32 = 6;
 const SEARCHED: u64 = 10_000;
 /// And so many when all that is left did no harm so far.
 const HARMLESS_SEARCH: u64 = 1_000;
+/// And so many when a line has been printed that usually is not, and all suspects are answered by that: control went where no traced run has been, and
+/// what lies behind was no suspect.
+const AFTERMATH: u64 = 500;
 /// And the time that it may take.
 const SEARCHING: Duration = Duration::from_secs(8);
 /// Executions that shrinking one consequence may take.
@@ -232,7 +235,8 @@ impl<'a> Tester<'a> {
     /// Whether something is left to find out: a suspect that has not come about, or, for a while, one that did no harm so far.
     fn is_worth_it(&self, made: u64) -> bool {
         let open = |i: &usize| !self.is_shown(*i) && (made < HARMLESS_SEARCH || self.realized[*i] == 0);
-        (0..self.suspects.len()).any(|i| open(&i))
+        let only_printed = self.consequences.iter().all(|c| matches!(c.check, Some(Check::Printed(_))));
+        (0..self.suspects.len()).any(|i| open(&i)) || made < AFTERMATH && only_printed
     }
 
     /// An execution has shown the consequence that the suspect is about.

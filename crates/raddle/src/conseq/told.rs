@@ -170,6 +170,9 @@ impl<'a> Teller<'a> {
             SiteKind::Memory if matches!(s.instead, Instead::Freed(_)) => {
                 (Kind::UseAfterFree, "freed memory can be accessed".into())
             }
+            SiteKind::Memory if !by.is_empty() => {
+                (Kind::DoubleFree, format!("a block{at} can be freed twice{by}"))
+            }
             SiteKind::Memory => (Kind::Crash, format!("the pointer used{at} can be wrong")),
             SiteKind::Invariant => {
                 let i = s.site.unwrap_or(FIRST_INVARIANT).saturating_sub(FIRST_INVARIANT) as usize;
