@@ -27,7 +27,7 @@ use crate::places::Places;
 pub enum CampaignError {
     #[error(
         "`{0}` came to its end in none of {1} traced run(s), each cut off after {2} steps or a long silence: there is no correct run to \
-         start from. A server that only a signal ends needs a test that ends it; a long program needs more than --max-steps {2}"
+         start from. A server that only a signal ends needs a test that ends it; a long program needs more than --max-steps {2}, or more --patience"
     )]
     Endless(String, usize, u32),
 }
@@ -111,7 +111,8 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
         Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
             let error = endless(recipe, &runs);
             let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
-            let Ok(again) = again else { return Err(error.into()) };
+            let again = again.map_err(|e| if crate::explore::interrupted() { e } else { error.into() })?;
+            let error = endless(recipe, &runs);
             notes.say(&format!("{error}. Without the scheduler it ends: {BY_ITSELF}"));
             again
         }

@@ -81,6 +81,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let instrumented = program.has_runtime;
     let recipe = recipe(&args, program, runtime);
     let notes = Notes::default();
+    if has_input() {
+        notes.say("what is on standard input is not passed on, and the program finds it empty: give it a file by name");
+    }
     let report = if !instrumented {
         suite::run(&args, &options, &recipe, &notes)?
     } else if let Some(tests) = suite::tests_of(&args, &recipe) {
@@ -89,6 +92,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
         campaign::run_alone(&args, &options, &recipe, Budget::new(args.seconds), &notes)?
     };
     settler.settle(report, crate::exit::CLEAN)
+}
+
+/// Whether somebody has redirected a file to raddle's own standard input.
+fn has_input() -> bool {
+    let stat = rustix::fs::fstat(std::io::stdin());
+    stat.is_ok_and(|s| rustix::fs::FileType::from_raw_mode(s.st_mode).is_file() && s.st_size > 0)
 }
 
 /// What can be said without a run.

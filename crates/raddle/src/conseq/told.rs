@@ -44,8 +44,8 @@ pub fn report(
             report.findings.push(teller.without_analysis(failure)?);
         }
     }
-    for suspect in teller.open() {
-        report.findings.push(teller.suspected(suspect));
+    for group in teller.open() {
+        report.findings.push(teller.suspected(&group));
     }
     for violation in &analysed.violations {
         report.findings.push(teller.violation(violation));
@@ -81,14 +81,35 @@ struct Teller<'a> {
 }
 
 impl<'a> Teller<'a> {
-    /// Suspects about which nothing is known but that they are.
-    fn open(&self) -> Vec<&'a Suspect> {
+    /// Suspects about which nothing is known but that they are: the same two accesses are one, however many places of a kind they matter to.
+    fn open(&self) -> Vec<Vec<&'a Suspect>> {
         let verdict = |i: usize| self.tested.verdicts.get(i).unwrap_or(&Verdict::Open);
-        let all = self.analysed.suspects.iter().enumerate();
-        // With critical reads off a suspect is no more than a pair of accesses.
-        all.filter(|(i, s)| *verdict(*i) == Verdict::Open && self.analysed.kind(s).is_some())
-            .map(|(_, s)| s)
-            .collect()
+        let mut groups: Vec<((u32, u8, u32, SiteKind), Vec<&Suspect>)> = Vec::new();
+        for (i, s) in self.analysed.suspects.iter().enumerate() {
+            // With critical reads off a suspect is no more than a pair of accesses.
+            let (Verdict::Open, Some(kind)) = (verdict(i), self.analysed.kind(s)) else { continue };
+            let (read, how, other, _) = s.key();
+            let key = (read, how, other, kind);
+            // Each invariant says something of its own.
+            match groups.iter_mut().find(|(k, _)| *k == key && kind != SiteKind::Invariant) {
+                Some((_, known)) => known.push(s),
+                None => groups.push((key, vec![s])),
+            }
+        }
+        groups.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// The places of further sites, in words.
+    fn more(&mut self, others: &[&Suspect]) -> Option<String> {
+        const TOLD: usize = 6;
+        let sites = others.iter().filter_map(|s| self.analysed.sites.pc(s.site?));
+        let pcs: Vec<u64> = sites.collect();
+        let mut places: Vec<String> = pcs.iter().take(TOLD).map(|pc| self.place_of(pc + 1)).collect();
+        places.dedup();
+        let rest = if pcs.len() > TOLD { ", …" } else { "" };
+        let n = pcs.len();
+        (n > 0)
+            .then(|| format!("the same read matters to {n} more such place(s): {}{rest}", places.join(", ")))
     }
 
     /// A traced run failed by itself.
@@ -156,7 +177,8 @@ impl<'a> Teller<'a> {
     }
 
     /// A suspect that could neither be made to happen nor be ruled out.
-    fn suspected(&mut self, s: &Suspect) -> Finding {
+    fn suspected(&mut self, group: &[&Suspect]) -> Finding {
+        let s = group[0];
         let site = self.analysed.kind(s).unwrap_or(SiteKind::Memory);
         let place = s.site.and_then(|i| self.analysed.sites.pc(i)).map(|pc| self.place_of(pc + 1));
         let at = place.map_or(String::new(), |p| format!(" at {p}"));
@@ -187,6 +209,7 @@ impl<'a> Teller<'a> {
         if let Some(site) = self.site(s) {
             finding.accesses.insert(0, site);
         }
+        finding.notes.extend(self.more(&group[1..]));
         let delays = !self.runs.scheduled || self.args.tester == Means::Delays;
         if !self.args.no_test {
             let note = match delays {
@@ -339,7 +362,12 @@ impl<'a> Teller<'a> {
                 let name = file.rsplit('/').next().unwrap_or(file);
                 format!("{name}:{line}")
             }
-            _ => frame.function.clone().unwrap_or_else(|| format!("{pc:#x}")),
+            _ => match (&frame.function, &frame.module, frame.offset) {
+                (Some(function), ..) => function.clone(),
+                // As in the stacks below.
+                (None, Some(module), Some(offset)) => format!("{module}+{offset:#x}"),
+                _ => format!("{pc:#x}"),
+            },
         }
     }
 

@@ -28,6 +28,8 @@ use crate::run::collect::{self, Process};
 pub enum UnscheduledError {
     #[error("`{0}` did not end in {1:.0} s when it ran by itself: there is no correct run to start from")]
     Endless(String, f64),
+    #[error("stopped before `{0}` had come to the end of one traced run")]
+    Stopped(String),
     #[error("`{0}` created no thread when it ran by itself: there is nothing to interleave")]
     NoThreads(String),
 }
@@ -62,11 +64,17 @@ pub fn make(recipe: &Recipe, n: u32, deadline: Instant, notes: &Notes) -> Result
     let (mut reading, mut locks) = (0.0, None);
     for i in 0..n.min(MOST) {
         let left = deadline.saturating_duration_since(Instant::now());
+        if runs.is_empty() && crate::explore::interrupted() {
+            return Err(UnscheduledError::Stopped(name).into());
+        }
         if !runs.is_empty() && left.is_zero() || crate::explore::interrupted() {
             break;
         }
         let mut made = one(recipe, left.max(Duration::from_secs(1)))?;
         let Some(status) = made.ordinary.status else {
+            if runs.is_empty() && crate::explore::interrupted() {
+                return Err(UnscheduledError::Stopped(name).into());
+            }
             if runs.is_empty() {
                 return Err(UnscheduledError::Endless(name, made.ordinary.took.as_secs_f64()).into());
             }
