@@ -40,11 +40,19 @@ const BY_ITSELF: &str = "it is traced as it runs by itself, and what is suspecte
 pub struct Budget {
     begun: Instant,
     seconds: f64,
+    /// What the program may take by itself, where that is known.
+    longest: Option<Duration>,
 }
 
 impl Budget {
     pub fn new(seconds: f64) -> Budget {
-        Budget { begun: Instant::now(), seconds }
+        Budget { begun: Instant::now(), seconds, longest: None }
+    }
+
+    /// The same for a program that a command of so many seconds has started: one that takes much longer has no end of its own.
+    pub fn within(self, command: Option<Duration>) -> Budget {
+        const SHORTEST: Duration = Duration::from_secs(2);
+        Budget { longest: command.map(|c| SHORTEST + c * 5), ..self }
     }
 
     fn at(&self, part: f64) -> Instant {
@@ -58,7 +66,8 @@ impl Budget {
 
     /// The same without the scheduler, which has been tried before.
     fn traced_by_itself(&self) -> Instant {
-        self.at(0.5)
+        let most = self.longest.map(|l| Instant::now() + l);
+        most.map_or(self.at(0.5), |m| m.min(self.at(0.5)))
     }
 
     /// No further suspect is tested.
@@ -241,5 +250,7 @@ mod tests {
         assert!(budget.traced() < budget.traced_by_itself() && budget.traced_by_itself() < budget.tested());
         assert!(budget.tested() < budget.shrunk());
         assert!(budget.shrunk() < budget.told() && budget.told() < end);
+        let short = budget.within(Some(Duration::from_secs(1)));
+        assert!(short.traced_by_itself() < budget.traced_by_itself());
     }
 }

@@ -87,7 +87,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let report = if !instrumented {
         suite::run(&args, &options, &recipe, &notes)?
     } else if let Some(tests) = suite::tests_of(&args, &recipe) {
-        suite::each(&args, &options, &recipe, tests, Instant::now(), &notes)?
+        suite::each(&args, &options, &recipe, tests, (Instant::now(), None), &notes)?
     } else {
         campaign::run_alone(&args, &options, &recipe, Budget::new(args.seconds), &notes)?
     };

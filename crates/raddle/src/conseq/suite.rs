@@ -70,6 +70,7 @@ pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<Part>> {
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
     let recipes = started(recipe, args.seconds * COMMAND, notes)?;
+    let ran = begun.elapsed();
     if recipes.is_empty() {
         let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
         return Err(match script {
@@ -83,7 +84,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
         vec![Part { recipe, at, is_test: false }]
     };
     let parts = recipes.into_iter().flat_map(|r| tests_of(args, &r).unwrap_or_else(|| program(r))).collect();
-    let mut all = match each(args, options, recipe, parts, begun, notes) {
+    let mut all = match each(args, options, recipe, parts, (begun, Some(ran)), notes) {
         Err(error) => {
             let left = args.seconds - begun.elapsed().as_secs_f64();
             notes.say(&format!(
@@ -100,13 +101,14 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     Ok(all)
 }
 
-/// Looks at each part with an equal share of what is left of the time. An error if none could be looked at.
+/// Looks at each part with an equal share of what is left of the time since it was begun; `command`: what the command took that has started
+/// them. An error if none could be looked at.
 pub fn each(
     args: &Args,
     options: &Options,
     of: &Recipe,
     parts: Vec<Part>,
-    begun: Instant,
+    (begun, command): (Instant, Option<Duration>),
     notes: &Notes,
 ) -> Result<Report> {
     let mut all = Report::new("conseq", told::words(of));
@@ -124,7 +126,8 @@ pub fn each(
         if part.is_test && args.report.format == Format::Text {
             eprintln!("raddle: {} of {n}, {}", i + 1, part.at);
         }
-        match campaign::run(args, options, &part.recipe, Budget::new(left / (n - i) as f64), notes) {
+        let budget = Budget::new(left / (n - i) as f64).within(command);
+        match campaign::run(args, options, &part.recipe, budget, notes) {
             Ok(report) => {
                 add(&mut all, report, &part.at, part.is_test);
                 done += 1;

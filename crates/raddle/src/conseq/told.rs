@@ -71,6 +71,9 @@ pub fn add_empty_stats(report: &mut Report, begun: Instant) {
     }
 }
 
+/// A suspect's read, what comes instead and where, and the kind of its site.
+type Pair = (u32, u8, u32, SiteKind);
+
 struct Teller<'a> {
     args: &'a Args,
     runs: &'a Runs,
@@ -84,7 +87,7 @@ impl<'a> Teller<'a> {
     /// Suspects about which nothing is known but that they are: the same two accesses are one, however many places of a kind they matter to.
     fn open(&self) -> Vec<Vec<&'a Suspect>> {
         let verdict = |i: usize| self.tested.verdicts.get(i).unwrap_or(&Verdict::Open);
-        let mut groups: Vec<((u32, u8, u32, SiteKind), Vec<&Suspect>)> = Vec::new();
+        let mut groups: Vec<(Pair, Vec<&Suspect>)> = Vec::new();
         for (i, s) in self.analysed.suspects.iter().enumerate() {
             // With critical reads off a suspect is no more than a pair of accesses.
             let (Verdict::Open, Some(kind)) = (verdict(i), self.analysed.kind(s)) else { continue };

@@ -111,10 +111,9 @@ fn header() -> Option<&'static Header> {
 }
 
 impl Stream {
-    /// The bytes of the file from here on.
-    fn bytes<const N: usize>(header: &'static Header, at: usize) -> &'static mut [u8; N] {
-        // SAFETY: the caller stays within the room of the stream, which lies where the header says; the lock is held.
-        unsafe { &mut *(&raw const *header).cast::<u8>().add(header.stream_at() + at).cast_mut().cast() }
+    /// The bytes of the stream from here on.
+    fn bytes<const N: usize>(header: &Header, at: usize) -> *mut [u8; N] {
+        (&raw const *header).cast::<u8>().wrapping_add(header.stream_at() + at).cast_mut().cast()
     }
 
     /// Room for one more event of the thread, and one that says that it is this one's turn.
@@ -129,7 +128,8 @@ impl Stream {
     }
 
     fn put(&mut self, header: &'static Header, event: &Event) {
-        self.used += self.encoder.write(event, Stream::bytes(header, self.used));
+        // SAFETY: there is room for the longest event, and the lock is held.
+        self.used += self.encoder.write(event, unsafe { &mut *Stream::bytes(header, self.used) });
     }
 
     /// Fills in the values of a thread's writes that are made to these granules.
@@ -138,7 +138,8 @@ impl Stream {
         for i in (0..own.n).rev().filter(|i| *i < PIECES) {
             let Pending { address, size, at } = own.of[i];
             if within(address) {
-                fill_in(Stream::bytes::<VALUE>(header, at), value(address, size));
+                // SAFETY: within what was written before; the lock is held.
+                fill_in(unsafe { &mut *Stream::bytes::<VALUE>(header, at) }, value(address, size));
                 own.n -= 1;
                 own.of[i] = own.of[own.n];
             }
@@ -184,7 +185,9 @@ impl Stream {
         self.settle_at(header, access.address as usize, access.address as usize + 1);
         self.turn_to(header, thread);
         if access.write && !access.atomic {
-            let (len, at) = self.encoder.write_later(access, Stream::bytes(header, self.used));
+            // SAFETY: as in `put`.
+            let to = unsafe { &mut *Stream::bytes(header, self.used) };
+            let (len, at) = self.encoder.write_later(access, to);
             let own = &mut self.pending[thread as usize];
             if let Some(to) = own.of.get_mut(own.n) {
                 *to = Pending {
