@@ -25,7 +25,7 @@ use raddle_wire::delays::{self, Header};
 
 use super::check::Check;
 use super::ordinary::{self, Ordinary, ended};
-use super::printed;
+use super::printed::{self, Stream};
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Expect, Tested, Verdict, is_about};
 use crate::explore::crew::Notes;
@@ -213,11 +213,11 @@ impl<'a> Delayed<'a> {
 
     /// What a run came to, if that is what the suspect is about.
     fn consequence(&self, run: &Run, i: usize) -> Option<Failure> {
-        let shown = ended(&run.ordinary, &self.expect.usual).or_else(|| {
-            let line = self.printed.unusual(&run.ordinary.printed, &self.expect.streams)?;
-            let check = Check::Printed(line);
+        let printed = |streams: &[Stream]| {
+            let check = Check::Printed(self.printed.unusual(&run.ordinary.printed, streams)?);
             Some((check.kind(), check.sentence()))
-        });
+        };
+        let shown = ended(&run.ordinary, &self.expect.usual).or_else(|| printed(&self.expect.streams));
         // The very block was given back, and then accessed: that is wrong whether it does harm or not.
         let freed = matches!(self.suspects[i].instead, Instead::Freed(_));
         let shown = if freed {
@@ -227,7 +227,12 @@ impl<'a> Delayed<'a> {
             shown
         };
         let (kind, sentence) = shown?;
-        is_about(kind, self.kinds[i]).then(|| failure(kind, sentence, self.runs))
+        let mut failure = failure(kind, sentence, self.runs);
+        // A status alone says little; what was printed is no part of what tells two failures apart.
+        if let (Kind::ExitStatus, Some((_, line))) = (kind, printed(&[Stream::Out, Stream::Err])) {
+            failure.facts.sentence = format!("{}, and {line}", failure.facts.sentence);
+        }
+        is_about(kind, self.kinds[i]).then_some(failure)
     }
 }
 
