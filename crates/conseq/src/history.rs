@@ -86,6 +86,8 @@ pub struct Granule {
     pub pairs: Vec<Pair>,
     /// Where it was given back, if it was.
     pub freed: Option<Point>,
+    /// Locks and semaphores here that were taken or given, each place once a thread.
+    pub used: Vec<Point>,
     /// Each thread's last access, and whether it wrote.
     latest: Vec<(Point, bool)>,
     last: Option<Point>,
@@ -191,7 +193,26 @@ impl History {
             _ => {
                 self.held.pass(index, e);
                 self.order.pass(e);
+                self.use_lock(index, e);
             }
+        }
+    }
+
+    /// What is done to a lock is done to its memory, which may be freed too early like any other.
+    fn use_lock(&mut self, index: usize, e: &Event) {
+        let (What::Acquire { lock: address, .. }
+        | What::Release { lock: address }
+        | What::Post { semaphore: address }
+        | What::Wait { semaphore: address }) = e.what
+        else {
+            return;
+        };
+        let point = self.point(index, e, Cell { address, size: 1, value: 0, atomic: true });
+        let granule = self.granule(&point);
+        let same = |p: &Point| p.site == point.site && p.thread() == point.thread();
+        match granule.used.iter_mut().find(|p| same(p)) {
+            Some(last) => *last = point,
+            None => granule.used.push(point),
         }
     }
 

@@ -25,12 +25,13 @@
 //!    where it has 1 and 4.
 //! 2. A site is looked at from its function's callers only if it depends on no shared read of its own function,
 //!    unless [`Callers::Always`] asks for more. The paper's slicer can do it and its evaluation does not say when.
-//! 3. Pointers (the paper leaves them to ConMem) are sites at their first use.
+//! 3. Pointers (the paper leaves them to ConMem) are sites at their first use, and where their block is given back.
 //! 4. Code of Rust's standard library itself has no sites, although it is instrumented; what it instantiates for
 //!    the program has.
-//! 5. The tester schedules; the paper's delays are the second way, by choice (`raddle::conseq::delays`).
+//! 5. The tester schedules; the paper's delays are the second way, by choice or where a program can not be scheduled (`raddle::conseq::delays`).
 //! 6. Traced runs are scheduled, one thread at a time, so that a trace is one stream, not a file a thread: there is
-//!    nobody to wait for, and the order of events is what a merge of files would have to find out (`raddle_rt::trace`).
+//!    nobody to wait for, and the order of events is what a merge of files would have to find out (`raddle_rt::trace`). Where
+//!    a program can not be scheduled it is traced as it runs (`raddle_rt::trace::plain`).
 //!
 //! Price, by the example `sites` on two busy cores, all kinds but invariants: gdb, whose text is 9.4 MB without probes and
 //! without symbols, 6 s of processor time and 0.9 GB; a Rust program with 11.6 MB of text 18 s and 1.1 GB. With the cache

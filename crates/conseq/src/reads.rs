@@ -5,7 +5,7 @@
 //! | assertion, error message | what decides whether the call runs |
 //! | output | the same, and each argument at distance 1 |
 //! | loop | the jump that leaves it; only reads that are repeated in the loop are kept |
-//! | memory | the pointer, along copies and constant offsets only |
+//! | memory | the pointer, along copies and constant offsets only; of a block that is given back, the argument |
 //! | invariant | the read itself |
 //!
 //! A loop's jump counts as a step of control, so that distances compare over kinds.

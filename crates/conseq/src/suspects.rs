@@ -52,7 +52,7 @@ pub struct Suspect {
     pub value: u64,
     /// The error site that this matters to, by the caller's number.
     pub site: Option<u32>,
-    /// The locks that the read, and what comes instead, were made under.
+    /// The locks that the read, and what comes instead or else too late, were made under.
     pub locks: [Vec<u64>; 2],
 }
 
@@ -123,8 +123,10 @@ fn if_freed(history: &History, granule: &Granule, judge: &dyn Judge) -> Vec<Susp
     let Some(free) = granule.freed else { return Vec::new() };
     let reads = granule.reads.iter().map(|r| (r.point, r.from));
     let writes = granule.writes.iter().map(|w| (w.point, None));
+    let locks = granule.used.iter().map(|p| (*p, None));
     let loose = reads
         .chain(writes)
+        .chain(locks)
         .filter(|(p, _)| p.thread() != free.thread() && !history.order.before(p.stamp, free.stamp));
     let make = |(read, from): (Point, Option<Point>)| {
         let sites = judge.sites_if_freed(&read);
@@ -176,7 +178,8 @@ fn consider(
         found.harmless += 1;
     }
     let instead = write.map_or(Instead::Initial, |w| Instead::Write(w.point));
-    let held = [locks_at(history, &read.point), write.map_or(Vec::new(), |w| locks_at(history, &w.point))];
+    let other = write.map(|w| w.point).or(read.from);
+    let held = [locks_at(history, &read.point), other.map_or(Vec::new(), |w| locks_at(history, &w))];
     let make =
         |site| Suspect { read: read.point, from: read.from, instead, value, site, locks: held.clone() };
     sites.into_iter().map(make).collect()
@@ -368,6 +371,14 @@ mod tests {
         assert_eq!(found(&loose), [(1, 9, 0)]);
         let joined = [read(1, 1, 5), event(2, What::Join { child: 1 }), free];
         assert!(found(&joined).is_empty());
+    }
+
+    #[test]
+    fn a_lock_that_nothing_protects_may_be_gone() {
+        let free = Event { thread: 2, site: 9, what: What::Free { from: X, to: X + 8 } };
+        let unlock = Event { thread: 1, site: 4, what: What::Release { lock: X } };
+        assert_eq!(found(&[unlock, free]), [(4, 9, 0)]);
+        assert!(found(&[unlock, event(2, What::Join { child: 1 }), free]).is_empty());
     }
 
     /// A loop that goes on while it reads 1.

@@ -59,6 +59,8 @@ pub mod flag {
     pub const COMMANDS: u32 = 1 << 5;
     /// With history 2: accesses are not looked at, and delayed as the file [`crate::delays`] says.
     pub const DELAYS: u32 = 1 << 6;
+    /// With history 2: accesses are not looked at, and written to the file [`crate::trace`], while threads run as they do.
+    pub const TRACED: u32 = 1 << 7;
 }
 
 impl Config {

@@ -3,7 +3,7 @@
 //! A [`Header`], and behind it the program counters of the other writes to the same memory. The driver writes it before the
 //! program starts; the processes of the run share the words that change.
 
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddledl");
 
@@ -32,9 +32,21 @@ pub struct Header {
     pub happened: AtomicU32,
     /// Delays so far.
     pub delays: AtomicU32,
+    /// 1: the write is the release of a block, which waits for a reader of that very block.
+    pub frees: u32,
+    pub reserved: u32,
+    /// What the last reader that came is about to read.
+    pub wanted: AtomicU64,
+    /// The block that was released, its first byte and the one behind it.
+    pub freed: [AtomicU64; 2],
+    /// Where the read was called from, innermost first, and where the write was.
+    pub stacks: [[AtomicU64; FRAMES]; 2],
 }
 
-const _: () = assert!(size_of::<Header>() == 56);
+/// Frames of a stack.
+pub const FRAMES: usize = 12;
+
+const _: () = assert!(size_of::<Header>() == 88 + 16 * FRAMES);
 
 impl Header {
     pub fn new(limit: u32, (read, write): (u64, u64), same_thread: bool, others: u32) -> Header {
@@ -50,6 +62,11 @@ impl Header {
             written: 0.into(),
             happened: 0.into(),
             delays: 0.into(),
+            frees: 0,
+            reserved: 0,
+            wanted: 0.into(),
+            freed: [const { AtomicU64::new(0) }; 2],
+            stacks: [const { [const { AtomicU64::new(0) }; FRAMES] }; 2],
         }
     }
 
@@ -65,6 +82,6 @@ mod tests {
     #[test]
     fn the_table_lies_behind_the_header() {
         let header = Header::new(100, (1, 2), true, 3);
-        assert_eq!((header.bytes(), header.same_thread), (80, 1));
+        assert_eq!((header.bytes(), header.same_thread), (size_of::<Header>() + 24, 1));
     }
 }

@@ -16,6 +16,10 @@
 //! bit 6     of a write: it read the value before, in the same instant
 //! ```
 //!
+//! In a run that nobody schedules (`rt::trace::plain`) threads contend for the stream, and a write's event comes before its store: its
+//! value takes ten bytes whatever it is ([`Encoder::write_later`]), and is filled in once it is there. Such a stream is of one
+//! process, the first that created a thread ([`Header::process`]).
+//!
 //! A number that begins before the end of the stream and does not end there, or an event of a kind that is not known, ends what can
 //! be read: a trace cut short by a crash is as good as its beginning.
 
@@ -43,6 +47,8 @@ pub struct Header {
     pub lost: AtomicU64,
     /// Accesses that were seen, recorded or not. Those to memory of the thread's own are passed by where that is learned.
     pub accesses: AtomicU64,
+    /// The process that the stream is of, where several could write to it. 0: none yet.
+    pub process: AtomicU64,
 }
 
 /// [`Header::mode`].
@@ -69,6 +75,7 @@ impl Header {
             events: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             accesses: AtomicU64::new(0),
+            process: AtomicU64::new(0),
         }
     }
 
@@ -168,6 +175,8 @@ impl Out<'_> {
 }
 
 impl Encoder {
+    pub const NEW: Encoder = Encoder(Last { site: 0, address: 0 });
+
     /// The event as bytes, of which so many count.
     pub fn write(&mut self, event: &Event, to: &mut [u8; LONGEST]) -> usize {
         let mut out = Out { to, len: 0 };
@@ -199,10 +208,36 @@ impl Encoder {
         out.len
     }
 
+    /// A write whose value is not there yet, with the one before in its place. So many bytes count, and from the second number on
+    /// are those for [`fill_in`].
+    pub fn write_later(&mut self, a: &Access, to: &mut [u8; LONGEST]) -> (usize, usize) {
+        let mut out = Out { to, len: 0 };
+        out.byte(WRITE | (a.size.max(1).ilog2() as u8 & 3) << 2 | 1 << 5);
+        self.place(&mut out, a.site, a.address);
+        let at = out.len;
+        let before = a.before.unwrap_or(a.value);
+        let mut bytes = [0; VALUE];
+        fill_in(&mut bytes, before);
+        bytes.into_iter().for_each(|b| out.byte(b));
+        out.number(before);
+        (out.len, at)
+    }
+
     fn place(&mut self, out: &mut Out<'_>, site: u32, address: u64) {
         out.difference(u64::from(self.0.site), u64::from(site));
         out.difference(self.0.address, address);
         self.0 = Last { site, address };
+    }
+}
+
+/// Bytes of a value that is filled in.
+pub const VALUE: usize = 10;
+
+/// The value of a write that was written without it.
+pub fn fill_in(bytes: &mut [u8; VALUE], value: u64) {
+    for (i, b) in bytes.iter_mut().enumerate() {
+        let more = if i + 1 < VALUE { 0x80 } else { 0 };
+        *b = (value.checked_shr(7 * i as u32).unwrap_or(0) & 0x7f) as u8 | more;
     }
 }
 
@@ -379,6 +414,29 @@ mod tests {
         let one = encoded(&[first]).len();
         assert!(one <= 14, "{one}");
         assert_eq!(encoded(&[first, at(0x5555_52a0, 0x5555_5555_80a8, 7)]).len() - one, 4);
+    }
+
+    #[test]
+    fn a_value_is_filled_in_later() {
+        let write = |value, before| Access {
+            site: 7,
+            address: 0x5555_0000_1008,
+            size: 8,
+            write: true,
+            atomic: false,
+            updates: false,
+            value,
+            before: Some(before),
+        };
+        for value in [0, 1, 0x80, u64::MAX, 1 << 63] {
+            let mut bytes = [0; LONGEST];
+            let (len, at) = Encoder::default().write_later(&write(0, 3), &mut bytes);
+            let untouched: Vec<Event> = Decoder::new(&bytes[..len]).collect();
+            assert_eq!(untouched, [Event::Access(write(3, 3))], "until then what was there before");
+            fill_in(bytes[at..].first_chunk_mut().unwrap(), value);
+            let read: Vec<Event> = Decoder::new(&bytes[..len]).collect();
+            assert_eq!(read, [Event::Access(write(value, 3))]);
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //!
 //! - of a value alone: each *run* is one observation, because the reads of one run are seldom independent. A constant is as if a coin
 //!   had come up the same each time; a set or a range of `k` values needs as many more observations.
+//! - of a pointer: nothing but that it is never null, one of a few, or the same as another. Where memory happened to lie says nothing, so an address
+//!   has no range, no order and no linear relation.
 //! - of two: each *different* value is one observation. That `x == y` while `x` took `k` values has a chance of one in [`ODDS`] for
 //!   each; a linear relation has two values less, which it was made from; an order is a coin again.
 
@@ -65,12 +67,14 @@ const ODDS: f64 = 16.0;
 /// The values of a small set.
 const FEW: usize = 3;
 
-/// The invariants of all places, the most certain first, those of one place without what follows from others.
-pub fn infer(samples: &Samples) -> Vec<Invariant> {
+/// The invariants of all places, the most certain first, those of one place without what follows from others. `is_address`: whether a number is that of mapped
+/// memory in these runs.
+pub fn infer(samples: &Samples, is_address: &dyn Fn(u64) -> bool) -> Vec<Invariant> {
     let mut found = Vec::new();
+    let is_address = |n: i64| is_address(n as u64);
     for (site, place) in &samples.places {
-        let mut of_place = relations(*site, place, &samples.terms);
-        of_place.extend(alone(*site, place));
+        let mut of_place = relations(*site, place, &samples.terms, &is_address);
+        of_place.extend(alone(*site, place, &is_address));
         of_place.retain(|i| i.confidence >= CONFIDENCE);
         found.extend(of_place);
     }
@@ -84,7 +88,7 @@ fn distinct(samples: &[Sample]) -> BTreeSet<i64> {
 }
 
 /// What the value alone shows: the most that can be said.
-fn alone(site: u32, place: &Place) -> Option<Invariant> {
+fn alone(site: u32, place: &Place, is_address: &dyn Fn(i64) -> bool) -> Option<Invariant> {
     let values = distinct(&place.samples);
     let (low, high) = (*values.first()?, *values.last()?);
     let runs = f64::from(place.runs);
@@ -93,6 +97,7 @@ fn alone(site: u32, place: &Place) -> Option<Invariant> {
         1 => (Shape::Constant(low), coin(runs)),
         n if n <= FEW => (Shape::OneOf(values.iter().copied().collect()), coin(runs / n as f64)),
         n if low > 0 || high < 0 || !values.contains(&0) => (Shape::NotNull, coin(runs - n as f64)),
+        _ if values.iter().any(|x| is_address(*x)) => return None,
         n => (Shape::Range(low, high), coin(runs - 2.0 * n as f64)),
     };
     let samples = place.samples.len() as u32;
@@ -100,7 +105,7 @@ fn alone(site: u32, place: &Place) -> Option<Invariant> {
 }
 
 /// Relations to other terms.
-fn relations(site: u32, place: &Place, terms: &[Term]) -> Vec<Invariant> {
+fn relations(site: u32, place: &Place, terms: &[Term], is_address: &dyn Fn(i64) -> bool) -> Vec<Invariant> {
     let Some(variable) = place.variable else { return Vec::new() };
     let mut found: Vec<Invariant> = Vec::new();
     for (i, term) in terms.iter().enumerate() {
@@ -110,7 +115,10 @@ fn relations(site: u32, place: &Place, terms: &[Term]) -> Vec<Invariant> {
         let pairs: Option<Vec<(i64, i64)>> =
             place.samples.iter().map(|(x, others)| Some((*x, (*others.get(i)?)?))).collect();
         let Some(pairs) = pairs.filter(|p| !p.is_empty()) else { continue };
-        if let Some((shape, confidence)) = relation(&pairs, term) {
+        let pointers = pairs.iter().any(|(x, y)| is_address(*x) || is_address(*y));
+        if let Some((shape, confidence)) = relation(&pairs, term)
+            && (!pointers || matches!(shape, Shape::Equal(_)))
+        {
             let samples = pairs.len() as u32;
             found.push(Invariant { site, variable: Some(variable), shape, samples, confidence });
         }
@@ -171,7 +179,25 @@ mod tests {
     }
 
     fn shapes(pairs: &[(i64, i64)], runs: u32) -> Vec<Shape> {
-        infer(&samples(pairs, runs)).into_iter().map(|i| i.shape).collect()
+        infer(&samples(pairs, runs), &|_| false).into_iter().map(|i| i.shape).collect()
+    }
+
+    #[test]
+    fn where_memory_lies_says_nothing() {
+        let is_address = |n: u64| n >= 1 << 40;
+        let of = |pairs: &[(i64, i64)], runs| -> Vec<Shape> {
+            infer(&samples(pairs, runs), &is_address).into_iter().map(|i| i.shape).collect()
+        };
+        const A: i64 = 1 << 40;
+        let rising: Vec<_> = (0..8).map(|i| (A + i * i, i * i + 1)).collect();
+        assert!(of(&rising, 1).is_empty(), "neither a line nor an order");
+        assert_eq!(of(&rising, 30), [Shape::NotNull]);
+        let with_null: Vec<_> = [(0, 5)].into_iter().chain(rising).collect();
+        assert!(of(&with_null, 60).is_empty(), "no range");
+        assert_eq!(of(&[(A, A), (A + 8, A + 8), (A + 16, A + 16)], 3), [Shape::Equal(Y)]);
+        assert_eq!(of(&[(A, 1), (A, 9), (A, 4)], 9), [Shape::Constant(A)]);
+        let below: Vec<_> = (0..8).map(|i| (i, A - i * i)).collect();
+        assert!(of(&below, 1).is_empty(), "nor of a number to an address");
     }
 
     #[test]
@@ -224,7 +250,7 @@ mod tests {
         let of = |values: &[i64], runs| {
             let pairs: Vec<_> =
                 values.iter().enumerate().map(|(i, x)| (*x, (i as i64 * 7919) % 13)).collect();
-            let found = infer(&samples(&pairs, runs));
+            let found = infer(&samples(&pairs, runs), &|_| false);
             found.into_iter().map(|i| i.shape).find(|s| s.term().is_none())
         };
         assert_eq!(of(&[1, 5, 1, 5, 1, 1], 20), Some(Shape::OneOf(vec![1, 5])));

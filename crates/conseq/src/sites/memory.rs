@@ -6,8 +6,14 @@
 //!
 //! The paper leaves these to ConMem. The only way followed here is from the pointer's read to its use,
 //! along copies and constant offsets; each read is one site, at its first use.
+//!
+//! A block that is given back is a use of its pointer as well: where another thread can put its own in between, it is freed twice.
+//!
+//! ```c
+//! cb->skb = skb; unlock(&m); free(cb->skb);   // by now the other thread's
+//! ```
 
-use raddle_binary::flow::Query;
+use raddle_binary::flow::{Query, Start};
 
 use super::Candidate;
 use crate::analysis::SiteKind;
@@ -23,4 +29,17 @@ pub(super) fn sites(query: &Query) -> Vec<Candidate> {
         pointer: Some(pointer),
     })
     .collect()
+}
+
+/// `free` and what C++ has for it.
+const RELEASES: [&str; 7] = ["free", "cfree", "_ZdlPv", "_ZdlPvm", "_ZdaPv", "_ZdaPvm", "realloc"];
+
+/// A call that gives a block back.
+pub(super) fn released(query: &Query, index: u32, name: &str) -> Option<Candidate> {
+    if !RELEASES.contains(&name) {
+        return None;
+    }
+    let block = |start: &Start| matches!(start, Start::Argument(_, 0));
+    let starts = query.arguments(index, 0).into_iter().filter(block).map(|start| (start, 1)).collect();
+    Some(Candidate::call(SiteKind::Memory, index, name, starts))
 }

@@ -75,7 +75,8 @@ impl<'o> Finder<'o> {
             let called = self.names.of(name);
             let site = assert::site(called, index, name)
                 .or_else(|| error::site(query, called, index, name))
-                .or_else(|| output::site(query, called, index, name));
+                .or_else(|| output::site(query, called, index, name))
+                .or_else(|| memory::released(query, index, name));
             found.extend(site.filter(|site| self.wants(site.kind)));
         }
         if self.wants(SiteKind::Loop) {

@@ -79,8 +79,11 @@ impl Judge for Both<'_> {
 pub fn analyse(runs: &Runs, sites: Sites, args: &Args, places: &mut Places) -> Analysed {
     let all_reads = args.all_reads;
     let correct = || runs.runs.iter().filter(|r| r.is_correct());
-    let guards =
-        if sites.wants(SiteKind::Invariant) && !all_reads { guards(runs, places) } else { Vec::new() };
+    let guards = if sites.wants(SiteKind::Invariant) && !all_reads && runs.scheduled {
+        guards(runs, places)
+    } else {
+        Vec::new()
+    };
     let both = Both { sites: &sites, guards: &guards };
     let judge: &dyn Judge = if all_reads { &Everything } else { &both };
     let (mut all, mut points, mut events) = (Vec::<Suspect>::new(), Vec::new(), 0);
@@ -136,7 +139,7 @@ fn accesses_to(history: &History, address: u64, modules: &[Mapped]) -> Vec<u64> 
 fn guards(runs: &Runs, places: &mut Places) -> Vec<Guard> {
     let traces: Vec<&[Event]> =
         runs.runs.iter().filter(|r| r.is_correct()).map(|r| r.events.as_slice()).collect();
-    let found = invariants::infer(&Samples::of(&traces));
+    let found = invariants::infer(&Samples::of(&traces), &|n| is_address(&runs.modules, n));
     let accessed = accessed(&traces);
     let mut guards = Vec::new();
     for invariant in found {
@@ -157,6 +160,15 @@ fn guards(runs: &Runs, places: &mut Places) -> Vec<Guard> {
         guards.push(Guard { invariant, text, accesses });
     }
     guards
+}
+
+/// Whether a number is that of mapped memory: the program's own, what lies behind it, or where the kernel puts heap, stacks and libraries.
+fn is_address(modules: &[Mapped], n: u64) -> bool {
+    const MAPPED: std::ops::Range<u64> = 0x7000_0000_0000..0x8000_0000_0000;
+    const BEHIND: u64 = 1 << 30;
+    // Where a program is linked to a fixed address, near zero, what lies behind it may well be numbers.
+    let behind = |m: &Mapped| if m.low >> 32 == 0 { 0 } else { BEHIND };
+    MAPPED.contains(&n) || modules.iter().any(|m| (m.low..m.high + behind(m)).contains(&n))
 }
 
 /// Where each granule of shared memory is accessed, in any of the traces.
@@ -186,4 +198,23 @@ fn name(v: Variable, places: &mut Places, modules: &[Mapped]) -> String {
 fn array_name(of: &[Variable], places: &mut Places, modules: &[Mapped]) -> String {
     let first = of.first().and_then(|v| places.global(modules, v.address));
     first.map_or_else(|| "array".into(), |g| g.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_from_addresses() {
+        let at = |low: u64, high: u64| Mapped { low, high, offset: 0, path: "a".into() };
+        let modules = [at(0x5555_5555_4000, 0x5555_5556_0000)];
+        for address in [0x5555_5555_4010, 0x5555_5557_0000, 0x7a00_0000_0010, 0x7fff_ffff_e000] {
+            assert!(is_address(&modules, address), "{address:#x}");
+        }
+        for number in [0, 7, 1 << 33, u64::MAX] {
+            assert!(!is_address(&modules, number), "{number:#x}");
+        }
+        let fixed = [at(0x40_0000, 0x41_0000)];
+        assert!(is_address(&fixed, 0x40_1000) && !is_address(&fixed, 0x42_0000));
+    }
 }

@@ -11,7 +11,8 @@ use crate::report;
 ///
 /// From a few correct runs raddle tells which assertion could fail, which error message could appear, which output could be
 /// wrong and which loop could hang if threads were interleaved in another way; then it makes it happen. The program is built
-/// with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`; a command that starts such programs, as `ctest`, is one campaign.
+/// with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`; a command that starts such programs, as `ctest`, is one campaign, and so is a
+/// test program of GoogleTest, Catch2 or Rust: each of its tests is looked at by itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -57,6 +58,10 @@ pub struct Args {
     #[arg(long, help_heading = "Runs")]
     pub no_test: bool,
 
+    /// Take a test program of GoogleTest, Catch2 or Rust as one, not test by test
+    #[arg(long, help_heading = "Runs")]
+    pub whole: bool,
+
     /// How suspects are made to happen
     #[arg(long, value_enum, default_value_t = Means::Schedule, value_name = "HOW", help_heading = "Runs")]
     pub tester: Means,
@@ -87,7 +92,7 @@ pub struct Args {
 pub enum Means {
     /// By the scheduler of `explore`: what is confirmed can be replayed
     Schedule,
-    /// By delays in ordinary runs, as in the paper: no schedule to replay
+    /// By delays in ordinary runs, as in the paper, and as in any case for what can not be scheduled: no schedule to replay
     Delays,
 }
 

@@ -15,7 +15,7 @@ use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Expect, Tester};
 use super::traced::{self, Run, Runs};
-use super::{analysed, told};
+use super::{analysed, told, unscheduled};
 use crate::explore::crew::{CrewError, Notes};
 use crate::explore::is_rust;
 use crate::explore::outcome::program_name;
@@ -27,21 +27,32 @@ use crate::places::Places;
 pub enum CampaignError {
     #[error(
         "`{0}` came to its end in none of {1} traced run(s), each cut off after {2} steps or a long silence: there is no correct run to \
-         start from. A server that only a signal ends needs a test that ends it; a long program needs more than --max-steps {2}"
+         start from. A server that only a signal ends needs a test that ends it; a long program needs more than --max-steps {2}, or more --patience"
     )]
     Endless(String, usize, u32),
 }
+
+/// What is done with a program that can not be scheduled.
+const BY_ITSELF: &str = "it is traced as it runs by itself, and what is suspected is tried with delays, without a schedule to replay";
 
 /// When each part has to be done. What is found is told within the time as well: shrinking it, and looking its lines up.
 #[derive(Clone, Copy)]
 pub struct Budget {
     begun: Instant,
     seconds: f64,
+    /// What the program may take by itself, where that is known.
+    longest: Option<Duration>,
 }
 
 impl Budget {
     pub fn new(seconds: f64) -> Budget {
-        Budget { begun: Instant::now(), seconds }
+        Budget { begun: Instant::now(), seconds, longest: None }
+    }
+
+    /// The same for a program that a command of so many seconds has started: one that takes much longer has no end of its own.
+    pub fn within(self, command: Option<Duration>) -> Budget {
+        const SHORTEST: Duration = Duration::from_secs(2);
+        Budget { longest: command.map(|c| SHORTEST + c * 5), ..self }
     }
 
     fn at(&self, part: f64) -> Instant {
@@ -51,6 +62,12 @@ impl Budget {
     /// No further traced run is begun, if there is one.
     fn traced(&self) -> Instant {
         self.at(0.4)
+    }
+
+    /// The same without the scheduler, which has been tried before.
+    fn traced_by_itself(&self) -> Instant {
+        let most = self.longest.map(|l| Instant::now() + l);
+        most.map_or(self.at(0.5), |m| m.min(self.at(0.5)))
     }
 
     /// No further suspect is tested.
@@ -91,27 +108,58 @@ impl Phases {
     }
 }
 
-/// All that can be said of what `recipe` starts.
+/// All that can be said of what `recipe` starts. One without threads is an error.
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
-    let mut clock = Phases::new(budget.begun);
+    let clock = Phases::new(budget.begun);
     let mut runs = match traced::make(recipe, args.runs, rust, budget.traced(), notes) {
-        Err(error) if is_alone(&error) => {
-            notes.say(&format!("{error:#}"));
-            let mut report = Report::new("conseq", told::words(recipe));
-            told::add_empty_stats(&mut report, budget.begun);
-            return Ok(report);
+        Err(error) if unscheduled::is_refused(&error) => {
+            notes.say(&format!("{error:#}: {BY_ITSELF}"));
+            unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?
+        }
+        Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
+            let error = endless(recipe, &runs);
+            let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
+            let again = again.map_err(|e| if crate::explore::interrupted() { e } else { error.into() })?;
+            let error = endless(recipe, &runs);
+            notes.say(&format!("{error}. Without the scheduler it ends: {BY_ITSELF}"));
+            again
         }
         made => made?,
     };
-    if runs.runs.iter().all(|r| r.endless) {
-        let name = recipe.program.path.display().to_string();
-        return Err(CampaignError::Endless(name, runs.runs.len(), recipe.max_steps).into());
-    }
-    if rust {
+    if rust && runs.scheduled {
         let locks = RustLocks::of(&runs.recipe.program.path, &runs.modules);
         runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));
     }
+    finish(args, options, runs, budget, clock, notes)
+}
+
+/// The same of a command as a whole, none of whose programs could be looked at by itself: a server and the script that ends it.
+pub fn run_whole(
+    args: &Args,
+    options: &Options,
+    recipe: &Recipe,
+    budget: Budget,
+    notes: &Notes,
+) -> Result<Report> {
+    let clock = Phases::new(budget.begun);
+    let runs = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?;
+    finish(args, options, runs, budget, clock, notes)
+}
+
+fn endless(recipe: &Recipe, runs: &Runs) -> CampaignError {
+    CampaignError::Endless(recipe.program.path.display().to_string(), runs.runs.len(), recipe.max_steps)
+}
+
+/// From traced runs to the report.
+fn finish(
+    args: &Args,
+    options: &Options,
+    runs: Runs,
+    budget: Budget,
+    mut clock: Phases,
+    notes: &Notes,
+) -> Result<Report> {
     clock.traced = clock.lap() - runs.reading;
     let mut places = Places::new();
     let sites = Sites::of(&runs.modules, options);
@@ -134,19 +182,43 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
     };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
     let deadlines = (budget.tested(), budget.shrunk());
-    let tested = match args.tester {
+    let means = if runs.scheduled { args.tester } else { Means::Delays };
+    let mut tested = match means {
         Means::Schedule => Tester::new(&recipe, suspects, kinds, expect, notes, deadlines).run()?,
         Means::Delays => {
             Delayed::new(&recipe, &runs.modules, suspects, kinds, expect, notes, deadlines.0).run()?
         }
     };
     let anything = !analysed.suspects.is_empty() || !analysed.violations.is_empty();
-    let stacks = if anything { Stacks::of(&recipe, budget.told(), notes) } else { Stacks::default() };
+    let stacks = match runs.scheduled {
+        true if anything => Stacks::of(&recipe, budget.told(), notes),
+        _ => std::mem::take(&mut tested.stacks),
+    };
     clock.tested = clock.lap();
     told::report(args, &runs, &analysed, &tested, (places, stacks), &clock)
 }
 
-fn is_alone(error: &anyhow::Error) -> bool {
+/// The same, of one that is all there is: that it creates no thread is no error.
+pub fn run_alone(
+    args: &Args,
+    options: &Options,
+    recipe: &Recipe,
+    budget: Budget,
+    notes: &Notes,
+) -> Result<Report> {
+    match run(args, options, recipe, budget, notes) {
+        Err(error) if is_alone(&error) => {
+            notes.say(&format!("{error:#}"));
+            let mut report = Report::new("conseq", told::words(recipe));
+            told::add_empty_stats(&mut report, budget.begun);
+            Ok(report)
+        }
+        made => made,
+    }
+}
+
+/// It creates no thread.
+pub fn is_alone(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::NoThreads(..)))
 }
 
@@ -175,7 +247,10 @@ mod tests {
     fn each_part_has_its_share_and_some_is_left_for_telling() {
         let budget = Budget::new(60.0);
         let end = budget.begun + Duration::from_secs(60);
-        assert!(budget.traced() < budget.tested() && budget.tested() < budget.shrunk());
+        assert!(budget.traced() < budget.traced_by_itself() && budget.traced_by_itself() < budget.tested());
+        assert!(budget.tested() < budget.shrunk());
         assert!(budget.shrunk() < budget.told() && budget.told() < end);
+        let short = budget.within(Some(Duration::from_secs(1)));
+        assert!(short.traced_by_itself() < budget.traced_by_itself());
     }
 }

@@ -4,16 +4,14 @@
 //! the write has been made, and other writes meanwhile (`raddle_rt::trace::delays`). It is native speed, files and sockets and all; but
 //! a delay is no promise, what happened can not be replayed, and of a failure only how it ended and what it printed is known.
 //!
-//! A few runs without delays come first: a program that fails in them shows nothing, and what they print is usual too. Not tried are
-//! suspects about freed memory. Where the write and the read are under one lock, the one waits inside for the other until its
+//! A few runs without delays come first: a program that fails in them shows nothing, and what they print is usual too. A suspect about
+//! freed memory is confirmed by the access as such: the release waits for a reader of that very block. Where the write and the read are under one lock, the one waits inside for the other until its
 //! time is over: the paper delays before the critical section, here such suspects stay open. And a run that shows nothing refutes nothing: the read may
 //! have come after the write at another time, or at other memory, than the one that matters.
 
 use std::fs::File;
-use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 use std::time::{Duration, Instant};
 
@@ -26,14 +24,15 @@ use raddle_wire::config::{Config, Mode, flag};
 use raddle_wire::delays::{self, Header};
 
 use super::check::Check;
-use super::printed::{self, Printed};
+use super::ordinary::{self, Ordinary, ended};
+use super::printed::{self, Stream};
+use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Expect, Tested, Verdict, is_about};
-use crate::explore::crew::{Notes, signal_name};
-use crate::explore::verdict::{Facts, Failure, Usual};
+use crate::explore::crew::Notes;
+use crate::explore::verdict::{Facts, Failure};
 use crate::explore::words::pc_of;
-use crate::explore::worker::{Recipe, apart, end};
+use crate::explore::worker::Recipe;
 use crate::places::Mapped;
-use crate::run::launch;
 
 /// Runs without delays, to compare with.
 const PLAIN: u32 = 3;
@@ -56,15 +55,34 @@ pub struct Delayed<'a> {
     printed: printed::Usual,
     runs: u64,
     longest: Duration,
+    stacks: Stacks,
 }
 
 /// A run that is over.
 struct Run {
-    /// None: it had to be ended.
-    status: Option<ExitStatus>,
-    printed: Printed,
-    stderr: String,
+    ordinary: Ordinary,
+    seen: Seen,
+}
+
+/// What the runtime says of it.
+struct Seen {
     happened: bool,
+    /// Program counters of the read and of the write, innermost first.
+    stacks: [Vec<u64>; 2],
+}
+
+impl Seen {
+    fn of(delays: &memmap2::MmapRaw) -> Seen {
+        // SAFETY: the mapping begins with a header, whose changing fields are atomics.
+        let header = unsafe { &*delays.as_ptr().cast::<Header>() };
+        let frames = |stack: &[AtomicU64]| {
+            stack.iter().map(|pc| pc.load(Acquire)).take_while(|pc| *pc != 0).collect::<Vec<u64>>()
+        };
+        Seen {
+            happened: header.happened.load(Acquire) != 0,
+            stacks: [frames(&header.stacks[0]), frames(&header.stacks[1])],
+        }
+    }
 }
 
 impl<'a> Delayed<'a> {
@@ -78,7 +96,19 @@ impl<'a> Delayed<'a> {
         deadline: Instant,
     ) -> Delayed<'a> {
         let (printed, longest) = (expect.printed.clone(), Duration::ZERO);
-        Delayed { recipe, modules, suspects, kinds, expect, notes, deadline, printed, runs: 0, longest }
+        Delayed {
+            recipe,
+            modules,
+            suspects,
+            kinds,
+            expect,
+            notes,
+            deadline,
+            printed,
+            runs: 0,
+            longest,
+            stacks: Stacks::default(),
+        }
     }
 
     pub fn run(mut self) -> Result<Tested> {
@@ -86,7 +116,8 @@ impl<'a> Delayed<'a> {
         let mut consequences: Vec<Consequence> = Vec::new();
         if !self.suspects.is_empty() && self.is_sound()? {
             for (i, verdict) in verdicts.iter_mut().enumerate() {
-                if let Some(failure) = self.test(i)? {
+                if let Some((failure, stacks)) = self.test(i)? {
+                    self.stacks.keep(&self.suspects[i], stacks);
                     let known = consequences.iter().position(|c| c.failure.what == failure.what);
                     *verdict = Verdict::Confirmed(known.unwrap_or(consequences.len()));
                     match known {
@@ -103,19 +134,22 @@ impl<'a> Delayed<'a> {
             exhausted: false,
             passing: Vec::new(),
             recipe: self.recipe.clone(),
+            stacks: self.stacks,
         })
     }
 
     /// A few runs in which the suspect is helped to happen, until one shows what it is about.
-    fn test(&mut self, i: usize) -> Result<Option<Failure>> {
+    fn test(&mut self, i: usize) -> Result<Option<(Failure, [Vec<u64>; 2])>> {
         for _ in 0..RUNS {
             if self.is_over() {
                 break;
             }
             let Some(run) = self.delay(&self.suspects[i])? else { break };
-            let shown = self.consequence(&run, i).filter(|_| run.happened);
-            if shown.is_some() {
-                return Ok(shown);
+            if !run.seen.happened {
+                continue;
+            }
+            if let Some(failure) = self.consequence(&run, i) {
+                return Ok(Some((failure, run.seen.stacks)));
             }
         }
         Ok(None)
@@ -128,9 +162,8 @@ impl<'a> Delayed<'a> {
     /// Whether plain runs end well. What they print is usual.
     fn is_sound(&mut self) -> Result<bool> {
         for _ in 0..PLAIN {
-            let begun = Instant::now();
-            let run = self.start(&Header::new(0, (0, 0), false, 0), &[])?;
-            self.longest = self.longest.max(begun.elapsed());
+            let run = self.start(&Header::new(0, (0, 0), false, 0), &[])?.ordinary;
+            self.longest = self.longest.max(run.took);
             if let Some((_, sentence)) = ended(&run, &self.expect.usual) {
                 self.notes
                     .say(&format!("{sentence} in a run without delays: nothing can be tested with them"));
@@ -147,7 +180,7 @@ impl<'a> Delayed<'a> {
         let (write, same) = match s.instead {
             Instead::Write(w) => (pc(w.site), w.thread() == s.read.thread()),
             Instead::Initial => (Some(0), false),
-            Instead::Freed(_) => return Ok(None),
+            Instead::Freed(f) => (pc(f.site), false),
         };
         let (Some(read), Some(write)) = (pc(s.read.site), write) else { return Ok(None) };
         // All accesses to the memory are points; to hold back a read as well does no harm.
@@ -155,63 +188,56 @@ impl<'a> Delayed<'a> {
             self.recipe.points.iter().copied().filter(|p| ![read, write].contains(p)).collect();
         let from = s.from.and_then(|w| pc(w.site)).filter(|p| ![read, write].contains(p));
         let others = if s.instead == Instead::Initial { from.into_iter().collect() } else { others };
-        let header = Header::new(LIMIT, (read, write), same, others.len() as u32);
+        let frees = matches!(s.instead, Instead::Freed(_));
+        let others = if frees { Vec::new() } else { others };
+        let header =
+            Header { frees: frees.into(), ..Header::new(LIMIT, (read, write), same, others.len() as u32) };
         self.start(&header, &others).map(Some)
     }
 
     fn start(&mut self, header: &Header, others: &[u64]) -> Result<Run> {
         self.runs += 1;
-        let folder = tempfile::Builder::new()
-            .prefix("raddle-")
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
-            .tempdir()
-            .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
-        let delays = session(folder.path(), header, others)?;
-        let recipe = self.recipe;
-        let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, folder.path());
-        if let Some(folder) = &recipe.folder {
-            command.current_dir(folder);
-        }
-        command.envs(recipe.environment.iter().map(|(k, v)| (k, v)));
-        let (out, err) = (folder.path().join("stdout"), folder.path().join("stderr"));
-        command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
-        apart(&mut command);
-        let mut child =
-            command.spawn().with_context(|| format!("cannot start {}", recipe.program.path.display()))?;
-        let limit = Instant::now() + SHORTEST.max(self.longest * TIMES);
-        let status = loop {
-            match child.try_wait().context("cannot wait for the program")? {
-                Some(status) => break Some(status),
-                None if Instant::now() >= limit || self.is_over() => {
-                    end(&mut child);
-                    break None;
-                }
-                None => std::thread::sleep(Duration::from_millis(2)),
-            }
-        };
-        let (out, err) = (content(&out), content(&err));
-        // SAFETY: the mapping begins with a header, whose changing fields are atomics.
-        let happened = unsafe { (*delays.as_ptr().cast::<Header>()).happened.load(Acquire) != 0 };
-        let stderr = String::from_utf8_lossy(&err).into_owned();
-        Ok(Run { status, printed: Printed::from_bytes(&out, &err), stderr, happened })
+        let config = Config::new(Mode::HappensBefore, 2, flag::DELAYS);
+        let limit = SHORTEST.max(self.longest * TIMES);
+        let look = |_: &Path, delays: memmap2::MmapRaw| Ok(Seen::of(&delays));
+        let (ordinary, seen) = ordinary::run(
+            self.recipe,
+            &config,
+            limit,
+            &|| self.is_over(),
+            |folder| file(folder, header, others),
+            look,
+        )?;
+        Ok(Run { ordinary, seen })
     }
 
     /// What a run came to, if that is what the suspect is about.
     fn consequence(&self, run: &Run, i: usize) -> Option<Failure> {
-        let (kind, sentence) = ended(run, &self.expect.usual).or_else(|| {
-            let line = self.printed.unusual(&run.printed, &self.expect.streams)?;
-            let check = Check::Printed(line);
+        let printed = |streams: &[Stream]| {
+            let check = Check::Printed(self.printed.unusual(&run.ordinary.printed, streams)?);
             Some((check.kind(), check.sentence()))
-        })?;
-        is_about(kind, self.kinds[i]).then(|| failure(kind, sentence, self.runs))
+        };
+        let shown = ended(&run.ordinary, &self.expect.usual).or_else(|| printed(&self.expect.streams));
+        // The very block was given back, and then accessed: that is wrong whether it does harm or not.
+        let freed = matches!(self.suspects[i].instead, Instead::Freed(_));
+        let shown = if freed {
+            let harm = shown.map_or(String::new(), |(_, sentence)| format!(", and {sentence}"));
+            Some((Kind::UseAfterFree, format!("freed memory is accessed{harm}")))
+        } else {
+            shown
+        };
+        let (kind, sentence) = shown?;
+        let mut failure = failure(kind, sentence, self.runs);
+        // A status alone says little; what was printed is no part of what tells two failures apart.
+        if let (Kind::ExitStatus, Some((_, line))) = (kind, printed(&[Stream::Out, Stream::Err])) {
+            failure.facts.sentence = format!("{}, and {line}", failure.facts.sentence);
+        }
+        is_about(kind, self.kinds[i]).then_some(failure)
     }
 }
 
-/// The files of a run: what is to be delayed is shared with the program.
-fn session(folder: &Path, header: &Header, others: &[u64]) -> Result<memmap2::MmapRaw> {
-    let mut page = Config::new(Mode::HappensBefore, 2, flag::DELAYS).as_bytes().to_vec();
-    page.resize(4096, 0);
-    std::fs::write(folder.join("config"), page).context("cannot write the session's config")?;
+/// What is to be delayed is shared with the program.
+fn file(folder: &Path, header: &Header, others: &[u64]) -> Result<memmap2::MmapRaw> {
     let file = File::options().read(true).write(true).create_new(true).open(folder.join(delays::FILE))?;
     file.set_len(header.bytes() as u64).context("cannot make the file of delays: a full disk")?;
     let memory = memmap2::MmapRaw::map_raw(&file)?;
@@ -224,42 +250,8 @@ fn session(folder: &Path, header: &Header, others: &[u64]) -> Result<memmap2::Mm
     Ok(memory)
 }
 
-fn content(path: &Path) -> Vec<u8> {
-    const MOST: u64 = 16 << 20;
-    let mut bytes = Vec::new();
-    if let Ok(file) = File::open(path) {
-        let _ = file.take(MOST).read_to_end(&mut bytes);
-    }
-    bytes
-}
-
-/// What is wrong with how a run ended. That one took long proves nothing.
-fn ended(run: &Run, usual: &Usual) -> Option<(Kind, String)> {
-    let status = run.status?;
-    if let Some(signal) = status.signal() {
-        return Some(match (signal, assertion(&run.stderr)) {
-            (libc::SIGABRT, Some(text)) => (Kind::Assertion, format!("assertion `{text}` fails")),
-            _ => (Kind::Crash, format!("the program is ended by {}", signal_name(signal))),
-        });
-    }
-    let code = status.code().unwrap_or(0);
-    if code == 0 || code == usual.status {
-        return None;
-    }
-    let panics = usual.rust && code == 101;
-    Some(match panics {
-        true => (Kind::Assertion, "the program panics".into()),
-        false => (Kind::ExitStatus, format!("the program ends with status {code}")),
-    })
-}
-
-/// ``ui: ui.c:7: ui: Assertion `url != 0' failed.``
-fn assertion(stderr: &str) -> Option<&str> {
-    let (_, after) = stderr.rsplit_once("Assertion `")?;
-    after.split_once("' failed").map(|(text, _)| text)
-}
-
-fn failure(kind: Kind, sentence: String, after: u64) -> Failure {
+/// A failure of which there are no steps.
+pub fn failure(kind: Kind, sentence: String, after: u64) -> Failure {
     let what = sentence.bytes().fold(0x811c_9dc5u32, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193));
     let facts = Facts { sentence, thread: 0, address: 0, ends: Vec::new(), stacks: Vec::new(), seen: None };
     let outcome = Outcome::Failed { what };
@@ -275,29 +267,10 @@ fn consequence(failure: Failure, suspect: usize) -> Consequence {
 mod tests {
     use super::*;
 
-    fn run(status: i32, stderr: &str) -> Run {
-        let status = Some(ExitStatus::from_raw(status));
-        Run { status, printed: Printed::default(), stderr: stderr.into(), happened: true }
-    }
-
-    #[test]
-    fn endings_are_told() {
-        let usual = Usual { status: 3, rust: true, ..Usual::default() };
-        let kind = |r: &Run| ended(r, &usual).map(|(kind, _)| kind);
-        assert_eq!(kind(&run(0, "")), None);
-        assert_eq!(kind(&run(3 << 8, "")), None, "as usual");
-        assert_eq!(kind(&run(4 << 8, "")), Some(Kind::ExitStatus));
-        assert_eq!(kind(&run(101 << 8, "")), Some(Kind::Assertion));
-        assert_eq!(kind(&run(libc::SIGSEGV, "")), Some(Kind::Crash));
-        let failed = ended(&run(libc::SIGABRT, "a: a.c:7: ui: Assertion `url != 0' failed.\n"), &usual);
-        assert_eq!(failed, Some((Kind::Assertion, "assertion `url != 0` fails".into())));
-        assert_eq!(kind(&Run { status: None, ..run(0, "") }), None, "it only took long");
-    }
-
     #[test]
     fn the_file_of_delays_has_its_table() {
         let folder = tempfile::tempdir().unwrap();
-        let memory = session(folder.path(), &Header::new(5, (1, 2), false, 2), &[7, 9]).unwrap();
+        let memory = file(folder.path(), &Header::new(5, (1, 2), false, 2), &[7, 9]).unwrap();
         let bytes = std::fs::read(folder.path().join(delays::FILE)).unwrap();
         assert_eq!(bytes.len(), memory.len());
         assert_eq!(bytes[size_of::<Header>()..], [7u64.to_le_bytes(), 9u64.to_le_bytes()].concat());

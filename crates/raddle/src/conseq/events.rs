@@ -42,6 +42,8 @@ fn step(s: &trace::Step) -> [Option<What>; 2] {
         TryLock => one(What::Try { lock: object }),
         Unlock => one(What::Release { lock: object }),
         CondWait => one(What::Release { lock: other }),
+        // Of an unscheduled run: the mutex is told of by itself.
+        CondWake if other == 0 => one(What::Receive { channel: object }),
         CondWake => [Some(What::Receive { channel: object }), Some(takes(other, false))],
         TimeOut | Spurious if other != 0 => one(takes(other, false)),
         CondSignal | CondBroadcast => one(What::Send { channel: object }),

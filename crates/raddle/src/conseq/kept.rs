@@ -17,7 +17,7 @@ use crate::explore::build_id;
 use crate::install::cache;
 
 /// Changes when what is kept means something else.
-const VERSION: &str = concat!("conseq-2-", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("conseq-3-", env!("CARGO_PKG_VERSION"));
 
 /// The sites and reads of a file, from the cache if it has been analysed before.
 pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {

@@ -4,7 +4,7 @@
 //! `explore`; this is what brings them together.
 //!
 //! ```text
-//! suite     a command that starts programs, each looked at
+//! suite     a command that starts programs, or a test program: each of its parts looked at
 //! campaign  one program, from its traced runs to the report
 //! traced    a few correct executions, with values
 //! analysed  what they show: invariants, and suspects
@@ -19,6 +19,8 @@
 //! stacks    where the accesses in question are called from
 //! tester    each suspect forced
 //! delays    the same without a scheduler
+//! unscheduled  traced runs without one
+//! ordinary  runs that nobody schedules, for these two
 //! told      the report
 //! ```
 
@@ -31,6 +33,7 @@ mod delays;
 mod events;
 mod kept;
 mod listing;
+mod ordinary;
 pub mod printed;
 mod rust_locks;
 mod sites;
@@ -39,12 +42,13 @@ mod suite;
 mod tester;
 mod told;
 mod traced;
+mod unscheduled;
 
 pub use args::Args;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_conseq::Options;
@@ -77,12 +81,23 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let instrumented = program.has_runtime;
     let recipe = recipe(&args, program, runtime);
     let notes = Notes::default();
-    let report = if instrumented {
-        campaign::run(&args, &options, &recipe, Budget::new(args.seconds), &notes)?
-    } else {
+    if has_input() {
+        notes.say("what is on standard input is not passed on, and the program finds it empty: give it a file by name");
+    }
+    let report = if !instrumented {
         suite::run(&args, &options, &recipe, &notes)?
+    } else if let Some(tests) = suite::tests_of(&args, &recipe) {
+        suite::each(&args, &options, &recipe, tests, (Instant::now(), None), &notes)?
+    } else {
+        campaign::run_alone(&args, &options, &recipe, Budget::new(args.seconds), &notes)?
     };
     settler.settle(report, crate::exit::CLEAN)
+}
+
+/// Whether somebody has redirected a file to raddle's own standard input.
+fn has_input() -> bool {
+    let stat = rustix::fs::fstat(std::io::stdin());
+    stat.is_ok_and(|s| rustix::fs::FileType::from_raw_mode(s.st_mode).is_file() && s.st_size > 0)
 }
 
 /// What can be said without a run.

@@ -111,6 +111,12 @@ fn has_clock(word: &str) -> bool {
         .any(|w| pair(w) && w[2] == b':' && pair(&w[3..]) && w[5] == b':' && pair(&w[6..]))
 }
 
+/// Whether the text is a question without a line's end, as in `overwrite? `, and one of these lines has it with what came behind. Which thread
+/// prints next is no part of the question.
+fn is_asked<'a>(text: &str, mut lines: impl Iterator<Item = &'a String>) -> bool {
+    text.ends_with(' ') && lines.any(|l| l.starts_with(text))
+}
+
 impl Usual {
     pub fn learn(&mut self, printed: &Printed) {
         self.runs += 1;
@@ -138,13 +144,16 @@ impl Usual {
         let here: BTreeSet<&String> = lines.iter().collect();
         let missing =
             || usual.seen.iter().filter(|(l, n)| **n == self.runs && !here.contains(l)).map(|(l, _)| l);
-        let new = here.iter().find(|l| !usual.seen.contains_key(**l) && !varies(&masked(l)));
+        let new = here.iter().find(|l| {
+            !usual.seen.contains_key(**l) && !varies(&masked(l)) && !is_asked(l, usual.seen.keys())
+        });
         if let Some(text) = new {
             let mask = masked(text);
             let usually = missing().find(|l| masked(l) == mask).cloned();
             return Some(Line { stream, text: (*text).clone(), appears: true, usually });
         }
-        let gone = missing().find(|l| !varies(&masked(l)))?;
+        let asks = |l: &String| here.iter().any(|asked| is_asked(asked, std::iter::once(l)));
+        let gone = missing().find(|l| !varies(&masked(l)) && !asks(l))?;
         Some(Line { stream, text: gone.clone(), appears: false, usually: None })
     }
 }
@@ -163,6 +172,17 @@ mod tests {
         let mut usual = Usual::default();
         texts.iter().for_each(|t| usual.learn(&out(t)));
         usual
+    }
+
+    #[test]
+    fn what_comes_behind_a_question_is_no_part_of_it() {
+        let known = usual(&["overwrite? (y/n) all done\n"; 2]);
+        assert_eq!(
+            known.unusual(&out("overwrite? (y/n) \nall done\n"), &BOTH).map(|l| l.text).as_deref(),
+            Some("all done")
+        );
+        assert_eq!(known.unusual(&out("overwrite? (y/n) "), &BOTH), None);
+        assert!(known.unusual(&out("overwrite!"), &BOTH).is_some());
     }
 
     #[test]

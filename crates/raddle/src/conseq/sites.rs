@@ -154,11 +154,16 @@ impl Sites {
                 let (now, then) = (with(read.point.cell.value), with(value));
                 now.is_none() || then.is_none() || now != then
             }
-            (Relation::Tested(_), _) => with(value) != Some(false),
+            (Relation::Tested(_), kind) if kind != SiteKind::Memory => with(value) != Some(false),
             (Relation::Pointer { offset }, _) => {
                 let to = value.wrapping_add_signed(*offset);
                 to < FIRST_PAGE || history.freed.iter().any(|(from, end)| (*from..*end).contains(&to))
             }
+            // A block that somebody gives back is freed twice if it is given back here as well.
+            (Relation::Argument { .. }, SiteKind::Memory) => {
+                history.freed.iter().any(|(from, _)| *from == value)
+            }
+            (_, SiteKind::Memory) => false,
             _ => true,
         }
     }

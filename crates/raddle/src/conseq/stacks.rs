@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::{Next, Order, Tail};
 use raddle_wire::explore::{Stack, flag};
 
@@ -42,6 +43,19 @@ impl Stacks {
         }
         crew.stop();
         stacks
+    }
+
+    /// The stacks of a suspect's read and of its write or release, as an ordinary run had them.
+    pub fn keep(&mut self, s: &Suspect, [read, write]: [Vec<u64>; 2]) {
+        let other = match s.instead {
+            Instead::Write(point) | Instead::Freed(point) => Some(point),
+            Instead::Initial => None,
+        };
+        for (point, stack) in [(Some(s.read), read), (other, write)] {
+            if let (Some(point), false) = (point, stack.is_empty()) {
+                self.0.entry((point.thread(), point.site)).or_insert(stack);
+            }
+        }
     }
 
     fn add(&mut self, thread: u16, site: u32, stack: &Stack) {

@@ -2,7 +2,8 @@
 //!
 //! The command runs once, as it would without raddle, while each instrumented process of it says what it was started with. Each of
 //! these programs is then looked at by itself, in its own folder, with its own variables, for its share of the time. What the
-//! static half finds is kept by build id, so a program that is started with several inputs is analysed once. All of them are one report.
+//! static half finds is kept by build id, so a program that is started with several inputs is analysed once. All of them are one report. A test
+//! program is likewise one campaign of all its tests, as `explore` finds them (`explore::cases`).
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -21,8 +22,10 @@ use raddle_wire::config::{Config, Mode, flag};
 use super::args::Args;
 use super::campaign::{self, Budget};
 use super::{not_instrumented, told};
+use crate::explore::cases::{self, Case};
 use crate::explore::crew::{Notes, in_words};
 use crate::explore::worker::{Recipe, apart, end};
+use crate::report::args::Format;
 use crate::run::collect::{self, Process};
 use crate::run::launch;
 use crate::run::target::{self, TargetError};
@@ -40,10 +43,34 @@ struct Started {
     environment: Vec<(String, String)>,
 }
 
+/// One thing to look at by itself.
+pub struct Part {
+    recipe: Recipe,
+    /// Where a finding of it is: ``in `./a 1` ``.
+    at: String,
+    /// One test of a test program.
+    is_test: bool,
+}
+
+/// The tests of a test program, each to be looked at by itself. None: it is not one, or the user has chosen.
+pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<Part>> {
+    if args.whole || recipe.words.len() > 1 {
+        return None;
+    }
+    let of = told::words(recipe).join(" ");
+    let part = |case: &Case| Part {
+        recipe: case.recipe(recipe),
+        at: format!("in the test `{}` of `{of}`", case.name),
+        is_test: true,
+    };
+    Some(cases::list(recipe)?.iter().map(part).collect())
+}
+
 /// Runs the command, and looks at each program that it started.
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
     let recipes = started(recipe, args.seconds * COMMAND, notes)?;
+    let ran = begun.elapsed();
     if recipes.is_empty() {
         let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
         return Err(match script {
@@ -51,31 +78,83 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
             false => not_instrumented(&recipe.program.path, options),
         });
     }
-    let mut all = Report::new("conseq", told::words(recipe));
+    let n = recipes.len();
+    let program = |recipe: Recipe| {
+        let at = format!("in `{}`", told::words(&recipe).join(" "));
+        vec![Part { recipe, at, is_test: false }]
+    };
+    let parts = recipes.into_iter().flat_map(|r| tests_of(args, &r).unwrap_or_else(|| program(r))).collect();
+    let mut all = match each(args, options, recipe, parts, (begun, Some(ran)), notes) {
+        Err(error) => {
+            let left = args.seconds - begun.elapsed().as_secs_f64();
+            notes.say(&format!(
+                "none of the programs that `{}` started could be looked at by itself: the command is looked at as a whole, with all that it \
+                 starts",
+                told::words(recipe).join(" ")
+            ));
+            let whole = campaign::run_whole(args, options, recipe, Budget::new(left.max(1.0)), notes);
+            whole.map_err(|e| e.context(format!("{error:#}")))?
+        }
+        made => made?,
+    };
+    all.stats.insert("programs".into(), Stat::from(n as u64));
+    Ok(all)
+}
+
+/// Looks at each part with an equal share of what is left of the time since it was begun; `command`: what the command took that has started
+/// them. An error if none could be looked at.
+pub fn each(
+    args: &Args,
+    options: &Options,
+    of: &Recipe,
+    parts: Vec<Part>,
+    (begun, command): (Instant, Option<Duration>),
+    notes: &Notes,
+) -> Result<Report> {
+    let mut all = Report::new("conseq", told::words(of));
+    told::add_empty_stats(&mut all, begun);
     let mut last = None;
-    let (mut done, n) = (0u64, recipes.len());
-    for (i, one) in recipes.iter().enumerate() {
+    let (mut done, mut alone, n) = (0u64, 0u64, parts.len());
+    for (i, part) in parts.iter().enumerate() {
         let left = args.seconds - begun.elapsed().as_secs_f64();
         if crate::explore::interrupted() || left <= 0.0 {
-            notes.say(&format!("{i} of {n} programs were looked at: give it more time with --seconds"));
+            notes.say(&format!(
+                "{i} of {n} programs or tests were looked at: give it more time with --seconds"
+            ));
             break;
         }
-        match campaign::run(args, options, one, Budget::new(left / (n - i) as f64), notes) {
+        if part.is_test && args.report.format == Format::Text {
+            eprintln!("raddle: {} of {n}, {}", i + 1, part.at);
+        }
+        let budget = Budget::new(left / (n - i) as f64).within(command);
+        match campaign::run(args, options, &part.recipe, budget, notes) {
             Ok(report) => {
-                add(&mut all, report, &told::words(one).join(" "));
+                add(&mut all, report, &part.at, part.is_test);
                 done += 1;
+            }
+            Err(error) if campaign::is_alone(&error) => {
+                alone += 1;
+                if !part.is_test {
+                    notes.say(&format!("{error:#}"));
+                }
             }
             // One that can not be looked at is no reason to leave the others out.
             Err(error) => {
-                notes.say(&format!("{error:#}"));
+                notes.say(&format!("{}: {error:#}", part.at));
                 last = Some(error);
             }
         }
     }
-    if let (0, Some(error)) = (done, last) {
+    let tests = parts.iter().filter(|p| p.is_test).count() as u64;
+    if tests > 0 {
+        all.stats.insert("tests".into(), Stat::from(tests));
+    }
+    if alone > 0 && tests > 0 {
+        notes.say(&format!("{alone} of {n} tests create no thread: there is nothing to interleave in them"));
+    }
+    if let (0, Some(error)) = (done + alone, last) {
         return Err(error.context("none of the programs that were started could be looked at"));
     }
-    all.stats.insert("programs".into(), Stat::from(n as u64));
     all.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     Ok(all)
 }
@@ -176,13 +255,16 @@ impl Started {
     }
 }
 
-/// Adds one program's report to those before it.
-fn add(all: &mut Report, mut report: Report, command: &str) {
-    let tell = |f: &mut Finding| f.notes.insert(0, format!("in `{command}`"));
+/// Adds the report of one part to those before it.
+fn add(all: &mut Report, mut report: Report, at: &str, is_test: bool) {
+    let tell = |f: &mut Finding| f.notes.insert(0, at.to_owned());
     report.findings.iter_mut().for_each(tell);
     all.findings.append(&mut report.findings);
     for (key, new) in report.stats {
+        // The tests of a program have its sites in common.
+        let common = is_test && ["sites", "critical_reads"].contains(&key.as_str());
         match (all.stats.get_mut(&key), new) {
+            (Some(Stat::Int(old)), Stat::Int(new)) if common => *old = (*old).max(new),
             (Some(Stat::Int(old)), Stat::Int(new)) => *old += new,
             (Some(Stat::Float(old)), Stat::Float(new)) => *old += new,
             (Some(Stat::Bool(old)), Stat::Bool(new)) => *old &= new,
@@ -215,20 +297,27 @@ mod tests {
         assert_eq!(Started::of(&Process::default(), &own), None);
     }
 
+    fn one(suspects: u64, exhausted: bool) -> Report {
+        let mut report = Report::new("conseq", vec!["a".into()]);
+        report.findings.push(Finding::new(raddle_finding::Kind::Assertion, Confidence::Confirmed, "x"));
+        for key in ["suspects", "sites"] {
+            report.stats.insert(key.into(), Stat::from(suspects));
+        }
+        report.stats.insert("exhausted".into(), Stat::Bool(exhausted));
+        report
+    }
+
     #[test]
     fn reports_are_put_together() {
-        let one = |suspects: u64, exhausted| {
-            let mut report = Report::new("conseq", vec!["a".into()]);
-            report.findings.push(Finding::new(raddle_finding::Kind::Assertion, Confidence::Confirmed, "x"));
-            report.stats.insert("suspects".into(), Stat::from(suspects));
-            report.stats.insert("exhausted".into(), Stat::Bool(exhausted));
-            report
-        };
         let mut all = Report::new("conseq", vec!["ctest".into()]);
-        add(&mut all, one(2, true), "./a 1");
-        add(&mut all, one(3, false), "./a 2");
-        assert_eq!(all.stats["suspects"], Stat::from(5u64));
+        add(&mut all, one(2, true), "in `./a 1`", false);
+        add(&mut all, one(3, false), "in `./a 2`", false);
+        assert_eq!((&all.stats["suspects"], &all.stats["sites"]), (&Stat::from(5u64), &Stat::from(5u64)));
         assert_eq!(all.stats["exhausted"], Stat::Bool(false));
         assert_eq!(all.findings[1].notes, ["in `./a 2`"]);
+        let mut all = Report::new("conseq", vec!["./t".into()]);
+        add(&mut all, one(2, true), "in the test `a` of `./t`", true);
+        add(&mut all, one(3, true), "in the test `b` of `./t`", true);
+        assert_eq!((&all.stats["suspects"], &all.stats["sites"]), (&Stat::from(5u64), &Stat::from(3u64)));
     }
 }

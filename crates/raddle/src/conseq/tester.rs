@@ -31,6 +31,7 @@ use raddle_wire::explore::{flag, outcome};
 
 use super::check::{self, Check, Guard};
 use super::printed::{self, Line, Printed, Stream};
+use super::stacks::Stacks;
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::verdict::{Failure, Usual, judge};
 use crate::explore::watch::{Watch, Watched};
@@ -44,6 +45,9 @@ const HARMLESS: u32 = 6;
 const SEARCHED: u64 = 10_000;
 /// And so many when all that is left did no harm so far.
 const HARMLESS_SEARCH: u64 = 1_000;
+/// And so many when a line has been printed that usually is not, and all suspects are answered by that: control went where no traced run has been, and
+/// what lies behind was no suspect.
+const AFTERMATH: u64 = 500;
 /// And the time that it may take.
 const SEARCHING: Duration = Duration::from_secs(8);
 /// Executions that shrinking one consequence may take.
@@ -94,6 +98,8 @@ pub struct Tested {
     pub exhausted: bool,
     pub passing: Vec<Trace>,
     pub recipe: Recipe,
+    /// What an ordinary run has said about where accesses are called from.
+    pub stacks: Stacks,
 }
 
 pub struct Tester<'a> {
@@ -170,6 +176,7 @@ impl<'a> Tester<'a> {
             exhausted,
             passing: self.passing,
             recipe,
+            stacks: Stacks::default(),
         })
     }
 
@@ -228,7 +235,8 @@ impl<'a> Tester<'a> {
     /// Whether something is left to find out: a suspect that has not come about, or, for a while, one that did no harm so far.
     fn is_worth_it(&self, made: u64) -> bool {
         let open = |i: &usize| !self.is_shown(*i) && (made < HARMLESS_SEARCH || self.realized[*i] == 0);
-        (0..self.suspects.len()).any(|i| open(&i))
+        let only_printed = self.consequences.iter().all(|c| matches!(c.check, Some(Check::Printed(_))));
+        (0..self.suspects.len()).any(|i| open(&i)) || made < AFTERMATH && only_printed
     }
 
     /// An execution has shown the consequence that the suspect is about.

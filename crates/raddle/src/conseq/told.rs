@@ -10,7 +10,7 @@ use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report, Stat};
 
 use super::analysed::{Analysed, FIRST_INVARIANT};
-use super::args::Args;
+use super::args::{Args, Means};
 use super::campaign::Phases;
 use super::check::Check;
 use super::stacks::Stacks;
@@ -44,8 +44,8 @@ pub fn report(
             report.findings.push(teller.without_analysis(failure)?);
         }
     }
-    for suspect in teller.open() {
-        report.findings.push(teller.suspected(suspect));
+    for group in teller.open() {
+        report.findings.push(teller.suspected(&group));
     }
     for violation in &analysed.violations {
         report.findings.push(teller.violation(violation));
@@ -71,6 +71,9 @@ pub fn add_empty_stats(report: &mut Report, begun: Instant) {
     }
 }
 
+/// A suspect's read, what comes instead and where, and the kind of its site.
+type Pair = (u32, u8, u32, SiteKind);
+
 struct Teller<'a> {
     args: &'a Args,
     runs: &'a Runs,
@@ -81,22 +84,47 @@ struct Teller<'a> {
 }
 
 impl<'a> Teller<'a> {
-    /// Suspects about which nothing is known but that they are.
-    fn open(&self) -> Vec<&'a Suspect> {
+    /// Suspects about which nothing is known but that they are: the same two accesses are one, however many places of a kind they matter to.
+    fn open(&self) -> Vec<Vec<&'a Suspect>> {
         let verdict = |i: usize| self.tested.verdicts.get(i).unwrap_or(&Verdict::Open);
-        let all = self.analysed.suspects.iter().enumerate();
-        // With critical reads off a suspect is no more than a pair of accesses.
-        all.filter(|(i, s)| *verdict(*i) == Verdict::Open && self.analysed.kind(s).is_some())
-            .map(|(_, s)| s)
-            .collect()
+        let mut groups: Vec<(Pair, Vec<&Suspect>)> = Vec::new();
+        for (i, s) in self.analysed.suspects.iter().enumerate() {
+            // With critical reads off a suspect is no more than a pair of accesses.
+            let (Verdict::Open, Some(kind)) = (verdict(i), self.analysed.kind(s)) else { continue };
+            let (read, how, other, _) = s.key();
+            let key = (read, how, other, kind);
+            // Each invariant says something of its own.
+            match groups.iter_mut().find(|(k, _)| *k == key && kind != SiteKind::Invariant) {
+                Some((_, known)) => known.push(s),
+                None => groups.push((key, vec![s])),
+            }
+        }
+        groups.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// The places of further sites, in words.
+    fn more(&mut self, others: &[&Suspect]) -> Option<String> {
+        const TOLD: usize = 6;
+        let sites = others.iter().filter_map(|s| self.analysed.sites.pc(s.site?));
+        let pcs: Vec<u64> = sites.collect();
+        let mut places: Vec<String> = pcs.iter().take(TOLD).map(|pc| self.place_of(pc + 1)).collect();
+        places.dedup();
+        let rest = if pcs.len() > TOLD { ", …" } else { "" };
+        let n = pcs.len();
+        (n > 0)
+            .then(|| format!("the same read matters to {n} more such place(s): {}{rest}", places.join(", ")))
     }
 
     /// A traced run failed by itself.
     fn without_analysis(&mut self, failure: &Failure) -> Result<Finding> {
         let mut finding = told::finding(failure, &self.tested.passing, &mut self.places, &self.runs.modules);
         finding.kind = kind(failure.kind);
-        finding.schedule = Some(self.write(failure, None)?);
-        finding.notes.push("a traced run, in which nobody was preempted, came to this".into());
+        if self.runs.scheduled {
+            finding.schedule = Some(self.write(failure, None)?);
+            finding.notes.push("a traced run, in which nobody was preempted, came to this".into());
+        } else {
+            finding.notes.push("the program came to this by itself, with nobody's doing".into());
+        }
         Ok(finding)
     }
 
@@ -152,7 +180,8 @@ impl<'a> Teller<'a> {
     }
 
     /// A suspect that could neither be made to happen nor be ruled out.
-    fn suspected(&mut self, s: &Suspect) -> Finding {
+    fn suspected(&mut self, group: &[&Suspect]) -> Finding {
+        let s = group[0];
         let site = self.analysed.kind(s).unwrap_or(SiteKind::Memory);
         let place = s.site.and_then(|i| self.analysed.sites.pc(i)).map(|pc| self.place_of(pc + 1));
         let at = place.map_or(String::new(), |p| format!(" at {p}"));
@@ -165,6 +194,9 @@ impl<'a> Teller<'a> {
             SiteKind::Loop => (Kind::Hang, format!("the loop{at} can go on for ever")),
             SiteKind::Memory if matches!(s.instead, Instead::Freed(_)) => {
                 (Kind::UseAfterFree, "freed memory can be accessed".into())
+            }
+            SiteKind::Memory if !by.is_empty() => {
+                (Kind::DoubleFree, format!("a block{at} can be freed twice{by}"))
             }
             SiteKind::Memory => (Kind::Crash, format!("the pointer used{at} can be wrong")),
             SiteKind::Invariant => {
@@ -180,8 +212,14 @@ impl<'a> Teller<'a> {
         if let Some(site) = self.site(s) {
             finding.accesses.insert(0, site);
         }
+        finding.notes.extend(self.more(&group[1..]));
+        let delays = !self.runs.scheduled || self.args.tester == Means::Delays;
         if !self.args.no_test {
-            finding.notes.push("no execution has shown it, and not all have been made".into());
+            let note = match delays {
+                true => "delays have not brought it about, which does not rule it out",
+                false => "no execution has shown it, and not all have been made",
+            };
+            finding.notes.push(note.into());
         }
         finding
     }
@@ -198,12 +236,13 @@ impl<'a> Teller<'a> {
         finding
     }
 
-    /// The read, and the write or release that it could come after, with their locks.
+    /// The read, and the write or release that it could come after, or the write that it could come before, with their locks.
     fn add_ends(&mut self, finding: &mut Finding, s: &Suspect) {
         let other = match s.instead {
             Instead::Write(w) => Some((w, Op::Write)),
             Instead::Freed(f) => Some((f, Op::Free)),
-            Instead::Initial => None,
+            // The write that comes too late, as it came in the traced run.
+            Instead::Initial => s.from.map(|w| (w, Op::Write)),
         };
         let ends = [Some((s.read, Op::Read)), other];
         for ((point, op), locks) in ends.into_iter().flatten().zip(&s.locks) {
@@ -270,7 +309,10 @@ impl<'a> Teller<'a> {
         match s.instead {
             Instead::Write(w) => table.deeds.push(format!("wrote {}", value(w.cell.value, w.cell.size))),
             Instead::Freed(_) => table.deeds.push("freed it".into()),
-            Instead::Initial => {}
+            Instead::Initial => {
+                let wrote = s.from.map(|w| value(w.cell.value, w.cell.size));
+                table.deeds.extend(wrote.map(|v| format!("wrote {v} before that in the traced run")));
+            }
         }
     }
 
@@ -300,7 +342,10 @@ impl<'a> Teller<'a> {
         let value = value(s.value, s.read.cell.size);
         match s.instead {
             Instead::Write(w) => format!("{read} may read {value} written by {}", self.place(&w)),
-            Instead::Initial => format!("{read} may come too early, and read {value}"),
+            Instead::Initial => {
+                let before = s.from.map_or(String::new(), |w| format!(", before {}", self.place(&w)));
+                format!("{read} may come too early{before}, and read {value}")
+            }
             Instead::Freed(f) => format!("{read} may access what {} has freed", self.place(&f)),
         }
     }
@@ -320,7 +365,12 @@ impl<'a> Teller<'a> {
                 let name = file.rsplit('/').next().unwrap_or(file);
                 format!("{name}:{line}")
             }
-            _ => frame.function.clone().unwrap_or_else(|| format!("{pc:#x}")),
+            _ => match (&frame.function, &frame.module, frame.offset) {
+                (Some(function), ..) => function.clone(),
+                // As in the stacks below.
+                (None, Some(module), Some(offset)) => format!("{module}+{offset:#x}"),
+                _ => format!("{pc:#x}"),
+            },
         }
     }
 
@@ -376,6 +426,7 @@ impl<'a> Teller<'a> {
         add("atomicity_violations", Stat::from(self.analysed.violations.len() as u64));
         add("executions", Stat::from(self.tested.executions));
         add("exhausted", Stat::Bool(self.tested.exhausted));
+        add("scheduled", Stat::Bool(self.runs.scheduled));
         add("runs", Stat::from(self.runs.runs.len() as u64));
         add("trace_events", Stat::from(self.analysed.events));
         add("trace_bytes", Stat::from(self.runs.runs.iter().map(|r| r.bytes).sum::<u64>()));

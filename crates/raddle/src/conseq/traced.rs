@@ -45,6 +45,8 @@ pub struct Runs {
     pub recipe: Recipe,
     /// The seconds that went into reading the traces, which is no part of the runs.
     pub reading: f64,
+    /// The scheduler of `explore` decided which thread ran.
+    pub scheduled: bool,
 }
 
 /// The room for one trace. The file is sparse.
@@ -52,6 +54,9 @@ const ROOM: u64 = 1 << 30;
 
 /// The first runs, whose order of threads is not random.
 pub const PLAIN: usize = 3;
+
+/// So many orders that come to no end are enough.
+const ENDLESS: usize = 2;
 
 fn tails(n: u32) -> impl Iterator<Item = Tail> {
     let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
@@ -74,14 +79,21 @@ pub fn make(recipe: &Recipe, n: u32, rust: bool, deadline: Instant, notes: &Note
     let mut crew = Crew::new(watched(recipe, mode::LEARN), notes, &never);
     let tails: Vec<Tail> = tails(n).collect();
     let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
-    let mut learned = true;
+    let (mut learned, mut without_end) = (true, Vec::new());
     for (i, tail) in tails.iter().enumerate() {
         let last = i + 1 == tails.len();
         each(&mut crew, *tail, &mut |e| {
+            if is_endless(&e) {
+                without_end.push(run(&e, &Usual::default()));
+            }
             if let (true, Some(watched)) = (last, e.watched) {
                 watched.set_mode(mode::SHARED);
             }
         })?;
+        if i + 1 == ENDLESS.min(tails.len()) && without_end.len() > i {
+            // A server, or one that waits for what the scheduler does not see: more of the same would only take its time.
+            return Ok(as_they_are(crew, without_end));
+        }
         if !last && Instant::now() >= half {
             learned = false;
             break;
@@ -111,10 +123,15 @@ pub fn make(recipe: &Recipe, n: u32, rust: bool, deadline: Instant, notes: &Note
             reading += begun.elapsed().as_secs_f64();
         })?;
     }
+    Ok(Runs { usual, reading, ..as_they_are(crew, runs) })
+}
+
+/// These runs, with what the crew knows of the program.
+fn as_they_are(crew: Crew<'_>, runs: Vec<Run>) -> Runs {
     let modules = crew.modules().to_vec();
     let recipe = Recipe { watch: Watch::default(), ..crew.recipe().clone() };
     crew.stop();
-    Ok(Runs { runs, usual, modules, recipe, reading })
+    Runs { runs, usual: Usual::default(), modules, recipe, reading: 0.0, scheduled: true }
 }
 
 fn each(crew: &mut Crew<'_>, tail: Tail, then: &mut dyn FnMut(Execution<'_>)) -> Result<()> {
@@ -123,6 +140,15 @@ fn each(crew: &mut Crew<'_>, tail: Tail, then: &mut dyn FnMut(Execution<'_>)) ->
         crew.turn(&mut |_, e| then(e))?;
     }
     Ok(())
+}
+
+/// It was ended from outside.
+fn is_endless(e: &Execution<'_>) -> bool {
+    match e.ending {
+        Ending::Finished => e.slot.outcome == outcome::STEP_LIMIT,
+        Ending::Hung => true,
+        Ending::Died(_) => false,
+    }
 }
 
 fn run(e: &Execution<'_>, usual: &Usual) -> Run {
@@ -143,11 +169,7 @@ fn run(e: &Execution<'_>, usual: &Usual) -> Run {
         (bytes, accesses) = watched.size();
     }
     let failure = Failure::of(e, verdict);
-    let endless = match e.ending {
-        Ending::Finished => e.slot.outcome == outcome::STEP_LIMIT,
-        Ending::Hung => true,
-        Ending::Died(_) => false,
-    };
+    let endless = is_endless(e);
     Run { events, printed, trace: e.trace(verdict.outcome), failure, bytes, accesses, cut_short, endless }
 }
 

@@ -44,9 +44,23 @@ pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Case>> {
     if args.search.whole || args.search.resume || args.command.len() > 1 {
         return None;
     }
+    list(recipe)
+}
+
+/// The tests of what is a test program, as it lists them.
+pub fn list(recipe: &Recipe) -> Option<Vec<Case>> {
     let harness = Harness::of(&std::fs::read(&recipe.program.path).ok()?)?;
     let cases = harness.cases(&ask(recipe, harness.listing())?);
     (!cases.is_empty()).then_some(cases)
+}
+
+impl Case {
+    /// This test alone.
+    pub fn recipe(&self, of: &Recipe) -> Recipe {
+        let mut words = of.words.clone();
+        words.extend(self.arguments.iter().map(OsString::from));
+        Recipe { words, ..of.clone() }
+    }
 }
 
 /// Explores each test, and puts the reports together.
@@ -64,11 +78,8 @@ pub fn explore_each(args: &Args, recipe: &Recipe, cases: &[Case], notes: &Notes)
         if args.report.format == Format::Text {
             eprintln!("raddle: test {} of {}: {}", i + 1, cases.len(), case.name);
         }
-        let mut words = recipe.words.clone();
-        words.extend(case.arguments.iter().map(OsString::from));
-        let one = Recipe { words, ..recipe.clone() };
         let share = left / (cases.len() - i) as f64;
-        match super::explore(args, one, share, notes) {
+        match super::explore(args, case.recipe(recipe), share, notes) {
             Ok(report) => all = Some(add(all, report, case)),
             // One that can not be explored is no reason to leave the others out.
             Err(error) => notes.say(&format!("test {}: {error:#}", case.name)),
@@ -114,6 +125,10 @@ fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
 fn ask(recipe: &Recipe, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(&recipe.program.path);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    if let Some(folder) = &recipe.folder {
+        command.current_dir(folder);
+    }
+    command.envs(recipe.environment.iter().map(|(name, value)| (name, value)));
     apart(&mut command);
     let mut child = command.spawn().ok()?;
     let mut output = child.stdout.take()?;

@@ -19,7 +19,7 @@
 //! ```
 
 pub mod args;
-mod cases;
+pub mod cases;
 pub mod crew;
 mod first_runs;
 mod held;

@@ -59,6 +59,11 @@ fn append(path: &Path) -> Result<File> {
 }
 
 impl Traced {
+    /// The file alone, for a run that is no worker's.
+    pub fn open(&self, folder: &Path) -> Result<Watched> {
+        Ok(Watched { trace: Some(self.make(&folder.join(trace::FILE))?), output: None })
+    }
+
     fn make(&self, path: &Path) -> Result<memmap2::MmapRaw> {
         let header = Header::new(self.room, self.sites.len() as u64, self.mode);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
@@ -105,6 +110,11 @@ impl Watched {
         // SAFETY: within the file; the execution is over, so nobody writes there.
         let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr().add(header.stream_at()), used) };
         (Decoder::new(bytes), header.lost.load(Relaxed) > 0)
+    }
+
+    /// The process that an unscheduled run was traced in.
+    pub fn process(&self) -> u64 {
+        self.header().map_or(0, |h| h.process.load(Acquire))
     }
 
     /// Bytes of the stream, and accesses that were seen.

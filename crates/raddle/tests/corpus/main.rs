@@ -61,6 +61,9 @@ fn trials_of(root: &Path, file: &Path) -> Vec<Trial> {
     };
     let is_rust = file.extension().is_some_and(|e| e == "rs");
     let compilers = if is_rust { vec!["rustc".to_string()] } else { program.compilers.clone() };
+    if let Err(what) = golden::is_compared(&program, &compilers) {
+        return vec![Trial::test(name, move || Err(Failed::from(what)))];
+    }
     let trial = |compiler: String| {
         let (file, program) = (file.to_path_buf(), program.clone());
         Trial::test(format!("{name} ({compiler})"), move || {
@@ -120,7 +123,7 @@ fn check(
             run_once(built, files, program, mode, &told, ATTEMPTS)?;
         }
     }
-    if program.golden && compiler == "gcc" {
+    if program.golden && compiler == golden::COMPILER {
         golden::compare(built, &files[0], program)?;
     }
     Ok(())

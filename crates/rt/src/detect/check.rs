@@ -11,7 +11,7 @@ use super::trace::Shape;
 use super::{flush, held, report, settings};
 use crate::explore;
 use crate::layout::*;
-use crate::trace::delays;
+use crate::trace;
 
 type Slots = __m128i;
 
@@ -364,7 +364,7 @@ fn own_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usi
 #[inline(never)]
 fn access_at_gate<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
     if is_ignored::<WRITE>(t, address, SIZE, pc) {
-        return crate::trace::access(WRITE, address, SIZE, pc);
+        return trace::access(WRITE, address, SIZE, pc);
     }
     watched_access::<WRITE, SIZE>(t, address, pc);
 }
@@ -404,5 +404,5 @@ pub fn is_ignored<const WRITE: bool>(t: &Thread, address: usize, len: usize, pc:
     }
     t.gate & gate::OPEN == 0
         || t.gate & ignore != 0
-        || (t.gate & gate::IGNORE_SOME != 0 && (delays::is_on() || crate::hub::plan::is_ignored(pc)))
+        || (t.gate & gate::IGNORE_SOME != 0 && (trace::is_ordinary() || crate::hub::plan::is_ignored(pc)))
 }

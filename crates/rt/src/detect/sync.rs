@@ -9,6 +9,8 @@ use super::thread::Thread;
 use super::trace::LockEvent;
 use super::{depot, flush, settings};
 use crate::hub::log;
+use crate::trace::plain;
+use raddle_explore::OpKind;
 use raddle_wire::record::{HeldLock, Record, lock_kind};
 
 /// A thread of unknown origin becomes known by its first synchronisation.
@@ -22,6 +24,9 @@ fn is_known(t: &Thread) -> bool {
 
 /// SIGNAL: what this thread has done so far is handed to whoever acquires `key`.
 pub fn release(t: &mut Thread, key: usize) {
+    if plain::is_on() {
+        return plain::step(t, OpKind::CondSignal, key, 0);
+    }
     if !is_known(t) {
         return;
     }
@@ -33,6 +38,9 @@ pub fn release(t: &mut Thread, key: usize) {
 
 /// WAIT: this thread has seen all that was released into `key`.
 pub fn acquire(t: &mut Thread, key: usize) {
+    if plain::is_on() {
+        return plain::step(t, OpKind::CondWake, key, 0);
+    }
     if !is_known(t) {
         return;
     }
@@ -43,6 +51,9 @@ pub fn acquire(t: &mut Thread, key: usize) {
 
 /// Releases in place of all that was released before (`ANNOTATE_HAPPENS_BEFORE` of some tools, `munmap`).
 pub fn release_store(t: &mut Thread, key: usize) {
+    if plain::is_on() {
+        return release(t, key);
+    }
     if !is_known(t) {
         return;
     }
@@ -82,6 +93,10 @@ fn number(key: usize, what: u64) -> u32 {
 
 /// The lock at `key` was just taken.
 pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
+    if plain::is_on() {
+        let kind = if taking.mode == Mode::Read { OpKind::ReadLock } else { OpKind::Lock };
+        return plain::step(t, kind, key, 0);
+    }
     if !is_known(t) {
         return;
     }
@@ -117,6 +132,9 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
 
 /// The lock at `key` is about to be let go.
 pub fn unlocking(t: &mut Thread, key: usize) {
+    if plain::is_on() {
+        return plain::step(t, OpKind::Unlock, key, 0);
+    }
     if !is_known(t) {
         return;
     }
@@ -199,6 +217,11 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
         return 0;
     }
     let _inside = t.enter();
+    if plain::is_on() {
+        let count = objects::with(key, |o| o.make_more().barrier.count);
+        plain::step(t, OpKind::Barrier, key, count.max(1) as usize);
+        return 0;
+    }
     flush::if_requested();
     let phase = objects::with(key, |o| {
         let more = o.make_more();
@@ -225,6 +248,9 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
 
 /// The clock of this phase is still whole, since one of its threads is inside.
 pub fn barrier_passed(t: &mut Thread, key: usize, phase: u32) {
+    if plain::is_on() {
+        return plain::step(t, OpKind::Barrier, key, 0);
+    }
     if !is_known(t) {
         return;
     }

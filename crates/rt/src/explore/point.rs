@@ -60,6 +60,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         t.timed = false;
         t.pc = pc;
         schedule();
+        still_there(&op, pc);
         c11::did(&op);
         trace::step(&op, wait != Wait::Nothing);
         // A handler may have come first, and taken away what was waited for.
@@ -67,6 +68,22 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         if signals::run_handlers() == Ran::Nothing || wait.is_over(me) || spurious {
             return;
         }
+    }
+}
+
+/// A lock, a condition variable or a semaphore may have been freed before its step comes. Not looked at are those who leave a condition
+/// variable or a barrier: it may be destroyed as soon as they have been told to.
+#[inline]
+fn still_there(op: &Op, pc: usize) {
+    use OpKind::*;
+    let object = match op.kind() {
+        Lock | TryLock | TimedLock | Unlock | ReadLock | WriteLock | CondWait | CondSignal
+        | CondBroadcast | SemWait | SemPost => op.object,
+        CondWake => op.other,
+        _ => return,
+    };
+    if super::heap::is_freed(object as usize) {
+        fatal::use_after_free(object as usize, pc);
     }
 }
 
@@ -117,6 +134,7 @@ pub fn wait(op: Op, wait: Wait, timed: bool, breaks: Breaks, pc: usize) -> End {
             return End::GaveUp;
         }
         if spurious || wait.is_over(me) {
+            still_there(&op, pc);
             c11::did(&op);
             trace::step(&op, wait != Wait::Nothing);
             return End::Over;

@@ -10,7 +10,7 @@ use crate::detect::{self, Settings};
 use crate::interpose;
 use crate::layout::{RESERVED, is_watchable};
 use crate::sys;
-use crate::trace::delays;
+use crate::trace;
 use raddle_wire::config::{Config, Mode, flag};
 use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
@@ -178,7 +178,10 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
         plan::ask(bias());
     }
     if has(flag::DELAYS) {
-        session::delays_file().into_iter().for_each(delays::turn_on);
+        session::delays_file().into_iter().for_each(trace::delays::turn_on);
+    }
+    if has(flag::TRACED) {
+        session::trace_file().into_iter().for_each(trace::plain::turn_on);
     }
     interpose::thread::prepare();
     let t = current();
@@ -293,9 +296,9 @@ pub fn module_calls_in(pc: usize) {
     }
 }
 
-/// Functions may be ignored by name, or accesses delayed; then each slow access looks.
+/// Functions may be ignored by name, or accesses delayed or traced; then each slow access looks.
 pub fn gate_of(t: &mut Thread) {
-    if plan::ignores_some() || delays::is_on() {
+    if plan::ignores_some() || trace::is_ordinary() {
         t.gate |= gate::IGNORE_SOME;
     }
 }

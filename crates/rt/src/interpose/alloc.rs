@@ -7,12 +7,13 @@ use crate::detect::{depot, flush, heap, objects, range, settings};
 use crate::explore;
 use crate::hub::{annotations, is_active, modules};
 use crate::sys::{self, __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc};
+use crate::trace;
 
 type Pointer = *mut c_void;
 
 /// A block was handed out.
 pub fn allocated(t: &mut Thread, p: Pointer, pc: usize) -> Pointer {
-    if p.is_null() || !is_active() {
+    if p.is_null() || !is_active() || trace::is_ordinary() {
         return p;
     }
     let _inside = t.enter();
@@ -31,9 +32,13 @@ pub fn freeing(t: &mut Thread, p: Pointer, pc: usize) {
     if p.is_null() || !is_active() {
         return;
     }
-    let _inside = t.enter();
     // SAFETY: the program says it is a block.
     let n = unsafe { sys::malloc_usable_size(p) };
+    if trace::is_ordinary() {
+        trace::delays::freeing(p as usize, n, pc);
+        return trace::plain::free(t, p as usize, n, pc);
+    }
+    let _inside = t.enter();
     objects::remove_range(p as usize, n);
     annotations::forget(p as usize, n);
     if modules::is_instrumented(pc) {

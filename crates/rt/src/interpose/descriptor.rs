@@ -7,13 +7,14 @@
 //! released to everyone who waits. Files make no order.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 
 use super::interpose;
 use super::memory::{reads, writes};
 use crate::detect::sync;
 use crate::detect::thread::Thread;
 use crate::explore::{self, Several, sync::Until};
+use crate::trace::plain;
 use raddle_wire::explore::outside;
 
 const MOST: usize = 1 << 16;
@@ -41,9 +42,19 @@ fn new_channel() -> u32 {
     NEXT.fetch_add(1, Relaxed)
 }
 
+/// The process has connected a socket: it may be to one of its own.
+static CONNECTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether order comes through the channel. What a server's clients do between two of its answers is not known; the detector takes it that
+/// they pass on all they got, so that it invents no race. A trace that believed this would find nothing in a server: there, only a
+/// process that has connected a socket itself is taken to talk to itself.
+fn orders(channel: u32) -> bool {
+    channel != 0 && (channel != SOCKETS || !plain::is_on() || CONNECTED.load(Relaxed))
+}
+
 fn sending(t: &mut Thread, fd: c_int) {
     let channel = channel(fd);
-    if channel != 0 {
+    if orders(channel) {
         sync::release(t, key(channel));
         sync::release(t, key(READINESS));
     }
@@ -51,7 +62,7 @@ fn sending(t: &mut Thread, fd: c_int) {
 
 fn received(t: &mut Thread, fd: c_int) {
     let channel = channel(fd);
-    if channel != 0 {
+    if orders(channel) {
         sync::acquire(t, key(channel));
     }
 }
@@ -272,6 +283,7 @@ interpose! {
         real(domain, kind, protocol)
     }
     fn connect(fd: c_int, to: *const c_void, len: u32) -> c_int, |t, pc, real| {
+        CONNECTED.store(true, Relaxed);
         sending(t, fd);
         real(fd, to, len)
     }

@@ -29,6 +29,7 @@ fn in_child(t: &mut Thread) {
     kept::reset_lock();
     held::reset_lock();
     trace::reset_lock();
+    crate::trace::plain::in_child();
     flush::reset_lock();
     annotations::reset_lock();
     super::thread::reset_after_fork();

@@ -7,17 +7,31 @@ use super::process::{world_acquire, world_release};
 use crate::detect::sync;
 use crate::detect::thread::Thread;
 use crate::explore::sync::{self as sync_explore, Until};
+use crate::trace::plain;
 use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
 
 fn waited(t: &mut Thread, s: *mut c_void, result: c_int) -> c_int {
     if result == 0 {
-        sync::acquire(t, s as usize);
+        if plain::is_on() {
+            plain::step(t, OpKind::SemWait, s as usize, 0);
+        } else {
+            sync::acquire(t, s as usize);
+        }
         if is_shared(s) {
             world_acquire(t);
         }
     }
     result
+}
+
+/// A count is told from a message where runs are traced: a semaphore may be used as a lock.
+fn posting(t: &mut Thread, s: *mut c_void) {
+    if plain::is_on() {
+        plain::step(t, OpKind::SemPost, s as usize, 0);
+    } else {
+        sync::release(t, s as usize);
+    }
 }
 
 /// A semaphore that other processes may use too.
@@ -29,7 +43,7 @@ fn is_shared(s: *mut c_void) -> bool {
 
 interpose! {
     fn sem_post(s: *mut c_void) -> c_int, |t, pc, real| {
-        sync::release(t, s as usize);
+        posting(t, s);
         if is_shared(s) {
             world_release(t);
         }
@@ -63,7 +77,12 @@ interpose! {
         real(s)
     }
     /// A value that is read may be what another thread posted.
-    fn sem_getvalue(s: *mut c_void, value: *mut c_int) -> c_int, |t, pc, real| { waited(t, s, real(s, value)) } explore {
+    fn sem_getvalue(s: *mut c_void, value: *mut c_int) -> c_int, |t, pc, real| {
+        if plain::is_on() {
+            return real(s, value);
+        }
+        waited(t, s, real(s, value))
+    } explore {
         sync_explore::step(OpKind::TryLock, s as usize, pc, || real(s, value))
     }
 }

@@ -12,7 +12,9 @@ use crate::detect::{depot, objects, range, sids, sync};
 use crate::explore::{self, threads::Patience};
 use crate::hub::{is_active, log};
 use crate::sys::{self, Shared, Spin};
+use crate::trace::plain;
 use crate::tsvd::sync as tsvd_sync;
+use raddle_explore::OpKind;
 use raddle_wire::record::Record;
 
 unsafe extern "C" {
@@ -159,6 +161,9 @@ fn announce(t: &mut Thread, start: Start, detached: bool, pc: usize) -> *mut Car
     }
     t.advance();
     t.fork_join += 1;
+    plain::first_thread();
+    // SAFETY: as above.
+    plain::step(t, OpKind::Create, unsafe { (*card).id } as usize, 0);
     card
 }
 
@@ -251,6 +256,7 @@ fn join(t: &mut Thread, handle: usize, real: impl FnOnce() -> c_int) -> c_int {
         sids::correct(&mut last, card.last_generation);
         t.acquire(&last);
         t.fork_join += 1;
+        plain::step(t, OpKind::Join, card.id as usize, 0);
         log::write(&Record::ThreadJoin { joiner: t.id() as u64, thread: card.id as u64 });
     }
     result

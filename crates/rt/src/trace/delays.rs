@@ -4,13 +4,17 @@
 //! comes first and the read right after it, while other writes to the same memory wait. If one thread makes both, the write does not
 //! wait. Each wait has an end, and there are not many of them: a run that can not be brought to it goes on as it would.
 //!
+//! The write may be the release of a block: it waits for a reader of that very block, and what the reader then touches is freed memory, whether
+//! it does harm or not.
+//!
 //! A probe comes before its access. So the read waits a little longer after the write's probe, for the store itself: that is a
 //! delay as well, and no promise.
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
 
-use raddle_wire::delays::Header;
+use raddle_wire::delays::{FRAMES, Header};
 
+use crate::detect::thread::current;
 use crate::sys;
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
@@ -33,19 +37,22 @@ pub fn is_on() -> bool {
 
 /// The running thread is about to make the access at `pc`.
 #[inline(always)]
-pub fn access(pc: usize) {
+pub fn access(address: usize, pc: usize) {
     // SAFETY: null, or the mapped file, for good.
     if let Some(header) = unsafe { HEADER.load(Relaxed).as_ref() } {
-        at(header, pc as u64);
+        at(header, address, pc as u64);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn at(h: &'static Header, pc: u64) {
+fn at(h: &'static Header, address: usize, pc: u64) {
     if pc == h.read {
-        read(h);
-    } else if pc == h.write {
+        if read(h, address as u64) {
+            keep_stack(h, 0, pc);
+        }
+    } else if pc == h.write && h.frees == 0 {
+        keep_stack(h, 1, pc);
         write(h);
     } else if others(h).contains(&pc) {
         other(h);
@@ -57,20 +64,61 @@ fn others(h: &'static Header) -> &'static [u64] {
     unsafe { core::slice::from_raw_parts((&raw const *h).add(1).cast(), h.others as usize) }
 }
 
-fn read(h: &Header) {
+/// The running thread is about to give back a block of so many bytes, by the call at `pc`.
+#[inline(always)]
+pub fn freeing(from: usize, len: usize, pc: usize) {
+    // SAFETY: as above.
+    if let Some(h) = unsafe { HEADER.load(Relaxed).as_ref() }
+        && h.frees != 0
+        && h.write == pc as u64
+    {
+        keep_stack(h, 1, pc as u64);
+        free(h, from as u64, (from + len) as u64);
+    }
+}
+
+/// Where the running thread was called from, for the report.
+fn keep_stack(h: &Header, which: usize, pc: u64) {
+    let mut frames = [0; FRAMES];
+    let n = current().frames(pc as usize, &mut frames);
+    if let Some(stack) = h.stacks.get(which) {
+        stack.iter().zip(&frames[..n.min(FRAMES)]).for_each(|(to, pc)| to.store(*pc, Relaxed));
+    }
+}
+
+/// Whether it is the read that was to come behind the write.
+fn read(h: &Header, address: u64) -> bool {
     if h.happened.load(Acquire) != 0 {
-        return;
+        return false;
     }
     if h.write == 0 {
         h.happened.store(1, Release);
-        return;
+        return true;
     }
+    h.wanted.store(address, Release);
     h.readers.fetch_add(1, AcqRel);
     let came = wait(h, || h.written.load(Acquire) != 0);
     h.readers.fetch_sub(1, AcqRel);
+    let [from, to] = [0, 1].map(|i: usize| h.freed[i].load(Acquire));
+    // Of a block that was given back, it must be one of its bytes.
+    let came = came && (h.frees == 0 || (from..to).contains(&address));
     if came {
         sys::sleep_ms(STORE);
         h.happened.store(1, Release);
+    }
+    came
+}
+
+/// A release waits for a reader of the very block.
+fn free(h: &Header, from: u64, to: u64) {
+    if h.happened.load(Acquire) != 0 {
+        return;
+    }
+    let is_wanted = || h.readers.load(Acquire) != 0 && (from..to).contains(&h.wanted.load(Acquire));
+    if wait(h, is_wanted) {
+        h.freed[0].store(from, Release);
+        h.freed[1].store(to, Release);
+        h.written.store(sys::thread_id(), Release);
     }
 }
 
@@ -119,14 +167,32 @@ mod tests {
     fn in_one_thread_the_write_does_not_wait_and_the_read_has_happened() {
         let h = Header::new(5, (10, 20), true, 0);
         write(&h);
-        read(&h);
+        read(&h, 64);
         assert_eq!((h.happened.load(Relaxed), h.delays.load(Relaxed)), (1, 0));
+    }
+
+    #[test]
+    fn a_block_is_given_back_under_its_reader_and_no_other() {
+        let h = Header { frees: 1, ..Header::new(10_000, (10, 20), false, 0) };
+        let came = std::thread::scope(|s| {
+            let reader = s.spawn(|| read(&h, 64));
+            s.spawn(|| free(&h, 48, 80));
+            reader.join().unwrap()
+        });
+        assert!(came && h.happened.load(Relaxed) == 1);
+        assert_eq!([0, 1].map(|i: usize| h.freed[i].load(Relaxed)), [48, 80]);
+        let h = Header { frees: 1, ..Header::new(3, (10, 20), false, 0) };
+        std::thread::scope(|s| {
+            s.spawn(|| assert!(!read(&h, 64)));
+            s.spawn(|| free(&h, 100, 200));
+        });
+        assert_eq!(h.happened.load(Relaxed), 0, "another block");
     }
 
     #[test]
     fn a_read_alone_goes_on_after_its_time() {
         let h = Header::new(2, (10, 20), false, 0);
-        read(&h);
+        read(&h, 64);
         assert_eq!((h.happened.load(Relaxed), h.readers.load(Relaxed), h.delays.load(Relaxed)), (0, 0, 1));
     }
 
@@ -134,7 +200,7 @@ mod tests {
     fn writer_and_reader_meet() {
         let h = Header::new(10_000, (10, 20), false, 0);
         std::thread::scope(|s| {
-            s.spawn(|| read(&h));
+            s.spawn(|| read(&h, 64));
             s.spawn(|| write(&h));
         });
         assert!(h.written.load(Relaxed) != 0 && h.happened.load(Relaxed) == 1);
@@ -145,7 +211,7 @@ mod tests {
         let h = Header::new(10_000, (10, 0), false, 0);
         std::thread::scope(|s| {
             s.spawn(|| other(&h));
-            s.spawn(|| read(&h));
+            s.spawn(|| read(&h, 64));
         });
         assert_eq!(h.happened.load(Relaxed), 1);
         let early = Header::new(1, (10, 20), false, 0);

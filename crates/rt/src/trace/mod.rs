@@ -12,6 +12,8 @@
 //! events, so memory that only one thread touches is found out in one execution ([`mode::LEARN`]) and left out of the next
 //! ([`mode::SHARED`]).
 //!
+//! A program that can not be scheduled is traced as it runs, with less certainty: [`plain`].
+//!
 //! Deviations from the paper: (1) one stream, not a file a thread, as said. (2) Not only globals and the heap: a stack that
 //! another thread touches is shared memory too. (3) What came before the program's first thread is not traced; the value that
 //! a first write finds is recorded instead, and stands for it. (4) Nor is what a thread leaves to the one that joins it, which no
@@ -21,6 +23,7 @@
 //! A block of more than [`LARGEST`] bytes that is copied or filled at once counts with its first bytes only.
 
 pub mod delays;
+pub mod plain;
 mod shared;
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
@@ -73,6 +76,11 @@ fn trace() -> Option<&'static mut Trace> {
     }
     // SAFETY: set once, to memory of its own; one thread runs at a time, and no reference is kept across a switch.
     Some(unsafe { &mut *at })
+}
+
+/// Are accesses of an ordinary run delayed or traced? Then no detector looks at them.
+pub fn is_ordinary() -> bool {
+    delays::is_on() || plain::is_on()
 }
 
 /// Are executions traced?
@@ -209,7 +217,7 @@ impl Trace {
         if !self.wants(address, write, pc) {
             return;
         }
-        let access = plain(write, address, size, pc);
+        let access = unsynchronised(write, address, size, pc);
         if write {
             let before = shared::is_first(address, size, self.execution).then_some(access.value);
             self.pending = Pending::One(Access { before, ..access });
@@ -224,7 +232,7 @@ impl Trace {
     fn block(&mut self, write: bool, address: usize, len: usize, pc: usize) {
         for (at, size) in pieces(address, len) {
             if self.wants(at, write, pc) {
-                self.write(&Event::Access(plain(write, at, size, pc)));
+                self.write(&Event::Access(unsynchronised(write, at, size, pc)));
             }
         }
     }
@@ -247,7 +255,7 @@ fn pieces(address: usize, len: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-fn plain(write: bool, address: usize, size: usize, pc: usize) -> Access {
+fn unsynchronised(write: bool, address: usize, size: usize, pc: usize) -> Access {
     Access {
         site: pc as u32,
         address: address as u64,
@@ -277,16 +285,22 @@ fn value(address: usize, size: usize) -> u64 {
 /// The running thread is about to access `size` (1, 2, 4 or 8) bytes.
 #[inline]
 pub fn access(write: bool, address: usize, size: usize, pc: usize) {
-    let Some(t) = trace() else { return delays::access(pc) };
+    let Some(t) = trace() else { return unscheduled(write, address, size, pc) };
     t.settle();
     if address >= LOWEST && is_watchable(address) {
         t.one(write, address, size, pc);
     }
 }
 
+/// Nobody decides which thread runs: the access is delayed, or traced, or neither.
+fn unscheduled(write: bool, address: usize, len: usize, pc: usize) {
+    delays::access(address, pc);
+    plain::access(write, address, len, pc);
+}
+
 /// The running thread is about to access many bytes.
 pub fn range(write: bool, address: usize, len: usize, pc: usize) {
-    let Some(t) = trace() else { return delays::access(pc) };
+    let Some(t) = trace() else { return unscheduled(write, address, len, pc) };
     t.settle();
     if address < LOWEST || !is_watchable(address) {
         return;
@@ -306,8 +320,12 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
     if size > 8 || !t.wants(address, write, pc) {
         return;
     }
-    let access =
-        Access { atomic: true, updates: old.is_some(), before: old, ..plain(write, address, size, pc) };
+    let access = Access {
+        atomic: true,
+        updates: old.is_some(),
+        before: old,
+        ..unsynchronised(write, address, size, pc)
+    };
     t.write(&Event::Access(access));
 }
 
@@ -317,7 +335,11 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
         t.settle();
         if size <= 8 && t.wants(address, true, pc) {
             let before = shared::is_first(address, size, t.execution).then_some(before);
-            t.write(&Event::Access(Access { atomic: true, before, ..plain(true, address, size, pc) }));
+            t.write(&Event::Access(Access {
+                atomic: true,
+                before,
+                ..unsynchronised(true, address, size, pc)
+            }));
         }
     }
 }

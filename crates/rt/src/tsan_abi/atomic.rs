@@ -36,7 +36,10 @@ fn update<T: Copy + Into<u128>>(
         trace::atomic(wrote, address, size, wrote.then_some(old.into() as u64), pc);
         return old;
     }
-    trace::delays::access(pc);
+    trace::delays::access(address, pc);
+    if trace::plain::is_on() {
+        return trace::plain::atomic(address, size, true, pc, op);
+    }
     let orders = (Order(orders.0), Order(orders.1));
     match plan::lock_site(t, pc) {
         Some(site) if t.known && counts(site, orders.0) => at_lock_site(t, site, address, op),
@@ -131,7 +134,10 @@ macro_rules! atomics {
                     trace::atomic(false, a, SIZE, None, pc);
                     return explore::memory::load(a, SIZE, order, now, pc).map_or(now, |v| v as $t);
                 }
-                trace::delays::access(t.caller);
+                trace::delays::access(a, t.caller);
+                if trace::plain::is_on() {
+                    return trace::plain::atomic(a, SIZE, true, t.caller, || (at(a).load(SeqCst), false));
+                }
                 atomics::load(t, a, SIZE, Order(order), t.caller, || at(a).load(SeqCst))
             }
             extern "C" fn store(a: usize, v: $t, order: c_int) {
@@ -142,7 +148,11 @@ macro_rules! atomics {
                     let before = at(a).swap(v, SeqCst);
                     return trace::atomic_store(a, SIZE, before as u64, t.caller);
                 }
-                trace::delays::access(t.caller);
+                trace::delays::access(a, t.caller);
+                if trace::plain::is_on() {
+                    trace::plain::atomic(a, SIZE, false, t.caller, || (at(a).swap(v, SeqCst), true));
+                    return;
+                }
                 // A lock may be let go of by a plain release store (parking_lot, hand-written ones).
                 atomics::store(t, a, SIZE, Order(order), t.caller, || at(a).store(v, SeqCst))
             }

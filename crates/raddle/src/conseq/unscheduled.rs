@@ -1,0 +1,146 @@
+//! Traced runs of a program that can not be scheduled: it runs as it does, and what it did is put in order afterwards
+//! (`raddle_rt::trace::plain`). It is the paper's own way (section 7.2). What it gives is less certain than a scheduled run: addresses on the
+//! heap differ from run to run, so there are no invariants, and what is suspected can only be tried with delays.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_explore::{Outcome, Trace};
+use raddle_wire::config::{Config, Mode, flag};
+use raddle_wire::trace::mode;
+use thiserror::Error;
+
+use super::delays::failure;
+use super::events;
+use super::ordinary::{self, Ordinary, ended};
+use super::rust_locks::RustLocks;
+use super::traced::{Run, Runs};
+use crate::explore::crew::{CrewError, Notes};
+use crate::explore::is_rust;
+use crate::explore::verdict::Usual;
+use crate::explore::watch::{Traced, Watch, Watched};
+use crate::explore::worker::Recipe;
+use crate::run::collect::{self, Process};
+
+/// Why nothing can be said of a program that runs as it does.
+#[derive(Debug, Error)]
+pub enum UnscheduledError {
+    #[error("`{0}` did not end in {1:.0} s when it ran by itself: there is no correct run to start from")]
+    Endless(String, f64),
+    #[error("stopped before `{0}` had come to the end of one traced run")]
+    Stopped(String),
+    #[error("`{0}` created no thread when it ran by itself: there is nothing to interleave")]
+    NoThreads(String),
+}
+
+/// The room for one trace: about ten million events, all of which the driver has to read.
+const ROOM: u64 = 128 << 20;
+/// Runs that are made, however many are asked for: each has all accesses.
+const MOST: u32 = 3;
+
+/// Is this why a program can not be scheduled, so that another way is worth trying?
+pub fn is_refused(error: &anyhow::Error) -> bool {
+    use CrewError::*;
+    match error.downcast_ref() {
+        Some(EndedEarly(..) | NoThreadInTime(..) | TooManyThreads(..) | NoFsgsbase | Cannot(..)) => true,
+        Some(NoThreads(..) | NotInstrumented(_) | Stopped(_)) | None => false,
+    }
+}
+
+/// One run, and what is known of the process that was traced.
+struct Made {
+    run: Run,
+    ordinary: Ordinary,
+    /// None: no process created a thread.
+    process: Option<Process>,
+    reading: f64,
+}
+
+/// Makes up to `n` traced runs before the deadline.
+pub fn make(recipe: &Recipe, n: u32, deadline: Instant, notes: &Notes) -> Result<Runs> {
+    let name = recipe.program.path.display().to_string();
+    let (mut usual, mut runs, mut modules) = (Usual::default(), Vec::new(), Vec::new());
+    let (mut reading, mut locks) = (0.0, None);
+    for i in 0..n.min(MOST) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if runs.is_empty() && crate::explore::interrupted() {
+            return Err(UnscheduledError::Stopped(name).into());
+        }
+        if !runs.is_empty() && left.is_zero() || crate::explore::interrupted() {
+            break;
+        }
+        let mut made = one(recipe, left.max(Duration::from_secs(1)))?;
+        let Some(status) = made.ordinary.status else {
+            if runs.is_empty() && crate::explore::interrupted() {
+                return Err(UnscheduledError::Stopped(name).into());
+            }
+            if runs.is_empty() {
+                return Err(UnscheduledError::Endless(name, made.ordinary.took.as_secs_f64()).into());
+            }
+            break;
+        };
+        let Some(process) = made.process else { return Err(UnscheduledError::NoThreads(name).into()) };
+        if i == 0 {
+            usual.rust = is_rust(Path::new(&process.executable));
+            modules = process.modules;
+            locks = usual.rust.then(|| RustLocks::of(Path::new(&process.executable), &modules));
+            usual.status = status.code().unwrap_or(0);
+        }
+        if let Some((kind, sentence)) = ended(&made.ordinary, &usual) {
+            notes.say(&format!("{sentence} when `{name}` ran by itself, without delays"));
+            made.run.trace.outcome = Outcome::Failed { what: 0 };
+            made.run.failure = Some(failure(kind, sentence, u64::from(i)));
+        }
+        locks.iter().for_each(|l: &RustLocks| l.recognise(&mut made.run.events));
+        reading += made.reading;
+        runs.push(made.run);
+    }
+    let recipe = Recipe { watch: Watch::default(), ..recipe.clone() };
+    Ok(Runs { runs, usual, modules, recipe, reading, scheduled: false })
+}
+
+fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
+    // Hybrid: there a condition variable's signal is told of, and not only its mutex.
+    let config = Config::new(Mode::Hybrid, 2, flag::TRACED);
+    let traced = Traced { mode: mode::ALL, sites: Vec::new(), room: ROOM };
+    let look = |folder: &Path, watched: Watched| {
+        let begun = Instant::now();
+        let (stream, lost) = watched.events();
+        let (events, whole) = events::of(stream);
+        let (bytes, accesses) = watched.size();
+        let pid = watched.process();
+        let process = collect::read(folder)?.into_iter().find(|p| u64::from(p.pid) == pid);
+        Ok((events, lost || !whole, bytes, accesses, process, begun.elapsed().as_secs_f64()))
+    };
+    let (ordinary, (events, cut_short, bytes, accesses, process, reading)) =
+        ordinary::run(recipe, &config, limit, &crate::explore::interrupted, |f| traced.open(f), look)?;
+    let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Passed, divergence: None };
+    let printed = ordinary.printed.clone();
+    let run = Run {
+        events,
+        printed,
+        trace,
+        failure: None,
+        bytes,
+        accesses,
+        cut_short,
+        endless: ordinary.status.is_none(),
+    };
+    Ok(Made { run, ordinary, process, reading })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_way_is_tried_where_the_scheduler_is_refused() {
+        let name = || "./a".to_owned();
+        assert!(is_refused(&CrewError::TooManyThreads(name(), 64).into()));
+        assert!(is_refused(&CrewError::Cannot(name(), "shares memory".into()).into()));
+        assert!(!is_refused(&CrewError::NoThreads(name(), 0).into()), "nothing can be interleaved");
+        assert!(!is_refused(&CrewError::Stopped(name()).into()));
+        assert!(!is_refused(&anyhow::anyhow!("a full disk")));
+    }
+}
