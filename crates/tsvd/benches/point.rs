@@ -23,7 +23,7 @@ fn cost(policy: Policy, threads: u32, point: impl Fn(u32, u64) -> Point + Sync) 
     let tsvd = Tsvd::boxed(&Params { chance: 0, ..Params::new(policy) });
     // Known pairs: the look-up is made and nothing is delayed.
     for (site_a, site_b) in (0..8).flat_map(|a| (a..8).map(move |b| (a, b))) {
-        let pair = TrapPair { site_a, site_b, probability: 0, state: PairState::Found };
+        let pair = TrapPair { site_a, site_b, probability: 0, state: PairState::Found, gap: 0 };
         assert!(tsvd.seed(&pair, &mut Silent));
     }
     let barrier = Barrier::new(threads as usize);

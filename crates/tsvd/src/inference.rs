@@ -25,6 +25,7 @@ struct Ended {
     end: AtomicU64,
     /// `thread << 32 | site`.
     who: AtomicU64,
+    length: AtomicU64,
 }
 
 /// The delays that ended last.
@@ -35,18 +36,20 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    pub(crate) fn ended(&self, thread: u32, site: u32, now: u64) {
+    pub(crate) fn ended(&self, thread: u32, site: u32, length: u64, now: u64) {
         let slot = &self.ended[self.next.fetch_add(1, Relaxed) as usize % REMEMBERED];
+        slot.length.store(length, Relaxed);
         slot.who.store(u64::from(thread) << 32 | u64::from(site), Relaxed);
         slot.end.store(now, Release);
     }
 
-    /// The site of the delay of another thread that ended last, if it ended in the gap from `from` to `to`.
-    fn to_blame(&self, thread: u32, from: u64, to: u64) -> Option<u32> {
-        let ended = self.ended.iter().map(|slot| (slot.end.load(Acquire), slot.who.load(Relaxed)));
-        let others = ended.filter(|(end, who)| (1..=to).contains(end) && (who >> 32) as u32 != thread);
-        let (end, who) = others.max()?;
-        (from <= end).then_some(who as u32)
+    /// The site and length of the delay of another thread that ended last, if it ended in the gap from `from` to `to`.
+    fn to_blame(&self, thread: u32, from: u64, to: u64) -> Option<(u32, u64)> {
+        let told = |slot: &Ended| (slot.end.load(Acquire), slot.who.load(Relaxed), slot.length.load(Relaxed));
+        let ended = self.ended.iter().map(told);
+        let others = ended.filter(|(end, who, _)| (1..=to).contains(end) && (who >> 32) as u32 != thread);
+        let (end, who, length) = others.max()?;
+        (from <= end).then_some((who as u32, length))
     }
 }
 
@@ -63,7 +66,8 @@ pub(crate) fn ordered_after(
     record.last.store(now, Relaxed);
     if last != 0
         && now.saturating_sub(last) >= params.blamed_gap()
-        && let Some(site) = delays.to_blame(thread, last, now)
+        && let Some((site, length)) = delays.to_blame(thread, last, now)
+        && now.saturating_sub(last) >= params.gap_of(length)
     {
         record.blamed.store(site, Relaxed);
         record.covered.store(params.inferred, Relaxed);

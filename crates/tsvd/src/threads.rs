@@ -39,6 +39,9 @@ pub(crate) struct Threads {
     created: AtomicU32,
     /// Threads that made points and whose creation was not told: the main thread, and those made behind the caller's back.
     strangers: AtomicU32,
+    /// `thread + 1` of a thread that was joined, above that of who joined it. Apart from the records, whose threads write them at
+    /// every point, while this is read by others.
+    joined: [AtomicU64; THREADS],
     records: [Thread; THREADS],
 }
 
@@ -69,6 +72,19 @@ impl Threads {
         if is_its_own && record.parent.swap(0, Relaxed) != 0 {
             self.created.fetch_sub(1, Relaxed);
         }
+    }
+
+    /// A thread was joined (extension 1).
+    pub(crate) fn joined(&self, parent: u32, child: u32) {
+        let word = u64::from(child.wrapping_add(1)) << 32 | u64::from(parent.wrapping_add(1));
+        self.joined[child as usize % THREADS].store(word, Relaxed);
+    }
+
+    /// Whether `thread` has joined `earlier`: all that one did happened before what it does now.
+    #[inline]
+    pub(crate) fn has_joined(&self, thread: u32, earlier: u32) -> bool {
+        let word = u64::from(earlier.wrapping_add(1)) << 32 | u64::from(thread.wrapping_add(1));
+        self.joined[earlier as usize % THREADS].load(Relaxed) == word
     }
 
     pub(crate) fn watch(&self) {

@@ -13,13 +13,13 @@
 //! [`FIXED_OWN`], or as numbers, from one, of names in the second file, each of which ends in a zero byte.
 //!
 //! A plan is a run of little-endian u64: [`MAGIC`], the numbers of sites, of pairs and of exempt objects, [`SITE_WORDS`] for
-//! each site, then two for each pair: both sites, and `state << 32 | probability` as the core has them,
+//! each site, then two for each pair: both sites, and `gap << 32 | state << 24 | probability` as the core has them,
 //! then the addresses of exempt objects.
 //! Sites are sorted by address. Addresses are those of the process that asked.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlet1");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlet2");
 pub const SHARED_FILE: &str = "tsvd";
 pub const PARAMS_FILE: &str = "params";
 pub const STATE_SUFFIX: &str = "state";
@@ -199,8 +199,11 @@ impl Site {
 pub struct Pair {
     pub a: u32,
     pub b: u32,
+    /// Below 2^24.
     pub probability: u32,
+    /// Below 2^8.
     pub state: u32,
+    pub gap: u32,
 }
 
 #[cfg(any(feature = "std", test))]
@@ -212,7 +215,7 @@ pub fn encode(sites: &[Site], pairs: &[Pair], exempt: &[u64]) -> Vec<u8> {
     for p in pairs {
         words.extend([
             u64::from(p.a) << 32 | u64::from(p.b),
-            u64::from(p.state) << 32 | u64::from(p.probability),
+            u64::from(p.gap) << 32 | u64::from(p.state) << 24 | u64::from(p.probability),
         ]);
     }
     words.extend(exempt);
@@ -257,8 +260,9 @@ impl<'a> Plan<'a> {
         self.pairs.chunks_exact(2).map(|w| Pair {
             a: (w[0] >> 32) as u32,
             b: w[0] as u32,
-            probability: w[1] as u32,
-            state: (w[1] >> 32) as u32,
+            probability: w[1] as u32 & 0xff_ffff,
+            state: (w[1] >> 24) as u32 & 0xff,
+            gap: (w[1] >> 32) as u32,
         })
     }
 }
@@ -291,8 +295,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 4]>(), 0..20), exempt: [u64; 2]) {
-            let pairs: Vec<Pair> = pairs.into_iter().map(|[a, b, probability, state]| Pair { a, b, probability, state }).collect();
+        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 5]>(), 0..20), exempt: [u64; 2]) {
+            let pairs: Vec<Pair> = pairs.into_iter().map(|[a, b, probability, state, gap]| Pair { a, b, probability: probability >> 8, state: state >> 24, gap }).collect();
             let words = words(&encode(&sites, &pairs, &exempt));
             let mut sites = sites;
             sites.sort_by_key(|s| s.address);

@@ -4,7 +4,8 @@
 //! api        which functions are thread-unsafe: lists in TOML
 //! sites      their call sites in a file, and their numbers
 //! session    the folder of a run; answers processes that ask for their sites
-//! traps      pairs that are worth a delay, from run to run
+//! traps      what runs have learned of pairs
+//! kept       that between commands: the store and the trap file
 //! harvest    what processes have left in the core's tables
 //! told       what was caught, as findings
 //! coverage   which points were hit, as a table and in JSON
@@ -18,6 +19,7 @@ pub mod args;
 mod copy;
 mod coverage;
 mod harvest;
+mod kept;
 mod session;
 mod sites;
 mod told;
@@ -58,11 +60,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let outputs = Outputs::new(options)?;
     let program = target::find(&args.command)?;
     let runtime = crate::install::Runtime::open()?;
-    let keeper = traps::Keeper::new(options, &args.command)?;
+    let keeper = kept::Keeper::new(options, &args.command)?;
     let common = Arc::new(Common {
         catalogue: Catalogue::load(&words::lists(&options.api)?)?,
         registry: Mutex::default(),
-        traps: Mutex::new(keeper.read()?),
+        traps: Mutex::new(keeper.read()?.resting(options.rest())),
         modules: options.module.clone(),
         own: runtime.folder().into(),
         force_async: options.parameters.force_async,
@@ -183,7 +185,7 @@ impl<'a> Runs<'a> {
         self.stats.delays += harvest.stats.delays;
         self.stats.delayed += harvest.stats.delayed;
         self.stats.refused += harvest.stats.refused;
-        self.common.traps.lock().expect("nobody panics with the traps").learn(harvest.pairs.into_iter());
+        self.common.traps.lock().expect("nobody panics with the traps").learn(&registry, &harvest.pairs);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use anyhow::{Context, Result};
-use raddle_tsvd::{PairState, Params, TrapPair};
+use raddle_tsvd::{Params, TrapPair};
 use raddle_wire::config::{Config, Mode};
 use raddle_wire::tsvd::{
     self, Object, PARAMS_FILE, Pair, Question, SHARED_FILE, Shared, Site, flag, site_flag,
@@ -161,7 +161,7 @@ pub fn write_files(dir: &Path, params: &Params, share: f64, force_async: bool, b
 }
 
 fn params_bytes(params: &Params) -> &[u8] {
-    const { assert!(size_of::<Params>() == 6 * 8 + 8 * 4, "no padding, and nothing forgotten") };
+    const { assert!(size_of::<Params>() == 6 * 8 + 10 * 4, "no padding, and nothing forgotten") };
     // SAFETY: repr(C) of numbers without padding, as just checked, so all its bytes are initialised.
     unsafe { std::slice::from_raw_parts((&raw const *params).cast(), size_of::<Params>()) }
 }
@@ -272,8 +272,8 @@ pub fn async_site(site: &sites::FileSite) -> Site {
 }
 
 fn pair(pair: &TrapPair) -> Pair {
-    let state = if pair.state == PairState::Found { PairState::Found } else { PairState::Dangerous };
-    Pair { a: pair.site_a, b: pair.site_b, probability: pair.probability, state: state as u32 }
+    let TrapPair { site_a: a, site_b: b, probability, state, gap } = *pair;
+    Pair { a, b, probability, state: state as u32, gap }
 }
 
 /// The first mapping of a file in a process.
