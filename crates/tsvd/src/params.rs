@@ -58,7 +58,9 @@ pub mod technique {
     pub const RENEWAL: u32 = 1 << 9;
     /// Extension 3: the first delay of a pair that came very near is short.
     pub const SHORT_FIRST: u32 = 1 << 10;
-    pub const EXTENSIONS: u32 = JOINS | RENEWAL | SHORT_FIRST;
+    /// Extension 6: a gap is blamed on a delay only if it ends soon after it.
+    pub const PROMPT: u32 = 1 << 11;
+    pub const EXTENSIONS: u32 = JOINS | RENEWAL | SHORT_FIRST | PROMPT;
     pub const ALL: u32 = PAPER | EXTENSIONS;
 }
 
@@ -148,13 +150,13 @@ impl Params {
     /// The shortest gap that is blamed on a delay of the usual length.
     #[inline]
     pub(crate) const fn blamed_gap(&self) -> u64 {
-        part(self.delay, self.gap)
+        self.part_of(self.delay)
     }
 
-    /// The same of a delay of this length. A shorter one than usual needs the same gap: others' own pace is what it was.
+    /// δ of a delay of this length.
     #[inline]
-    pub(crate) const fn gap_of(&self, nanos: u64) -> u64 {
-        part(if nanos > self.delay { nanos } else { self.delay }, self.gap)
+    pub(crate) const fn part_of(&self, nanos: u64) -> u64 {
+        part(nanos, self.gap)
     }
 
     /// How far apart two accesses may be in a near miss, if there has been no delay for so long (extension 4).

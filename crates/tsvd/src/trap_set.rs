@@ -5,7 +5,9 @@
 //! come back in the same run, or a lock-protected pair, which has near misses all the time, would be delayed for ever.
 //!
 //! With extension 2 a pair in the set is delayed at an end only while that end is *fresh*: a near miss makes both so, and a
-//! delay uses its own up, unless the other site has not been reached in this run, so that it may yet come.
+//! delay uses its own up. A pair of an earlier run whose other site has not been reached in this one may yet come: it stays
+//! fresh, and is tried again when the run has lasted twice as long. While one end of a pair is held, the other is not: a
+//! thread that is held can neither come nor be seen to wait.
 //!
 //! Look-ups are atomic loads; changes, which are few, are made one at a time. Each site has a list of its pairs, and
 //! keeps the greatest probability among them where the hot path reads it.
@@ -66,13 +68,16 @@ struct Slot {
     status: AtomicU32,
     /// As in [`TrapPair`].
     gap: AtomicU32,
+    /// At which end not before the run has lasted so many milliseconds.
+    not_before: [AtomicU32; 2],
     /// The next pairs of `site_a` and of `site_b`, numbered from one.
     next: [AtomicU32; 2],
 }
 
-/// Flags of a status: the ends of a pair that are fresh, and whether a delay has failed.
+/// Flags of a status: the ends of a pair that are fresh, whether a delay has failed, and whether one is being made.
 const FRESH: [u32; 2] = [1 << 20, 1 << 21];
 const TRIED: u32 = 1 << 22;
+const HELD: u32 = 1 << 23;
 const PROBABILITY: u32 = (1 << 20) - 1;
 const _: () = assert!(ONE <= PROBABILITY);
 
@@ -104,6 +109,7 @@ impl TrapSet {
         let _held = self.lock.hold(host);
         let Some(pair) = slot.pair().filter(|pair| pair.state == PairState::Dangerous) else { return };
         slot.status.fetch_or(FRESH[0] | FRESH[1], Relaxed);
+        slot.not_before.iter().for_each(|at| at.store(0, Relaxed));
         let nearest = [pair.gap, gap].into_iter().filter(|gap| *gap != 0).min();
         slot.gap.store(nearest.unwrap_or(0), Relaxed);
         self.refresh(sites, pair.site_a);
@@ -134,26 +140,33 @@ impl TrapSet {
         known
     }
 
-    /// How long a delay at `site` is to be: as its near pairs want it, or the nearest of the others if there are none.
+    /// How long a delay at `site` is to be: as its near pairs want it, or the nearest of the others if there are none. The
+    /// run has lasted `elapsed` milliseconds. None: all are to wait.
     #[cold]
-    pub(crate) fn length(&self, sites: &Sites, params: &Params, site: u32) -> u64 {
+    pub(crate) fn length(&self, sites: &Sites, params: &Params, (site, elapsed): (u32, u32)) -> Option<u64> {
         let wanted = |slot: &Slot| slot.length(params);
-        let usable = || self.pairs_of(sites, site).filter(|slot| slot.is_usable(site)).map(wanted);
+        let may = |slot: &&Slot| slot.is_usable(site) && slot.not_before(site).load(Relaxed) <= elapsed;
+        let usable = || self.pairs_of(sites, site).filter(may).map(wanted);
         let near = usable().filter(|length| *length <= params.delay).max();
-        near.or(usable().min()).unwrap_or(params.delay)
+        near.or(usable().min())
     }
 
-    /// A delay at `site` begins: it uses up what made its pairs fresh there (extension 2).
-    pub(crate) fn spend(&self, sites: &Sites, site: u32, host: &mut impl Host) {
+    /// A delay at `site` begins, which will end when the run has lasted `elapsed` milliseconds. It uses up what made its
+    /// pairs fresh there (extension 2).
+    pub(crate) fn spend(&self, sites: &Sites, (site, elapsed): (u32, u32), host: &mut impl Host) {
         let _held = self.lock.hold(host);
         for slot in self.pairs_of(sites, site) {
             let Some(pair) = slot.pair().filter(|_| slot.is_usable(site)) else { continue };
             let other = if pair.site_a == site { pair.site_b } else { pair.site_a };
             if sites.coverage(other).hit {
                 slot.status.fetch_and(!ends(&pair, site), Relaxed);
+            } else {
+                slot.not_before(site).store(elapsed.saturating_mul(2), Relaxed);
             }
+            slot.status.fetch_or(HELD, Relaxed);
+            self.refresh(sites, pair.site_a);
+            self.refresh(sites, pair.site_b);
         }
-        self.refresh(sites, site);
     }
 
     /// A delay at `site` has ended. Every pair of it that is still dangerous was not caught by it, and decays (3.4.5): once
@@ -170,13 +183,11 @@ impl TrapSet {
         let _held = self.lock.hold(host);
         for slot in self.pairs_of(sites, site) {
             let Some(pair) = slot.pair().filter(|pair| pair.state == PairState::Dangerous) else { continue };
-            if slot.length(params) > nanos {
-                continue;
-            }
-            let fresh = slot.status.load(Relaxed) & (FRESH[0] | FRESH[1]);
+            let flags = slot.status.fetch_and(!HELD, Relaxed) & (FRESH[0] | FRESH[1]);
             match pair.probability.saturating_sub(step) {
+                _ if slot.length(params) > nanos => {}
                 0 => slot.set(PairState::Decayed, 0, 0),
-                rest => slot.set(PairState::Dangerous, fresh | TRIED, rest),
+                rest => slot.set(PairState::Dangerous, flags | TRIED, rest),
             }
             self.refresh(sites, pair.site_a);
             self.refresh(sites, pair.site_b);
@@ -296,13 +307,21 @@ impl Slot {
             return false;
         }
         let (status, nearest) = (self.status.load(Relaxed), self.gap.load(Relaxed));
-        status & FRESH[0] == 0 || status & FRESH[1] == 0 || gap != 0 && (nearest == 0 || gap < nearest)
+        let waits = self.not_before.iter().any(|at| at.load(Relaxed) != 0);
+        let fresh = status & FRESH[0] != 0 && status & FRESH[1] != 0 && !waits;
+        !fresh || gap != 0 && (nearest == 0 || gap < nearest)
     }
 
     /// Whether a delay at the site is of use to the pair.
     fn is_usable(&self, site: u32) -> bool {
         let pair = self.pair().filter(|pair| pair.state == PairState::Dangerous);
-        pair.is_some_and(|pair| self.status.load(Relaxed) & ends(&pair, site) != 0)
+        let status = self.status.load(Relaxed);
+        pair.is_some_and(|pair| status & HELD == 0 && status & ends(&pair, site) != 0)
+    }
+
+    fn not_before(&self, site: u32) -> &AtomicU32 {
+        let first = self.key.load(Relaxed) >> 32 == u64::from(site) + 1;
+        &self.not_before[usize::from(!first)]
     }
 
     fn length(&self, params: &Params) -> u64 {

@@ -27,6 +27,8 @@ pub struct Tsvd {
     made: AtomicU64,
     /// Since when there was no delay: its end, or the first point.
     quiet: AtomicU64,
+    /// When the first point was.
+    begin: AtomicU64,
     traps: Traps,
     threads: Threads,
     sites: Sites,
@@ -82,7 +84,7 @@ impl Tsvd {
             return None;
         }
         let nanos = match self.params.policy {
-            Policy::Tsvd | Policy::TsvdHb => self.at_dangerous_site(point, thread),
+            Policy::Tsvd | Policy::TsvdHb => self.at_dangerous_site(now, point, thread),
             Policy::DynamicRandom => self.at_random(thread),
             Policy::StaticRandom => self.at_sample(point, thread, first),
         }?;
@@ -98,7 +100,8 @@ impl Tsvd {
         if set {
             self.made.fetch_add(1, Relaxed);
             if self.params.has(technique::RENEWAL) {
-                self.pairs.spend(&self.sites, point.site, host);
+                let end = self.elapsed(delay.start + delay.nanos);
+                self.pairs.spend(&self.sites, (point.site, end), host);
             }
         } else {
             self.budget.refund(thread, delay.nanos);
@@ -157,9 +160,9 @@ impl Tsvd {
     }
 
     /// `parent` has waited for the end of `child` (extension 1 of the crate).
-    pub fn on_join(&self, parent: u32, child: u32, host: &mut impl Host) {
+    pub fn on_join(&self, now: u64, parent: u32, child: u32, host: &mut impl Host) {
         if self.params.has(technique::JOINS) {
-            self.threads.joined(parent, child);
+            self.threads.joined(parent, child, now);
         }
         if self.params.policy == Policy::TsvdHb {
             self.order.with(host, |order| order.join(parent, child));
@@ -276,8 +279,7 @@ impl Tsvd {
             if conflict
                 && near
                 && last != Some(earlier.site)
-                && !thread.inherits(earlier.thread, earlier.time)
-                && !self.threads.has_joined(point.thread, earlier.thread)
+                && !self.threads.is_before((earlier.thread, earlier.time), point.thread, thread)
             {
                 self.pairs.add(&self.sites, (earlier.site, point.site), micros(apart), host);
                 last = Some(earlier.site);
@@ -291,6 +293,7 @@ impl Tsvd {
         let since = self.quiet.load(Relaxed);
         if since == 0 {
             self.quiet.store(now, Relaxed);
+            self.begin.store(now, Relaxed);
         }
         let quiet = if since == 0 || self.traps.any() { 0 } else { now.saturating_sub(since) };
         self.params.reach(quiet)
@@ -318,13 +321,22 @@ impl Tsvd {
 
     /// 3.4.6: whenever a site of the trap set is about to be executed, with its probability.
     #[inline]
-    fn at_dangerous_site(&self, point: &Point, thread: &Thread) -> Option<u64> {
+    fn at_dangerous_site(&self, now: u64, point: &Point, thread: &Thread) -> Option<u64> {
         let probability = self.sites.get(point.site).probability.load(Relaxed);
         if probability == 0 || !thread.draw(|rng| rng.chance(probability)) {
             return None;
         }
         let may = self.params.has(technique::PARALLEL) || !self.traps.any();
-        (may && !self.threads.is_one()).then(|| self.pairs.length(&self.sites, &self.params, point.site))
+        if !may || self.threads.is_one() {
+            return None;
+        }
+        self.pairs.length(&self.sites, &self.params, (point.site, self.elapsed(now)))
+    }
+
+    /// Milliseconds since the first point.
+    fn elapsed(&self, now: u64) -> u32 {
+        let nanos = now.saturating_sub(self.begin.load(Relaxed));
+        u32::try_from(nanos / 1_000_000).unwrap_or(u32::MAX)
     }
 
     #[inline]

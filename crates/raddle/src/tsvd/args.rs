@@ -87,7 +87,7 @@ pub struct Options {
 
     /// How many further runs of the same build leave a pair alone that was found to be ordered, or was delayed in vain too
     /// often (not of the paper; policy tsvd; 0: none)
-    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Traps")]
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Traps")]
     pub rest: u32,
 
     /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
@@ -156,7 +156,7 @@ pub struct Parameters {
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Parameters")]
     pub patience: u32,
 
-    /// The algorithm of the paper and no more: without widening, patience, rest, joins, renewal and short-first
+    /// The algorithm of the paper and no more: without widening, patience, rest, joins, renewal, short-first and prompt
     #[arg(long, help_heading = "Detection")]
     pub paper: bool,
 
@@ -230,6 +230,8 @@ pub enum Technique {
     Renewal,
     /// The first delay of a pair that came very near is short (not of the paper; policy tsvd)
     ShortFirst,
+    /// A gap is blamed on a delay only if it ends soon after it (not of the paper; policy tsvd)
+    Prompt,
 }
 
 impl Technique {
@@ -242,6 +244,7 @@ impl Technique {
             Technique::Joins => technique::JOINS,
             Technique::Renewal => technique::RENEWAL,
             Technique::ShortFirst => technique::SHORT_FIRST,
+            Technique::Prompt => technique::PROMPT,
         }
     }
 }
@@ -325,7 +328,7 @@ mod tests {
         assert_eq!(params("--paper"), Params::paper(raddle_tsvd::Policy::Tsvd));
         let extended = params("--widening 0.25 --patience 3 --without joins --without short-first");
         assert_eq!((extended.widening, extended.patience), (ONE / 4, 3));
-        assert_eq!(extended.techniques, technique::PAPER | technique::RENEWAL);
+        assert_eq!(extended.techniques, technique::PAPER | technique::RENEWAL | technique::PROMPT);
         let other = params("--policy tsvd-hb --widening 0.25 --patience 3");
         assert_eq!(other, Params::paper(raddle_tsvd::Policy::TsvdHb), "the others are as in the paper");
         let rest = |line: &str| {
@@ -333,7 +336,7 @@ mod tests {
             let matches = command.try_get_matches_from(line.split_whitespace()).unwrap();
             Options::from_arg_matches(&matches).unwrap().rest()
         };
-        assert_eq!(["", "--rest 2", "--rest 2 --paper", "--policy tsvd-hb"].map(rest), [5, 2, 0, 0]);
+        assert_eq!(["", "--rest 2", "--rest 2 --paper", "--policy tsvd-hb"].map(rest), [3, 2, 0, 0]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What runs have learned of pairs of sites: those that are worth a delay, those that were caught, and those that rest.
 //!
-//! A pair *rests* (extension 6 of `raddle_tsvd`) when a run has found it to be ordered, or has delayed it in vain too often:
+//! A pair *rests* (extension 7 of `raddle_tsvd`) when a run has found it to be ordered, or has delayed it in vain too often:
 //! the next runs of the same build leave it alone. The paper forgets it, and a lock-protected pair, which has near misses in
 //! every run, is paid for in every run. After some runs it is tried again, since inference may be mistaken.
 

@@ -126,7 +126,7 @@ pub fn join(handle: usize, real: impl FnOnce() -> c_int) -> c_int {
     let number = forget(handle).filter(|_| super::is_on());
     let result = real();
     match number {
-        Some(number) if result == 0 => tell(|core, me| core.on_join(me, number, &mut Waiting)),
+        Some(number) if result == 0 => tell(|core, me| core.on_join(now(), me, number, &mut Waiting)),
         Some(number) => remember(handle, number),
         None => {}
     }

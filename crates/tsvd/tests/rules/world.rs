@@ -66,7 +66,13 @@ impl World {
     }
 
     pub fn seed(&mut self, a: u32, b: u32) {
-        let pair = TrapPair { site_a: a, site_b: b, probability: ONE, state: PairState::Dangerous, gap: 0 };
+        self.seed_at(a, b, 0);
+    }
+
+    /// A dangerous pair of an earlier run that came so many ms near.
+    pub fn seed_at(&mut self, a: u32, b: u32, ms: u32) {
+        let state = PairState::Dangerous;
+        let pair = TrapPair { site_a: a, site_b: b, probability: ONE, state, gap: ms * 1000 };
         assert!(self.tsvd.seed(&pair, &mut self.log));
     }
 }
