@@ -86,8 +86,8 @@ pub struct Options {
     pub fresh: bool,
 
     /// How many further runs of the same build leave a pair alone that was found to be ordered, or was delayed in vain too
-    /// often (not of the paper; policy tsvd; 0: none)
-    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Traps")]
+    /// often; twice as many each time it is again (not of the paper; policy tsvd; 0: none)
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Traps")]
     pub rest: u32,
 
     /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
@@ -336,7 +336,7 @@ mod tests {
             let matches = command.try_get_matches_from(line.split_whitespace()).unwrap();
             Options::from_arg_matches(&matches).unwrap().rest()
         };
-        assert_eq!(["", "--rest 2", "--rest 2 --paper", "--policy tsvd-hb"].map(rest), [3, 2, 0, 0]);
+        assert_eq!(["", "--rest 2", "--rest 2 --paper", "--policy tsvd-hb"].map(rest), [1, 2, 0, 0]);
     }
 
     #[test]

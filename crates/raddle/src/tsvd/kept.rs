@@ -56,13 +56,15 @@ pub struct KeptPair {
     pub gap_ms: f64,
 }
 
-/// A pair to leave alone.
+/// A pair that is left alone, or was.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Resting {
     pub sites: [String; 2],
     pub because: Because,
-    /// For so many runs more.
+    /// For so many runs more; zero: it is tried again.
     pub runs: u32,
+    /// Of so many in all. The next time it is twice that.
+    pub of: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,8 @@
 //!
 //! A pair *rests* (extension 7 of `raddle_tsvd`) when a run has found it to be ordered, or has delayed it in vain too often:
 //! the next runs of the same build leave it alone. The paper forgets it, and a lock-protected pair, which has near misses in
-//! every run, is paid for in every run. After some runs it is tried again, since inference may be mistaken.
+//! every run, is paid for in every run. Inference may be mistaken, so it is tried again, and rests twice as long each time
+//! that it is settled again.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -31,8 +32,9 @@ pub struct Traps {
     met: usize,
     /// From earlier runs of this command, and what the file says of sites that are known.
     known: HashMap<Key, Known>,
-    /// How many runs a pair rests.
+    /// How many runs a pair rests the first time, and the last time for those that did, and why.
     rest: u32,
+    rested: HashMap<Key, (u32, PairState)>,
     /// Of files that were looked at for it.
     builds: HashMap<std::path::PathBuf, Option<String>>,
 }
@@ -42,7 +44,7 @@ impl Traps {
         Traps { named: kept.pairs.len(), kept, ..Traps::default() }
     }
 
-    /// Pairs rest so many runs.
+    /// Pairs rest so many runs at first.
     pub fn resting(self, rest: u32) -> Traps {
         Traps { rest, ..self }
     }
@@ -89,7 +91,16 @@ impl Traps {
             let untouched = |known: &Known| was == Some(known.pair);
             match self.known.get(&key) {
                 Some(other) if !untouched(other) && weight(&other.pair) >= weight(pair) => {}
-                _ => _ = self.known.insert(key, Known { pair: *pair, rest: self.rest }),
+                _ => {
+                    let rest =
+                        self.rested.get(&key).map_or(self.rest, |(last, _)| last * 2).min(LONGEST_REST);
+                    self.known.insert(key, Known { pair: *pair, rest });
+                }
+            }
+        }
+        for (key, known) in self.known.iter().filter(|(_, known)| is_settled(known.pair.state)) {
+            if before.get(key).is_none_or(|was| !is_settled(was.pair.state)) && known.rest > 0 {
+                self.rested.insert(*key, (known.rest, known.pair.state));
             }
         }
         self.known.retain(|_, known| !is_settled(known.pair.state) || known.rest > 0);
@@ -102,21 +113,24 @@ impl Traps {
             let site = |number: u32| registry.sites.get(number as usize);
             let (Some(a), Some(b)) = (site(a), site(b)) else { continue };
             let sites = [a.name.clone(), b.name.clone()];
-            let because = match known.pair.state {
-                PairState::Ordered => Because::Ordered,
-                PairState::Decayed => Because::Decayed,
-                PairState::Found | PairState::Dangerous => {
-                    let found = known.pair.state == PairState::Found;
-                    let probability =
-                        if found { 1.0 } else { f64::from(known.pair.probability) / f64::from(ONE) };
-                    kept.pairs.push(KeptPair { sites, probability, gap_ms: f64::from(known.pair.gap) / 1e3 });
-                    continue;
-                }
+            let probability = match known.pair.state {
+                PairState::Found => 1.0,
+                PairState::Dangerous => f64::from(known.pair.probability) / f64::from(ONE),
+                PairState::Ordered | PairState::Decayed => continue,
             };
+            kept.pairs.push(KeptPair { sites, probability, gap_ms: f64::from(known.pair.gap) / 1e3 });
+        }
+        for (&(a, b), &(of, state)) in &self.rested {
+            let site = |number: u32| registry.sites.get(number as usize);
+            let (Some(one), Some(two)) = (site(a), site(b)) else { continue };
+            let runs = self.known.get(&(a, b)).map_or(0, |known| known.rest);
+            let because = if state == PairState::Ordered { Because::Ordered } else { Because::Decayed };
+            let sites = [one.name.clone(), two.name.clone()];
+            let (a, b) = (one, two);
             let builds = [a, b].map(|site| (file_of(&site.name), build_of(&mut self.builds, &site.path)));
             if let [(x, Some(one)), (y, Some(two))] = builds {
                 kept.builds.extend([(x, one), (y, two)]);
-                kept.resting.push(Resting { sites, because, runs: known.rest });
+                kept.resting.push(Resting { sites, because, runs, of });
             }
         }
         kept
@@ -151,7 +165,7 @@ impl Traps {
             then.is_some() && build_of(builds, &site.path).as_ref() == then
         };
         let told = &self.kept.builds;
-        let may_rest = self.rest;
+        let (may_rest, rested) = (self.rest > 0, &mut self.rested);
         self.kept.resting.retain(|resting| match key(&resting.sites) {
             None => true,
             Some(key) => {
@@ -159,15 +173,21 @@ impl Traps {
                     Because::Ordered => PairState::Ordered,
                     Because::Decayed => PairState::Decayed,
                 };
-                let rest = resting.runs.min(may_rest);
-                if rest > 0 && same(key.0, told, builds) && same(key.1, told, builds) {
-                    known.entry(key).or_insert(Known { pair: new_pair(key, state), rest });
+                if may_rest && same(key.0, told, builds) && same(key.1, told, builds) {
+                    rested.insert(key, (resting.of.clamp(1, LONGEST_REST), state));
+                    if resting.runs > 0 {
+                        let rest = resting.runs.min(LONGEST_REST);
+                        known.entry(key).or_insert(Known { pair: new_pair(key, state), rest });
+                    }
                 }
                 false
             }
         });
     }
 }
+
+/// The most runs that a pair rests.
+const LONGEST_REST: u32 = 64;
 
 /// Of what several processes say of a pair, what weighs most counts.
 fn weight(pair: &TrapPair) -> (u32, u32) {
@@ -298,11 +318,17 @@ mod tests {
         let mut traps = Traps::default().resting(2);
         let ordered = left(0, 1, 0, PairState::Ordered);
         traps.learn(&names, &[ordered]);
-        for _ in 0..2 {
-            assert_eq!(traps.pairs(&names), [ordered]);
+        let mut rests = Vec::new();
+        for _ in 0..3 {
+            let mut runs = 0;
+            while !traps.pairs(&names).is_empty() {
+                traps.learn(&names, &[ordered]);
+                runs += 1;
+            }
+            rests.push(runs);
             traps.learn(&names, &[ordered]);
         }
-        assert!(traps.pairs(&names).is_empty());
+        assert_eq!(rests, [2, 4, 8], "each time twice as long");
         let mut paper = Traps::default();
         paper.learn(&names, &[ordered]);
         assert!(paper.pairs(&names).is_empty(), "the paper forgets it");
@@ -324,12 +350,20 @@ mod tests {
         let file = folder.path().join("p");
         std::fs::write(&file, "with the lock").unwrap();
         let names = registry_of(&file, &["a", "b"]);
+        let decayed = left(0, 1, 0, PairState::Decayed);
         let mut traps = Traps::default().resting(3);
-        traps.learn(&names, &[left(0, 1, 0, PairState::Decayed)]);
+        traps.learn(&names, &[decayed]);
         let mut same = reread(&mut traps, &names);
-        assert_eq!(same.pairs(&names), [left(0, 1, 0, PairState::Decayed)]);
-        same.learn(&names, &[]);
+        assert_eq!(same.pairs(&names), [decayed]);
+        same.learn(&names, &[decayed]);
         assert_eq!(same.keep(&names).resting[0].runs, 2);
+        same.learn(&names, &[decayed]);
+        same.learn(&names, &[decayed]);
+        let mut over = reread(&mut same, &names);
+        assert!(over.pairs(&names).is_empty());
+        over.learn(&names, &[decayed]);
+        let kept = over.keep(&names);
+        assert_eq!((kept.resting[0].runs, kept.resting[0].of), (6, 6), "that it rested before is known");
         std::fs::write(&file, "without the lock").unwrap();
         assert!(reread(&mut traps, &names).pairs(&names).is_empty());
         assert!(reread(&mut traps, &names).resting(0).pairs(&names).is_empty(), "nor if nothing is to rest");
