@@ -219,7 +219,7 @@ pub(crate) mod tests {
                 subject("b_bad.c", vec![planted(1, "long-gap", Meets::Rare)]),
                 subject("c_ok.rs", Vec::new()),
             ],
-            series: super::super::series::policies(10),
+            series: series::policies(10),
             rows: Vec::new(),
             failures: Vec::new(),
         }

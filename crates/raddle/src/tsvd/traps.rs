@@ -92,8 +92,7 @@ impl Traps {
             match self.known.get(&key) {
                 Some(other) if !untouched(other) && weight(&other.pair) >= weight(pair) => {}
                 _ => {
-                    let rest =
-                        self.rested.get(&key).map_or(self.rest, |(last, _)| last * 2).min(LONGEST_REST);
+                    let rest = self.next_rest(pair);
                     self.known.insert(key, Known { pair: *pair, rest });
                 }
             }
@@ -106,31 +105,38 @@ impl Traps {
         self.known.retain(|_, known| !is_settled(known.pair.state) || known.rest > 0);
     }
 
+    /// How many runs a pair rests that was left like this.
+    fn next_rest(&self, pair: &TrapPair) -> u32 {
+        if !is_settled(pair.state) {
+            return 0;
+        }
+        let last = self.rested.get(&(pair.site_a, pair.site_b));
+        last.map_or(self.rest, |(last, _)| last * 2).min(LONGEST_REST)
+    }
+
     /// For the file and the store.
     pub fn keep(&mut self, registry: &Registry) -> Kept {
+        let site = |number: u32| registry.sites.get(number as usize);
         let mut kept = Kept::default();
         for (&(a, b), known) in &self.known {
-            let site = |number: u32| registry.sites.get(number as usize);
-            let (Some(a), Some(b)) = (site(a), site(b)) else { continue };
-            let sites = [a.name.clone(), b.name.clone()];
             let probability = match known.pair.state {
                 PairState::Found => 1.0,
                 PairState::Dangerous => f64::from(known.pair.probability) / f64::from(ONE),
                 PairState::Ordered | PairState::Decayed => continue,
             };
-            kept.pairs.push(KeptPair { sites, probability, gap_ms: f64::from(known.pair.gap) / 1e3 });
+            if let (Some(a), Some(b)) = (site(a), site(b)) {
+                let sites = [a.name.clone(), b.name.clone()];
+                kept.pairs.push(KeptPair { sites, probability, gap_ms: f64::from(known.pair.gap) / 1e3 });
+            }
         }
-        for (&(a, b), &(of, state)) in &self.rested {
-            let site = |number: u32| registry.sites.get(number as usize);
-            let (Some(one), Some(two)) = (site(a), site(b)) else { continue };
-            let runs = self.known.get(&(a, b)).map_or(0, |known| known.rest);
-            let because = if state == PairState::Ordered { Because::Ordered } else { Because::Decayed };
-            let sites = [one.name.clone(), two.name.clone()];
-            let (a, b) = (one, two);
+        for (key, &(of, state)) in &self.rested {
+            let (Some(a), Some(b)) = (site(key.0), site(key.1)) else { continue };
             let builds = [a, b].map(|site| (file_of(&site.name), build_of(&mut self.builds, &site.path)));
             if let [(x, Some(one)), (y, Some(two))] = builds {
+                let because = if state == PairState::Ordered { Because::Ordered } else { Because::Decayed };
+                let runs = self.known.get(key).map_or(0, |known| known.rest);
                 kept.builds.extend([(x, one), (y, two)]);
-                kept.resting.push(Resting { sites, because, runs, of });
+                kept.resting.push(Resting { sites: [a.name.clone(), b.name.clone()], because, runs, of });
             }
         }
         kept
