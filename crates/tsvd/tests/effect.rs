@@ -194,6 +194,48 @@ fn two_runs(params: &Params, programs: &[Vec<Op>]) -> ((Box<Tsvd>, u64), Box<Tsv
     ((first, outcome.time), second)
 }
 
+/// In which of ten runs, each of which begins with what the one before has left, the first violation is caught. What is settled
+/// rests for a run.
+fn caught_in(params: &Params, programs: impl Fn(u64) -> Vec<Vec<Op>>) -> Option<u64> {
+    let mut left: Vec<TrapPair> = Vec::new();
+    (1..=10).find(|number| {
+        let tsvd = Tsvd::boxed(&Params { seed: *number, ..*params });
+        left.iter().for_each(|pair| assert!(tsvd.seed(pair, &mut Nobody)));
+        let outcome = run(&tsvd, &programs(*number));
+        assert_eq!(outcome.untrue, 0);
+        let rested =
+            |pair: &TrapPair| left.iter().any(|was| was == pair && pair.state != PairState::Dangerous);
+        left = tsvd.pairs().filter(|pair| !rested(pair)).collect();
+        !outcome.violations.is_empty()
+    })
+}
+
+/// Two threads call once a period each, so many ms after its beginning, as the long-gap programs of the corpus do.
+fn long_gap(period: u64, [first, second]: [u64; 2], seed: u64) -> Vec<Vec<Op>> {
+    let mut jitter = Jitter(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut work = |ms: u64| Op::Work(ms * MS * (97 + jitter.below(6)) / 100);
+    let mut thread = |site: u32, at: u64| {
+        (0..3).flat_map(|_| [work(at), call(site, site == 1), work(period - at)]).collect()
+    };
+    vec![thread(0, first), thread(1, second)]
+}
+
+#[test]
+fn most_long_gaps_are_caught_in_ten_runs() {
+    const GAPS: [(u64, [u64; 2]); 4] =
+        [(240, [12, 150]), (290, [20, 200]), (320, [15, 180]), (250, [10, 160])];
+    let caught = |params: &Params| {
+        let all = GAPS.iter().flat_map(|gap| (0..SEEDS).map(move |seed| (gap, seed)));
+        let all =
+            all.map(|((period, at), seed)| caught_in(params, |run| long_gap(*period, *at, 100 * seed + run)));
+        all.collect::<Vec<_>>()
+    };
+    let (whole, paper) = (caught(&Params::default()), caught(&Params::paper(Policy::Tsvd)));
+    println!("long gaps, caught in run: {whole:?}\nthe paper's: {paper:?}");
+    let count = |all: &[Option<u64>]| all.iter().flatten().count();
+    assert!(2 * count(&whole) > whole.len() && count(&whole) > count(&paper), "{whole:?} {paper:?}");
+}
+
 struct Nobody;
 
 impl raddle_tsvd::Host for Nobody {
