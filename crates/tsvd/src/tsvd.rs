@@ -267,7 +267,8 @@ impl Tsvd {
         host: &mut impl Host,
     ) {
         let params = &self.params;
-        let window = if params.has(technique::WINDOW) { self.reach(now) } else { u64::MAX };
+        let reach = self.reach(now);
+        let window = if params.has(technique::WINDOW) { reach } else { u64::MAX };
         let concurrent = concurrent || !params.has(technique::PHASE);
         let this = access(now, point, concurrent);
         let mut last = None;

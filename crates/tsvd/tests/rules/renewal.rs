@@ -1,7 +1,7 @@
 //! Extension 2: one near miss is worth one delay at each end.
 
 use raddle_tsvd::Point;
-use raddle_tsvd::technique::RENEWAL;
+use raddle_tsvd::technique::{RENEWAL, WINDOW};
 
 use crate::world::{OBJECT, OTHER, World, read, write};
 
@@ -42,7 +42,10 @@ fn another_near_miss_is_another_delay() {
 
 /// When the calls of a site are delayed, one every 50 ms, whose partner, of an earlier run, does not come in 2 s.
 fn delayed_at(techniques: u32) -> Vec<u64> {
-    let mut world = World::extended(techniques);
+    delayed_in(World::extended(techniques))
+}
+
+fn delayed_in(mut world: World) -> Vec<u64> {
     world.seed(1, 2);
     let (mut times, mut ms) = (Vec::new(), 100);
     while ms < 2000 {
@@ -58,6 +61,8 @@ fn a_partner_of_an_earlier_run_that_may_yet_come_is_waited_for_at_doubling_times
     // The run began at 100: the first delay ends when it has lasted 100 ms.
     assert_eq!(delayed_at(RENEWAL), [100, 300, 700, 1500]);
     assert_eq!(delayed_at(0).len(), 10);
+    let without_a_window = World::with(|params| params.techniques = (params.techniques | RENEWAL) & !WINDOW);
+    assert_eq!(delayed_in(without_a_window), [100, 300, 700, 1500]);
 }
 
 #[test]
