@@ -204,7 +204,7 @@ fn a_pair_that_meets_once_is_caught_in_the_second_run() {
     let first = bench.tsvd(options, &["./once"]);
     assert!(first.findings().is_empty(), "{}", first.report);
     let kept = std::fs::read_to_string(bench.path("traps.json")).unwrap();
-    assert!(kept.contains("raddle.traps/1") && kept.contains("push_back"), "{kept}");
+    assert!(kept.contains("raddle.traps/2") && kept.contains("push_back"), "{kept}");
     let second = bench.tsvd(options, &["./once"]);
     second.assert_caught("std::vector `shared`");
     // Both in one command.

@@ -37,6 +37,32 @@
 //!    buffer of 3.4.3 still holds the points of threads that were joined just before, and a pair of an earlier run is
 //!    dangerous before the first thread is created.
 //!
+//! # Extensions
+//! The policy `tsvd` has these beside the paper's rules; [`Params::paper`] is without, and so are the other policies. None
+//! has a say in what is reported.
+//! 1. **Joins.** What a thread did is no near miss of what its joiner does afterwards, nor of what a thread does that the
+//!    joiner creates afterwards: deviation 7 from the other side, at the same price. Main reads what its threads have
+//!    made in nearly every test, and what it reads last is near to what they did last, so that a second run begins with ten
+//!    delays for nothing. `technique::JOINS`.
+//! 2. **Renewal.** One near miss is worth one delay at each end of the pair. In the paper a pair is delayed until its
+//!    probability is gone, although its partner has not come by since: a table that is filled once costs every reader ten
+//!    delays. A pair that does meet has near misses all the time. An end of a pair from an earlier run is delayed again, at
+//!    doubling times, while the other end has not been reached. And one end is held at a time. See `trap_set`.
+//!    `technique::RENEWAL`.
+//! 3. **Short first delays.** The first delay of a pair is δ·delay, without which inference sees nothing, and twice as
+//!    long as the two were apart, for the partner to come; later ones are whole. Inference asks for the same gap as ever.
+//!    `technique::SHORT_FIRST`.
+//! 4. **Widening.** A stretch without a delay widens the window to a part of its length: where nothing nearer
+//!    is to be tried, what is further apart is. The next delay ends that, so that far pairs can not take more than their
+//!    part of the time. `Params::widening`.
+//! 5. **Patience.** A pair that came no nearer than half a delay is delayed for twice as long as it was apart, up to so many
+//!    delays. It pays for it: the caps count time, and so does decay. `Params::patience`.
+//! 6. **Prompt ends.** A gap is blamed on a delay only if the access follows its end within δ·delay, as that of a thread
+//!    does that has waited, and a patient delay must have made a gap of δ of its own length. In the paper a thread whose calls
+//!    are far apart anyway is taken to wait for every delay. `technique::PROMPT`.
+//! 7. **Rest.** A pair that left the trap set as ordered or decayed is left alone in the next runs too. That is for the
+//!    caller: [`Tsvd::seed`] takes pairs in any state.
+//!
 //! # Example
 //! Two threads use a map: a near miss, a delay, a catch.
 //! ```

@@ -49,7 +49,19 @@ pub mod technique {
     pub const PHASE: u32 = 1 << 2;
     /// 3.4.6: several threads are delayed at a time. Without it a second delay waits for the first to end.
     pub const PARALLEL: u32 = 1 << 3;
-    pub const ALL: u32 = HB_INFERENCE | WINDOW | PHASE | PARALLEL;
+    /// All that the paper has.
+    pub const PAPER: u32 = HB_INFERENCE | WINDOW | PHASE | PARALLEL;
+
+    /// Extension 1 of the crate: what a joined thread did is no near miss of what its joiner does.
+    pub const JOINS: u32 = 1 << 8;
+    /// Extension 2: one near miss is worth one delay at each end.
+    pub const RENEWAL: u32 = 1 << 9;
+    /// Extension 3: the first delay of a pair that came very near is short.
+    pub const SHORT_FIRST: u32 = 1 << 10;
+    /// Extension 6: a gap is blamed on a delay only if it ends soon after it.
+    pub const PROMPT: u32 = 1 << 11;
+    pub const EXTENSIONS: u32 = JOINS | RENEWAL | SHORT_FIRST | PROMPT;
+    pub const ALL: u32 = PAPER | EXTENSIONS;
 }
 
 /// Probabilities and factors are in parts of this.
@@ -90,10 +102,26 @@ pub struct Params {
     pub decay: u32,
     /// The probability of `dynamic-random` (0.05), and the share of locations that `static-random` samples at a time.
     pub chance: u32,
+    /// Extension 4: the part of a stretch without delays that the window grows to (0.5); zero: it does not.
+    pub widening: u32,
+    /// Extension 5: how many times as long as [`Params::delay`] a delay may be (5); zero or one: no longer.
+    pub patience: u32,
 }
 
 impl Params {
+    /// The policy as raddle has it: `tsvd` with all extensions, the others, which are there to be compared with, as in the
+    /// paper.
     pub const fn new(policy: Policy) -> Params {
+        match policy {
+            Policy::Tsvd => {
+                Params { techniques: technique::ALL, widening: ONE / 2, patience: 5, ..Params::paper(policy) }
+            }
+            _ => Params::paper(policy),
+        }
+    }
+
+    /// The policy as in the paper.
+    pub const fn paper(policy: Policy) -> Params {
         Params {
             delay: 100 * MS,
             window: 100 * MS,
@@ -102,13 +130,15 @@ impl Params {
             run_cap: 120_000 * MS,
             seed: 0,
             policy,
-            techniques: technique::ALL,
+            techniques: technique::PAPER,
             history: 5,
             buffer: 16,
             gap: ONE / 2,
             inferred: 5,
             decay: ONE / 10,
             chance: ONE / 20,
+            widening: 0,
+            patience: 0,
         }
     }
 
@@ -117,10 +147,33 @@ impl Params {
         self.techniques & technique != 0
     }
 
-    /// The shortest gap that is blamed on a delay.
+    /// The shortest gap that is blamed on a delay of the usual length.
     #[inline]
     pub(crate) const fn blamed_gap(&self) -> u64 {
-        self.delay / ONE as u64 * self.gap as u64 + self.delay % ONE as u64 * self.gap as u64 / ONE as u64
+        self.part_of(self.delay)
+    }
+
+    /// δ of a delay of this length.
+    #[inline]
+    pub(crate) const fn part_of(&self, nanos: u64) -> u64 {
+        part(nanos, self.gap)
+    }
+
+    /// How far apart two accesses may be in a near miss, if there has been no delay for so long (extension 4).
+    #[inline]
+    pub(crate) fn reach(&self, quiet: u64) -> u64 {
+        self.window.max(part(quiet, self.widening))
+    }
+
+    /// How long a delay is to be for a pair that came as near as `gap` (zero: not known), and was delayed in vain before
+    /// or not (extensions 3 and 5).
+    pub(crate) fn length(&self, gap: u64, tried: bool) -> u64 {
+        let twice = gap.saturating_mul(2);
+        if twice > self.delay {
+            return twice.min(self.delay.saturating_mul(u64::from(self.patience))).max(self.delay);
+        }
+        let short = self.has(technique::SHORT_FIRST) && gap != 0 && !tried;
+        if short { self.delay.min(self.blamed_gap() + twice) } else { self.delay }
     }
 
     /// How many accesses of an object are kept.
@@ -128,6 +181,12 @@ impl Params {
     pub(crate) fn kept(&self) -> u32 {
         if self.has(technique::WINDOW) { self.history.clamp(1, MAX_HISTORY) } else { MAX_HISTORY }
     }
+}
+
+/// `parts` of [`ONE`] of a time.
+#[inline]
+const fn part(time: u64, parts: u32) -> u64 {
+    time / ONE as u64 * parts as u64 + time % ONE as u64 * parts as u64 / ONE as u64
 }
 
 impl Default for Params {

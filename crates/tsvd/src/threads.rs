@@ -31,6 +31,14 @@ pub(crate) struct Thread {
     pub refused: AtomicU64,
 }
 
+/// A thread that was joined. Apart from its record, which the thread writes at every point, while this is read by others.
+#[repr(C)]
+struct Joined {
+    /// Its `thread + 1` above that of who joined it.
+    who: AtomicU64,
+    when: AtomicU64,
+}
+
 #[repr(C)]
 pub(crate) struct Threads {
     /// Not zero: the caller tells of every thread that is created and of every one that ends.
@@ -39,6 +47,7 @@ pub(crate) struct Threads {
     created: AtomicU32,
     /// Threads that made points and whose creation was not told: the main thread, and those made behind the caller's back.
     strangers: AtomicU32,
+    joined: [Joined; THREADS],
     records: [Thread; THREADS],
 }
 
@@ -71,6 +80,29 @@ impl Threads {
         }
     }
 
+    /// A thread was joined (extension 1).
+    pub(crate) fn joined(&self, parent: u32, child: u32, now: u64) {
+        let joined = &self.joined[child as usize % THREADS];
+        joined.when.store(now, Relaxed);
+        joined.who.store(both(child, parent), Relaxed);
+    }
+
+    /// Whether an access that `earlier` made at `time` is known to happen before what `thread`, whose record this is, does
+    /// now: by its creation (deviation 7 of the crate), or by joins made by itself or by its creator before (extension 1).
+    #[inline]
+    pub(crate) fn is_before(&self, (earlier, time): (u32, u64), thread: u32, record: &Thread) -> bool {
+        let (parent, born) = (record.parent.load(Relaxed), record.born.load(Relaxed));
+        if parent == earlier.wrapping_add(1) && time <= born {
+            return true;
+        }
+        let joined = &self.joined[earlier as usize % THREADS];
+        let who = joined.who.load(Relaxed);
+        who == both(earlier, thread)
+            || parent != 0
+                && who == both(earlier, parent.wrapping_sub(1))
+                && joined.when.load(Relaxed) <= born
+    }
+
     pub(crate) fn watch(&self) {
         self.told.store(1, Relaxed);
     }
@@ -86,6 +118,10 @@ impl Threads {
     }
 }
 
+fn both(child: u32, parent: u32) -> u64 {
+    u64::from(child.wrapping_add(1)) << 32 | u64::from(parent.wrapping_add(1))
+}
+
 impl Thread {
     #[cold]
     fn take(&self, thread: u32, seed: u64) {
@@ -96,13 +132,6 @@ impl Thread {
         self.delayed.store(0, Relaxed);
         self.refused.store(0, Relaxed);
         self.rng.store(mix(seed ^ u64::from(thread) << 32), Relaxed);
-    }
-
-    /// Whether an access was made by the creator of this thread before it was created: it happened before everything
-    /// here.
-    #[inline]
-    pub(crate) fn inherits(&self, thread: u32, time: u64) -> bool {
-        self.parent.load(Relaxed) == thread.wrapping_add(1) && time <= self.born.load(Relaxed)
     }
 
     /// Draws from the thread's own numbers, so that no thread's timing changes another's.

@@ -4,16 +4,21 @@
 //! probability has decayed to nothing (3.4.5), or when it was caught. It is never forgotten: a pair that left does not
 //! come back in the same run, or a lock-protected pair, which has near misses all the time, would be delayed for ever.
 //!
+//! With extension 2 a pair in the set is delayed at an end only while that end is *fresh*: a near miss makes both so, and a
+//! delay uses its own up. A pair of an earlier run whose other site has not been reached in this one may yet come: it stays
+//! fresh, and is tried again when the run has lasted twice as long. While one end of a pair is held, the other is not: a
+//! thread that is held can neither come nor be seen to wait.
+//!
 //! Look-ups are atomic loads; changes, which are few, are made one at a time. Each site has a list of its pairs, and
 //! keeps the greatest probability among them where the hot path reads it.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::Host;
 use crate::params::ONE;
 use crate::sites::Sites;
 use crate::spin::Spin;
+use crate::{Host, Params};
 
 const CAPACITY: usize = 1 << 14;
 /// A full neighbourhood counts as a full table, so that a look-up is never long.
@@ -50,6 +55,8 @@ pub struct TrapPair {
     /// Parts of [`ONE`]; of no meaning unless the pair is dangerous.
     pub probability: u32,
     pub state: PairState,
+    /// The nearest that the two came, in microseconds; zero: not known.
+    pub gap: u32,
 }
 
 #[derive(Default)]
@@ -57,11 +64,22 @@ pub struct TrapPair {
 struct Slot {
     /// `(site_a + 1) << 32 | (site_b + 1)`; zero: free.
     key: AtomicU64,
-    /// `state << 24 | probability`.
+    /// `state << 24 | flags | probability`.
     status: AtomicU32,
+    /// As in [`TrapPair`].
+    gap: AtomicU32,
+    /// At which end not before the run has lasted so many milliseconds.
+    not_before: [AtomicU32; 2],
     /// The next pairs of `site_a` and of `site_b`, numbered from one.
     next: [AtomicU32; 2],
 }
+
+/// Flags of a status: the ends of a pair that are fresh, whether a delay has failed, and whether one is being made.
+const FRESH: [u32; 2] = [1 << 20, 1 << 21];
+const TRIED: u32 = 1 << 22;
+const HELD: u32 = 1 << 23;
+const PROBABILITY: u32 = (1 << 20) - 1;
+const _: () = assert!(ONE <= PROBABILITY);
 
 #[repr(C)]
 pub(crate) struct TrapSet {
@@ -71,13 +89,31 @@ pub(crate) struct TrapSet {
 }
 
 impl TrapSet {
-    /// Adds a pair that had a near miss. False: it was known already, or there is no room.
-    pub(crate) fn add(&self, sites: &Sites, a: u32, b: u32, host: &mut impl Host) -> bool {
-        if self.find(key(a, b)).is_some() {
-            return false;
+    /// A pair had a near miss, so many microseconds apart (zero: not known). False: it was known already, or there is no
+    /// room.
+    #[inline]
+    pub(crate) fn add(&self, sites: &Sites, (a, b): (u32, u32), gap: u32, host: &mut impl Host) -> bool {
+        match self.find(key(a, b)) {
+            Some(slot) if slot.learns_from(gap) => self.renew(sites, slot, gap, host),
+            Some(_) => {}
+            None => {
+                let _held = self.lock.hold(host);
+                return self.enter(sites, &new_pair(a, b, PairState::Dangerous, gap));
+            }
         }
+        false
+    }
+
+    #[cold]
+    fn renew(&self, sites: &Sites, slot: &Slot, gap: u32, host: &mut impl Host) {
         let _held = self.lock.hold(host);
-        self.enter(sites, a, b, PairState::Dangerous, ONE)
+        let Some(pair) = slot.pair().filter(|pair| pair.state == PairState::Dangerous) else { return };
+        slot.status.fetch_or(FRESH[0] | FRESH[1], Relaxed);
+        slot.not_before.iter().for_each(|at| at.store(0, Relaxed));
+        let nearest = [pair.gap, gap].into_iter().filter(|gap| *gap != 0).min();
+        slot.gap.store(nearest.unwrap_or(0), Relaxed);
+        self.refresh(sites, pair.site_a);
+        self.refresh(sites, pair.site_b);
     }
 
     /// Takes a pair away for good, whether it was in the set or not, and says where it stood.
@@ -94,9 +130,9 @@ impl TrapSet {
         }
         let _held = self.lock.hold(host);
         match self.find(key(a, b)) {
-            None => _ = self.enter(sites, a, b, state, 0),
+            None => _ = self.enter(sites, &TrapPair { probability: 0, ..new_pair(a, b, state, 0) }),
             Some(slot) => {
-                slot.set(state, 0);
+                slot.set(state, 0, 0);
                 self.refresh(sites, a);
                 self.refresh(sites, b);
             }
@@ -104,14 +140,54 @@ impl TrapSet {
         known
     }
 
-    /// A delay at `site` has ended. Every pair of it that is still dangerous was not caught by it, and decays (3.4.5).
-    pub(crate) fn decay(&self, sites: &Sites, site: u32, step: u32, host: &mut impl Host) {
+    /// How long a delay at `site` is to be: as its near pairs want it, or the nearest of the others if there are none. The
+    /// run has lasted `elapsed` milliseconds. None: all are to wait.
+    #[cold]
+    pub(crate) fn length(&self, sites: &Sites, params: &Params, (site, elapsed): (u32, u32)) -> Option<u64> {
+        let wanted = |slot: &Slot| slot.length(params);
+        let may = |slot: &&Slot| slot.is_usable(site) && slot.not_before(site).load(Relaxed) <= elapsed;
+        let usable = || self.pairs_of(sites, site).filter(may).map(wanted);
+        let near = usable().filter(|length| *length <= params.delay).max();
+        near.or(usable().min())
+    }
+
+    /// A delay at `site` begins, which will end when the run has lasted `elapsed` milliseconds. It uses up what made its
+    /// pairs fresh there (extension 2).
+    pub(crate) fn spend(&self, sites: &Sites, (site, elapsed): (u32, u32), host: &mut impl Host) {
+        let _held = self.lock.hold(host);
+        for slot in self.pairs_of(sites, site) {
+            let Some(pair) = slot.pair().filter(|_| slot.is_usable(site)) else { continue };
+            let other = if pair.site_a == site { pair.site_b } else { pair.site_a };
+            if sites.coverage(other).hit {
+                slot.status.fetch_and(!ends(&pair, site), Relaxed);
+            } else {
+                slot.not_before(site).store(elapsed.saturating_mul(2), Relaxed);
+            }
+            slot.status.fetch_or(HELD, Relaxed);
+            self.refresh(sites, pair.site_a);
+            self.refresh(sites, pair.site_b);
+        }
+    }
+
+    /// A delay at `site` has ended. Every pair of it that is still dangerous was not caught by it, and decays (3.4.5): once
+    /// for each time of a usual delay. One that wants a longer delay than this has learned nothing.
+    pub(crate) fn decay(
+        &self,
+        sites: &Sites,
+        params: &Params,
+        (site, nanos): (u32, u64),
+        host: &mut impl Host,
+    ) {
+        let times = nanos.div_ceil(params.delay.max(1)).max(1);
+        let step = u32::try_from(u64::from(params.decay) * times).unwrap_or(ONE);
         let _held = self.lock.hold(host);
         for slot in self.pairs_of(sites, site) {
             let Some(pair) = slot.pair().filter(|pair| pair.state == PairState::Dangerous) else { continue };
+            let flags = slot.status.fetch_and(!HELD, Relaxed) & (FRESH[0] | FRESH[1]);
             match pair.probability.saturating_sub(step) {
-                0 => slot.set(PairState::Decayed, 0),
-                rest => slot.set(PairState::Dangerous, rest),
+                _ if slot.length(params) > nanos => {}
+                0 => slot.set(PairState::Decayed, 0, 0),
+                rest => slot.set(PairState::Dangerous, flags | TRIED, rest),
             }
             self.refresh(sites, pair.site_a);
             self.refresh(sites, pair.site_b);
@@ -121,7 +197,7 @@ impl TrapSet {
     /// What an earlier run left.
     pub(crate) fn seed(&self, sites: &Sites, pair: &TrapPair, host: &mut impl Host) -> bool {
         let _held = self.lock.hold(host);
-        self.enter(sites, pair.site_a, pair.site_b, pair.state, pair.probability.min(ONE))
+        self.enter(sites, pair)
     }
 
     pub(crate) fn pairs(&self) -> impl Iterator<Item = TrapPair> {
@@ -134,7 +210,8 @@ impl TrapSet {
     }
 
     /// With the lock held.
-    fn enter(&self, sites: &Sites, a: u32, b: u32, state: PairState, probability: u32) -> bool {
+    fn enter(&self, sites: &Sites, pair: &TrapPair) -> bool {
+        let (a, b) = (pair.site_a.min(pair.site_b), pair.site_a.max(pair.site_b));
         let key = key(a, b);
         let slots = probe(key);
         let Some(index) =
@@ -146,8 +223,8 @@ impl TrapSet {
         if slot.key.load(Relaxed) == key {
             return false;
         }
-        slot.set(state, probability);
-        let (a, b) = (a.min(b), a.max(b));
+        slot.set(pair.state, FRESH[0] | FRESH[1], pair.probability.min(ONE));
+        slot.gap.store(pair.gap, Relaxed);
         for (site, next) in [a, b].into_iter().zip(&slot.next).take(if a == b { 1 } else { 2 }) {
             next.store(sites.get(site).pairs.swap(index as u32 + 1, Relaxed), Relaxed);
         }
@@ -159,8 +236,8 @@ impl TrapSet {
     }
 
     fn refresh(&self, sites: &Sites, site: u32) {
-        let dangerous = self.pairs_of(sites, site).filter(|slot| slot.state() == PairState::Dangerous);
-        let greatest = dangerous.map(|slot| slot.probability()).max().unwrap_or(0);
+        let usable = self.pairs_of(sites, site).filter(|slot| slot.is_usable(site));
+        let greatest = usable.map(|slot| slot.probability()).max().unwrap_or(0);
         sites.get(site).probability.store(greatest, Relaxed);
     }
 
@@ -188,6 +265,16 @@ impl TrapSet {
     }
 }
 
+fn new_pair(site_a: u32, site_b: u32, state: PairState, gap: u32) -> TrapPair {
+    TrapPair { site_a, site_b, probability: ONE, state, gap }
+}
+
+/// The flags of a pair's end, or ends, at a site.
+fn ends(pair: &TrapPair, site: u32) -> u32 {
+    let at = |end: u32, flag: u32| if end == site { flag } else { 0 };
+    at(pair.site_a, FRESH[0]) | at(pair.site_b, FRESH[1])
+}
+
 #[inline]
 fn key(a: u32, b: u32) -> u64 {
     (u64::from(a.min(b)) + 1) << 32 | (u64::from(a.max(b)) + 1)
@@ -206,11 +293,40 @@ impl Slot {
     }
 
     fn probability(&self) -> u32 {
-        self.status.load(Relaxed) & 0xff_ffff
+        self.status.load(Relaxed) & PROBABILITY
     }
 
-    fn set(&self, state: PairState, probability: u32) {
-        self.status.store((state as u32) << 24 | probability, Relaxed);
+    fn set(&self, state: PairState, flags: u32, probability: u32) {
+        self.status.store((state as u32) << 24 | flags | probability, Relaxed);
+    }
+
+    /// Whether a near miss of the pair says anything new. Where all is known that is one look.
+    #[inline]
+    fn learns_from(&self, gap: u32) -> bool {
+        if self.state() != PairState::Dangerous {
+            return false;
+        }
+        let (status, nearest) = (self.status.load(Relaxed), self.gap.load(Relaxed));
+        let waits = self.not_before.iter().any(|at| at.load(Relaxed) != 0);
+        let fresh = status & FRESH[0] != 0 && status & FRESH[1] != 0 && !waits;
+        !fresh || gap != 0 && (nearest == 0 || gap < nearest)
+    }
+
+    /// Whether a delay at the site is of use to the pair.
+    fn is_usable(&self, site: u32) -> bool {
+        let pair = self.pair().filter(|pair| pair.state == PairState::Dangerous);
+        let status = self.status.load(Relaxed);
+        pair.is_some_and(|pair| status & HELD == 0 && status & ends(&pair, site) != 0)
+    }
+
+    fn not_before(&self, site: u32) -> &AtomicU32 {
+        let first = self.key.load(Relaxed) >> 32 == u64::from(site) + 1;
+        &self.not_before[usize::from(!first)]
+    }
+
+    fn length(&self, params: &Params) -> u64 {
+        let tried = self.status.load(Relaxed) & TRIED != 0;
+        params.length(u64::from(self.gap.load(Relaxed)) * 1000, tried)
     }
 
     fn pair(&self) -> Option<TrapPair> {
@@ -220,6 +336,7 @@ impl Slot {
             site_b: key as u32 - 1,
             probability: self.probability(),
             state: self.state(),
+            gap: self.gap.load(Relaxed),
         })
     }
 }

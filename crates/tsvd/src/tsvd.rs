@@ -25,6 +25,10 @@ pub struct Tsvd {
     budget: Budget,
     delays: Delays,
     made: AtomicU64,
+    /// Since when there was no delay: its end, or the first point.
+    quiet: AtomicU64,
+    /// When the first point was.
+    begin: AtomicU64,
     traps: Traps,
     threads: Threads,
     sites: Sites,
@@ -80,7 +84,7 @@ impl Tsvd {
             return None;
         }
         let nanos = match self.params.policy {
-            Policy::Tsvd | Policy::TsvdHb => self.at_dangerous_site(point, thread),
+            Policy::Tsvd | Policy::TsvdHb => self.at_dangerous_site(now, point, thread),
             Policy::DynamicRandom => self.at_random(thread),
             Policy::StaticRandom => self.at_sample(point, thread, first),
         }?;
@@ -95,6 +99,10 @@ impl Tsvd {
         let thread = self.threads.get(point.thread, self.params.seed);
         if set {
             self.made.fetch_add(1, Relaxed);
+            if self.params.has(technique::RENEWAL) {
+                let end = self.elapsed(delay.start + delay.nanos);
+                self.pairs.spend(&self.sites, (point.site, end), host);
+            }
         } else {
             self.budget.refund(thread, delay.nanos);
         }
@@ -109,10 +117,11 @@ impl Tsvd {
         self.budget.refund(thread, delay.nanos.saturating_sub(now.saturating_sub(delay.start)));
         match self.params.policy {
             Policy::Tsvd | Policy::TsvdHb => {
-                self.delays.ended(point.thread, point.site, now);
+                self.delays.ended(point.thread, point.site, delay.nanos, now);
+                self.quiet.store(now, Relaxed);
                 // The access itself comes after the delay.
                 thread.last.store(now, Relaxed);
-                self.pairs.decay(&self.sites, point.site, self.params.decay, host);
+                self.pairs.decay(&self.sites, &self.params, (point.site, delay.nanos), host);
             }
             Policy::StaticRandom => {
                 thread.draw(|rng| self.sampler.next(&self.sites, self.params.chance, rng));
@@ -150,6 +159,16 @@ impl Tsvd {
         }
     }
 
+    /// `parent` has waited for the end of `child` (extension 1 of the crate).
+    pub fn on_join(&self, now: u64, parent: u32, child: u32, host: &mut impl Host) {
+        if self.params.has(technique::JOINS) {
+            self.threads.joined(parent, child, now);
+        }
+        if self.params.policy == Policy::TsvdHb {
+            self.order.with(host, |order| order.join(parent, child));
+        }
+    }
+
     /// What follows is for `tsvd-hb` alone; other policies do nothing with it. `object` is anything that synchronises:
     /// what `thread` did before it released the object happens before what comes after its next acquisition.
     pub fn on_release(&self, thread: u32, object: u64, host: &mut impl Host) {
@@ -161,12 +180,6 @@ impl Tsvd {
     pub fn on_acquire(&self, thread: u32, object: u64, host: &mut impl Host) {
         if self.params.policy == Policy::TsvdHb {
             self.order.with(host, |order| order.acquire(thread, object));
-        }
-    }
-
-    pub fn on_join(&self, parent: u32, child: u32, host: &mut impl Host) {
-        if self.params.policy == Policy::TsvdHb {
-            self.order.with(host, |order| order.join(parent, child));
         }
     }
 
@@ -254,23 +267,37 @@ impl Tsvd {
         host: &mut impl Host,
     ) {
         let params = &self.params;
-        let window = if params.has(technique::WINDOW) { params.window } else { u64::MAX };
+        let reach = self.reach(now);
+        let window = if params.has(technique::WINDOW) { reach } else { u64::MAX };
         let concurrent = concurrent || !params.has(technique::PHASE);
         let this = access(now, point, concurrent);
         let mut last = None;
         self.objects.access(point.object, this, params.kept(), |earlier| {
             let conflict = earlier.thread != point.thread && (earlier.write || point.write);
-            let near = now.abs_diff(earlier.time) <= window && (concurrent || earlier.concurrent);
+            let apart = now.abs_diff(earlier.time);
+            let near = apart <= window && (concurrent || earlier.concurrent);
             // In a loop most of the history is one site.
             if conflict
                 && near
                 && last != Some(earlier.site)
-                && !thread.inherits(earlier.thread, earlier.time)
+                && !self.threads.is_before((earlier.thread, earlier.time), point.thread, thread)
             {
-                self.pairs.add(&self.sites, earlier.site, point.site, host);
+                self.pairs.add(&self.sites, (earlier.site, point.site), micros(apart), host);
                 last = Some(earlier.site);
             }
         });
+    }
+
+    /// How far apart a near miss may be now. While somebody is held there is something better to wait for.
+    #[inline]
+    fn reach(&self, now: u64) -> u64 {
+        let since = self.quiet.load(Relaxed);
+        if since == 0 {
+            self.quiet.store(now, Relaxed);
+            self.begin.store(now, Relaxed);
+        }
+        let quiet = if since == 0 || self.traps.any() { 0 } else { now.saturating_sub(since) };
+        self.params.reach(quiet)
     }
 
     /// 3.5: an earlier conflicting access that does not happen before this one makes a dangerous pair, however long ago
@@ -289,19 +316,28 @@ impl Tsvd {
             });
         });
         for earlier in &pairs[..found] {
-            self.pairs.add(&self.sites, *earlier, point.site, host);
+            self.pairs.add(&self.sites, (*earlier, point.site), 0, host);
         }
     }
 
     /// 3.4.6: whenever a site of the trap set is about to be executed, with its probability.
     #[inline]
-    fn at_dangerous_site(&self, point: &Point, thread: &Thread) -> Option<u64> {
+    fn at_dangerous_site(&self, now: u64, point: &Point, thread: &Thread) -> Option<u64> {
         let probability = self.sites.get(point.site).probability.load(Relaxed);
         if probability == 0 || !thread.draw(|rng| rng.chance(probability)) {
             return None;
         }
         let may = self.params.has(technique::PARALLEL) || !self.traps.any();
-        (may && !self.threads.is_one()).then_some(self.params.delay)
+        if !may || self.threads.is_one() {
+            return None;
+        }
+        self.pairs.length(&self.sites, &self.params, (point.site, self.elapsed(now)))
+    }
+
+    /// Milliseconds since the first point.
+    fn elapsed(&self, now: u64) -> u32 {
+        let nanos = now.saturating_sub(self.begin.load(Relaxed));
+        u32::try_from(nanos / 1_000_000).unwrap_or(u32::MAX)
     }
 
     #[inline]
@@ -329,6 +365,12 @@ impl Tsvd {
             nanos,
         })
     }
+}
+
+/// For a pair; not zero, which is not known.
+#[inline]
+fn micros(nanos: u64) -> u32 {
+    u32::try_from(nanos / 1000).unwrap_or(u32::MAX).max(1)
 }
 
 #[inline]

@@ -14,7 +14,7 @@
 //! libraries are in [`FIXED_LIBRARIES`], as [`Library`]s; the n-th of them, from one, has `plan.<n>` and `names.<n>`.
 //!
 //! A plan is a run of little-endian u64: [`MAGIC`], the numbers of sites, of pairs, of exempt objects, of hooks and of watched
-//! ranges, [`SITE_WORDS`] for each site, then two for each pair: both sites, and `state << 32 | probability` as the core has
+//! ranges, [`SITE_WORDS`] for each site, then two for each pair: both sites, and `gap << 32 | state << 24 | probability` as the core has
 //! them, then the addresses of exempt objects, [`HOOK_WORDS`] for each hook, and the start and end of each watched range.
 //! Sites and hooks are sorted by address. Addresses are those of the process that asked.
 //!
@@ -324,8 +324,11 @@ impl Hook {
 pub struct Pair {
     pub a: u32,
     pub b: u32,
+    /// Below 2^24.
     pub probability: u32,
+    /// Below 2^8.
     pub state: u32,
+    pub gap: u32,
 }
 
 /// What a plan is made of.
@@ -353,7 +356,7 @@ impl Contents<'_> {
         for p in self.pairs {
             words.extend([
                 u64::from(p.a) << 32 | u64::from(p.b),
-                u64::from(p.state) << 32 | u64::from(p.probability),
+                u64::from(p.gap) << 32 | u64::from(p.state) << 24 | u64::from(p.probability),
             ]);
         }
         words.extend(self.exempt);
@@ -421,8 +424,9 @@ impl<'a> Plan<'a> {
         self.pairs.chunks_exact(2).map(|w| Pair {
             a: (w[0] >> 32) as u32,
             b: w[0] as u32,
-            probability: w[1] as u32,
-            state: (w[1] >> 32) as u32,
+            probability: w[1] as u32 & 0xff_ffff,
+            state: (w[1] >> 24) as u32 & 0xff,
+            gap: (w[1] >> 32) as u32,
         })
     }
 }
@@ -472,8 +476,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 4]>(), 0..20), exempt: [u64; 2], hooks in prop::collection::vec(any_hook(), 0..5), watched: [[u64; 2]; 3]) {
-            let pairs: Vec<Pair> = pairs.into_iter().map(|[a, b, probability, state]| Pair { a, b, probability, state }).collect();
+        fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 5]>(), 0..20), exempt: [u64; 2], hooks in prop::collection::vec(any_hook(), 0..5), watched: [[u64; 2]; 3]) {
+            let pairs: Vec<Pair> = pairs.into_iter().map(|[a, b, probability, state, gap]| Pair { a, b, probability: probability >> 8, state: state >> 24, gap }).collect();
             let watched = watched.map(|[start, end]| start..end);
             let words = words(&Contents { sites: &sites, pairs: &pairs, exempt: &exempt, hooks: &hooks, watched: &watched }.encode());
             let mut sites = sites;

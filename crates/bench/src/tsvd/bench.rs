@@ -38,7 +38,7 @@ pub fn run(
 ) -> Result<Record, Error> {
     let programs = Program::all(&options.suite, &options.only)?;
     let mut record = match options.output.json.as_deref().map(Record::read).transpose()?.flatten() {
-        Some(record) => record,
+        Some(record) => current(record),
         None => Record {
             schema: SCHEMA.to_owned(),
             date: today(),
@@ -71,7 +71,17 @@ pub fn run(
 /// What an earlier bench left.
 pub fn kept(file: &Path) -> Result<Record, Error> {
     let what = || "there is nothing in it".to_owned();
-    Record::read(file)?.ok_or_else(|| Error::BadResults { path: file.to_owned(), what: what() })
+    let record = Record::read(file)?;
+    record.map(current).ok_or_else(|| Error::BadResults { path: file.to_owned(), what: what() })
+}
+
+/// What of a record is of the algorithm as it is now.
+fn current(mut record: Record) -> Record {
+    let left_out = record.forget_other_versions();
+    if !left_out.is_empty() {
+        eprintln!("left out, since they were measured of an earlier algorithm: {}", left_out.join(", "));
+    }
+    record
 }
 
 /// How many processors are busy now. The load average would still tell of the compilation before, or of the bench that is

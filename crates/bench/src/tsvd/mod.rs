@@ -10,7 +10,7 @@
 //!    the native time of the same program on the same machine in the same hour; natives and series take turns.
 //! 4. **The record is kept as it grows** and is gone on with: what is in the file already is not run again. So a bench of
 //!    an hour can be made in parts, and one that is interrupted loses one program of one series. The tables and plots can be
-//!    made from the record alone.
+//!    made from the record alone. What in it was measured of an earlier version of the algorithm is left out, and that is said.
 //!
 //! [`program`] reads the suite, [`series`] says what to run, [`plan`] how much of it, [`bench`] runs it, [`record`] is what is kept, [`figures`]
 //! is the arithmetic, [`report`] and [`plot`] what a person reads.

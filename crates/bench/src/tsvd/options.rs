@@ -32,7 +32,7 @@ pub struct TsvdOptions {
     pub command: String,
 }
 
-const PARTS: [&str; 5] = ["policies", "ablation", "sensitivity", "runs", "tries"];
+const PARTS: [&str; 6] = ["policies", "ablation", "extensions", "sensitivity", "runs", "tries"];
 
 /// The most runs of Figure 8.
 const MOST: u32 = 50;
@@ -51,7 +51,7 @@ pub fn parse(arguments: &[OsString]) -> Result<TsvdOptions, Error> {
         command: shown("tsvd", arguments),
     };
     let (mut parts, mut runs, mut policies) =
-        (PARTS[..4].iter().map(|part| (*part).to_owned()).collect(), 10, Vec::new());
+        (PARTS[..5].iter().map(|part| (*part).to_owned()).collect(), 10, Vec::new());
     if arguments.iter().any(|argument| argument == "--quick") {
         (parts, runs, options.reps) = (vec![PARTS[0].to_owned()], 1, 1);
     }
@@ -100,6 +100,12 @@ fn stages(parts: &[String], runs: u32) -> Vec<Stage> {
     if wanted("policies") && runs > WHOLE {
         stages.extend(plan::more(series::policies(runs), true));
     }
+    if wanted("extensions") {
+        let (paper, others) =
+            (series::extensions(WHOLE)[..1].to_vec(), series::extensions(WHOLE)[1..].to_vec());
+        stages.extend(plan::whole(paper));
+        stages.extend(plan::sampled(others));
+    }
     let near = 2 * PARAMETERS.len();
     let values = |range: Range<usize>| {
         let some = |runs| series::sensitivity(runs)[range.clone()].to_vec();
@@ -115,7 +121,7 @@ fn stages(parts: &[String], runs: u32) -> Vec<Stage> {
         stages.extend(values(near..series::sensitivity(1).len()));
     }
     if wanted("tries") {
-        stages.extend(plan::whole(series::tries(12, WHOLE)));
+        stages.extend(plan::sampled(series::tries(12, WHOLE)));
     }
     stages
 }
@@ -138,8 +144,14 @@ mod tests {
         let told = told(&options);
         let at = |what| told.iter().position(|stage| *stage == what).unwrap();
         assert_eq!((at(("tsvd", 2)), options.reps, options.jobs), (0, 2, 1));
-        let order =
-            [("static-random", 2), ("without share", 2), ("tsvd", 10), ("window 10", 2), ("tsvd", 50)];
+        let order = [
+            ("static-random", 2),
+            ("without share", 2),
+            ("tsvd", 10),
+            ("paper", 2),
+            ("window 10", 2),
+            ("tsvd", 50),
+        ];
         assert!(order.windows(2).all(|two| at(two[0]) < at(two[1])), "{told:?}");
         assert!(at(("window 1", 2)) > at(("static-random", 50)), "far values come last");
         assert!(!told.iter().any(|(name, _)| name.starts_with("try")));

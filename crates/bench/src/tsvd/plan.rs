@@ -9,6 +9,8 @@
 //!    the policies that learn; one that draws lots has no memory, and its first two runs tell what any two cost.
 //! 4. Without one technique, every program is run once, which tells the price, and again where a pair is missing.
 //! 5. So it is with the parameters, on the sample.
+//! 6. The paper's algorithm without what raddle adds to it is run twice on every program, raddle's without one addition, and
+//!    with other seeds, twice on the sample.
 //!
 //! A stage that will not end in the time that is left is left out whole, so that what there is can be compared; a later
 //! call with the same record makes it.

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::program::{Meets, Program};
-use super::series::Series;
+use super::series::{self, Series};
 use crate::error::Error;
 use crate::machine::Machine;
 
@@ -146,6 +146,18 @@ impl Record {
         Ok(Some(record))
     }
 
+    /// Takes away what was measured of another version of the algorithm, which is not to be compared with what is measured
+    /// now, and says which series that were.
+    pub fn forget_other_versions(&mut self) -> Vec<String> {
+        let is_other = |known: &Series| known.version != series::version(&known.name);
+        let named: Vec<String> = self.series.iter().filter(|s| is_other(s)).map(|s| s.name.clone()).collect();
+        let is_one = |of: &Option<String>| of.as_ref().is_some_and(|of| named.contains(of));
+        self.rows.retain(|row| !is_one(&row.series));
+        self.failures.retain(|failure| !is_one(&failure.series));
+        self.series.retain(|series| !is_other(series));
+        named
+    }
+
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let text = serde_json::to_string(self).expect("a record is plain data");
         // So that an interrupted bench leaves the record of before and not half of one.
@@ -207,7 +219,7 @@ pub(crate) mod tests {
                 subject("b_bad.c", vec![planted(1, "long-gap", Meets::Rare)]),
                 subject("c_ok.rs", Vec::new()),
             ],
-            series: super::super::series::policies(10),
+            series: series::policies(10),
             rows: Vec::new(),
             failures: Vec::new(),
         }
@@ -255,6 +267,21 @@ pub(crate) mod tests {
         let part = record.only(|name| record.samples(name));
         assert_eq!((part.subjects.len(), part.rows.len()), (1, 1));
         assert_eq!((record.pairs("b_bad.c").len(), part.pairs("b_bad.c").len()), (1, 0));
+    }
+
+    #[test]
+    fn what_another_version_measured_is_not_gone_on_with() {
+        let mut record = sample();
+        add(&mut record, "a_bad.cc", None, &[1.0], &[]);
+        add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0], &[]);
+        add(&mut record, "a_bad.cc", Some("static-random"), &[1.0], &[]);
+        assert!(record.clone().forget_other_versions().is_empty());
+        // As a record says it that was made before there were versions.
+        let text = serde_json::to_string(&record).unwrap().replace(",\"version\":1", "");
+        let mut old: Record = serde_json::from_str(&text).unwrap();
+        assert_eq!(old.forget_other_versions(), ["tsvd", "tsvd-hb"]);
+        let left: Vec<Option<&str>> = old.rows.iter().map(|row| row.series.as_deref()).collect();
+        assert_eq!(left, [None, Some("static-random")]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::figures::{self, Miss, Share, any, often, rare};
 use super::plot::{Axis, Chart, Line};
 use super::program::Meets;
 use super::record::{Planted, Record};
-use super::series::{PARAMETERS, POLICIES, Parameter, TECHNIQUES};
+use super::series::{EXTENSIONS, PARAMETERS, POLICIES, Parameter, TECHNIQUES};
 use crate::error::Error;
 use crate::table::{NONE, Table, percent};
 
@@ -37,6 +37,7 @@ pub fn markdown(record: &Record) -> String {
         policies(record),
         goals(record),
         ablation(record),
+        extensions(record),
         sensitivity(record),
         tries(record),
     ];
@@ -237,6 +238,51 @@ fn ablation(record: &Record) -> String {
         + "\nThe paper: 53 at 33%; without inference 45 at 84%, without windowing 46 at 143%, without phases 54 at 61%.\n"
 }
 
+fn extensions(record: &Record) -> String {
+    let (paper, others) = EXTENSIONS.split_at(1);
+    let tables = [("All programs", paper), ("One technique less, one program in four", others)];
+    let tables: String =
+        tables.iter().filter_map(|(title, series)| extension_table(record, title, series)).collect();
+    let tables = if tables.is_empty() { "\nNot measured.\n".to_owned() } else { tables };
+    "\n### What raddle adds to the paper, two runs\n".to_owned() + &tables
+}
+
+/// Some series beside `tsvd` on the programs that all had.
+fn extension_table(record: &Record, title: &str, series: &[(&str, &[&str], &str)]) -> Option<String> {
+    let known = |name: &str| figures::is_known(record, name, 2);
+    let mut lines: Vec<(&str, &str)> =
+        series.iter().map(|s| (s.0, s.2)).filter(|(name, _)| known(name)).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    lines.insert(0, ("tsvd", "TSVD of raddle"));
+    let names: Vec<String> = lines.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let record = figures::common(record, &names);
+    let mut table = Table::new([
+        "",
+        "programs",
+        "found",
+        "in run 1",
+        "delays, run 1",
+        "overhead, run 1",
+        "overhead, two runs",
+        "delay bound",
+    ]);
+    for (name, title) in lines {
+        table.row([
+            title.to_owned(),
+            figures::programs(&record, name, 2).to_string(),
+            share(figures::found(&record, name, 2, any)),
+            figures::found(&record, name, 1, any).found.to_string(),
+            decimal(figures::delays(&record, name, 1)),
+            percent(figures::overhead(&record, name, 1)),
+            percent(figures::overhead(&record, name, 2)),
+            percent(figures::delay_bound(&record, name)),
+        ]);
+    }
+    Some(format!("\n{title}:\n\n{}", table.render()))
+}
+
 /// The values of a parameter that were measured, and the programs they all were measured on.
 fn measured(record: &Record, parameter: &Parameter) -> Option<(Vec<&'static str>, Record)> {
     let known = |value: &&&str| figures::is_known(record, &parameter.series(value), 2);
@@ -281,7 +327,9 @@ fn tries(record: &Record) -> String {
     }
     let mut table = Table::new(TWO_RUNS);
     names.into_iter().for_each(|name| two_runs(record, &mut table, name, name));
-    "\n#### (a) the same again with other seeds\n\n".to_owned() + &table.render()
+    "\n#### (a) the same again with other seeds\n\n".to_owned()
+        + &table.render()
+        + "\n![tries](plots/tsvd-tries.svg)\n\nOne program in four, as above.\n"
 }
 
 fn resources(record: &Record) -> String {
@@ -389,7 +437,31 @@ pub fn plots(record: &Record, folder: &Path) -> Result<(), Error> {
         };
         write(parameter.option, &chart)?;
     }
+    if let Some(chart) = tries_chart(record) {
+        write("tries", &chart)?;
+    }
     Ok(())
+}
+
+/// Figure 9(a).
+fn tries_chart(record: &Record) -> Option<Chart> {
+    let known = |name: &&String| name.starts_with("try ") && figures::is_known(record, name, 2);
+    let names: Vec<&String> = record.series.iter().map(|series| &series.name).filter(known).collect();
+    let line = |name: &str, axis, figure: &dyn Fn(&str) -> f64| Line {
+        name: name.to_owned(),
+        axis,
+        points: (1..).map(f64::from).zip(names.iter().map(|series| figure(series))).collect(),
+    };
+    let found = |series: &str| figures::found(record, series, 2, any).found as f64;
+    let cost = |series: &str| figures::overhead(record, series, 1).unwrap_or(0.0) * 100.0;
+    (!names.is_empty()).then(|| Chart {
+        title: "Figure 9(a): the same again with other seeds".to_owned(),
+        x: "try".to_owned(),
+        left: "pairs found in two runs".to_owned(),
+        right: "overhead of run 1, %".to_owned(),
+        ticks: None,
+        lines: vec![line("found", Axis::Left, &found), line("overhead", Axis::Right, &cost)],
+    })
 }
 
 /// Figure 8.
@@ -465,6 +537,21 @@ mod tests {
         more.iter().for_each(|name| add(&mut record, "a_bad.cc", Some(name), &[1.0, 1.0], &[(1, 1)]));
         let text = ablation(&record);
         assert!(text.contains("| TSVD ") && text.contains("| No concurrent phase detection "), "{text}");
+    }
+
+    #[test]
+    fn the_paper_stands_beside_what_raddle_makes_of_it() {
+        let mut record = sample();
+        assert!(extensions(&record).contains("Not measured"));
+        for program in ["a_bad.cc", "b_bad.c", "c_ok.rs"] {
+            add(&mut record, program, None, &[1.0], &[]);
+            add(&mut record, program, Some("tsvd"), &[1.1, 1.0], &[(1, 1)]);
+            add(&mut record, program, Some("paper"), &[1.3, 1.4], &[(1, 2)]);
+        }
+        let text = extensions(&record);
+        let line = text.lines().find(|line| line.contains("The paper's algorithm")).unwrap();
+        assert!(line.contains("30%") && line.contains("35%") && line.contains("2/3"), "{text}");
+        assert!(text.contains("TSVD of raddle") && !text.contains("No renewal"), "{text}");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! What is run: the policies of Table 2 and Figure 8, the ablation of Table 3, the parameters of Figure 9.
+//! What is run: the policies of Table 2 and Figure 8, the ablation of Table 3, the parameters of Figure 9, and what raddle
+//! adds to the paper.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +10,26 @@ pub struct Series {
     pub name: String,
     pub options: Vec<String>,
     pub runs: u32,
+    /// Of the algorithm that it ran: see [`version`].
+    #[serde(default)]
+    pub version: u32,
+}
+
+/// What a series of this name measures is not what one measured that has another version. Goes up when the algorithm
+/// changes: 1 since there are extensions of the paper, and since a pair that was settled is not taken from the trap file
+/// again. The two policies that draw lots have neither.
+pub fn version(name: &str) -> u32 {
+    match POLICIES.contains(&name) && !is_shared(name) {
+        true => 0,
+        false => 1,
+    }
 }
 
 impl Series {
     fn new(name: impl Into<String>, options: &[&str], runs: u32) -> Series {
         let options = options.iter().map(|option| (*option).to_owned()).collect();
-        Series { name: name.into(), options, runs }
+        let name = name.into();
+        Series { version: version(&name), name, options, runs }
     }
 }
 
@@ -55,6 +70,23 @@ pub fn ablation(runs: u32) -> Vec<Series> {
         Series::new(format!("without {technique}"), &options, runs)
     };
     TECHNIQUES.map(without).to_vec()
+}
+
+/// The paper's algorithm and no more, and all but one of what raddle adds to it, as options and as the table calls them.
+pub const EXTENSIONS: [(&str, &[&str], &str); 8] = [
+    ("paper", &["--paper"], "The paper's algorithm"),
+    ("without joins", &["--without", "joins"], "No joins"),
+    ("without renewal", &["--without", "renewal"], "No renewal"),
+    ("without short-first", &["--without", "short-first"], "No short first delays"),
+    ("widening 0", &["--widening", "0"], "No widening"),
+    ("patience 0", &["--patience", "0"], "No patience"),
+    ("without prompt", &["--without", "prompt"], "No prompt ends of gaps"),
+    ("rest 0", &["--rest", "0"], "No rest"),
+];
+
+/// [`EXTENSIONS`]; the first of them is the paper's.
+pub fn extensions(runs: u32) -> Vec<Series> {
+    EXTENSIONS.map(|(name, options, _)| Series::new(name, options, runs)).to_vec()
 }
 
 /// A parameter of Figure 9: its panel, its name, its option, and the values tried. The default is among them and is not
@@ -116,7 +148,7 @@ mod tests {
 
     #[test]
     fn no_two_series_have_one_name() {
-        let all = [policies(10), ablation(2), sensitivity(2), tries(12, 2)].concat();
+        let all = [policies(10), ablation(2), extensions(2), sensitivity(2), tries(12, 2)].concat();
         let names: BTreeSet<&str> = all.iter().map(|series| series.name.as_str()).collect();
         assert_eq!(names.len(), all.len());
     }
@@ -132,6 +164,14 @@ mod tests {
         assert!(values.iter().all(|series| series.options.len() == 2 && series.runs == 2));
         let first: BTreeSet<&str> = values[..14].iter().map(|series| series.options[0].as_str()).collect();
         assert_eq!(first.len(), PARAMETERS.len(), "both neighbours of each default come first");
+    }
+
+    #[test]
+    fn each_extension_of_the_paper_can_be_taken_away() {
+        let all = extensions(2);
+        assert_eq!(all[0].options, ["--paper"]);
+        assert!(all[1..].iter().all(|series| series.options.len() == 2 && series.version == 1));
+        assert_eq!(["tsvd", "tsvd-hb", "window 10", "static-random"].map(version), [1, 1, 1, 0]);
     }
 
     #[test]

@@ -94,6 +94,11 @@ pub struct Options {
     #[arg(long, help_heading = "Detection")]
     pub no_retry: bool,
 
+    /// How many further runs of the same build leave a pair alone that was found to be ordered, or was delayed in vain too
+    /// often; twice as many each time it is again (not of the paper; policy tsvd; 0: none)
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Traps")]
+    pub rest: u32,
+
     /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub api: Vec<PathBuf>,
@@ -152,6 +157,18 @@ pub struct Parameters {
     #[arg(long, value_name = "PART", default_value_t = 0.05, value_parser = part, help_heading = "Parameters")]
     pub chance: f64,
 
+    /// The part of a stretch without delays that the window grows to (not of the paper; policy tsvd; 0: it does not)
+    #[arg(long, value_name = "PART", default_value_t = 0.5, value_parser = part, help_heading = "Parameters")]
+    pub widening: f64,
+
+    /// How many times as long a delay may be for a pair that stays far apart (not of the paper; policy tsvd; 0: no longer)
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Parameters")]
+    pub patience: u32,
+
+    /// The algorithm of the paper and no more: without widening, patience, rest, joins, renewal, short-first and prompt
+    #[arg(long, help_heading = "Detection")]
+    pub paper: bool,
+
     /// The most delay for one thread
     #[arg(long, value_name = "MS", default_value_t = 3000.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub thread_cap: f64,
@@ -173,7 +190,7 @@ pub struct Parameters {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Parameters")]
     pub seed: u64,
 
-    /// Do without one of the techniques of the paper (may be repeated)
+    /// Do without one of the techniques (may be repeated)
     #[arg(long, value_enum, value_name = "TECHNIQUE", help_heading = "Parameters")]
     pub without: Vec<Technique>,
 
@@ -216,6 +233,14 @@ pub enum Technique {
     Phase,
     /// Several threads delayed at a time (3.4.6)
     Parallel,
+    /// What a joined thread did is no near miss of what its joiner does (not of the paper; policy tsvd)
+    Joins,
+    /// One near miss is worth one delay at each end (not of the paper; policy tsvd)
+    Renewal,
+    /// The first delay of a pair that came very near is short (not of the paper; policy tsvd)
+    ShortFirst,
+    /// A gap is blamed on a delay only if it ends soon after it (not of the paper; policy tsvd)
+    Prompt,
 }
 
 impl Technique {
@@ -225,6 +250,10 @@ impl Technique {
             Technique::Window => technique::WINDOW,
             Technique::Phase => technique::PHASE,
             Technique::Parallel => technique::PARALLEL,
+            Technique::Joins => technique::JOINS,
+            Technique::Renewal => technique::RENEWAL,
+            Technique::ShortFirst => technique::SHORT_FIRST,
+            Technique::Prompt => technique::PROMPT,
         }
     }
 }
@@ -234,6 +263,9 @@ impl Parameters {
     pub fn params(&self, run: u32) -> Params {
         let nanos = |ms: f64| (ms * 1e6) as u64;
         let parts = |part: f64| (part * f64::from(ONE)) as u32;
+        let policy = self.policy.into();
+        let base = if self.paper { Params::paper(policy) } else { Params::new(policy) };
+        let extended = base.techniques != technique::PAPER;
         Params {
             delay: nanos(self.delay),
             window: nanos(self.window),
@@ -241,15 +273,25 @@ impl Parameters {
             test_cap: nanos(self.test_cap),
             run_cap: nanos(self.run_cap),
             seed: self.seed.wrapping_add(u64::from(run)),
-            techniques: self.without.iter().fold(technique::ALL, |bits, t| bits & !t.bit()),
+            techniques: self.without.iter().fold(base.techniques, |bits, t| bits & !t.bit()),
+            widening: if extended { parts(self.widening) } else { 0 },
+            patience: if extended { self.patience } else { 0 },
             history: self.history,
             buffer: self.phase,
             gap: parts(self.gap),
             inferred: self.inferred,
             decay: parts(self.decay),
             chance: parts(self.chance),
-            ..Params::new(self.policy.into())
+            ..base
         }
+    }
+}
+
+impl Options {
+    /// [`Options::rest`] where it applies.
+    pub fn rest(&self) -> u32 {
+        let extended = self.parameters.policy == Policy::Tsvd && !self.parameters.paper;
+        if extended { self.rest } else { 0 }
     }
 }
 
@@ -287,6 +329,23 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_paper() {
         assert_eq!(parse("").unwrap().params(0), Params::default());
+    }
+
+    #[test]
+    fn the_paper_and_each_extension_of_it_can_be_had() {
+        let params = |line: &str| parse(line).unwrap().params(0);
+        assert_eq!(params("--paper"), Params::paper(raddle_tsvd::Policy::Tsvd));
+        let extended = params("--widening 0.25 --patience 3 --without joins --without short-first");
+        assert_eq!((extended.widening, extended.patience), (ONE / 4, 3));
+        assert_eq!(extended.techniques, technique::PAPER | technique::RENEWAL | technique::PROMPT);
+        let other = params("--policy tsvd-hb --widening 0.25 --patience 3");
+        assert_eq!(other, Params::paper(raddle_tsvd::Policy::TsvdHb), "the others are as in the paper");
+        let rest = |line: &str| {
+            let command = Options::augment_args(clap::Command::new("tsvd")).no_binary_name(true);
+            let matches = command.try_get_matches_from(line.split_whitespace()).unwrap();
+            Options::from_arg_matches(&matches).unwrap().rest()
+        };
+        assert_eq!(["", "--rest 2", "--rest 2 --paper", "--policy tsvd-hb"].map(rest), [1, 2, 0, 0]);
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //! session    the folder of a run
 //! planner    answers processes that ask for their sites
 //! modules    the files that processes have mapped
-//! traps      pairs that are worth a delay, from run to run
+//! traps      what runs have learned of pairs
+//! kept       that between commands: the store and the trap file
 //! harvest    what processes have left in the core's tables
 //! told       what was caught, as findings
 //! coverage   which points were hit, as a table and in JSON
@@ -22,6 +23,7 @@ pub mod args;
 mod copy;
 mod coverage;
 mod harvest;
+mod kept;
 mod libraries;
 mod modules;
 mod planner;
@@ -67,11 +69,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let outputs = Outputs::new(options)?;
     let program = target::find(&args.command)?;
     let runtime = crate::install::Runtime::open()?;
-    let keeper = traps::Keeper::new(options, &args.command)?;
+    let keeper = kept::Keeper::new(options, &args.command)?;
     let common = Arc::new(Common {
         catalogue: Catalogue::load(&words::lists(&options.api)?)?,
         registry: Mutex::default(),
-        traps: Mutex::new(keeper.read()?),
+        traps: Mutex::new(keeper.read()?.resting(options.rest())),
         modules: options.module.clone(),
         own: runtime.folder().into(),
         force_async: options.parameters.force_async,
@@ -197,7 +199,7 @@ impl<'a> Runs<'a> {
         self.stats.delays += harvest.stats.delays;
         self.stats.delayed += harvest.stats.delayed;
         self.stats.refused += harvest.stats.refused;
-        self.common.traps.lock().expect("nobody panics with the traps").learn(harvest.pairs.into_iter());
+        self.common.traps.lock().expect("nobody panics with the traps").learn(&registry, &harvest.pairs);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_binary::Movable;
-use raddle_tsvd::{PairState, TrapPair};
+use raddle_tsvd::TrapPair;
 use raddle_wire::tsvd::{Caller, Contents, Hook, Pair, Question, Site};
 
 use super::modules::{self, Entry, Loaded, MappedFile, Modules};
@@ -185,6 +185,6 @@ fn pairs(common: &Common, registry: &Registry) -> Vec<Pair> {
 }
 
 fn pair(pair: &TrapPair) -> Pair {
-    let state = if pair.state == PairState::Found { PairState::Found } else { PairState::Dangerous };
-    Pair { a: pair.site_a, b: pair.site_b, probability: pair.probability, state: state as u32 }
+    let TrapPair { site_a: a, site_b: b, probability, state, gap } = *pair;
+    Pair { a, b, probability, state: state as u32, gap }
 }

@@ -164,7 +164,7 @@ pub fn write_files(dir: &Path, params: &Params, share: f64, force_async: bool, b
 }
 
 fn params_bytes(params: &Params) -> &[u8] {
-    const { assert!(size_of::<Params>() == 6 * 8 + 8 * 4, "no padding, and nothing forgotten") };
+    const { assert!(size_of::<Params>() == 6 * 8 + 10 * 4, "no padding, and nothing forgotten") };
     // SAFETY: repr(C) of numbers without padding, as just checked, so all its bytes are initialised.
     unsafe { std::slice::from_raw_parts((&raw const *params).cast(), size_of::<Params>()) }
 }

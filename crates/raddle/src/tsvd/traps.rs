@@ -1,277 +1,377 @@
-//! Pairs of sites that are worth a delay, from run to run: in memory within one command, in the project's store, and in a
-//! file that can go with the sources.
+//! What runs have learned of pairs of sites: those that are worth a delay, those that were caught, and those that rest.
 //!
-//! In a file a site is named by its program or library, the function it is in, the function it calls, and which of those
-//! calls it is, so that a pair outlives a rebuild that does not touch its functions. A pair that was caught goes into the file
-//! as one to try again, with probability 1: a bug that is still there is to be reported again.
+//! A pair *rests* (extension 7 of `raddle_tsvd`) when a run has found it to be ordered, or has delayed it in vain too often:
+//! the next runs of the same build leave it alone. The paper forgets it, and a lock-protected pair, which has near misses in
+//! every run, is paid for in every run. Inference may be mistaken, so it is tried again, and rests twice as long each time
+//! that it is settled again.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
-use std::time::SystemTime;
+use std::collections::{BTreeMap, HashMap};
 
-use anyhow::{Context, Result};
-use raddle_store::{Store, StoreError, What};
 use raddle_tsvd::{ONE, PairState, TrapPair};
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use super::args::Options;
-use super::session::Common;
+use super::kept::{Because, Kept, KeptPair, Resting, build};
 use super::sites::Registry;
-use crate::report::output::OutputFile;
 
-pub const SCHEMA: &str = "raddle.traps/1";
+type Key = (u32, u32);
 
-#[derive(Debug, Error)]
-pub enum TrapError {
-    #[error("{file} is no trap file: {why}")]
-    Syntax { file: String, why: String },
-    #[error(
-        "{file} is a trap file of another version ({found}): remove it, or write it anew with this raddle"
-    )]
-    Version { file: String, found: String },
-}
-
-/// The file, and what is in the store.
-#[derive(Debug, Serialize, Deserialize)]
-struct Kept {
-    schema: String,
-    pairs: Vec<KeptPair>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct KeptPair {
-    sites: [String; 2],
-    probability: f64,
+/// What is known of a pair before a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Known {
+    pair: TrapPair,
+    /// For how many runs more it is left alone, if it rests.
+    rest: u32,
 }
 
 /// What runs have learned so far.
 #[derive(Debug, Default)]
 pub struct Traps {
-    /// From a file or the store.
-    named: Vec<KeptPair>,
-    /// From earlier runs of this command.
-    learned: HashMap<(u32, u32), (u32, PairState)>,
+    /// From a file or the store, for sites that no process has had yet.
+    kept: Kept,
+    /// How many pairs there were in the file to begin with, and how many of them had their sites in some process.
+    named: usize,
+    met: usize,
+    /// From earlier runs of this command, and what the file says of sites that are known.
+    known: HashMap<Key, Known>,
+    /// How many runs a pair rests the first time, and the last time for those that did, and why.
+    rest: u32,
+    rested: HashMap<Key, (u32, PairState)>,
+    /// Of files that were looked at for it.
+    builds: HashMap<std::path::PathBuf, Option<String>>,
 }
 
 impl Traps {
-    pub fn read(file: &str, text: &str) -> Result<Traps, TrapError> {
-        let kept: Kept = serde_json::from_str(text)
-            .map_err(|e| TrapError::Syntax { file: file.into(), why: e.to_string() })?;
-        if kept.schema != SCHEMA {
-            return Err(TrapError::Version { file: file.into(), found: kept.schema });
-        }
-        Ok(Traps { named: kept.pairs, learned: HashMap::new() })
+    pub fn new(kept: Kept) -> Traps {
+        Traps { named: kept.pairs.len(), kept, ..Traps::default() }
     }
 
-    /// The pairs to begin with whose sites are known. Those of earlier runs of this command count for more.
-    pub fn pairs(&self, registry: &Registry) -> Vec<TrapPair> {
-        let mut pairs: HashMap<(u32, u32), TrapPair> = HashMap::new();
-        if !self.named.is_empty() {
-            let numbers = registry.numbers_by_name();
-            for pair in &self.named {
-                let [a, b] = pair.sites.each_ref().map(|name| numbers.get(name.as_str()).copied());
-                if let (Some(a), Some(b)) = (a, b) {
-                    let probability = (pair.probability.clamp(0.0, 1.0) * f64::from(ONE)) as u32;
-                    let key = (a.min(b), a.max(b));
-                    pairs.insert(key, new_pair(key, probability, PairState::Dangerous));
-                }
-            }
-        }
-        for (&key, &(probability, state)) in &self.learned {
-            pairs.insert(key, new_pair(key, probability, state));
-        }
-        pairs.into_values().collect()
+    /// Pairs rest so many runs at first.
+    pub fn resting(self, rest: u32) -> Traps {
+        Traps { rest, ..self }
+    }
+
+    /// The pairs to begin with whose sites are known.
+    pub fn pairs(&mut self, registry: &Registry) -> Vec<TrapPair> {
+        self.meet(registry);
+        self.known.values().map(|known| known.pair).collect()
     }
 
     /// How many pairs of the file or store name a site that no process had.
-    pub fn strangers(&self, registry: &Registry) -> usize {
-        if self.named.is_empty() {
-            return 0;
-        }
-        let numbers = registry.numbers_by_name();
-        self.named.iter().filter(|p| p.sites.iter().any(|s| !numbers.contains_key(s.as_str()))).count()
+    pub fn strangers(&self) -> usize {
+        self.named - self.met
     }
 
     pub fn named(&self) -> usize {
-        self.named.len()
+        self.named
     }
 
-    /// What the processes of a run have left: those pairs that one of them still holds dangerous, or caught.
-    pub fn learn(&mut self, runs: impl Iterator<Item = TrapPair>) {
-        let found_before = self.learned.iter().filter(|(_, (_, state))| *state == PairState::Found);
-        let mut now: HashMap<(u32, u32), (u32, PairState)> = found_before.map(|(k, v)| (*k, *v)).collect();
-        for pair in runs {
-            let entry = (pair.probability, pair.state);
-            match pair.state {
-                PairState::Found => drop(now.insert((pair.site_a, pair.site_b), entry)),
-                PairState::Dangerous => {
-                    let known = now.entry((pair.site_a, pair.site_b)).or_insert(entry);
-                    known.0 = known.0.max(pair.probability);
+    /// What the processes of a run have left.
+    pub fn learn(&mut self, registry: &Registry, left: &[TrapPair]) {
+        self.meet(registry);
+        let before = std::mem::take(&mut self.known);
+        let stays = |known: &Known| match known.pair.state {
+            PairState::Found => Some(*known),
+            PairState::Dangerous => None,
+            PairState::Ordered | PairState::Decayed => {
+                Some(Known { rest: known.rest.saturating_sub(1), ..*known })
+            }
+        };
+        for (key, known) in &before {
+            self.known.extend(stays(known).map(|known| (*key, known)));
+        }
+        for pair in left {
+            let key = (pair.site_a, pair.site_b);
+            // Every process has them, also one that has nothing to do with them: that says nothing.
+            let was = before.get(&key).map(|known| known.pair);
+            if was.is_some_and(|was| (was.state, was.probability) == (pair.state, pair.probability)) {
+                if pair.state == PairState::Dangerous {
+                    self.known.entry(key).or_insert(Known { pair: *pair, rest: 0 });
                 }
-                PairState::Ordered | PairState::Decayed => {}
+                continue;
+            }
+            let untouched = |known: &Known| was == Some(known.pair);
+            match self.known.get(&key) {
+                Some(other) if !untouched(other) && weight(&other.pair) >= weight(pair) => {}
+                _ => {
+                    let rest = self.next_rest(pair);
+                    self.known.insert(key, Known { pair: *pair, rest });
+                }
             }
         }
-        self.learned = now;
+        for (key, known) in self.known.iter().filter(|(_, known)| is_settled(known.pair.state)) {
+            if before.get(key).is_none_or(|was| !is_settled(was.pair.state)) && known.rest > 0 {
+                self.rested.insert(*key, (known.rest, known.pair.state));
+            }
+        }
+        self.known.retain(|_, known| !is_settled(known.pair.state) || known.rest > 0);
+    }
+
+    /// How many runs a pair rests that was left like this.
+    fn next_rest(&self, pair: &TrapPair) -> u32 {
+        if !is_settled(pair.state) {
+            return 0;
+        }
+        let last = self.rested.get(&(pair.site_a, pair.site_b));
+        last.map_or(self.rest, |(last, _)| last * 2).min(LONGEST_REST)
     }
 
     /// For the file and the store.
-    pub fn write(&self, registry: &Registry) -> String {
-        let mut pairs: Vec<KeptPair> = self
-            .learned
-            .iter()
-            .filter_map(|(&(a, b), &(probability, state))| {
-                let name = |site: u32| registry.sites.get(site as usize).map(|s| s.name.clone());
-                let probability =
-                    if state == PairState::Found { 1.0 } else { f64::from(probability) / f64::from(ONE) };
-                Some(KeptPair { sites: [name(a)?, name(b)?], probability })
-            })
-            .collect();
-        pairs.sort_by(|x, y| x.sites.cmp(&y.sites));
-        let kept = Kept { schema: SCHEMA.into(), pairs };
-        serde_json::to_string_pretty(&kept).expect("strings and numbers only") + "\n"
+    pub fn keep(&mut self, registry: &Registry) -> Kept {
+        let site = |number: u32| registry.sites.get(number as usize);
+        let mut kept = Kept::default();
+        for (&(a, b), known) in &self.known {
+            let probability = match known.pair.state {
+                PairState::Found => 1.0,
+                PairState::Dangerous => f64::from(known.pair.probability) / f64::from(ONE),
+                PairState::Ordered | PairState::Decayed => continue,
+            };
+            if let (Some(a), Some(b)) = (site(a), site(b)) {
+                let sites = [a.name.clone(), b.name.clone()];
+                kept.pairs.push(KeptPair { sites, probability, gap_ms: f64::from(known.pair.gap) / 1e3 });
+            }
+        }
+        for (key, &(of, state)) in &self.rested {
+            let (Some(a), Some(b)) = (site(key.0), site(key.1)) else { continue };
+            let builds = [a, b].map(|site| (file_of(&site.name), build_of(&mut self.builds, &site.path)));
+            if let [(x, Some(one)), (y, Some(two))] = builds {
+                let because = if state == PairState::Ordered { Because::Ordered } else { Because::Decayed };
+                let runs = self.known.get(key).map_or(0, |known| known.rest);
+                kept.builds.extend([(x, one), (y, two)]);
+                kept.resting.push(Resting { sites: [a.name.clone(), b.name.clone()], because, runs, of });
+            }
+        }
+        kept
     }
-}
 
-/// Where pairs come from and go to: a file if one was named, else the project's store.
-pub struct Keeper {
-    file: Option<(OutputFile, std::path::PathBuf)>,
-    store: Option<Store>,
-    /// Under which the store has them: each command learns for itself.
-    name: String,
-    fresh: bool,
-}
-
-impl Keeper {
-    pub fn new(options: &Options, command: &[OsString]) -> Result<Keeper> {
-        let file = match &options.trap_file {
-            Some(path) => Some((OutputFile::new("the trap file", path)?, path.clone())),
-            None => None,
+    /// Takes from the file what is about sites that are known by now.
+    fn meet(&mut self, registry: &Registry) {
+        if self.kept.pairs.is_empty() && self.kept.resting.is_empty() {
+            return;
+        }
+        let numbers = registry.numbers_by_name();
+        let key = |sites: &[String; 2]| {
+            let [a, b] = sites.each_ref().map(|name| numbers.get(name.as_str()).copied());
+            a.zip(b).map(|(a, b)| (a.min(b), a.max(b)))
         };
-        let off =
-            options.report.no_store || std::env::var_os("RADDLE_NO_STORE").is_some_and(|v| !v.is_empty());
-        let folder = std::env::current_dir().ok().filter(|_| !off && file.is_none());
-        let store = folder.and_then(|folder| match Store::open_for_project(&folder) {
-            Ok(store) => Some(store),
-            Err(StoreError::NoHome) => None,
-            Err(why) => {
-                eprintln!("raddle: pairs of earlier runs are not known: {why}");
-                None
+        let (known, builds) = (&mut self.known, &mut self.builds);
+        let before = self.kept.pairs.len();
+        self.kept.pairs.retain(|pair| match key(&pair.sites) {
+            None => true,
+            Some(key) => {
+                let probability = (pair.probability.clamp(0.0, 1.0) * f64::from(ONE)) as u32;
+                let gap = (pair.gap_ms.max(0.0) * 1e3) as u32;
+                let pair = TrapPair { probability, gap, ..new_pair(key, PairState::Dangerous) };
+                known.entry(key).or_insert(Known { pair, rest: 0 });
+                false
             }
         });
-        let name = command.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ");
-        Ok(Keeper { file, store, name, fresh: options.fresh })
-    }
-
-    pub fn read(&self) -> Result<Traps> {
-        if self.fresh {
-            return Ok(Traps::default());
-        }
-        if let Some((_, path)) = &self.file {
-            if !path.exists() {
-                return Ok(Traps::default());
+        self.met += before - self.kept.pairs.len();
+        let same = |site: u32, told: &BTreeMap<String, String>, builds: &mut HashMap<_, _>| {
+            let site = &registry.sites[site as usize];
+            let then = told.get(&file_of(&site.name));
+            then.is_some() && build_of(builds, &site.path).as_ref() == then
+        };
+        let told = &self.kept.builds;
+        let (may_rest, rested) = (self.rest > 0, &mut self.rested);
+        self.kept.resting.retain(|resting| match key(&resting.sites) {
+            None => true,
+            Some(key) => {
+                let state = match resting.because {
+                    Because::Ordered => PairState::Ordered,
+                    Because::Decayed => PairState::Decayed,
+                };
+                if may_rest && same(key.0, told, builds) && same(key.1, told, builds) {
+                    rested.insert(key, (resting.of.clamp(1, LONGEST_REST), state));
+                    if resting.runs > 0 {
+                        let rest = resting.runs.min(LONGEST_REST);
+                        known.entry(key).or_insert(Known { pair: new_pair(key, state), rest });
+                    }
+                }
+                false
             }
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the trap file {}", path.display()))?;
-            return Ok(Traps::read(&path.display().to_string(), &text)?);
-        }
-        let kept = self.store.as_ref().and_then(|s| s.kept(What::Trap, &self.name).ok().flatten());
-        // What the store has is raddle's own; a version that is not understood is as good as none.
-        Ok(kept.and_then(|b| Traps::read("the store", &String::from_utf8(b).ok()?).ok()).unwrap_or_default())
-    }
-
-    pub fn write(&self, common: &Common) -> Result<()> {
-        let registry = common.registry.lock().expect("nobody panics with the registry");
-        let text = common.traps.lock().expect("nobody panics with the traps").write(&registry);
-        if let Some((file, _)) = &self.file {
-            file.write(&text)?;
-        }
-        if let Some(store) = &self.store
-            && let Err(why) = store.keep(What::Trap, &self.name, text.as_bytes(), SystemTime::now())
-        {
-            eprintln!("raddle: the pairs of this run are not kept: {why}");
-        }
-        Ok(())
+        });
     }
 }
 
-fn new_pair((site_a, site_b): (u32, u32), probability: u32, state: PairState) -> TrapPair {
-    TrapPair { site_a, site_b, probability, state }
+/// The most runs that a pair rests.
+const LONGEST_REST: u32 = 64;
+
+/// Of what several processes say of a pair, what weighs most counts.
+fn weight(pair: &TrapPair) -> (u32, u32) {
+    match pair.state {
+        PairState::Found => (2, 0),
+        PairState::Dangerous => (1, pair.probability),
+        PairState::Ordered | PairState::Decayed => (0, 0),
+    }
+}
+
+fn is_settled(state: PairState) -> bool {
+    matches!(state, PairState::Ordered | PairState::Decayed)
+}
+
+/// The file in the name of a site.
+fn file_of(name: &str) -> String {
+    name.split(": ").next().unwrap_or_default().to_owned()
+}
+
+fn build_of(
+    builds: &mut HashMap<std::path::PathBuf, Option<String>>,
+    path: &std::path::Path,
+) -> Option<String> {
+    builds.entry(path.to_owned()).or_insert_with(|| build(path)).clone()
+}
+
+fn new_pair((site_a, site_b): Key, state: PairState) -> TrapPair {
+    TrapPair { site_a, site_b, probability: 0, state, gap: 0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tsvd::sites::Numbered;
+    use std::path::Path;
 
-    fn registry(names: &[&str]) -> Registry {
+    fn registry_of(file: &Path, names: &[&str]) -> Registry {
         let mut registry = Registry::default();
         for (i, name) in names.iter().enumerate() {
             let site = Numbered {
-                path: "/p".into(),
+                path: file.into(),
                 address: i as u64,
                 len: 5,
                 operation: 0,
                 tail: false,
                 callee: "f".into(),
-                name: (*name).into(),
+                name: format!("p: {name}"),
             };
-            assert_eq!(registry.number("/p".as_ref(), i as u64, || site), Some(i as u32));
+            assert_eq!(registry.number(file, i as u64, || site), Some(i as u32));
         }
         registry
     }
 
-    fn learned(a: u32, b: u32, probability: u32, state: PairState) -> TrapPair {
-        TrapPair { site_a: a, site_b: b, probability, state }
+    fn registry(names: &[&str]) -> Registry {
+        registry_of("/p".as_ref(), names)
+    }
+
+    fn left(a: u32, b: u32, probability: u32, state: PairState) -> TrapPair {
+        TrapPair { probability, ..new_pair((a, b), state) }
+    }
+
+    fn sorted(mut pairs: Vec<TrapPair>) -> Vec<TrapPair> {
+        pairs.sort_by_key(|p| (p.site_a, p.site_b));
+        pairs
+    }
+
+    fn reread(traps: &mut Traps, registry: &Registry) -> Traps {
+        Traps::new(Kept::read("f", &traps.keep(registry).text()).unwrap()).resting(traps.rest)
     }
 
     #[test]
     fn what_is_written_is_read_again_by_name() {
+        let names = registry(&["x", "y"]);
         let mut traps = Traps::default();
-        traps.learn(
-            [learned(0, 1, ONE / 2, PairState::Dangerous), learned(1, 1, 0, PairState::Found)].into_iter(),
-        );
-        let text = traps.write(&registry(&["x", "y"]));
-        let again = Traps::read("f", &text).unwrap();
+        let far = TrapPair { gap: 150_000, ..left(0, 1, ONE / 2, PairState::Dangerous) };
+        traps.learn(&names, &[far, left(1, 1, 0, PairState::Found)]);
+        let mut again = reread(&mut traps, &names);
         // Another build has the same functions elsewhere.
-        let elsewhere = registry(&["new", "y", "x"]);
-        let mut pairs = again.pairs(&elsewhere);
-        pairs.sort_by_key(|p| (p.site_a, p.site_b));
-        let expected =
-            [learned(1, 1, ONE, PairState::Dangerous), learned(1, 2, ONE / 2, PairState::Dangerous)];
+        let pairs = sorted(again.pairs(&registry(&["new", "y", "x"])));
+        let expected = [left(1, 1, ONE, PairState::Dangerous), TrapPair { site_a: 1, site_b: 2, ..far }];
         assert_eq!(pairs, expected, "a pair that was caught is to be tried again");
-        assert_eq!((again.named(), again.strangers(&elsewhere)), (2, 0));
-        assert_eq!(again.strangers(&registry(&["x"])), 2);
-        assert!(again.pairs(&registry(&["x"])).is_empty());
+        assert_eq!((again.named(), again.strangers()), (2, 0));
+        let mut other = reread(&mut traps, &names);
+        assert!(other.pairs(&registry(&["x"])).is_empty());
+        assert_eq!(other.strangers(), 2);
     }
 
     #[test]
     fn of_several_processes_the_one_that_knows_most_counts() {
+        let names = registry(&["a", "b", "c", "d", "e"]);
         let mut traps = Traps::default();
         let all = [
-            learned(0, 1, ONE / 10, PairState::Dangerous),
-            learned(0, 1, ONE / 2, PairState::Dangerous),
-            learned(0, 2, 0, PairState::Ordered),
-            learned(0, 3, 0, PairState::Decayed),
-            learned(0, 4, ONE, PairState::Dangerous),
-            learned(0, 4, 0, PairState::Found),
+            left(0, 1, ONE / 10, PairState::Dangerous),
+            left(0, 1, ONE / 2, PairState::Dangerous),
+            left(0, 2, 0, PairState::Ordered),
+            left(0, 3, 0, PairState::Decayed),
+            left(0, 4, 0, PairState::Found),
+            left(0, 4, ONE, PairState::Dangerous),
         ];
-        traps.learn(all.into_iter());
-        let names = registry(&["a", "b", "c", "d", "e"]);
-        let mut pairs = traps.pairs(&names);
-        pairs.sort_by_key(|p| p.site_b);
-        let expected = [learned(0, 1, ONE / 2, PairState::Dangerous), learned(0, 4, 0, PairState::Found)];
-        assert_eq!(pairs, expected);
+        traps.learn(&names, &all);
+        let expected = [left(0, 1, ONE / 2, PairState::Dangerous), left(0, 4, 0, PairState::Found)];
+        assert_eq!(sorted(traps.pairs(&names)), expected, "and nothing rests");
         // The next run holds nothing dangerous any more; what was caught stays caught.
-        traps.learn(std::iter::empty());
-        assert_eq!(traps.pairs(&names), [learned(0, 4, 0, PairState::Found)]);
+        traps.learn(&names, &[]);
+        assert_eq!(traps.pairs(&names), [left(0, 4, 0, PairState::Found)]);
     }
 
     #[test]
-    fn what_is_no_trap_file_is_refused() {
-        let refused = |text: &str| Traps::read("f.json", text).unwrap_err().to_string();
-        assert!(refused("[]").starts_with("f.json is no trap file"));
-        assert!(refused(r#"{"schema":"raddle.traps/2","pairs":[]}"#).contains("another version"));
-        assert!(Traps::read("f", r#"{"schema":"raddle.traps/1","pairs":[]}"#).is_ok());
+    fn a_process_that_only_was_told_of_a_pair_says_nothing() {
+        let names = registry(&["a", "b"]);
+        let mut traps = Traps::default().resting(2);
+        let dangerous = left(0, 1, ONE, PairState::Dangerous);
+        traps.learn(&names, &[dangerous]);
+        traps.learn(&names, &[dangerous]);
+        assert_eq!(traps.pairs(&names), [dangerous], "nobody has tried it yet");
+        for run in
+            [[dangerous, left(0, 1, 0, PairState::Ordered)], [left(0, 1, 0, PairState::Ordered), dangerous]]
+        {
+            let mut traps = reread(&mut traps, &names);
+            traps.learn(&names, &run);
+            assert_eq!(traps.pairs(&names)[0].state, PairState::Ordered);
+        }
+    }
+
+    #[test]
+    fn a_settled_pair_rests_for_some_runs_and_is_tried_again() {
+        let names = registry(&["a", "b"]);
+        let mut traps = Traps::default().resting(2);
+        let ordered = left(0, 1, 0, PairState::Ordered);
+        traps.learn(&names, &[ordered]);
+        let mut rests = Vec::new();
+        for _ in 0..3 {
+            let mut runs = 0;
+            while !traps.pairs(&names).is_empty() {
+                traps.learn(&names, &[ordered]);
+                runs += 1;
+            }
+            rests.push(runs);
+            traps.learn(&names, &[ordered]);
+        }
+        assert_eq!(rests, [2, 4, 8], "each time twice as long");
+        let mut paper = Traps::default();
+        paper.learn(&names, &[ordered]);
+        assert!(paper.pairs(&names).is_empty(), "the paper forgets it");
+    }
+
+    #[test]
+    fn a_pair_of_the_file_that_was_settled_is_not_dangerous_again() {
+        let names = registry(&["a", "b"]);
+        let mut first = Traps::default();
+        first.learn(&names, &[left(0, 1, ONE, PairState::Dangerous)]);
+        let mut again = reread(&mut first, &names);
+        again.learn(&names, &[left(0, 1, 0, PairState::Ordered)]);
+        assert!(again.pairs(&names).is_empty());
+    }
+
+    #[test]
+    fn pairs_rest_in_the_same_build_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("p");
+        std::fs::write(&file, "with the lock").unwrap();
+        let names = registry_of(&file, &["a", "b"]);
+        let decayed = left(0, 1, 0, PairState::Decayed);
+        let mut traps = Traps::default().resting(3);
+        traps.learn(&names, &[decayed]);
+        let mut same = reread(&mut traps, &names);
+        assert_eq!(same.pairs(&names), [decayed]);
+        same.learn(&names, &[decayed]);
+        assert_eq!(same.keep(&names).resting[0].runs, 2);
+        same.learn(&names, &[decayed]);
+        same.learn(&names, &[decayed]);
+        let mut over = reread(&mut same, &names);
+        assert!(over.pairs(&names).is_empty());
+        over.learn(&names, &[decayed]);
+        let kept = over.keep(&names);
+        assert_eq!((kept.resting[0].runs, kept.resting[0].of), (6, 6), "that it rested before is known");
+        std::fs::write(&file, "without the lock").unwrap();
+        assert!(reread(&mut traps, &names).pairs(&names).is_empty());
+        assert!(reread(&mut traps, &names).resting(0).pairs(&names).is_empty(), "nor if nothing is to rest");
     }
 }

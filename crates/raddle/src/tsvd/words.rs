@@ -130,7 +130,7 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
         );
     }
     let traps = common.traps.lock().expect("nobody panics with the traps");
-    let strangers = traps.strangers(&registry);
+    let strangers = traps.strangers();
     if strangers > 0 && options.trap_file.is_some() {
         eprintln!(
             "raddle: {strangers} of {} pairs in the trap file name places that this build does not have: they are left out",

@@ -41,7 +41,7 @@ static void both(void) {
 "#;
 
 /// Long delays and a wide window, so that a slow machine sees what a fast one does; `calm` is for programs that are right.
-pub const EAGER: &str = "--delay 400 --window 60000";
+pub const EAGER: &str = "--delay 400 --window 60000 --without short-first";
 pub const CALM: &str = "--delay 20 --window 60000 --test-cap 600";
 
 /// What one `raddle tsvd` did.

@@ -84,6 +84,7 @@ fn map_new(fd: isize) -> Option<*mut u8> {
 /// A pair to begin with.
 pub fn seed(pair: Pair) {
     let (Some(state), Some(of)) = (PairState::from_number(pair.state), tsvd()) else { return };
-    let pair = TrapPair { site_a: pair.a, site_b: pair.b, probability: pair.probability, state };
+    let pair =
+        TrapPair { site_a: pair.a, site_b: pair.b, probability: pair.probability, state, gap: pair.gap };
     of.seed(&pair, &mut Waiting);
 }

@@ -1,5 +1,5 @@
-//! What synchronises, for the policy `tsvd-hb`, which wants to know. Others see threads created and pay for nothing else: their
-//! library does not stand in for these functions.
+//! What synchronises, for the policy `tsvd-hb`, which wants to know. Others see threads created and joined and pay for nothing
+//! else: their library does not stand in for these functions.
 //!
 //! Seen: creating and joining threads, mutexes, spinlocks, read-write locks, condition variables, semaphores, barriers,
 //! `pthread_once`. Not seen: atomics, and locks that are made of them, as Rust's. A pair that only those order is tried
@@ -37,8 +37,14 @@ pub fn acquired(object: usize, result: c_int) -> c_int {
 }
 
 fn with_core(act: impl FnOnce(&raddle_tsvd::Tsvd, u32)) {
+    if is_wanted() {
+        tell(act);
+    }
+}
+
+fn tell(act: impl FnOnce(&raddle_tsvd::Tsvd, u32)) {
     let own = &mut current().tsvd;
-    if !is_wanted() || own.inside {
+    if own.inside {
         return;
     }
     own.inside = true;
@@ -57,7 +63,7 @@ struct Start {
 
 type Create = unsafe extern "C-unwind" fn(*mut usize, *const c_void, usize, usize) -> c_int;
 
-/// `pthread_create`, with a number for the thread before it runs. Of all that synchronises, every policy sees this.
+/// `pthread_create`, with a number for the thread before it runs. Of all that synchronises, every policy sees this and joins.
 pub unsafe fn create(
     real: Create,
     handle: *mut usize,
@@ -84,7 +90,7 @@ pub unsafe fn create(
         let r = real(handle, attributes, run as *const () as usize, start as usize);
         if r != 0 {
             gone(number);
-        } else if is_wanted() {
+        } else {
             remember(*handle, number);
         }
         r
@@ -117,10 +123,10 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
 
 /// A join, of which `real` does the waiting. As soon as that has returned, the handle may be another thread's.
 pub fn join(handle: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let number = if is_wanted() { forget(handle) } else { None };
+    let number = forget(handle).filter(|_| super::is_on());
     let result = real();
     match number {
-        Some(number) if result == 0 => with_core(|core, me| core.on_join(me, number, &mut Waiting)),
+        Some(number) if result == 0 => tell(|core, me| core.on_join(now(), me, number, &mut Waiting)),
         Some(number) => remember(handle, number),
         None => {}
     }

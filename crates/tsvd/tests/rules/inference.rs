@@ -1,7 +1,7 @@
 //! 3.4.4, Figure 6: order inferred from delays. Thread 1 is held at loc1 (site 1) from 100 to 200 ms; thread 2 makes an
 //! access at t0 and its next at t2 (site 2).
 
-use raddle_tsvd::{ONE, PairState, Params, technique};
+use raddle_tsvd::{ONE, PairState, Params, Policy, technique};
 
 use crate::world::{OBJECT, OTHER, World, read, write};
 
@@ -30,7 +30,7 @@ impl Figure6 {
 }
 
 fn figure_6(t0: u64, t2: u64) -> Option<PairState> {
-    Figure6 { params: Params::default(), t0, t2 }.play().state(1, 2)
+    Figure6 { params: Params::paper(Policy::Tsvd), t0, t2 }.play().state(1, 2)
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn figure_6_a_thread_that_waited_for_a_delay_is_ordered_after_it() {
 fn figure_6_the_gap_must_last_half_a_delay() {
     assert_eq!(figure_6(91, 201), Some(PairState::Ordered));
     assert_eq!(figure_6(151, 201), Some(PairState::Ordered), "50 ms");
-    let params = Params { gap: 8 * ONE / 10, ..Params::default() };
+    let params = Params { gap: 8 * ONE / 10, ..Params::paper(Policy::Tsvd) };
     assert_eq!(Figure6 { params, t0: 91, t2: 201 }.play().state(1, 2), Some(PairState::Ordered));
     assert_eq!(Figure6 { params, t0: 99, t2: 178 }.play().state(1, 2), Some(PairState::Dangerous));
 }
@@ -50,7 +50,7 @@ fn figure_6_the_gap_must_last_half_a_delay() {
 #[test]
 fn figure_6_the_gap_must_meet_the_end_of_the_delay() {
     assert_eq!(figure_6(90, 170), Some(PairState::Dangerous), "it went on while loc1 was held");
-    let params = Params { inferred: 0, ..Params::default() };
+    let params = Params { inferred: 0, ..Params::paper(Policy::Tsvd) };
     let mut world = Figure6 { params, t0: 90, t2: 201 }.play();
     world.seed(1, 5);
     world.pass(500, read(2, 8, OTHER));
@@ -131,13 +131,14 @@ fn figure_6_the_delay_that_ended_last_takes_the_blame() {
 
 #[test]
 fn without_inference_nothing_is_ordered() {
-    let params = Params { techniques: technique::ALL & !technique::HB_INFERENCE, ..Params::default() };
+    let params =
+        Params { techniques: technique::PAPER & !technique::HB_INFERENCE, ..Params::paper(Policy::Tsvd) };
     assert_eq!(Figure6 { params, t0: 90, t2: 201 }.play().state(1, 2), Some(PairState::Dangerous));
 }
 
 #[test]
 fn an_ordered_pair_is_not_dangerous_again_in_this_run() {
-    let mut world = Figure6 { params: Params::default(), t0: 90, t2: 201 }.play();
+    let mut world = Figure6 { params: Params::paper(Policy::Tsvd), t0: 90, t2: 201 }.play();
     world.pass(1000, write(3, 1, OTHER));
     assert!(!world.pass(1001, write(4, 2, OTHER)), "a near miss");
     assert_eq!(world.state(1, 2), Some(PairState::Ordered));

@@ -3,9 +3,15 @@
 mod caps;
 mod decay;
 mod inference;
+mod joins;
 mod near_misses;
+mod patience;
 mod phases;
 mod policies;
+mod prompt;
+mod renewal;
+mod short_first;
 mod traps;
 mod when;
+mod widening;
 mod world;

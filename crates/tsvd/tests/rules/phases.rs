@@ -1,6 +1,6 @@
 //! 3.4.3: concurrent phases.
 
-use raddle_tsvd::{PairState, Params, technique};
+use raddle_tsvd::{PairState, Params, Policy, technique};
 
 use crate::world::{MS, OBJECT, OTHER, World, read, write};
 
@@ -17,8 +17,8 @@ fn handover(points: u64, params: &Params) -> World {
 
 #[test]
 fn accesses_in_sequential_phases_are_no_dangerous_pair() {
-    assert_eq!(handover(15, &Params::default()).state(1, 2), None);
-    let buffer_still_holds_it = handover(14, &Params::default());
+    assert_eq!(handover(15, &Params::paper(Policy::Tsvd)).state(1, 2), None);
+    let buffer_still_holds_it = handover(14, &Params::paper(Policy::Tsvd));
     assert_eq!(buffer_still_holds_it.state(1, 2), Some(PairState::Dangerous));
 }
 
@@ -39,7 +39,7 @@ fn one_of_the_two_in_a_concurrent_phase_is_enough() {
 
 #[test]
 fn without_phases_any_near_miss_is_dangerous() {
-    let params = Params { techniques: technique::ALL & !technique::PHASE, ..Params::default() };
+    let params = Params { techniques: technique::PAPER & !technique::PHASE, ..Params::paper(Policy::Tsvd) };
     assert_eq!(handover(15, &params).state(1, 2), Some(PairState::Dangerous));
 }
 
@@ -62,7 +62,7 @@ fn a_table_that_is_filled_before_its_users_start_is_no_dangerous_pair() {
 
 #[test]
 fn coverage_tells_hit_from_hit_in_a_concurrent_phase() {
-    let world = handover(20, &Params::default());
+    let world = handover(20, &Params::paper(Policy::Tsvd));
     let of = |site| (world.tsvd.coverage(site).hit, world.tsvd.coverage(site).concurrent);
     assert_eq!((of(1), of(7), of(2), of(3)), ((true, false), (true, true), (true, false), (false, false)));
     let stats = world.tsvd.stats();

@@ -62,7 +62,7 @@ fn tsvd_hb_knows_locks_forks_and_joins() {
     world.tsvd.on_release(2, LOCK, &mut world.log);
     world.tsvd.on_acquire(3, LOCK, &mut world.log);
     world.call(3, write(3, 3, OBJECT));
-    world.tsvd.on_join(1, 3, &mut world.log);
+    world.tsvd.on_join(MS, 1, 3, &mut world.log);
     world.call(4, write(1, 4, OBJECT));
     assert_eq!(world.tsvd.pairs().count(), 0, "each happens before the next, also beyond its neighbour");
     world.call(5, write(2, 5, OBJECT));

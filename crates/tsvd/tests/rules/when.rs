@@ -23,7 +23,13 @@ fn a_second_run_delays_at_the_first_occurrence() {
     for pair in first.tsvd.pairs() {
         assert_eq!(
             pair,
-            TrapPair { site_a: 1, site_b: 2, probability: 9 * ONE / 10, state: PairState::Dangerous }
+            TrapPair {
+                site_a: 1,
+                site_b: 2,
+                probability: 9 * ONE / 10,
+                state: PairState::Dangerous,
+                gap: 2000
+            }
         );
         assert!(second.tsvd.seed(&TrapPair { probability: ONE, ..pair }, &mut second.log));
     }
@@ -35,7 +41,7 @@ fn a_second_run_delays_at_the_first_occurrence() {
 #[test]
 fn what_an_earlier_run_reported_is_not_delayed_and_is_told_as_repeated() {
     let mut world = World::with(|_| {});
-    let found = TrapPair { site_a: 1, site_b: 2, probability: 0, state: PairState::Found };
+    let found = TrapPair { site_a: 1, site_b: 2, probability: 0, state: PairState::Found, gap: 0 };
     assert!(world.tsvd.seed(&found, &mut world.log));
     world.call(1, write(1, 1, OBJECT));
     assert!(world.call(2, write(2, 2, OBJECT)).is_none());

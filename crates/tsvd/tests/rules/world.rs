@@ -1,6 +1,6 @@
 //! One simulated process, and what was reported of it.
 
-use raddle_tsvd::{Delay, Host, ONE, PairState, Params, Point, TrapPair, Tsvd, Violation};
+use raddle_tsvd::{Delay, Host, ONE, PairState, Params, Point, Policy, TrapPair, Tsvd, Violation};
 
 pub const MS: u64 = 1_000_000;
 pub const OBJECT: u64 = 0x7f00_1000;
@@ -26,10 +26,16 @@ impl World {
         World { tsvd: Tsvd::boxed(params), log: Log::default() }
     }
 
+    /// The paper's algorithm, with a parameter changed.
     pub fn with(change: impl FnOnce(&mut Params)) -> World {
-        let mut params = Params::default();
+        let mut params = Params::paper(Policy::Tsvd);
         change(&mut params);
         World::new(&params)
+    }
+
+    /// The paper's algorithm with some extensions.
+    pub fn extended(techniques: u32) -> World {
+        World::with(|params| params.techniques |= techniques)
     }
 
     /// A call; if it is delayed, the trap is set.
@@ -60,7 +66,13 @@ impl World {
     }
 
     pub fn seed(&mut self, a: u32, b: u32) {
-        let pair = TrapPair { site_a: a, site_b: b, probability: ONE, state: PairState::Dangerous };
+        self.seed_at(a, b, 0);
+    }
+
+    /// A dangerous pair of an earlier run that came so many ms near.
+    pub fn seed_at(&mut self, a: u32, b: u32, ms: u32) {
+        let state = PairState::Dangerous;
+        let pair = TrapPair { site_a: a, site_b: b, probability: ONE, state, gap: ms * 1000 };
         assert!(self.tsvd.seed(&pair, &mut self.log));
     }
 }

@@ -1,0 +1,201 @@
+//! What is kept of pairs between commands: in the project's store, or in a file that can go with the sources.
+//!
+//! In a file a site is named by its program or library, the function it is in, the function it calls, and which of those
+//! calls it is, so that a pair outlives a rebuild that does not touch its functions. A pair that was caught goes into the file
+//! as one to try again, with probability 1: a bug that is still there is to be reported again. Pairs that rest are kept with
+//! the builds of their files: a lock may be gone from the next build, so there they are tried again.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::SystemTime;
+
+use anyhow::{Context, Result};
+use raddle_store::{Store, StoreError, What};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::args::Options;
+use super::session::Common;
+use super::traps::Traps;
+use crate::report::output::OutputFile;
+
+pub const SCHEMA: &str = "raddle.traps/2";
+/// Without gaps and without pairs that rest.
+const SCHEMA_1: &str = "raddle.traps/1";
+
+#[derive(Debug, Error)]
+pub enum TrapError {
+    #[error("{file} is no trap file: {why}")]
+    Syntax { file: String, why: String },
+    #[error(
+        "{file} is a trap file of another version ({found}): remove it, or write it anew with this raddle"
+    )]
+    Version { file: String, found: String },
+}
+
+/// The file, and what is in the store.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Kept {
+    schema: String,
+    pub pairs: Vec<KeptPair>,
+    #[serde(default)]
+    pub resting: Vec<Resting>,
+    /// Of the files that pairs rest in, by name.
+    #[serde(default)]
+    pub builds: BTreeMap<String, String>,
+}
+
+/// A pair to begin with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct KeptPair {
+    pub sites: [String; 2],
+    pub probability: f64,
+    /// The nearest that the two came; zero: not known.
+    #[serde(default)]
+    pub gap_ms: f64,
+}
+
+/// A pair that is left alone, or was.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Resting {
+    pub sites: [String; 2],
+    pub because: Because,
+    /// For so many runs more; zero: it is tried again.
+    pub runs: u32,
+    /// Of so many in all. The next time it is twice that.
+    pub of: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Because {
+    /// The two were seen to be ordered.
+    Ordered,
+    /// They were delayed in vain too often.
+    Decayed,
+}
+
+impl Kept {
+    pub fn read(file: &str, text: &str) -> Result<Kept, TrapError> {
+        let kept: Kept = serde_json::from_str(text)
+            .map_err(|e| TrapError::Syntax { file: file.into(), why: e.to_string() })?;
+        if ![SCHEMA, SCHEMA_1].contains(&kept.schema.as_str()) {
+            return Err(TrapError::Version { file: file.into(), found: kept.schema });
+        }
+        Ok(kept)
+    }
+
+    pub fn text(mut self) -> String {
+        self.schema = SCHEMA.into();
+        self.pairs.sort_by(|x, y| x.sites.cmp(&y.sites));
+        self.resting.sort_by(|x, y| x.sites.cmp(&y.sites));
+        serde_json::to_string_pretty(&self).expect("strings and numbers only") + "\n"
+    }
+}
+
+/// The build of a file: a sum of all its words (FNV-1a). None: it can not be read.
+pub fn build(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let rest = rest.iter().map(|byte| u64::from(*byte));
+    let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain(rest);
+    let sum = words.fold(0xcbf2_9ce4_8422_2325_u64, |sum, word| (sum ^ word).wrapping_mul(0x0100_0000_01b3));
+    Some(format!("{sum:016x}"))
+}
+
+/// Where pairs come from and go to: a file if one was named, else the project's store.
+pub struct Keeper {
+    file: Option<(OutputFile, std::path::PathBuf)>,
+    store: Option<Store>,
+    /// Under which the store has them: each command learns for itself.
+    name: String,
+    fresh: bool,
+}
+
+impl Keeper {
+    pub fn new(options: &Options, command: &[OsString]) -> Result<Keeper> {
+        let file = match &options.trap_file {
+            Some(path) => Some((OutputFile::new("the trap file", path)?, path.clone())),
+            None => None,
+        };
+        let off =
+            options.report.no_store || std::env::var_os("RADDLE_NO_STORE").is_some_and(|v| !v.is_empty());
+        let folder = std::env::current_dir().ok().filter(|_| !off && file.is_none());
+        let store = folder.and_then(|folder| match Store::open_for_project(&folder) {
+            Ok(store) => Some(store),
+            Err(StoreError::NoHome) => None,
+            Err(why) => {
+                eprintln!("raddle: pairs of earlier runs are not known: {why}");
+                None
+            }
+        });
+        let name = command.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        Ok(Keeper { file, store, name, fresh: options.fresh })
+    }
+
+    pub fn read(&self) -> Result<Traps> {
+        if self.fresh {
+            return Ok(Traps::default());
+        }
+        if let Some((_, path)) = &self.file {
+            if !path.exists() {
+                return Ok(Traps::default());
+            }
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read the trap file {}", path.display()))?;
+            return Ok(Traps::new(Kept::read(&path.display().to_string(), &text)?));
+        }
+        let kept = self.store.as_ref().and_then(|s| s.kept(What::Trap, &self.name).ok().flatten());
+        // What the store has is raddle's own; a version that is not understood is as good as none.
+        let kept = kept.and_then(|b| Kept::read("the store", &String::from_utf8(b).ok()?).ok());
+        Ok(kept.map(Traps::new).unwrap_or_default())
+    }
+
+    pub fn write(&self, common: &Common) -> Result<()> {
+        let registry = common.registry.lock().expect("nobody panics with the registry");
+        let text = common.traps.lock().expect("nobody panics with the traps").keep(&registry).text();
+        if let Some((file, _)) = &self.file {
+            file.write(&text)?;
+        }
+        if let Some(store) = &self.store
+            && let Err(why) = store.keep(What::Trap, &self.name, text.as_bytes(), SystemTime::now())
+        {
+            eprintln!("raddle: the pairs of this run are not kept: {why}");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_trap_file_is_refused() {
+        let refused = |text: &str| Kept::read("f.json", text).unwrap_err().to_string();
+        assert!(refused("[]").starts_with("f.json is no trap file"));
+        assert!(refused(r#"{"schema":"raddle.traps/3","pairs":[]}"#).contains("another version"));
+    }
+
+    #[test]
+    fn a_file_of_the_first_version_is_read() {
+        let text = r#"{"schema":"raddle.traps/1","pairs":[{"sites":["x","y"],"probability":0.5}]}"#;
+        let kept = Kept::read("f", text).unwrap();
+        assert_eq!((kept.pairs[0].probability, kept.pairs[0].gap_ms, kept.resting.len()), (0.5, 0.0, 0));
+        assert!(kept.text().contains(SCHEMA));
+    }
+
+    #[test]
+    fn a_build_is_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let sum = |name: &str, bytes: &[u8]| {
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+            build(&folder.path().join(name)).unwrap()
+        };
+        assert_eq!(sum("a", b"0123456789"), sum("b", b"0123456789"));
+        assert_ne!(sum("a", b"0123456789"), sum("b", b"0123456780"));
+        assert_ne!(sum("a", b"0123456789"), sum("b", b"1123456789"));
+        assert_eq!(build(&folder.path().join("none")), None);
+    }
+}
