@@ -141,8 +141,9 @@ impl Module {
     /// Where the variable with this raw name is, by whichever table has it.
     pub fn variable_address(&self, name: &str) -> Option<u64> {
         let mut symbols = self.elf.dynamic_symbols().chain(self.elf.symbols());
-        let found = symbols
-            .find(|s| !s.is_undefined() && s.name_bytes() == Ok(name.as_bytes()) && s.kind() == object::SymbolKind::Data);
+        let found = symbols.find(|s| {
+            !s.is_undefined() && s.name_bytes() == Ok(name.as_bytes()) && s.kind() == object::SymbolKind::Data
+        });
         found.map(|s| s.address())
     }
 

@@ -99,7 +99,11 @@ impl Module {
         let own = local.then(|| self.elf.symbols());
         let mut found: Vec<u64> = exported
             .chain(own.into_iter().flatten())
-            .filter(|s| !s.is_undefined() && s.name_bytes() == Ok(name.as_bytes()) && !is_chosen_when_loaded(s.flags()))
+            .filter(|s| {
+                !s.is_undefined()
+                    && s.name_bytes() == Ok(name.as_bytes())
+                    && !is_chosen_when_loaded(s.flags())
+            })
             .map(|s| s.address())
             .filter(|address| self.is_code(*address))
             .collect();
