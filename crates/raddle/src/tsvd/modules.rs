@@ -118,7 +118,7 @@ fn version(path: &Path) -> Option<Version> {
 }
 
 /// A mapping of a file in a process.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedFile {
     pub path: PathBuf,
     pub start: u64,
@@ -145,25 +145,35 @@ fn mappings(pid: u32) -> Vec<MappedFile> {
     String::from_utf8_lossy(&maps).lines().filter_map(MappedFile::parse).collect()
 }
 
-/// The files that a process has mapped to run, each by its first mapping.
+/// The files that a process has mapped to run, each by the mapping that its first page was loaded to.
 pub fn mapped_files(pid: u32) -> Vec<MappedFile> {
-    let mut files: Vec<MappedFile> = Vec::new();
-    for mapping in mappings(pid) {
-        match files.iter_mut().find(|f| f.path == mapping.path) {
-            Some(first) => first.runs |= mapping.runs,
-            None => files.push(mapping),
-        }
-    }
-    files.retain(|file| file.runs);
-    files
+    loaded(mappings(pid), |m| m.runs)
 }
 
-/// The file that an address is in, by its first mapping: segments may share a page of the file, and then only the first
-/// one tells how far the file was moved.
+/// The file that an address is in, by the same mapping: segments may share a page of the file, so that the others do not
+/// tell how far it was moved.
 pub fn mapped_at(pid: u32, address: u64) -> Option<MappedFile> {
-    let all = mappings(pid);
-    let path = all.iter().find(|m| (m.start..m.end).contains(&address))?.path.clone();
-    all.into_iter().find(|m| m.path == path)
+    loaded(mappings(pid), |m| (m.start..m.end).contains(&address)).pop()
+}
+
+/// The beginnings of those files that have a mapping which is wanted, each once. A program may map its own file once more, to
+/// read symbols in it: the beginning is the last one before the mapping that is wanted.
+fn loaded(mappings: Vec<MappedFile>, wanted: impl Fn(&MappedFile) -> bool) -> Vec<MappedFile> {
+    let mut beginnings: HashMap<PathBuf, MappedFile> = HashMap::new();
+    let mut found: Vec<MappedFile> = Vec::new();
+    let mut end = 0;
+    for mapping in mappings {
+        // The code of a small file may be in its first page as well.
+        let goes_on = mapping.runs && mapping.start == end;
+        end = mapping.end;
+        if mapping.offset == 0 && !goes_on || !beginnings.contains_key(&mapping.path) {
+            beginnings.insert(mapping.path.clone(), mapping.clone());
+        }
+        if wanted(&mapping) && found.iter().all(|f| f.path != mapping.path) {
+            found.extend(beginnings.get(&mapping.path).cloned());
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -178,6 +188,19 @@ mod tests {
         assert_eq!(MappedFile::parse(line), Some(expected));
         assert_eq!(MappedFile::parse("7f00-7f10 rw-p 00000000 00:00 0  [heap]"), None);
         assert_eq!(MappedFile::parse("7f00 r-xp 0 /x"), None);
+    }
+
+    #[test]
+    fn a_file_that_is_also_mapped_to_be_read_is_known_where_it_runs() {
+        let text = "10000-20000 r--p 00000000 08:01 42 /a\n30000-31000 r--p 00000000 08:01 42 /a\n\
+                    31000-32000 r-xp 00000000 08:01 42 /a\n32000-33000 rw-p 00001000 08:01 42 /a\n\
+                    40000-41000 r--p 00000000 08:01 43 /b\n";
+        let all: Vec<MappedFile> = text.lines().filter_map(MappedFile::parse).collect();
+        let starts = |found: Vec<MappedFile>| found.iter().map(|f| f.start).collect::<Vec<_>>();
+        assert_eq!(starts(loaded(all.clone(), |m| m.runs)), [0x30000]);
+        assert_eq!(starts(loaded(all.clone(), |m| m.start == 0x32000)), [0x30000]);
+        assert_eq!(starts(loaded(all.clone(), |m| m.start == 0x10000)), [0x10000]);
+        assert_eq!(starts(loaded(all, |m| m.start == 0x40000)), [0x40000]);
     }
 
     #[test]

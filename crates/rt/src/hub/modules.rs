@@ -61,15 +61,20 @@ pub fn refresh() {
     });
 }
 
-/// Visits the beginnings of files that are mapped and can be read.
+/// Visits the beginnings of files that are loaded to run and can be read. One that is also mapped as data is known by the last beginning
+/// before its code.
 pub fn each_beginning(mut visit: impl FnMut(usize, &[u8])) {
+    let mut last = (0, 0);
     each_line(|line| {
         let readable = parse_line(line).is_some_and(|(_, permissions)| permissions.starts_with(b"r"));
-        if let Some((map, path)) = parse(line)
-            && map.offset == 0
-            && readable
-        {
-            visit(map.start, path);
+        let Some((map, path)) = parse(line) else { return };
+        let of = hash(path);
+        if map.offset == 0 && readable && !(map.executable && last.0 == of) {
+            last = (of, map.start);
+        }
+        if map.executable && last.0 == of {
+            visit(last.1, path);
+            last = (0, 0);
         }
     });
 }
