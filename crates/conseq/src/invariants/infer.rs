@@ -64,6 +64,8 @@ impl Invariant {
 pub const CONFIDENCE: f64 = 0.99;
 /// Two values agree by chance once in so many times.
 const ODDS: f64 = 16.0;
+/// A sum from here on has addresses among its parts.
+const SUM_OF_ADDRESSES: u64 = 1 << 44;
 /// The values of a small set.
 const FEW: usize = 3;
 
@@ -115,7 +117,9 @@ fn relations(site: u32, place: &Place, terms: &[Term], is_address: &dyn Fn(i64) 
         let pairs: Option<Vec<(i64, i64)>> =
             place.samples.iter().map(|(x, others)| Some((*x, (*others.get(i)?)?))).collect();
         let Some(pairs) = pairs.filter(|p| !p.is_empty()) else { continue };
-        let pointers = pairs.iter().any(|(x, y)| is_address(*x) || is_address(*y));
+        // A sum of pointers is no address; but counters do not add up to so much.
+        let of_pointers = |y: i64| matches!(term, Term::Sum(_)) && y.unsigned_abs() >= SUM_OF_ADDRESSES;
+        let pointers = pairs.iter().any(|(x, y)| is_address(*x) || is_address(*y) || of_pointers(*y));
         if let Some((shape, confidence)) = relation(&pairs, term)
             && (!pointers || matches!(shape, Shape::Equal(_)))
         {
@@ -196,6 +200,10 @@ mod tests {
         assert!(of(&with_null, 60).is_empty(), "no range");
         assert_eq!(of(&[(A, A), (A + 8, A + 8), (A + 16, A + 16)], 3), [Shape::Equal(Y)]);
         assert_eq!(of(&[(A, 1), (A, 9), (A, 4)], 9), [Shape::Constant(A)]);
+        let sum = Term::Sum([24, 32].map(|address| Variable { address, size: 8 }).into());
+        let of_pointers: Vec<_> = (0..8).map(|i| (i, (1 << 47) + i * i)).collect();
+        let summed = Samples { terms: vec![Term::Cell(X), sum], ..samples(&of_pointers, 1) };
+        assert!(infer(&summed, &|_| false).is_empty(), "nor to a sum of addresses");
         let below: Vec<_> = (0..8).map(|i| (i, A - i * i)).collect();
         assert!(of(&below, 1).is_empty(), "nor of a number to an address");
     }
