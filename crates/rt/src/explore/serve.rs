@@ -417,7 +417,7 @@ fn start_execution() {
 
 /// The execution is over: what happened goes into the slot.
 pub fn finish(what: u32) -> ! {
-    crate::trace::settle();
+    crate::trace::end();
     let s = state();
     s.running = false;
     let count = s.count;

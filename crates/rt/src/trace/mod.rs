@@ -21,18 +21,22 @@
 //! A block of more than [`LARGEST`] bytes that is copied or filled at once counts with its first bytes only.
 
 pub mod delays;
+mod probes;
 mod shared;
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
 
 use raddle_explore::{Op, OpKind};
-use raddle_wire::trace::{Access, Encoder, Event, Header, LONGEST, Step, mode};
+use raddle_wire::explore::outcome;
+use raddle_wire::trace::{Access, Encoder, Event, Header, LONGEST, NEVER, Step, mode};
 
+use crate::detect::check;
 use crate::detect::thread::current;
 use crate::explore;
 use crate::hub::session;
 use crate::layout::is_watchable;
 use crate::sys;
+use shared::Granule;
 
 const LARGEST: usize = 4096;
 /// No program has anything below this address.
@@ -43,18 +47,37 @@ struct Trace {
     header: *mut Header,
     stream: *mut u8,
     used: usize,
-    events: u64,
+    /// The most that may be used before an event; 0 after something was lost.
+    limit: usize,
     lost: u64,
     accesses: u64,
     encoder: Encoder,
+    /// Whose events come, if it is known to the stream.
     thread: usize,
     mode: u32,
     /// Counts executions, from 1.
     execution: u32,
+    /// Plain accesses concern others too: there are points among them, or a monitor looks at them.
+    has_company: bool,
+    /// All reads are recorded.
+    all_reads: bool,
     pending: Pending,
+    progress: Progress,
+}
+
+/// How far the execution has come, and since when it is recorded.
+#[derive(Clone, Copy)]
+struct Progress {
+    steps: u64,
+    /// A digest of them.
+    way: u64,
+    /// The steps when it was last learned that something is shared.
+    learned: u64,
+    records: bool,
 }
 
 /// A write whose store comes after its probe.
+#[derive(Clone, Copy)]
 enum Pending {
     Nothing,
     One(Access),
@@ -90,34 +113,69 @@ pub fn prepare() {
             header,
             stream: header.cast::<u8>().add((*header).stream_at()),
             used: 0,
-            events: 0,
+            limit: 0,
             lost: 0,
             accesses: 0,
             encoder: Encoder::default(),
             thread: usize::MAX,
             mode: mode::ALL,
             execution: 0,
+            has_company: true,
+            all_reads: (*header).reads == 0,
             pending: Pending::Nothing,
+            progress: Progress::START,
         });
     }
     TRACE.store(at, Relaxed);
+    probes::install();
+}
+
+/// Whether plain accesses concern others too, now that it is known.
+pub fn has_company(yes: bool) {
+    // SAFETY: as in `trace`.
+    if let Some(t) = unsafe { TRACE.load(Relaxed).as_mut() } {
+        t.has_company = yes;
+    }
 }
 
 /// An execution begins.
 pub fn begin() {
-    let at = TRACE.load(Relaxed);
-    if at.is_null() {
-        return;
-    }
     // SAFETY: as in `trace`.
-    let t = unsafe { &mut *at };
-    (t.used, t.events, t.lost, t.accesses) = (0, 0, 0, 0);
-    t.encoder = Encoder::default();
-    t.thread = usize::MAX;
+    let Some(t) = (unsafe { TRACE.load(Relaxed).as_mut() }) else { return };
+    (t.lost, t.accesses) = (0, 0);
     t.execution += 1;
     t.pending = Pending::Nothing;
     t.mode = t.header().mode.load(Acquire);
-    t.publish();
+    t.progress = Progress::START;
+    t.header().was_cut.store(0, Relaxed);
+    t.begin_stream();
+    shared::turn(0);
+}
+
+/// This thread runs from now on.
+#[inline]
+pub fn turn(thread: usize) {
+    if is_there() {
+        shared::turn(thread);
+    }
+}
+
+impl Progress {
+    const START: Progress = Progress { steps: 0, way: 0, learned: 0, records: true };
+
+    /// Another step.
+    #[inline]
+    fn step(&mut self, op: &Op) {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        self.steps += 1;
+        let what = op.object ^ u64::from(op.site) << 17 ^ (op.kind() as u64) << 56;
+        self.way = (self.way.rotate_left(5) ^ what).wrapping_mul(ODD);
+    }
+
+    /// Nothing was learned for so long that it is likely to stay so.
+    fn is_quiet(&self) -> bool {
+        self.steps - self.learned >= self.learned / 4 + 4
+    }
 }
 
 impl Trace {
@@ -126,45 +184,93 @@ impl Trace {
         unsafe { &*self.header }
     }
 
+    /// What comes now is the first of the stream.
+    fn begin_stream(&mut self) {
+        let header = self.header();
+        self.used = 0;
+        self.limit = (header.room as usize).saturating_sub(LONGEST);
+        self.encoder = Encoder::default();
+        self.thread = usize::MAX;
+        self.progress.records = true;
+        header.begins.store(self.progress.steps, Relaxed);
+        header.way.store(self.progress.way, Relaxed);
+        shared::pass_by_shared(false);
+        self.publish();
+    }
+
+    /// Something more is shared: what was recorded lacks it.
+    #[cold]
+    fn discovered(&mut self, granules: u64) {
+        self.progress.learned = self.progress.steps;
+        self.header().discoveries.fetch_add(granules, Relaxed);
+        if self.progress.records {
+            self.progress.records = false;
+            self.pending = Pending::Nothing;
+            self.used = 0;
+            self.header().begins.store(NEVER, Relaxed);
+            shared::pass_by_shared(true);
+            self.publish();
+        }
+    }
+
     /// What was written is there for the driver, even if the process dies now.
     fn publish(&self) {
         let header = self.header();
         header.used.store(self.used as u64, Release);
-        header.events.store(self.events, Relaxed);
         header.lost.store(self.lost, Relaxed);
         header.accesses.store(self.accesses, Relaxed);
     }
 
-    fn write(&mut self, event: &Event) {
-        let current = explore::state().current;
-        if self.thread != current {
-            self.thread = current;
-            self.put(&Event::Thread(current as u16));
+    #[inline]
+    fn write_access(&mut self, access: &Access) {
+        if let Some(to) = self.room() {
+            self.used += self.encoder.access(access, to);
+            self.header().used.store(self.used as u64, Release);
         }
-        self.put(event);
-        self.events += 1;
+    }
+
+    fn write_step(&mut self, step: &Step) {
+        if let Some(to) = self.room() {
+            self.used += self.encoder.write(&Event::Step(*step), to);
+        }
         self.publish();
     }
 
-    fn put(&mut self, event: &Event) {
-        // A stream without its end is of use, one with a hole is not: what is lost once is lost for good.
-        if self.lost > 0 || self.used + LONGEST > self.header().room as usize {
+    /// Room for an event of the running thread.
+    #[inline]
+    fn room(&mut self) -> Option<&'static mut [u8; LONGEST]> {
+        let current = explore::state().current;
+        if self.thread != current {
+            self.thread = current;
+            let to = self.place()?;
+            self.used += self.encoder.write(&Event::Thread(current as u16), to);
+        }
+        self.place()
+    }
+
+    #[inline]
+    fn place(&mut self) -> Option<&'static mut [u8; LONGEST]> {
+        if self.used >= self.limit {
+            // A stream without its end is of use, one with a hole is not: what is lost once is lost for good.
+            self.limit = 0;
             self.lost += 1;
-            return;
+            return None;
         }
         // SAFETY: there is room for the longest event.
-        let to = unsafe { &mut *self.stream.add(self.used).cast::<[u8; LONGEST]>() };
-        self.used += self.encoder.write(event, to);
+        Some(unsafe { &mut *self.stream.add(self.used).cast::<[u8; LONGEST]>() })
     }
 
     /// The store that was to come has come.
     #[inline]
     fn settle(&mut self) {
+        if let Pending::Nothing = self.pending {
+            return;
+        }
         match core::mem::replace(&mut self.pending, Pending::Nothing) {
             Pending::Nothing => {}
             Pending::One(mut access) => {
                 access.value = value(access.address as usize, access.size as usize);
-                self.write(&Event::Access(access));
+                self.write_access(&access);
             }
             Pending::Block(address, len, pc) => self.block(true, address, len, pc),
         }
@@ -175,28 +281,28 @@ impl Trace {
     fn wants(&mut self, address: usize, write: bool, pc: usize) -> bool {
         self.accesses += 1;
         match self.mode {
-            mode::LEARN => {
-                shared::learn(address);
-                shared::pass_by_own(current());
-                false
-            }
-            mode::SHARED if !shared::is_shared(address) => {
-                shared::take(address);
-                shared::pass_by_own(current());
-                false
-            }
-            mode::SHARED => write || self.has(pc),
+            mode::LEARN => match shared::learn(address) {
+                Granule::Own => false,
+                Granule::Shared => self.progress.records && (write || self.has(pc)),
+                Granule::Discovered => {
+                    self.discovered(1);
+                    false
+                }
+            },
+            mode::SHARED => shared::is_shared(address) && (write || self.has(pc)),
             mode::TABLE => self.has(pc),
             _ => write || self.has(pc),
         }
     }
 
     /// Is the program counter in the table? An empty one has all.
+    #[inline]
     fn has(&self, pc: usize) -> bool {
+        self.all_reads || self.is_in_table(pc)
+    }
+
+    fn is_in_table(&self, pc: usize) -> bool {
         let header = self.header();
-        if header.reads == 0 {
-            return true;
-        }
         // SAFETY: the table lies behind the header.
         let table = unsafe {
             let at = self.header.byte_add(header.table_at()).cast::<u64>();
@@ -205,6 +311,7 @@ impl Trace {
         table.binary_search(&(pc as u64)).is_ok()
     }
 
+    #[inline]
     fn one(&mut self, write: bool, address: usize, size: usize, pc: usize) {
         if !self.wants(address, write, pc) {
             return;
@@ -214,19 +321,31 @@ impl Trace {
             let before = shared::is_first(address, size, self.execution).then_some(access.value);
             self.pending = Pending::One(Access { before, ..access });
         } else {
-            self.write(&Event::Access(access));
+            self.write_access(&access);
         }
     }
-}
 
-impl Trace {
     /// Many bytes as several accesses, each with the value that is there now.
     fn block(&mut self, write: bool, address: usize, len: usize, pc: usize) {
         for (at, size) in pieces(address, len) {
-            if self.wants(at, write, pc) {
-                self.write(&Event::Access(plain(write, at, size, pc)));
+            if shared::passes(at) {
+                self.accesses += 1;
+            } else if self.wants(at, write, pc) {
+                self.write_access(&plain(write, at, size, pc));
             }
         }
+    }
+
+    /// As the driver has asked, the execution ends here, if it is the one that was meant.
+    #[cold]
+    fn cut(&mut self) {
+        if self.header().until_way.load(Relaxed) != self.progress.way {
+            return;
+        }
+        self.settle();
+        self.header().was_cut.store(1, Relaxed);
+        self.publish();
+        explore::ends(outcome::STEP_LIMIT, explore::state().current)
     }
 }
 
@@ -274,6 +393,22 @@ fn value(address: usize, size: usize) -> u64 {
     }
 }
 
+/// A probe of [`probes`] does not pass by this access: [`access`], after what is done for a plain access in any explored program.
+#[inline(always)]
+fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize) {
+    let Some(t) = trace() else { return };
+    if t.has_company {
+        return check::access::<WRITE, SIZE>(current(), address, pc);
+    }
+    if explore::heap::is_freed(address) {
+        explore::use_after_free(address, pc);
+    }
+    t.settle();
+    if address >= LOWEST && is_watchable(address) {
+        t.one(WRITE, address, SIZE, pc);
+    }
+}
+
 /// The running thread is about to access `size` (1, 2, 4 or 8) bytes.
 #[inline]
 pub fn access(write: bool, address: usize, size: usize, pc: usize) {
@@ -308,7 +443,7 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
     }
     let access =
         Access { atomic: true, updates: old.is_some(), before: old, ..plain(write, address, size, pc) };
-    t.write(&Event::Access(access));
+    t.write_access(&access);
 }
 
 /// The running thread has stored, over `before`, which it did not read.
@@ -317,7 +452,7 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
         t.settle();
         if size <= 8 && t.wants(address, true, pc) {
             let before = shared::is_first(address, size, t.execution).then_some(before);
-            t.write(&Event::Access(Access { atomic: true, before, ..plain(true, address, size, pc) }));
+            t.write_access(&Access { atomic: true, before, ..plain(true, address, size, pc) });
         }
     }
 }
@@ -330,14 +465,30 @@ pub fn settle() {
     }
 }
 
+/// The execution is over.
+pub fn end() {
+    if let Some(t) = trace() {
+        t.settle();
+        t.publish();
+    }
+}
+
 /// The running thread makes this step; `waited`: it had to be told that it may go on.
 #[inline]
 pub fn step(op: &Op, waited: bool) {
     let Some(t) = trace() else { return };
-    if matches!(t.mode, mode::LEARN | mode::SHARED) && op.kind() == OpKind::Free {
-        shared::give_back(op.object as usize, op.other as usize, t.mode == mode::LEARN);
+    t.progress.step(op);
+    let learns = t.mode == mode::LEARN;
+    if (learns || t.mode == mode::SHARED) && op.kind() == OpKind::Free {
+        let granules = shared::give_back(op.object as usize, op.other as usize, learns);
+        if granules > 0 {
+            t.discovered(granules);
+        }
     }
-    if t.mode == mode::LEARN {
+    if !t.progress.records {
+        if t.progress.is_quiet() {
+            t.begin_stream();
+        }
         return;
     }
     if !op.is_memory_read() && !op.is_memory_write() {
@@ -346,8 +497,10 @@ pub fn step(op: &Op, waited: bool) {
             OpKind::Barrier => barrier(op.object as usize, waited),
             _ => op.other,
         };
-        let step = Step { kind: op.kind() as u8, site: op.site, object: op.object, other };
-        t.write(&Event::Step(step));
+        t.write_step(&Step { kind: op.kind() as u8, site: op.site, object: op.object, other });
+    }
+    if t.mode == mode::SHARED && t.header().until.load(Relaxed) == t.progress.steps {
+        t.cut();
     }
 }
 
