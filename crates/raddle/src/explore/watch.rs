@@ -30,6 +30,15 @@ pub struct Traced {
     pub room: u64,
 }
 
+/// An execution from some step on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Behind so many steps.
+    pub begins: u64,
+    /// A digest of these.
+    pub way: u64,
+}
+
 /// The files of a worker that is watched.
 pub struct Watched {
     trace: Option<(memmap2::MmapRaw, File)>,
@@ -109,6 +118,32 @@ impl Watched {
         if let Some(header) = self.header() {
             header.mode.store(mode, Release);
         }
+    }
+
+    /// The executions to come end behind `part`, where they come to it. None: they do not.
+    pub fn end_at(&self, part: Option<Part>) {
+        if let Some(header) = self.header() {
+            let (begins, way) = part.map_or((trace::NEVER, 0), |p| (p.begins, p.way));
+            header.until_way.store(way, Relaxed);
+            header.until.store(begins, Release);
+        }
+    }
+
+    /// Whether the last execution ended as [`Watched::end_at`] asked.
+    pub fn was_cut(&self) -> bool {
+        self.header().is_some_and(|h| h.was_cut.load(Acquire) != 0)
+    }
+
+    /// What was recorded of the last execution, while it was learned what is shared. None: nothing.
+    pub fn part(&self) -> Option<Part> {
+        let header = self.header()?;
+        let begins = header.begins.load(Acquire);
+        (begins != trace::NEVER).then(|| Part { begins, way: header.way.load(Relaxed) })
+    }
+
+    /// How much was found to be shared by the worker so far.
+    pub fn discoveries(&self) -> u64 {
+        self.header().map_or(0, |h| h.discoveries.load(Acquire))
     }
 
     fn header(&self) -> Option<&Header> {

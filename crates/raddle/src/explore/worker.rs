@@ -275,6 +275,10 @@ impl Worker {
         self.orders.len()
     }
 
+    pub fn watched(&self) -> Option<&Watched> {
+        self.watched.as_ref()
+    }
+
     /// Gives the worker an order. There must be room.
     pub fn post(&mut self, order: Order) {
         if let Some(watched) = &self.watched {

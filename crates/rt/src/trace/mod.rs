@@ -142,7 +142,6 @@ pub fn has_company(yes: bool) {
 pub fn begin() {
     // SAFETY: as in `trace`.
     let Some(t) = (unsafe { TRACE.load(Relaxed).as_mut() }) else { return };
-    (t.lost, t.accesses) = (0, 0);
     t.execution += 1;
     t.pending = Pending::Nothing;
     t.mode = t.header().mode.load(Acquire);
@@ -187,7 +186,7 @@ impl Trace {
     /// What comes now is the first of the stream.
     fn begin_stream(&mut self) {
         let header = self.header();
-        self.used = 0;
+        (self.used, self.lost, self.accesses) = (0, 0, 0);
         self.limit = (header.room as usize).saturating_sub(LONGEST);
         self.encoder = Encoder::default();
         self.thread = usize::MAX;
