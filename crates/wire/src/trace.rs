@@ -147,6 +147,28 @@ pub struct Access {
     pub before: Option<u64>,
 }
 
+/// What an access is, as its first byte has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessKind(u8);
+
+impl AccessKind {
+    /// A plain access of 1, 2, 4 or 8 bytes.
+    #[inline(always)]
+    pub const fn new(write: bool, size: usize) -> AccessKind {
+        AccessKind(if write { WRITE } else { READ } | (size.trailing_zeros() as u8 & 3) << 2)
+    }
+
+    #[inline(always)]
+    pub const fn with(self, atomic: bool, updates: bool) -> AccessKind {
+        AccessKind(self.0 | (atomic as u8) << 4 | (updates as u8) << 6)
+    }
+
+    #[inline(always)]
+    pub const fn size(self) -> usize {
+        1 << (self.0 >> 2 & 3)
+    }
+}
+
 /// What differences are taken from.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
@@ -254,29 +276,36 @@ impl Encoder {
                 self.place(&mut out, s.site, s.object);
                 out.number(s.other);
             }
-            Event::Access(a) => return self.access(a, to),
+            Event::Access(a) => {
+                let kind = AccessKind::new(a.write, a.size as usize).with(a.atomic, a.updates);
+                return self.access(kind, (a.site, a.address), a.value, a.before, to);
+            }
         }
         out.len
     }
 
-    /// As [`Encoder::write`], for what there are millions of.
-    #[inline]
-    pub fn access(&mut self, a: &Access, to: &mut [u8; LONGEST]) -> usize {
-        let site = zigzag32(a.site.wrapping_sub(self.0.site));
-        let address = zigzag(a.address.wrapping_sub(self.0.address));
-        self.0 = Last { site: a.site, address: a.address };
-        let codes = (site_code(site), code(address), code(a.value));
-        to[0] = if a.write { WRITE } else { READ }
-            | (a.size.trailing_zeros() as u8 & 3) << 2
-            | u8::from(a.atomic) << 4
-            | u8::from(a.before.is_some()) << 5
-            | u8::from(a.updates) << 6;
+    /// As [`Encoder::write`], for what there are millions of. Its parts come as they are: put together they would be stored in
+    /// pieces and loaded as a whole, which the processor has to wait for.
+    #[inline(always)]
+    pub fn access(
+        &mut self,
+        kind: AccessKind,
+        (site, address): (u32, u64),
+        value: u64,
+        before: Option<u64>,
+        to: &mut [u8; LONGEST],
+    ) -> usize {
+        let from = core::mem::replace(&mut self.0, Last { site, address });
+        let site = zigzag32(site.wrapping_sub(from.site));
+        let address = zigzag(address.wrapping_sub(from.address));
+        let codes = (site_code(site), code(address), code(value));
+        to[0] = kind.0 | u8::from(before.is_some()) << 5;
         to[1] = codes.0 | codes.1 << 2 | codes.2 << 5;
         let mut at = 2;
         put(to, &mut at, u64::from(site), SITE_BYTES[codes.0 as usize]);
         put(to, &mut at, address, bytes(codes.1));
-        put(to, &mut at, a.value, bytes(codes.2));
-        if let Some(before) = a.before {
+        put(to, &mut at, value, bytes(codes.2));
+        if let Some(before) = before {
             let code = code(before);
             to[at] = code;
             at += 1;

@@ -268,8 +268,8 @@ impl Run {
 
 /// The first write to a byte says what it found there. Which writes are the first is known only to who has seen the beginning.
 fn forget_known(beginning: &[Event], end: &mut [Event]) {
-    let bytes = |address: u64, size: u8| (0xffu32 >> (8 - size)) << (address & 7);
-    let mut written: HashMap<u64, u32> = HashMap::new();
+    let bytes = |address: u64, size: u8| (0xff >> (8 - size)) << (address & 7);
+    let mut written: HashMap<u64, u8> = HashMap::new();
     for event in beginning {
         if let What::Write { cell, before: Some(_), reads: false } = event.what {
             *written.entry(cell.address & !7).or_default() |= bytes(cell.address, cell.size);

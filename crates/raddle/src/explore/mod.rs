@@ -31,6 +31,7 @@ mod progress;
 mod race;
 mod resume;
 pub mod schedule;
+mod shared_file;
 mod scope;
 mod search;
 mod shrink;

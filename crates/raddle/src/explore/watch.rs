@@ -3,13 +3,14 @@
 //! A worker that is watched has one slot: the trace and what was printed are of the execution that was made last.
 
 use std::fs::{File, OpenOptions};
-use std::os::fd::FromRawFd;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use anyhow::{Context, Result};
 use raddle_wire::trace::{self, Decoder, Header};
+
+use super::shared_file::SharedFile;
 
 /// What is to be watched.
 #[derive(Clone, Default)]
@@ -41,7 +42,7 @@ pub struct Part {
 
 /// The files of a worker that is watched.
 pub struct Watched {
-    trace: Option<(memmap2::MmapRaw, File)>,
+    trace: Option<SharedFile>,
     output: Option<[File; 2]>,
 }
 
@@ -68,39 +69,18 @@ fn append(path: &Path) -> Result<File> {
     file.with_context(|| format!("cannot make {}", path.display()))
 }
 
-/// A file without a disk behind it, to which a link at `path` leads: on a disk the first touch of each page of a trace costs more than
-/// what is written there. Nobody has to remove it. None: there is no `/proc` by which others find it.
-fn in_memory(path: &Path) -> Option<File> {
-    // SAFETY: a name that ends in zero.
-    let fd = unsafe { libc::memfd_create(c"raddle-trace".as_ptr(), libc::MFD_CLOEXEC) };
-    // SAFETY: a descriptor that is nobody else's yet.
-    let file = (fd >= 0).then(|| unsafe { File::from_raw_fd(fd) })?;
-    std::os::unix::fs::symlink(format!("/proc/{}/fd/{fd}", std::process::id()), path).ok()?;
-    if OpenOptions::new().read(true).write(true).open(path).is_err() {
-        let _ = std::fs::remove_file(path);
-        return None;
-    }
-    Some(file)
-}
-
 impl Traced {
-    /// The file stays open: by its descriptor others find it.
-    fn make(&self, path: &Path) -> Result<(memmap2::MmapRaw, File)> {
+    fn make(&self, path: &Path) -> Result<SharedFile> {
         let header = Header::new(self.room, self.sites.len() as u64, self.mode);
-        let file = match in_memory(path) {
-            Some(file) => file,
-            None => OpenOptions::new().read(true).write(true).create_new(true).open(path)?,
-        };
-        file.set_len(header.bytes() as u64)
+        let memory = SharedFile::make(path, header.bytes() as u64)
             .context("cannot make the file of the trace: `ulimit -f` or a full disk")?;
-        let memory = memmap2::MmapRaw::map_raw(&file)?;
         // SAFETY: the file is as long as the header says; nobody else has it yet.
         unsafe {
             let table = memory.as_mut_ptr().add(header.table_at()).cast::<u64>();
             std::ptr::copy_nonoverlapping(self.sites.as_ptr(), table, self.sites.len());
             memory.as_mut_ptr().cast::<Header>().write(header);
         }
-        Ok((memory, file))
+        Ok(memory)
     }
 }
 
@@ -148,12 +128,12 @@ impl Watched {
 
     fn header(&self) -> Option<&Header> {
         // SAFETY: the mapping begins with a header, whose changing fields are atomics.
-        self.trace.as_ref().map(|(m, _)| unsafe { &*m.as_ptr().cast::<Header>() })
+        self.trace.as_ref().map(|m| unsafe { &*m.as_ptr().cast::<Header>() })
     }
 
     /// The events of the last execution, and whether some had no room.
     pub fn events(&self) -> (Decoder<'_>, bool) {
-        let (Some(header), Some((memory, _))) = (self.header(), &self.trace) else {
+        let (Some(header), Some(memory)) = (self.header(), &self.trace) else {
             return (Decoder::new(&[]), false);
         };
         let used = (header.used.load(Acquire)).min(header.room) as usize;

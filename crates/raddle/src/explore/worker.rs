@@ -22,6 +22,7 @@ use raddle_wire::config::{self, Config, Mode};
 use raddle_wire::explore::{self, Header, Parts, Slot, Stack, status};
 use rustix::thread::futex;
 
+use super::shared_file::SharedFile;
 use super::watch::{Watch, Watched};
 use crate::install::Runtime;
 use crate::places::Mapped;
@@ -110,7 +111,7 @@ impl<'a> Execution<'a> {
 
 pub struct Worker {
     folder: tempfile::TempDir,
-    memory: memmap2::MmapRaw,
+    memory: SharedFile,
     child: Child,
     /// Posted and not taken, oldest first.
     orders: VecDeque<Order>,
@@ -132,7 +133,7 @@ impl Recipe {
     }
 
     /// Writes the session: the config page, and the file of orders.
-    pub fn session(&self) -> Result<(tempfile::TempDir, memmap2::MmapRaw)> {
+    pub fn session(&self) -> Result<(tempfile::TempDir, SharedFile)> {
         let folder = tempfile::Builder::new()
             .prefix("raddle-")
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
@@ -143,11 +144,8 @@ impl Recipe {
         page.resize(4096, 0);
         std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;
         let header = self.header();
-        let path = folder.path().join(explore::FILE);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-        file.set_len(header.bytes() as u64)
+        let memory = SharedFile::make(&folder.path().join(explore::FILE), header.bytes() as u64)
             .context("cannot make the file of orders: `ulimit -f` or a full disk")?;
-        let memory = memmap2::MmapRaw::map_raw(&file)?;
         // SAFETY: the file is as long as the header says; nobody else has it yet.
         unsafe {
             let table = memory.as_mut_ptr().add(header.points_at()).cast::<u64>();

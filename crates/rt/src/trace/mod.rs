@@ -28,7 +28,7 @@ use core::sync::atomic::{AtomicPtr, Ordering::*};
 
 use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::outcome;
-use raddle_wire::trace::{Access, Encoder, Event, Header, LONGEST, NEVER, Step, mode};
+use raddle_wire::trace::{AccessKind, Encoder, Event, Header, LONGEST, NEVER, Step, mode};
 
 use crate::detect::check;
 use crate::detect::thread::current;
@@ -47,7 +47,7 @@ struct Trace {
     header: *mut Header,
     stream: *mut u8,
     used: usize,
-    /// The most that may be used before an event; 0 after something was lost.
+    /// As much of the stream as is there to be written to, less the longest event; 0 after something was lost.
     limit: usize,
     lost: u64,
     accesses: u64,
@@ -78,11 +78,24 @@ struct Progress {
 
 /// A write whose store comes after its probe.
 #[derive(Clone, Copy)]
-enum Pending {
+struct Pending {
+    what: What,
+    address: usize,
+    pc: usize,
+    /// Of one: what is there, if it counts. Of a block: its length.
+    before: u64,
+    counts: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
     Nothing,
-    One(Access),
-    /// Address, length, program counter.
-    Block(usize, usize, usize),
+    One(AccessKind),
+    Block,
+}
+
+impl Pending {
+    const NOTHING: Pending = Pending { what: What::Nothing, address: 0, pc: 0, before: 0, counts: false };
 }
 
 static TRACE: AtomicPtr<Trace> = AtomicPtr::new(core::ptr::null_mut());
@@ -122,7 +135,7 @@ pub fn prepare() {
             execution: 0,
             has_company: true,
             all_reads: (*header).reads == 0,
-            pending: Pending::Nothing,
+            pending: Pending::NOTHING,
             progress: Progress::START,
         });
     }
@@ -143,11 +156,12 @@ pub fn begin() {
     // SAFETY: as in `trace`.
     let Some(t) = (unsafe { TRACE.load(Relaxed).as_mut() }) else { return };
     t.execution += 1;
-    t.pending = Pending::Nothing;
+    t.pending.what = What::Nothing;
     t.mode = t.header().mode.load(Acquire);
     t.progress = Progress::START;
     t.header().was_cut.store(0, Relaxed);
     t.begin_stream();
+    shared::begin(t.execution);
     shared::turn(0);
 }
 
@@ -187,7 +201,7 @@ impl Trace {
     fn begin_stream(&mut self) {
         let header = self.header();
         (self.used, self.lost, self.accesses) = (0, 0, 0);
-        self.limit = (header.room as usize).saturating_sub(LONGEST);
+        self.limit = 0;
         self.encoder = Encoder::default();
         self.thread = usize::MAX;
         self.progress.records = true;
@@ -204,7 +218,7 @@ impl Trace {
         self.header().discoveries.fetch_add(granules, Relaxed);
         if self.progress.records {
             self.progress.records = false;
-            self.pending = Pending::Nothing;
+            self.pending.what = What::Nothing;
             self.used = 0;
             self.header().begins.store(NEVER, Relaxed);
             shared::pass_by_shared(true);
@@ -220,10 +234,10 @@ impl Trace {
         header.accesses.store(self.accesses, Relaxed);
     }
 
-    #[inline]
-    fn write_access(&mut self, access: &Access) {
+    #[inline(always)]
+    fn write_access(&mut self, kind: AccessKind, address: usize, pc: usize, value: u64, before: Option<u64>) {
         if let Some(to) = self.room() {
-            self.used += self.encoder.access(access, to);
+            self.used += self.encoder.access(kind, (pc as u32, address as u64), value, before, to);
             self.header().used.store(self.used as u64, Release);
         }
     }
@@ -247,31 +261,48 @@ impl Trace {
         self.place()
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&mut self) -> Option<&'static mut [u8; LONGEST]> {
-        if self.used >= self.limit {
-            // A stream without its end is of use, one with a hole is not: what is lost once is lost for good.
-            self.limit = 0;
-            self.lost += 1;
+        if self.used >= self.limit && !self.extend() {
             return None;
         }
         // SAFETY: there is room for the longest event.
         Some(unsafe { &mut *self.stream.add(self.used).cast::<[u8; LONGEST]>() })
     }
 
-    /// The store that was to come has come.
-    #[inline]
-    fn settle(&mut self) {
-        if let Pending::Nothing = self.pending {
-            return;
+    /// The next part of the stream, its pages asked for at once: to meet each of them by a fault of its own costs twice as much.
+    #[cold]
+    fn extend(&mut self) -> bool {
+        const PART: usize = 1 << 20;
+        let room = self.header().room as usize;
+        // A stream without its end is of use, one with a hole is not: what is lost once is lost for good.
+        if self.lost > 0 || self.used + LONGEST > room {
+            self.lost += 1;
+            return false;
         }
-        match core::mem::replace(&mut self.pending, Pending::Nothing) {
-            Pending::Nothing => {}
-            Pending::One(mut access) => {
-                access.value = value(access.address as usize, access.size as usize);
-                self.write_access(&access);
+        let end = ((self.used + LONGEST).next_multiple_of(PART)).min(room);
+        sys::populate(self.stream as usize + end.saturating_sub(PART), PART.min(end));
+        self.limit = end - LONGEST + 1;
+        true
+    }
+
+    /// The store that was to come has come.
+    #[inline(always)]
+    fn settle(&mut self) {
+        if self.pending.what != What::Nothing {
+            self.settle_pending();
+        }
+    }
+
+    #[inline(never)]
+    fn settle_pending(&mut self) {
+        let Pending { address, pc, before, counts, .. } = self.pending;
+        match core::mem::replace(&mut self.pending.what, What::Nothing) {
+            What::Nothing => {}
+            What::One(kind) => {
+                self.write_access(kind, address, pc, value(address, kind.size()), counts.then_some(before))
             }
-            Pending::Block(address, len, pc) => self.block(true, address, len, pc),
+            What::Block => self.block(true, address, before as usize, pc),
         }
     }
 
@@ -310,17 +341,18 @@ impl Trace {
         table.binary_search(&(pc as u64)).is_ok()
     }
 
-    #[inline]
+    #[inline(always)]
     fn one(&mut self, write: bool, address: usize, size: usize, pc: usize) {
         if !self.wants(address, write, pc) {
             return;
         }
-        let access = plain(write, address, size, pc);
+        let kind = AccessKind::new(write, size);
         if write {
-            let before = shared::is_first(address, size, self.execution).then_some(access.value);
-            self.pending = Pending::One(Access { before, ..access });
+            let counts = shared::is_first(address, size, self.execution);
+            let before = if counts { value(address, size) } else { 0 };
+            self.pending = Pending { what: What::One(kind), address, pc, before, counts };
         } else {
-            self.write_access(&access);
+            self.write_access(kind, address, pc, value(address, size), None);
         }
     }
 
@@ -330,7 +362,7 @@ impl Trace {
             if shared::passes(at) {
                 self.accesses += 1;
             } else if self.wants(at, write, pc) {
-                self.write_access(&plain(write, at, size, pc));
+                self.write_access(AccessKind::new(write, size), at, pc, value(at, size), None);
             }
         }
     }
@@ -363,19 +395,6 @@ fn pieces(address: usize, len: usize) -> impl Iterator<Item = (usize, usize)> {
         at += size;
         Some((at - size, size))
     })
-}
-
-fn plain(write: bool, address: usize, size: usize, pc: usize) -> Access {
-    Access {
-        site: pc as u32,
-        address: address as u64,
-        size: size as u8,
-        write,
-        atomic: false,
-        updates: false,
-        value: value(address, size),
-        before: None,
-    }
 }
 
 /// What memory has, as a number. No other thread runs.
@@ -427,7 +446,7 @@ pub fn range(write: bool, address: usize, len: usize, pc: usize) {
     }
     let len = len.min(LARGEST);
     if write {
-        t.pending = Pending::Block(address, len, pc);
+        t.pending = Pending { what: What::Block, address, pc, before: len as u64, counts: false };
     } else {
         t.block(false, address, len, pc);
     }
@@ -440,9 +459,8 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
     if size > 8 || !t.wants(address, write, pc) {
         return;
     }
-    let access =
-        Access { atomic: true, updates: old.is_some(), before: old, ..plain(write, address, size, pc) };
-    t.write_access(&access);
+    let kind = AccessKind::new(write, size).with(true, old.is_some());
+    t.write_access(kind, address, pc, value(address, size), old);
 }
 
 /// The running thread has stored, over `before`, which it did not read.
@@ -451,7 +469,8 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
         t.settle();
         if size <= 8 && t.wants(address, true, pc) {
             let before = shared::is_first(address, size, t.execution).then_some(before);
-            t.write_access(&Access { atomic: true, before, ..plain(true, address, size, pc) });
+            let kind = AccessKind::new(true, size).with(true, false);
+            t.write_access(kind, address, pc, value(address, size), before);
         }
     }
 }

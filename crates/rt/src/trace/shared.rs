@@ -13,10 +13,11 @@
 //! What a thread that has ended leaves to the one that joined it is not shared: no order of theirs can change what is read. The thread keeps
 //! it in its name, since the next execution is likely to begin the same way.
 
-use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicU16, Ordering::*};
 
 use crate::explore;
-use crate::layout::{owner_of, shadow_of};
+use crate::layout::{WRITTEN, owner_of, written_of};
+use crate::sys;
 
 /// Values of a granule that are not a thread ([`own`]).
 const NOBODY: u16 = 0;
@@ -121,22 +122,27 @@ pub fn give_back(from: usize, to: usize, learns: bool) -> u64 {
 }
 
 /// Is this the first write to one of these bytes in this execution? Beside the bytes written the number of the execution is kept, so
-/// nothing need be cleared. Both lie in the detector's shadow, which has no other use while a program is explored.
+/// nothing need be cleared but after [`AGES`] of them.
 #[inline]
 pub fn is_first(address: usize, size: usize, execution: u32) -> bool {
-    let bytes = (0xffu32 >> (8 - size.min(8))) << (address & 7);
-    // SAFETY: shadow is mapped and aligned.
-    let word = |i| unsafe { &*shadow_of(address).cast::<AtomicU32>().add(i) };
-    let (last, written) = (word(0), word(1));
-    // Nobody else runs: no operation need be atomic.
-    if last.load(Relaxed) != execution {
-        last.store(execution, Relaxed);
-        written.store(bytes, Relaxed);
-        return true;
-    }
-    let before = written.load(Relaxed);
-    written.store(before | bytes, Relaxed);
+    let bytes = ((0xffu32 >> (8 - size.min(8))) << (address & 7)) as u8;
+    // SAFETY: reserved and aligned.
+    let at = unsafe { &*written_of(address).cast::<AtomicU16>() };
+    let age = (execution % AGES + 1) as u8;
+    let [last, written] = at.load(Relaxed).to_le_bytes();
+    let before = if last == age { written } else { 0 };
+    at.store(u16::from_le_bytes([age, before | bytes]), Relaxed);
     before & bytes != bytes
+}
+
+/// Executions that are told apart.
+const AGES: u32 = 255;
+
+/// An execution begins: nothing has been written to.
+pub fn begin(execution: u32) {
+    if execution.is_multiple_of(AGES) {
+        sys::discard(WRITTEN.start, WRITTEN.len());
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +163,9 @@ mod tests {
         assert!(is_first(at + 4, 1, 1), "other bytes of the granule");
         assert!(is_first(at + 4, 2, 1) && !is_first(at, 4, 1), "one of two is new");
         assert!(is_first(at, 8, 2), "another execution");
+        assert!(!is_first(at, 8, 2 + AGES), "one as old as that");
+        begin(AGES);
+        assert!(is_first(at, 8, 2 + AGES));
     }
 
     #[test]
