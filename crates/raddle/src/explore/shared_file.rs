@@ -7,11 +7,15 @@
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::Result;
 
 pub struct SharedFile {
-    memory: memmap2::MmapRaw,
+    memory: Arc<memmap2::MmapRaw>,
     /// By its descriptor the target finds it.
     _file: File,
 }
@@ -24,7 +28,7 @@ impl SharedFile {
             None => OpenOptions::new().read(true).write(true).create_new(true).open(path)?,
         };
         file.set_len(len)?;
-        Ok(SharedFile { memory: memmap2::MmapRaw::map_raw(&file)?, _file: file })
+        Ok(SharedFile { memory: Arc::new(memmap2::MmapRaw::map_raw(&file)?), _file: file })
     }
 
     pub fn as_ptr(&self) -> *const u8 {
@@ -33,6 +37,58 @@ impl SharedFile {
 
     pub fn as_mut_ptr(&self) -> *mut u8 {
         self.memory.as_mut_ptr()
+    }
+}
+
+/// A thread that gets memory ready ahead of somebody who fills a file from its front: to clear a page takes as long as to write a
+/// hundred events, and the processor that waits for them has nothing else to do. Ends with this.
+pub struct Ahead {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ahead {
+    /// `filled` says how far the part of the file from `begin` on is filled.
+    pub fn of(
+        file: &SharedFile,
+        begin: usize,
+        filled: impl Fn(&memmap2::MmapRaw) -> usize + Send + 'static,
+    ) -> Ahead {
+        const NAP: Duration = Duration::from_micros(500);
+        let (memory, over) = (file.memory.clone(), Arc::new(AtomicBool::new(false)));
+        let is_over = over.clone();
+        let thread = std::thread::spawn(move || {
+            let mut ready = begin;
+            while !is_over.load(Relaxed) {
+                let wanted = (begin + ahead_of(filled(&memory))).min(memory.len());
+                if wanted > ready {
+                    // SAFETY: within the mapping; the pages keep what they have. A kernel that does not know the request does without.
+                    unsafe {
+                        let at = memory.as_mut_ptr().add(ready).cast();
+                        libc::madvise(at, wanted - ready, libc::MADV_POPULATE_WRITE);
+                    }
+                    ready = wanted;
+                }
+                std::thread::sleep(NAP);
+            }
+        });
+        Ahead { over, thread: Some(thread) }
+    }
+}
+
+/// How much is to be ready when so much is filled.
+fn ahead_of(filled: usize) -> usize {
+    const LEAST: usize = 1 << 20;
+    const MOST: usize = 16 << 20;
+    (filled + filled.clamp(LEAST, MOST)).next_multiple_of(LEAST)
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.over.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -64,5 +120,29 @@ mod tests {
         unsafe { file.as_mut_ptr().add(5000).write(7) };
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!((bytes.len(), bytes[5000], bytes[0]), (8192, 7, 0));
+    }
+
+    #[test]
+    fn what_is_there_stays_when_memory_is_made_ready() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SharedFile::make(&folder.path().join("file"), 3 << 20).unwrap();
+        // SAFETY: within the file.
+        unsafe { file.as_mut_ptr().add(1 << 20).write(7) };
+        let (asked, answer) = std::sync::mpsc::channel();
+        let ahead = Ahead::of(&file, 4096, move |_| {
+            let _ = asked.send(());
+            2 << 20
+        });
+        // The second question comes after what followed from the first.
+        answer.recv().unwrap();
+        answer.recv().unwrap();
+        drop(ahead);
+        // SAFETY: as above.
+        assert_eq!(unsafe { file.as_ptr().add(1 << 20).read() }, 7);
+    }
+
+    #[test]
+    fn twice_as_much_is_ready_as_is_filled_within_limits() {
+        assert_eq!([0, 1 << 20, 4 << 20, 64 << 20].map(ahead_of), [1 << 20, 2 << 20, 8 << 20, 80 << 20]);
     }
 }

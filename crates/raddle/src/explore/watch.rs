@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use anyhow::{Context, Result};
 use raddle_wire::trace::{self, Decoder, Header};
 
-use super::shared_file::SharedFile;
+use super::shared_file::{Ahead, SharedFile};
 
 /// What is to be watched.
 #[derive(Clone, Default)]
@@ -43,6 +43,8 @@ pub struct Part {
 /// The files of a worker that is watched.
 pub struct Watched {
     trace: Option<SharedFile>,
+    /// Gets room for the trace ready.
+    _ahead: Option<Ahead>,
     output: Option<[File; 2]>,
 }
 
@@ -60,8 +62,20 @@ impl Watch {
         } else {
             None
         };
-        Ok(Some(Watched { trace, output }))
+        let learns = self.trace.as_ref().is_some_and(|t| t.mode == trace::mode::LEARN);
+        let _ahead = trace.as_ref().filter(|_| learns).map(ahead);
+        Ok(Some(Watched { trace, _ahead, output }))
     }
+}
+
+/// Executions that are recorded whole, and need not be short.
+fn ahead(file: &SharedFile) -> Ahead {
+    // SAFETY: the mapping begins with a header, whose changing fields are atomics.
+    let begin = unsafe { (*file.as_ptr().cast::<Header>()).stream_at() };
+    Ahead::of(file, begin, |memory| {
+        // SAFETY: as above.
+        unsafe { (*memory.as_ptr().cast::<Header>()).used.load(Relaxed) as usize }
+    })
 }
 
 fn append(path: &Path) -> Result<File> {

@@ -61,6 +61,8 @@ struct Trace {
     has_company: bool,
     /// All reads are recorded.
     all_reads: bool,
+    /// All accesses to shared memory are recorded, and concern nobody else.
+    is_plain: bool,
     pending: Pending,
     progress: Progress,
 }
@@ -135,6 +137,7 @@ pub fn prepare() {
             execution: 0,
             has_company: true,
             all_reads: (*header).reads == 0,
+            is_plain: false,
             pending: Pending::NOTHING,
             progress: Progress::START,
         });
@@ -208,6 +211,8 @@ impl Trace {
         header.begins.store(self.progress.steps, Relaxed);
         header.way.store(self.progress.way, Relaxed);
         shared::pass_by_shared(false);
+        let by_sharing = matches!(self.mode, mode::LEARN | mode::SHARED);
+        self.is_plain = by_sharing && self.all_reads && !self.has_company;
         self.publish();
     }
 
@@ -217,7 +222,7 @@ impl Trace {
         self.progress.learned = self.progress.steps;
         self.header().discoveries.fetch_add(granules, Relaxed);
         if self.progress.records {
-            self.progress.records = false;
+            (self.progress.records, self.is_plain) = (false, false);
             self.pending.what = What::Nothing;
             self.used = 0;
             self.header().begins.store(NEVER, Relaxed);
@@ -343,9 +348,13 @@ impl Trace {
 
     #[inline(always)]
     fn one(&mut self, write: bool, address: usize, size: usize, pc: usize) {
-        if !self.wants(address, write, pc) {
-            return;
+        if self.wants(address, write, pc) {
+            self.record(write, address, size, pc);
         }
+    }
+
+    #[inline(always)]
+    fn record(&mut self, write: bool, address: usize, size: usize, pc: usize) {
         let kind = AccessKind::new(write, size);
         if write {
             let counts = shared::is_first(address, size, self.execution);
@@ -411,9 +420,26 @@ fn value(address: usize, size: usize) -> u64 {
     }
 }
 
-/// A probe of [`probes`] does not pass by this access: [`access`], after what is done for a plain access in any explored program.
+/// A probe of [`probes`] does not pass by this access, to a granule of `owner`. Mostly it is one to shared memory that is recorded, and
+/// there is nothing else to do.
 #[inline(always)]
-fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize) {
+fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize, owner: u16) {
+    // SAFETY: as in `trace`; the probes are there only where it is.
+    let t = unsafe { &mut *TRACE.load(Relaxed) };
+    if !(t.is_plain && shared::is_of_shared(owner)) {
+        return probed_otherwise::<WRITE, SIZE>(address, pc);
+    }
+    if explore::heap::is_freed(address) {
+        explore::use_after_free(address, pc);
+    }
+    t.settle();
+    t.accesses += 1;
+    t.record(WRITE, address, SIZE, pc);
+}
+
+/// [`access`], after what is done for a plain access in any explored program.
+#[inline(never)]
+fn probed_otherwise<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize) {
     let Some(t) = trace() else { return };
     if t.has_company {
         return check::access::<WRITE, SIZE>(current(), address, pc);
@@ -487,6 +513,7 @@ pub fn settle() {
 pub fn end() {
     if let Some(t) = trace() {
         t.settle();
+        t.is_plain = false;
         t.publish();
     }
 }

@@ -19,8 +19,8 @@ macro_rules! probes {
         $(
             #[unsafe(naked)]
             unsafe extern "C" fn $probe() {
-                extern "C" fn slow(address: usize, pc: usize) {
-                    super::probed::<$write, $size>(address, pc)
+                extern "C" fn slow(address: usize, pc: usize, owner: u32) {
+                    super::probed::<$write, $size>(address, pc, owner as u16)
                 }
                 naked_asm!(
                     // As `layout::owner_of`.
@@ -29,7 +29,7 @@ macro_rules! probes {
                     "movzx eax, word ptr [rcx + 2*rax]",
                     "cmp ax, word ptr [rip + {me}]\n jne 2f\n ret",
                     "2: cmp ax, word ptr [rip + {passed}]\n jne 3f\n ret",
-                    "3: mov rsi, qword ptr [rsp]\n jmp {slow}",
+                    "3: mov rsi, qword ptr [rsp]\n mov edx, eax\n jmp {slow}",
                     owners = const OWNERS.start,
                     me = sym ME,
                     passed = sym PASSED,

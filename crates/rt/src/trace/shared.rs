@@ -53,6 +53,12 @@ fn owner(address: usize) -> &'static AtomicU16 {
     unsafe { &*owner_of(address).cast::<AtomicU16>() }
 }
 
+/// Is this the value of a granule that is known to be shared?
+#[inline(always)]
+pub fn is_of_shared(owner: u16) -> bool {
+    owner >= FREED
+}
+
 /// As the probes ask.
 #[inline(always)]
 pub fn passes(address: usize) -> bool {
@@ -97,7 +103,7 @@ pub fn is_shared(address: usize) -> bool {
     let at = owner(address);
     match at.load(Relaxed) {
         NOBODY => at.store(ME.load(Relaxed), Relaxed),
-        o => return o >= FREED,
+        o => return is_of_shared(o),
     }
     false
 }
