@@ -56,17 +56,15 @@ impl Ahead {
     ) -> Ahead {
         const NAP: Duration = Duration::from_micros(500);
         let (memory, over) = (file.memory.clone(), Arc::new(AtomicBool::new(false)));
+        // What is asked for begins with a page.
+        let begin = begin & !4095;
         let is_over = over.clone();
         let thread = std::thread::spawn(move || {
             let mut ready = begin;
             while !is_over.load(Relaxed) {
                 let wanted = (begin + ahead_of(filled(&memory))).min(memory.len());
                 if wanted > ready {
-                    // SAFETY: within the mapping; the pages keep what they have. A kernel that does not know the request does without.
-                    unsafe {
-                        let at = memory.as_mut_ptr().add(ready).cast();
-                        libc::madvise(at, wanted - ready, libc::MADV_POPULATE_WRITE);
-                    }
+                    populate(&memory, ready, wanted);
                     ready = wanted;
                 }
                 std::thread::sleep(NAP);
@@ -74,6 +72,12 @@ impl Ahead {
         });
         Ahead { over, thread: Some(thread) }
     }
+}
+
+/// Whether there are pages now for a part of the file. They keep what they have. A kernel that does not know the request does without.
+fn populate(memory: &memmap2::MmapRaw, from: usize, to: usize) -> bool {
+    // SAFETY: within the mapping.
+    unsafe { libc::madvise(memory.as_mut_ptr().add(from).cast(), to - from, libc::MADV_POPULATE_WRITE) == 0 }
 }
 
 /// How much is to be ready when so much is filled.
@@ -129,7 +133,7 @@ mod tests {
         // SAFETY: within the file.
         unsafe { file.as_mut_ptr().add(1 << 20).write(7) };
         let (asked, answer) = std::sync::mpsc::channel();
-        let ahead = Ahead::of(&file, 4096, move |_| {
+        let ahead = Ahead::of(&file, 5000, move |_| {
             let _ = asked.send(());
             2 << 20
         });

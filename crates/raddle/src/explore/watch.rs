@@ -44,7 +44,7 @@ pub struct Part {
 pub struct Watched {
     trace: Option<SharedFile>,
     /// Gets room for the trace ready.
-    _ahead: Option<Ahead>,
+    ahead: Option<Ahead>,
     output: Option<[File; 2]>,
 }
 
@@ -63,8 +63,8 @@ impl Watch {
             None
         };
         let learns = self.trace.as_ref().is_some_and(|t| t.mode == trace::mode::LEARN);
-        let _ahead = trace.as_ref().filter(|_| learns).map(ahead);
-        Ok(Some(Watched { trace, _ahead, output }))
+        let ahead = trace.as_ref().filter(|_| learns).map(ahead);
+        Ok(Some(Watched { trace, ahead, output }))
     }
 }
 
@@ -105,6 +105,11 @@ impl Watched {
             // Appended to, so that the next byte is the first; a file that stays as it was is read in full, and tells more.
             let _ = file.set_len(0);
         }
+    }
+
+    /// Whether memory is made ready for executions that need not be short.
+    pub fn is_ahead(&self) -> bool {
+        self.ahead.is_some()
     }
 
     /// What is recorded in the executions to come: one of [`trace::mode`].

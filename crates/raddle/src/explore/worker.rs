@@ -22,7 +22,7 @@ use raddle_wire::config::{self, Config, Mode};
 use raddle_wire::explore::{self, Header, Parts, Slot, Stack, status};
 use rustix::thread::futex;
 
-use super::shared_file::SharedFile;
+use super::shared_file::{Ahead, SharedFile};
 use super::watch::{Watch, Watched};
 use crate::install::Runtime;
 use crate::places::Mapped;
@@ -112,6 +112,8 @@ impl<'a> Execution<'a> {
 pub struct Worker {
     folder: tempfile::TempDir,
     memory: SharedFile,
+    /// Gets room for steps ready, where executions are long.
+    _ahead: Option<Ahead>,
     child: Child,
     /// Posted and not taken, oldest first.
     orders: VecDeque<Order>,
@@ -188,15 +190,27 @@ impl Recipe {
         let mut command = self.command(folder.path());
         command.stdin(Stdio::null()).stdout(self.output(folder.path())?).stderr(Stdio::null());
         let watched = self.watch.open(folder.path(), &mut command)?;
+        let _ahead = watched.as_ref().is_some_and(Watched::is_ahead).then(|| steps_ahead(&memory));
         apart(&mut command);
         let child =
             command.spawn().with_context(|| format!("cannot start {}", self.program.path.display()))?;
         let moved = (0, 0, Instant::now());
         let (orders, modules, patience) = (VecDeque::new(), Vec::new(), self.patience);
         let mut worker =
-            Worker { folder, memory, child, orders, taken: 0, modules, patience, watched, moved };
+            Worker { folder, memory, _ahead, child, orders, taken: 0, modules, patience, watched, moved };
         Ok(worker.get_ready(is_over).map(|()| worker))
     }
+}
+
+/// Of a worker with one slot.
+fn steps_ahead(file: &SharedFile) -> Ahead {
+    // SAFETY: a session as it was just written.
+    let at = unsafe { (*file.as_ptr().cast::<Header>()).slot_at(0) };
+    Ahead::of(file, at + size_of::<Slot>(), move |memory| {
+        // SAFETY: the slot, of which the worker changes this number.
+        let steps = unsafe { (&raw const (*memory.as_ptr().add(at).cast::<Slot>()).steps).read_volatile() };
+        steps as usize * size_of::<Step>()
+    })
 }
 
 /// A process group of its own, which no Ctrl-C reaches, which leaves no core, and ends with raddle.

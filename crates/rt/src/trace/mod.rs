@@ -190,7 +190,7 @@ impl Progress {
 
     /// Nothing was learned for so long that it is likely to stay so.
     fn is_quiet(&self) -> bool {
-        self.steps - self.learned >= self.learned / 4 + 4
+        self.steps - self.learned >= self.learned / 8 + 3
     }
 }
 
