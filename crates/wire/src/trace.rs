@@ -196,7 +196,8 @@ fn site_code(n: u32) -> u8 {
 }
 
 /// The bits of so many bytes.
-const MASKS: [u64; 9] = [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, !0 >> 8, !0];
+const MASKS: [u64; 9] =
+    [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, !0 >> 8, !0];
 
 /// The number of bytes that a number needs, where 7 stands for 7 and 8.
 #[inline]
@@ -528,7 +529,8 @@ mod tests {
 
     #[test]
     fn a_number_takes_the_bytes_that_it_needs() {
-        let needs = [(0, 0), (1, 1), (0xff, 1), (0x100, 2), (0xff_ffff, 3), (1 << 47, 6), (1 << 48, 8), (!0, 8)];
+        let needs =
+            [(0, 0), (1, 1), (0xff, 1), (0x100, 2), (0xff_ffff, 3), (1 << 47, 6), (1 << 48, 8), (!0, 8)];
         for (number, len) in needs {
             assert_eq!(bytes(code(number)), len, "{number:#x}");
         }

@@ -95,7 +95,7 @@ impl Phases {
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
     let mut clock = Phases::new(budget.begun);
-    let mut runs = match traced::make(recipe, args.runs, rust, budget.traced(), notes) {
+    let mut runs = match traced::make(recipe, (args.runs, args.check_traces), rust, budget.traced(), notes) {
         Err(error) if is_alone(&error) => {
             notes.say(&format!("{error:#}"));
             let mut report = Report::new("conseq", told::words(recipe));

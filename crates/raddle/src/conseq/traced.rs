@@ -12,7 +12,7 @@
 //! the second comes another way to that step, because the program depends on more than its order of threads, it goes on to its end,
 //! and is the trace.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -21,6 +21,7 @@ use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 use raddle_wire::trace::mode;
+use thiserror::Error;
 
 use super::events;
 use super::printed::Printed;
@@ -71,8 +72,14 @@ fn tails(n: u32) -> impl Iterator<Item = Tail> {
     plain.into_iter().chain(random).take(n as usize)
 }
 
-/// Makes `n` traced runs, or as many as can be begun before the deadline; one in any case.
-pub fn make(recipe: &Recipe, n: u32, rust: bool, deadline: Instant, notes: &Notes) -> Result<Runs> {
+/// Makes `n` traced runs, or as many as can be begun before the deadline; one in any case. `check`: see [`Maker::check`].
+pub fn make(
+    recipe: &Recipe,
+    (n, check): (u32, bool),
+    rust: bool,
+    deadline: Instant,
+    notes: &Notes,
+) -> Result<Runs> {
     let never = || false;
     let mut maker = Maker {
         crew: Crew::new(watched(recipe, mode::LEARN), notes, &never),
@@ -96,7 +103,11 @@ pub fn make(recipe: &Recipe, n: u32, rust: bool, deadline: Instant, notes: &Note
         }
         let first = learned.get_mut(i).and_then(|l| l.part.zip(l.run.take()));
         let is_first = learned.is_empty() && runs.is_empty();
-        runs.push(maker.record(*tail, first, is_first)?);
+        let run = maker.record(*tail, first, is_first)?;
+        if check && !learned.is_empty() {
+            maker.check(*tail, &run)?;
+        }
+        runs.push(run);
     }
     let Maker { crew, usual, reading, .. } = maker;
     let modules = crew.modules().to_vec();
@@ -196,6 +207,65 @@ impl Maker<'_> {
     }
 }
 
+/// The trace of an order is not what it should be.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("the trace of order {order} differs from {from} at event {at}: {made:?}, and not {other:?}")]
+struct Differs {
+    order: String,
+    from: &'static str,
+    at: usize,
+    made: Option<Event>,
+    other: Option<Event>,
+}
+
+impl Maker<'_> {
+    /// Holds a trace, however it came about, against the simple ways to it: one whole execution; and one that records all accesses
+    /// but those to a thread's own memory, without the short way of the probes, of which the shared memory is taken afterwards.
+    fn check(&mut self, tail: Tail, run: &Run) -> Result<()> {
+        let granule = |e: &Event| match e.what {
+            What::Read(cell) | What::Write { cell, .. } => Some(cell.address & !7),
+            _ => None,
+        };
+        let whole = self.record(tail, None, false)?.events;
+        let shared: HashSet<u64> = whole.iter().filter_map(granule).collect();
+        if let Some(watched) = self.crew.watched() {
+            watched.set_mode(mode::ALL);
+        }
+        let mut all = self.record(tail, None, false)?.events;
+        all.retain(|e| granule(e).is_none_or(|g| shared.contains(&g)));
+        if let Some(watched) = self.crew.watched() {
+            watched.set_mode(mode::SHARED);
+        }
+        same(tail, &run.events, "one whole execution", &whole)?;
+        let mut made = run.events.clone();
+        [&mut made, &mut all].into_iter().flatten().for_each(forget_values);
+        same(tail, &made, "what all accesses say", &all)?;
+        Ok(())
+    }
+}
+
+/// A program may copy what it has never set, as Rust does with the unused half of a `Result`: that is what a probe has left in a
+/// register, and the longer way leaves something else.
+fn forget_values(event: &mut Event) {
+    match &mut event.what {
+        What::Read(cell) => cell.value = 0,
+        What::Write { cell, before, .. } => {
+            cell.value = 0;
+            *before = before.map(|_| 0);
+        }
+        _ => {}
+    }
+}
+
+fn same(tail: Tail, made: &[Event], from: &'static str, other: &[Event]) -> Result<(), Differs> {
+    if made == other {
+        return Ok(());
+    }
+    let at = made.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (made, other) = (made.get(at).copied(), other.get(at).copied());
+    Err(Differs { order: format!("{tail:?}"), from, at, made, other })
+}
+
 /// What the first execution shows to be usual.
 fn learn_usual(usual: &mut Usual, is_first: bool, e: &Execution<'_>) {
     if is_first && e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT {
@@ -292,6 +362,43 @@ fn forget_known(beginning: &[Event], end: &mut [Event]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_conseq::event::Cell;
+
+    fn write(address: u64, size: u8, before: Option<u64>, reads: bool) -> Event {
+        let cell = Cell { address, size, value: 1, atomic: reads };
+        Event { thread: 1, site: 9, what: What::Write { cell, before, reads } }
+    }
+
+    #[test]
+    fn a_write_in_the_end_is_no_first_one_where_the_beginning_has_it() {
+        let beginning = [write(64, 4, Some(5), false), write(80, 8, Some(5), true)];
+        let mut end = [
+            write(64, 4, Some(1), false),
+            write(68, 4, Some(5), false),
+            write(64, 8, Some(5), false),
+            write(80, 8, Some(5), false),
+            write(64, 4, Some(7), true),
+        ];
+        forget_known(&beginning, &mut end);
+        let before: Vec<Option<u64>> = end
+            .iter()
+            .map(|e| match e.what {
+                What::Write { before, .. } => before,
+                _ => None,
+            })
+            .collect();
+        // What an update found it has read: that says nothing of who was first, and is always told.
+        assert_eq!(before, [None, Some(5), None, Some(5), Some(7)]);
+    }
+
+    #[test]
+    fn traces_that_differ_are_told_with_where() {
+        let tail = Tail::NonPreemptive { next: Next::Lowest };
+        let (a, b) = (write(64, 4, None, false), write(72, 4, None, false));
+        assert_eq!(same(tail, &[a, b], "x", &[a, b]), Ok(()));
+        assert_eq!(same(tail, &[a, b], "x", &[a]).unwrap_err().at, 1);
+        assert_eq!(same(tail, &[a, b], "x", &[b, b]).unwrap_err().at, 0);
+    }
 
     #[test]
     fn the_first_runs_are_the_plain_ones() {
