@@ -209,13 +209,13 @@ impl Maker<'_> {
 
 /// The trace of an order is not what it should be.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("the trace of order {order} differs from {from} at event {at}: {made:?}, and not {other:?}")]
+#[error("the trace of order {order} differs from {from} at event {at}: {:?}, and not {:?}", .events.0, .events.1)]
 struct Differs {
     order: String,
     from: &'static str,
     at: usize,
-    made: Option<Event>,
-    other: Option<Event>,
+    /// What is there, and what should be.
+    events: Box<(Option<Event>, Option<Event>)>,
 }
 
 impl Maker<'_> {
@@ -262,8 +262,8 @@ fn same(tail: Tail, made: &[Event], from: &'static str, other: &[Event]) -> Resu
         return Ok(());
     }
     let at = made.iter().zip(other).take_while(|(a, b)| a == b).count();
-    let (made, other) = (made.get(at).copied(), other.get(at).copied());
-    Err(Differs { order: format!("{tail:?}"), from, at, made, other })
+    let events = Box::new((made.get(at).copied(), other.get(at).copied()));
+    Err(Differs { order: format!("{tail:?}"), from, at, events })
 }
 
 /// What the first execution shows to be usual.
