@@ -47,8 +47,14 @@ const SYNC_BITS: Range<usize> = 0x3040_0000_0000..0x3040_0000_0000 + (1 << 38);
 const BLOCK_PAGES: Range<usize> = 0x3080_0000_0000..0x3080_0000_0000 + (1 << 29);
 const BLOCK_INFO: Range<usize> = 0x3100_0000_0000..0x3900_0000_0000;
 
+/// Two bytes for each granule: see `trace::shared`.
+pub const OWNERS: Range<usize> = 0x3a00_0000_0000..0x3a00_0000_0000 + (1 << 42);
+
+/// The same: which bytes of it have been written to.
+pub const WRITTEN: Range<usize> = OWNERS.end..OWNERS.end + (1 << 42);
+
 /// Everything to reserve.
-pub const RESERVED: [Range<usize>; 4] = [SHADOW, SYNC_BITS, BLOCK_PAGES, BLOCK_INFO];
+pub const RESERVED: [Range<usize>; 6] = [SHADOW, SYNC_BITS, BLOCK_PAGES, BLOCK_INFO, OWNERS, WRITTEN];
 
 /// The granule's slots.
 #[inline(always)]
@@ -76,6 +82,18 @@ pub const fn block_page(address: usize) -> (*mut u64, u64) {
 #[inline(always)]
 pub const fn block_info(address: usize) -> *mut u64 {
     (BLOCK_INFO.start + ((address & ADDRESS) >> 4) * 8) as *mut u64
+}
+
+/// Whose the granule is, in a traced run.
+#[inline(always)]
+pub const fn owner_of(address: usize) -> *mut u16 {
+    (OWNERS.start + ((address & ADDRESS) >> 3) * 2) as *mut u16
+}
+
+/// When the granule's bytes were written to, and which.
+#[inline(always)]
+pub const fn written_of(address: usize) -> *mut u16 {
+    (WRITTEN.start + ((address & ADDRESS) >> 3) * 2) as *mut u16
 }
 
 /// Can memory at `address` have shadow of its own, given the kinds of address the essay names?

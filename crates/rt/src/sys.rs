@@ -96,6 +96,11 @@ pub fn madvise(at: usize, len: usize, advice: c_int) {
     syscall(libc::SYS_madvise, [at, len, advice as usize, 0, 0, 0]);
 }
 
+/// Memory that is about to be written to. A kernel that does not know the request does without.
+pub fn populate(at: usize, len: usize) {
+    madvise(at, len, libc::MADV_POPULATE_WRITE);
+}
+
 /// Gives back the memory; it reads as zero afterwards.
 pub fn discard(at: usize, len: usize) {
     madvise(at, len, libc::MADV_DONTNEED);

@@ -4,8 +4,8 @@
 //! execution begins anew. One thread runs at a time (the scheduler of `explore` is at work), so one stream holds the events of
 //! all threads in the order in which they happened, and nobody contends for it.
 //!
-//! An event is a byte that says what it is, then numbers of as many bytes as they need (LEB128). Program counters and
-//! addresses are written as differences from the last ones, so that an access takes about six bytes:
+//! An event is a byte that says what it is, and its numbers. Program counters and addresses are written as differences from the last
+//! ones, so that an access takes about five bytes:
 //!
 //! ```text
 //! bits 0-1  0: the thread changes (its number)      1: a step (its kind, site, object, other)
@@ -16,8 +16,13 @@
 //! bit 6     of a write: it read the value before, in the same instant
 //! ```
 //!
+//! The numbers of an access, of which there are millions, have their lengths in a second byte: two bits for the site (0, 1, 2 or 4
+//! bytes), three for the address and three for the value (0 to 6, or 8). So each is one store of eight bytes, of which as many
+//! count as it needs, and no loop looks for its end: 4 ns an event less than by seven bits at a time (LEB128), as the rest has
+//! them.
+//!
 //! In a run that nobody schedules (`rt::trace::plain`) threads contend for the stream, and a write's event comes before its store: its
-//! value takes ten bytes whatever it is ([`Encoder::write_later`]), and is filled in once it is there. Such a stream is of one
+//! value takes eight bytes whatever it is ([`Encoder::write_later`]), and is filled in once it is there. Such a stream is of one
 //! process, the first that created a thread ([`Header::process`]).
 //!
 //! A number that begins before the end of the stream and does not end there, or an event of a kind that is not known, ends what can
@@ -42,20 +47,34 @@ pub struct Header {
     pub reads: u64,
     /// Bytes of the stream, after each event.
     pub used: AtomicU64,
-    pub events: AtomicU64,
     /// Events for which there was no room.
     pub lost: AtomicU64,
     /// Accesses that were seen, recorded or not. Those to memory of the thread's own are passed by where that is learned.
     pub accesses: AtomicU64,
     /// The process that the stream is of, where several could write to it. 0: none yet.
     pub process: AtomicU64,
+    /// Granules found to be shared, in all executions of the process.
+    pub discoveries: AtomicU64,
+    /// Where the execution's stream begins: behind so many steps, with [`Header::way`] so far. [`NEVER`]: nothing is recorded.
+    pub begins: AtomicU64,
+    /// A digest of the steps up to there.
+    pub way: AtomicU64,
+    /// Behind so many steps the execution ends, if it has come by `until_way`; the driver sets both. [`NEVER`]: it does not.
+    pub until: AtomicU64,
+    pub until_way: AtomicU64,
+    /// It ended there.
+    pub was_cut: AtomicU64,
 }
+
+/// No number of steps.
+pub const NEVER: u64 = u64::MAX;
 
 /// [`Header::mode`].
 pub mod mode {
     /// Everything is recorded.
     pub const ALL: u32 = 0;
-    /// Nothing is recorded; which memory more than one thread touches is learned.
+    /// Which memory more than one thread touches is learned. What touches memory that is known to be shared is recorded while
+    /// nothing new is learned ([`super::Header::begins`]).
     pub const LEARN: u32 = 1;
     /// What touches memory that was learned to be shared is recorded.
     pub const SHARED: u32 = 2;
@@ -72,10 +91,15 @@ impl Header {
             room,
             reads,
             used: AtomicU64::new(0),
-            events: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             accesses: AtomicU64::new(0),
             process: AtomicU64::new(0),
+            discoveries: AtomicU64::new(0),
+            begins: AtomicU64::new(0),
+            way: AtomicU64::new(0),
+            until: AtomicU64::new(NEVER),
+            until_way: AtomicU64::new(0),
+            was_cut: AtomicU64::new(0),
         }
     }
 
@@ -130,6 +154,28 @@ pub struct Access {
     pub before: Option<u64>,
 }
 
+/// What an access is, as its first byte has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessKind(u8);
+
+impl AccessKind {
+    /// A plain access of 1, 2, 4 or 8 bytes.
+    #[inline(always)]
+    pub const fn new(write: bool, size: usize) -> AccessKind {
+        AccessKind(if write { WRITE } else { READ } | (size.trailing_zeros() as u8 & 3) << 2)
+    }
+
+    #[inline(always)]
+    pub const fn with(self, atomic: bool, updates: bool) -> AccessKind {
+        AccessKind(self.0 | (atomic as u8) << 4 | (updates as u8) << 6)
+    }
+
+    #[inline(always)]
+    pub const fn size(self) -> usize {
+        1 << (self.0 >> 2 & 3)
+    }
+}
+
 /// What differences are taken from.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
@@ -145,6 +191,55 @@ const THREAD: u8 = 0;
 const STEP: u8 = 1;
 const READ: u8 = 2;
 const WRITE: u8 = 3;
+
+/// How many bytes a site has, by its code.
+const SITE_BYTES: [usize; 4] = [0, 1, 2, 4];
+
+#[inline]
+fn site_code(n: u32) -> u8 {
+    let bytes = (39 - n.leading_zeros()) / 8;
+    // 0, 1, 2, 3 or 4 bytes.
+    bytes.min(3) as u8
+}
+
+/// The bits of so many bytes.
+const MASKS: [u64; 9] =
+    [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, !0 >> 8, !0];
+
+/// The number of bytes that a number needs, where 7 stands for 7 and 8.
+#[inline]
+fn code(n: u64) -> u8 {
+    ((71 - n.leading_zeros()) / 8).min(7) as u8
+}
+
+/// How many bytes a number of this code has.
+#[inline]
+fn bytes(code: u8) -> usize {
+    usize::from(code) + usize::from(code == 7)
+}
+
+/// Eight bytes, of which `n` count. No number begins behind the 23rd byte of an access; to say so by a mask spares the question.
+#[inline(always)]
+fn put(to: &mut [u8; LONGEST], at: &mut usize, number: u64, n: usize) {
+    let from = *at & 31;
+    to[from..from + 8].copy_from_slice(&number.to_le_bytes());
+    *at += n;
+}
+
+#[inline]
+fn zigzag(d: u64) -> u64 {
+    d << 1 ^ ((d as i64) >> 63) as u64
+}
+
+#[inline]
+fn zigzag32(d: u32) -> u32 {
+    d << 1 ^ ((d as i32) >> 31) as u32
+}
+
+#[inline]
+fn unzigzag(n: u64) -> u64 {
+    (n >> 1) ^ (n & 1).wrapping_neg()
+}
 
 struct Out<'a> {
     to: &'a mut [u8; LONGEST],
@@ -169,8 +264,7 @@ impl Out<'_> {
     }
 
     fn difference(&mut self, from: u64, to: u64) {
-        let d = to.wrapping_sub(from) as i64;
-        self.number((d << 1 ^ d >> 63) as u64);
+        self.number(zigzag(to.wrapping_sub(from)));
     }
 }
 
@@ -192,17 +286,8 @@ impl Encoder {
                 out.number(s.other);
             }
             Event::Access(a) => {
-                let bits = if a.write { WRITE } else { READ }
-                    | (a.size.max(1).ilog2() as u8 & 3) << 2
-                    | u8::from(a.atomic) << 4
-                    | u8::from(a.before.is_some()) << 5
-                    | u8::from(a.updates) << 6;
-                out.byte(bits);
-                self.place(&mut out, a.site, a.address);
-                out.number(a.value);
-                if let Some(before) = a.before {
-                    out.number(before);
-                }
+                let kind = AccessKind::new(a.write, a.size as usize).with(a.atomic, a.updates);
+                return self.access(kind, (a.site, a.address), a.value, a.before, to);
             }
         }
         out.len
@@ -211,16 +296,48 @@ impl Encoder {
     /// A write whose value is not there yet, with the one before in its place. So many bytes count, and from the second number on
     /// are those for [`fill_in`].
     pub fn write_later(&mut self, a: &Access, to: &mut [u8; LONGEST]) -> (usize, usize) {
-        let mut out = Out { to, len: 0 };
-        out.byte(WRITE | (a.size.max(1).ilog2() as u8 & 3) << 2 | 1 << 5);
-        self.place(&mut out, a.site, a.address);
-        let at = out.len;
         let before = a.before.unwrap_or(a.value);
-        let mut bytes = [0; VALUE];
-        fill_in(&mut bytes, before);
-        bytes.into_iter().for_each(|b| out.byte(b));
-        out.number(before);
-        (out.len, at)
+        // The largest there is takes all bytes.
+        let len = self.access(
+            AccessKind::new(true, usize::from(a.size)),
+            (a.site, a.address),
+            u64::MAX,
+            Some(before),
+            to,
+        );
+        let at = len - bytes(code(before)) - 1 - VALUE;
+        to[at..at + VALUE].copy_from_slice(&before.to_le_bytes());
+        (len, at)
+    }
+
+    /// As [`Encoder::write`], for what there are millions of. Its parts come as they are: put together they would be stored in
+    /// pieces and loaded as a whole, which the processor has to wait for.
+    #[inline(always)]
+    pub fn access(
+        &mut self,
+        kind: AccessKind,
+        (site, address): (u32, u64),
+        value: u64,
+        before: Option<u64>,
+        to: &mut [u8; LONGEST],
+    ) -> usize {
+        let from = core::mem::replace(&mut self.0, Last { site, address });
+        let site = zigzag32(site.wrapping_sub(from.site));
+        let address = zigzag(address.wrapping_sub(from.address));
+        let codes = (site_code(site), code(address), code(value));
+        to[0] = kind.0 | u8::from(before.is_some()) << 5;
+        to[1] = codes.0 | codes.1 << 2 | codes.2 << 5;
+        let mut at = 2;
+        put(to, &mut at, u64::from(site), SITE_BYTES[codes.0 as usize]);
+        put(to, &mut at, address, bytes(codes.1));
+        put(to, &mut at, value, bytes(codes.2));
+        if let Some(before) = before {
+            let code = code(before);
+            to[at & 31] = code;
+            at += 1;
+            put(to, &mut at, before, bytes(code));
+        }
+        at
     }
 
     fn place(&mut self, out: &mut Out<'_>, site: u32, address: u64) {
@@ -231,14 +348,11 @@ impl Encoder {
 }
 
 /// Bytes of a value that is filled in.
-pub const VALUE: usize = 10;
+pub const VALUE: usize = 8;
 
 /// The value of a write that was written without it.
 pub fn fill_in(bytes: &mut [u8; VALUE], value: u64) {
-    for (i, b) in bytes.iter_mut().enumerate() {
-        let more = if i + 1 < VALUE { 0x80 } else { 0 };
-        *b = (value.checked_shr(7 * i as u32).unwrap_or(0) & 0x7f) as u8 | more;
-    }
+    *bytes = value.to_le_bytes();
 }
 
 /// Reads events, until there are no more or one makes no sense.
@@ -278,7 +392,7 @@ impl<'a> Decoder<'a> {
 
     fn difference(&mut self, from: u64) -> Option<u64> {
         let n = self.number()?;
-        Some(from.wrapping_add((n >> 1) ^ (n & 1).wrapping_neg()))
+        Some(from.wrapping_add(unzigzag(n)))
     }
 
     fn place(&mut self) -> Option<(u32, u64)> {
@@ -298,22 +412,52 @@ impl<'a> Decoder<'a> {
                 Event::Step(Step { kind, site, object, other: self.number()? })
             }
             THREAD | STEP => return None,
-            kind => {
-                let (site, address) = self.place()?;
-                let value = self.number()?;
-                let before = if bits & 1 << 5 != 0 { Some(self.number()?) } else { None };
-                Event::Access(Access {
-                    site,
-                    address,
-                    size: 1 << (bits >> 2 & 3),
-                    write: kind == WRITE,
-                    atomic: bits & 1 << 4 != 0,
-                    updates: bits & 1 << 6 != 0,
-                    value,
-                    before,
-                })
-            }
+            _ => Event::Access(self.access(bits)?),
         })
+    }
+
+    #[inline]
+    fn access(&mut self, bits: u8) -> Option<Access> {
+        let codes = self.byte()?;
+        let site = self.fixed(SITE_BYTES[usize::from(codes & 3)])?;
+        let address = self.fixed(bytes(codes >> 2 & 7))?;
+        let value = self.fixed(bytes(codes >> 5))?;
+        let before = match bits & 1 << 5 != 0 {
+            true => {
+                let code = self.byte().filter(|code| *code <= 7)?;
+                Some(self.fixed(bytes(code))?)
+            }
+            false => None,
+        };
+        let site = self.last.site.wrapping_add(unzigzag(site) as u32);
+        let address = self.last.address.wrapping_add(unzigzag(address));
+        self.last = Last { site, address };
+        Some(Access {
+            site,
+            address,
+            size: 1 << (bits >> 2 & 3),
+            write: bits & 3 == WRITE,
+            atomic: bits & 1 << 4 != 0,
+            updates: bits & 1 << 6 != 0,
+            value,
+            before,
+        })
+    }
+
+    /// A number of `n` bytes, at most eight.
+    #[inline]
+    fn fixed(&mut self, n: usize) -> Option<u64> {
+        let rest = self.bytes.get(self.at..)?;
+        let number = match rest.first_chunk::<8>() {
+            Some(whole) => u64::from_le_bytes(*whole) & MASKS[n],
+            None => {
+                let mut number = [0; 8];
+                number[..n].copy_from_slice(rest.get(..n)?);
+                u64::from_le_bytes(number)
+            }
+        };
+        self.at += n;
+        Some(number)
     }
 }
 
@@ -413,7 +557,21 @@ mod tests {
         let first = at(0x5555_5293, 0x5555_5555_80a0, 1);
         let one = encoded(&[first]).len();
         assert!(one <= 14, "{one}");
-        assert_eq!(encoded(&[first, at(0x5555_52a0, 0x5555_5555_80a8, 7)]).len() - one, 4);
+        assert_eq!(encoded(&[first, at(0x5555_52a0, 0x5555_5555_80a8, 7)]).len() - one, 5);
+        assert_eq!(encoded(&[first, at(0x5555_5293, 0x5555_5555_80a0, 0)]).len() - one, 2);
+    }
+
+    #[test]
+    fn a_number_takes_the_bytes_that_it_needs() {
+        let needs =
+            [(0, 0), (1, 1), (0xff, 1), (0x100, 2), (0xff_ffff, 3), (1 << 47, 6), (1 << 48, 8), (!0, 8)];
+        for (number, len) in needs {
+            assert_eq!(bytes(code(number)), len, "{number:#x}");
+        }
+        let sites = [(0, 0), (0xff, 1), (0xffff, 2), (0x1_0000, 4), (!0, 4)];
+        for (site, len) in sites {
+            assert_eq!(SITE_BYTES[usize::from(site_code(site))], len, "{site:#x}");
+        }
     }
 
     #[test]

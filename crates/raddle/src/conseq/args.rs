@@ -62,6 +62,10 @@ pub struct Args {
     #[arg(long, help_heading = "Runs")]
     pub whole: bool,
 
+    /// Hold each trace against others of the same order, one recorded at once and one of all accesses: for tests
+    #[arg(long, hide = true)]
+    pub check_traces: bool,
+
     /// How suspects are made to happen
     #[arg(long, value_enum, default_value_t = Means::Schedule, value_name = "HOW", help_heading = "Runs")]
     pub tester: Means,

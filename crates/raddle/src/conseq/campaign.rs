@@ -112,7 +112,7 @@ impl Phases {
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
     let clock = Phases::new(budget.begun);
-    let mut runs = match traced::make(recipe, args.runs, rust, budget.traced(), notes) {
+    let mut runs = match traced::make(recipe, (args.runs, args.check_traces), rust, budget.traced(), notes) {
         Err(error) if unscheduled::is_refused(&error) => {
             notes.say(&format!("{error:#}: {BY_ITSELF}"));
             unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?

@@ -3,21 +3,31 @@
 //! The paper traces one run, and trains its invariants with others. Here the same executions serve for both: the threads in the
 //! order of their creation, in the opposite order, going round, and in random orders. None of them preempts a thread, so they
 //! are what a lightly loaded machine would do, and correct as a rule; one that is not is a finding in itself.
+//!
+//! **Each order is executed at most twice, and the second time no further than needed.** What only one thread touches is left
+//! out of a trace, and is known only when all has been executed once. But most programs share what they share early: the runtime
+//! records what touches memory that is known to be shared, and begins anew when it finds more. So the end of a first execution is
+//! a trace from some step on ([`Part`]), which nothing is missing from if nothing more is found until all orders have been executed. The
+//! second execution is recorded up to that step, and ends there; both together are what a whole second execution would have recorded. Where
+//! the second comes another way to that step, because the program depends on more than its order of threads, it goes on to its end,
+//! and is the trace.
 
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
-use anyhow::Result;
-use raddle_conseq::event::Event;
+use anyhow::{Context, Result};
+use raddle_conseq::event::{Event, What};
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 use raddle_wire::trace::mode;
+use thiserror::Error;
 
 use super::events;
 use super::printed::Printed;
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::verdict::{Failure, Usual, judge};
-use crate::explore::watch::{Traced, Watch};
+use crate::explore::watch::{Part, Traced, Watch};
 use crate::explore::worker::{Ending, Execution, Recipe};
 use crate::places::Mapped;
 
@@ -33,6 +43,8 @@ pub struct Run {
     pub accesses: u64,
     /// The trace does not go to the end: there was no room, or the process died.
     pub cut_short: bool,
+    /// There was no room for some of its events.
+    pub lost: bool,
     /// It was ended from outside, after too many steps or too long a silence.
     pub endless: bool,
 }
@@ -65,64 +77,48 @@ fn tails(n: u32) -> impl Iterator<Item = Tail> {
     plain.into_iter().chain(random).take(n as usize)
 }
 
-/// Makes `n` traced runs, or as many as can be begun before the deadline; one in any case.
-pub fn make(recipe: &Recipe, n: u32, rust: bool, deadline: Instant, notes: &Notes) -> Result<Runs> {
-    let traced = |mode| Traced { mode, sites: Vec::new(), room: ROOM };
-    let watched = |recipe: &Recipe, mode| Recipe {
-        slots: 1,
-        flags: recipe.flags | flag::FLUSH,
-        watch: Watch { trace: Some(traced(mode)), output: true },
-        ..recipe.clone()
-    };
+/// Makes `n` traced runs, or as many as can be begun before the deadline; one in any case. `check`: see [`Maker::check`].
+pub fn make(
+    recipe: &Recipe,
+    (n, check): (u32, bool),
+    rust: bool,
+    deadline: Instant,
+    notes: &Notes,
+) -> Result<Runs> {
     let never = || false;
-    // What only one thread touches is learned first, and left out of the traces.
-    let mut crew = Crew::new(watched(recipe, mode::LEARN), notes, &never);
+    let mut maker = Maker {
+        crew: Crew::new(watched(recipe, mode::LEARN), notes, &never),
+        notes,
+        never: &never,
+        usual: Usual { rust, ..Usual::default() },
+        reading: 0.0,
+        without_end: Vec::new(),
+    };
     let tails: Vec<Tail> = tails(n).collect();
     let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
-    let (mut learned, mut without_end) = (true, Vec::new());
+    let Some(mut learned) = maker.learn(&tails, half)? else {
+        // A server, or one that waits for what the scheduler does not see: more of the same would only take its time.
+        return Ok(as_they_are(maker.crew, maker.without_end));
+    };
+    let mut runs: Vec<Run> = Vec::new();
     for (i, tail) in tails.iter().enumerate() {
-        let last = i + 1 == tails.len();
-        each(&mut crew, *tail, &mut |e| {
-            if is_endless(&e) {
-                without_end.push(run(&e, &Usual::default()));
-            }
-            if let (true, Some(watched)) = (last, e.watched) {
-                watched.set_mode(mode::SHARED);
-            }
-        })?;
-        if i + 1 == ENDLESS.min(tails.len()) && without_end.len() > i {
-            // A server, or one that waits for what the scheduler does not see: more of the same would only take its time.
-            return Ok(as_they_are(crew, without_end));
-        }
-        if !last && Instant::now() >= half {
-            learned = false;
-            break;
-        }
-    }
-    if crew.recipe().flags & flag::FORK != 0 || !learned {
-        // An order that was not learned from may share what the others do not.
-        // Each execution is a process of its own, and what one has learned is lost with it.
-        let recipe = watched(crew.recipe(), mode::ALL);
-        crew.stop();
-        crew = Crew::new(recipe, notes, &never);
-    }
-    let mut usual = Usual { rust, ..Usual::default() };
-    let mut runs = Vec::new();
-    let mut reading = 0.0;
-    for tail in &tails {
         if !runs.is_empty() && Instant::now() >= deadline {
             break;
         }
-        each(&mut crew, *tail, &mut |e| {
-            if runs.is_empty() && e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT {
-                usual.status = e.slot.detail as i32 & 0xff;
-                usual.panics = Some(e.slot.panics);
-            }
-            let begun = Instant::now();
-            runs.push(run(&e, &usual));
-            reading += begun.elapsed().as_secs_f64();
-        })?;
+        if !learned.is_empty() && maker.crew.watched().is_none() {
+            // The process is gone, and with it what it had learned.
+            learned = Vec::new();
+            maker.record_all();
+        }
+        let first = learned.get_mut(i).and_then(|l| l.part.zip(l.run.take()));
+        let is_first = learned.is_empty() && runs.is_empty();
+        let run = maker.record(*tail, first, is_first)?;
+        if check && !learned.is_empty() {
+            maker.check(*tail, &run)?;
+        }
+        runs.push(run);
     }
+    let Maker { crew, usual, reading, .. } = maker;
     Ok(Runs { usual, reading, ..as_they_are(crew, runs) })
 }
 
@@ -132,6 +128,181 @@ fn as_they_are(crew: Crew<'_>, runs: Vec<Run>) -> Runs {
     let recipe = Recipe { watch: Watch::default(), ..crew.recipe().clone() };
     crew.stop();
     Runs { runs, usual: Usual::default(), modules, recipe, reading: 0.0, scheduled: true }
+}
+
+fn watched(recipe: &Recipe, mode: u32) -> Recipe {
+    let trace = Some(Traced { mode, sites: Vec::new(), room: ROOM });
+    Recipe {
+        slots: 1,
+        flags: recipe.flags | flag::FLUSH,
+        watch: Watch { trace, output: true },
+        ..recipe.clone()
+    }
+}
+
+struct Maker<'a> {
+    crew: Crew<'a>,
+    notes: &'a Notes,
+    never: &'a (dyn Fn() -> bool + Sync),
+    usual: Usual,
+    reading: f64,
+    /// First executions that came to no end.
+    without_end: Vec<Run>,
+}
+
+/// A first execution, of which `part` is recorded.
+struct Learned {
+    run: Option<Run>,
+    part: Option<Part>,
+    discoveries: u64,
+}
+
+impl Maker<'_> {
+    /// Executes each order to learn what is shared. An empty list where the executions to come will not know; then they are recorded
+    /// whole. None: the first orders came to no end.
+    fn learn(&mut self, tails: &[Tail], until: Instant) -> Result<Option<Vec<Learned>>> {
+        let mut learned: Vec<Learned> = Vec::new();
+        let mut lives = true;
+        for (i, tail) in tails.iter().enumerate() {
+            // An order that was not learned from may share what the others do not.
+            lives &= learned.is_empty() || Instant::now() < until;
+            if !lives {
+                break;
+            }
+            let (usual, reading) = (&mut self.usual, &mut self.reading);
+            let without_end = &mut self.without_end;
+            each(&mut self.crew, *tail, &mut |e| {
+                if is_endless(&e) {
+                    without_end.push(run(&e, &Usual::default()));
+                }
+                lives &= e.ending == Ending::Finished;
+                learn_usual(usual, learned.is_empty(), &e);
+                let part = e.watched.and_then(|w| w.part());
+                let run = part.is_some().then(|| timed(reading, || run(&e, usual)));
+                learned.push(Learned { run, part, discoveries: e.watched.map_or(0, |w| w.discoveries()) });
+            })?;
+            if i + 1 == ENDLESS.min(tails.len()) && self.without_end.len() > i {
+                return Ok(None);
+            }
+        }
+        // Where each execution is a process of its own, what one has learned is lost with it.
+        if self.crew.recipe().flags & flag::FORK != 0 || !lives {
+            self.record_all();
+            return Ok(Some(Vec::new()));
+        }
+        let all = learned.last().map_or(0, |l| l.discoveries);
+        learned.iter_mut().filter(|l| l.discoveries != all).for_each(|l| (l.run, l.part) = (None, None));
+        if let Some(watched) = self.crew.watched() {
+            watched.set_mode(mode::SHARED);
+        }
+        Ok(Some(learned))
+    }
+
+    /// The executions to come record all accesses.
+    fn record_all(&mut self) {
+        let recipe = watched(self.crew.recipe(), mode::ALL);
+        let crew = Crew::new(recipe, self.notes, self.never);
+        std::mem::replace(&mut self.crew, crew).stop();
+        self.usual = Usual { rust: self.usual.rust, ..Usual::default() };
+    }
+
+    /// The trace of an order, whose first execution may have the `end` of it. `is_first`: no order has been executed.
+    fn record(&mut self, tail: Tail, first: Option<(Part, Run)>, is_first: bool) -> Result<Run> {
+        let (part, mut end) = first.unzip();
+        if part.is_some_and(|p| p.begins == 0)
+            && let Some(whole) = end
+        {
+            return Ok(whole);
+        }
+        if let Some(watched) = self.crew.watched() {
+            watched.end_at(part);
+        }
+        let mut made = None;
+        let (usual, reading) = (&mut self.usual, &mut self.reading);
+        each(&mut self.crew, tail, &mut |e| {
+            learn_usual(usual, is_first, &e);
+            let whole = timed(reading, || run(&e, usual));
+            made = Some(match end.take() {
+                Some(end) if e.watched.is_some_and(|w| w.was_cut()) => timed(reading, || end.behind(whole)),
+                _ => whole,
+            });
+        })?;
+        made.context("an execution was lost")
+    }
+}
+
+/// The trace of an order is not what it should be.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("the trace of order {order} differs from {from} at event {at}: {:?}, and not {:?}", .events.0, .events.1)]
+struct Differs {
+    order: String,
+    from: &'static str,
+    at: usize,
+    /// What is there, and what should be.
+    events: Box<(Option<Event>, Option<Event>)>,
+}
+
+impl Maker<'_> {
+    /// Holds a trace, however it came about, against the simple ways to it: one whole execution; and one that records all accesses
+    /// but those to a thread's own memory, without the short way of the probes, of which the shared memory is taken afterwards.
+    fn check(&mut self, tail: Tail, run: &Run) -> Result<()> {
+        let granule = |e: &Event| match e.what {
+            What::Read(cell) | What::Write { cell, .. } => Some(cell.address & !7),
+            _ => None,
+        };
+        let whole = self.record(tail, None, false)?.events;
+        let shared: HashSet<u64> = whole.iter().filter_map(granule).collect();
+        if let Some(watched) = self.crew.watched() {
+            watched.set_mode(mode::ALL);
+        }
+        let mut all = self.record(tail, None, false)?.events;
+        all.retain(|e| granule(e).is_none_or(|g| shared.contains(&g)));
+        if let Some(watched) = self.crew.watched() {
+            watched.set_mode(mode::SHARED);
+        }
+        same(tail, &run.events, "one whole execution", &whole)?;
+        let mut made = run.events.clone();
+        [&mut made, &mut all].into_iter().flatten().for_each(forget_values);
+        same(tail, &made, "what all accesses say", &all)?;
+        Ok(())
+    }
+}
+
+/// A program may copy what it has never set, as Rust does with the unused half of a `Result`: that is what a probe has left in a
+/// register, and the longer way leaves something else.
+fn forget_values(event: &mut Event) {
+    match &mut event.what {
+        What::Read(cell) => cell.value = 0,
+        What::Write { cell, before, .. } => {
+            cell.value = 0;
+            *before = before.map(|_| 0);
+        }
+        _ => {}
+    }
+}
+
+fn same(tail: Tail, made: &[Event], from: &'static str, other: &[Event]) -> Result<(), Differs> {
+    if made == other {
+        return Ok(());
+    }
+    let at = made.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let events = Box::new((made.get(at).copied(), other.get(at).copied()));
+    Err(Differs { order: format!("{tail:?}"), from, at, events })
+}
+
+/// What the first execution shows to be usual.
+fn learn_usual(usual: &mut Usual, is_first: bool, e: &Execution<'_>) {
+    if is_first && e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT {
+        usual.status = e.slot.detail as i32 & 0xff;
+        usual.panics = Some(e.slot.panics);
+    }
+}
+
+fn timed<T>(seconds: &mut f64, f: impl FnOnce() -> T) -> T {
+    let begun = Instant::now();
+    let done = f();
+    *seconds += begun.elapsed().as_secs_f64();
+    done
 }
 
 fn each(crew: &mut Crew<'_>, tail: Tail, then: &mut dyn FnMut(Execution<'_>)) -> Result<()> {
@@ -159,10 +330,10 @@ fn run(e: &Execution<'_>, usual: &Usual) -> Run {
         verdict.outcome = Outcome::Passed;
     }
     let (mut events, mut cut_short, mut printed) = (Vec::new(), false, Printed::default());
-    let (mut bytes, mut accesses) = (0, 0);
+    let (mut bytes, mut accesses, mut lost) = (0, 0, false);
     if let Some(watched) = e.watched {
-        let (stream, lost) = watched.events();
-        let whole;
+        let (stream, whole);
+        (stream, lost) = watched.events();
         (events, whole) = events::of(stream);
         cut_short = lost || !whole || e.ending != Ending::Finished;
         printed = Printed::of(watched);
@@ -170,18 +341,93 @@ fn run(e: &Execution<'_>, usual: &Usual) -> Run {
     }
     let failure = Failure::of(e, verdict);
     let endless = is_endless(e);
-    Run { events, printed, trace: e.trace(verdict.outcome), failure, bytes, accesses, cut_short, endless }
+    let trace = e.trace(verdict.outcome);
+    Run { events, printed, trace, failure, bytes, accesses, cut_short, lost, endless }
 }
 
 impl Run {
     pub fn is_correct(&self) -> bool {
         self.trace.outcome == Outcome::Passed
     }
+
+    /// The whole of an execution, of which this is the end.
+    fn behind(mut self, beginning: Run) -> Run {
+        let mut events = beginning.events;
+        forget_known(&events, &mut self.events);
+        events.append(&mut self.events);
+        Run {
+            events,
+            bytes: beginning.bytes + self.bytes,
+            accesses: beginning.accesses + self.accesses,
+            cut_short: self.cut_short || beginning.lost,
+            ..self
+        }
+    }
+}
+
+/// The first write to a byte says what it found there. Which writes are the first is known only to who has seen the beginning.
+fn forget_known(beginning: &[Event], end: &mut [Event]) {
+    let bytes = |address: u64, size: u8| (0xff >> (8 - size)) << (address & 7);
+    let mut written: HashMap<u64, u8> = HashMap::new();
+    for event in beginning {
+        if let What::Write { cell, before: Some(_), reads: false } = event.what {
+            *written.entry(cell.address & !7).or_default() |= bytes(cell.address, cell.size);
+        }
+    }
+    for event in end {
+        if let What::Write { cell, before, reads: false } = &mut event.what
+            && before.is_some()
+        {
+            let known = written.entry(cell.address & !7).or_default();
+            let these = bytes(cell.address, cell.size);
+            if *known & these == these {
+                *before = None;
+            }
+            *known |= these;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_conseq::event::Cell;
+
+    fn write(address: u64, size: u8, before: Option<u64>, reads: bool) -> Event {
+        let cell = Cell { address, size, value: 1, atomic: reads };
+        Event { thread: 1, site: 9, what: What::Write { cell, before, reads } }
+    }
+
+    #[test]
+    fn a_write_in_the_end_is_no_first_one_where_the_beginning_has_it() {
+        let beginning = [write(64, 4, Some(5), false), write(80, 8, Some(5), true)];
+        let mut end = [
+            write(64, 4, Some(1), false),
+            write(68, 4, Some(5), false),
+            write(64, 8, Some(5), false),
+            write(80, 8, Some(5), false),
+            write(64, 4, Some(7), true),
+        ];
+        forget_known(&beginning, &mut end);
+        let before: Vec<Option<u64>> = end
+            .iter()
+            .map(|e| match e.what {
+                What::Write { before, .. } => before,
+                _ => None,
+            })
+            .collect();
+        // What an update found it has read: that says nothing of who was first, and is always told.
+        assert_eq!(before, [None, Some(5), None, Some(5), Some(7)]);
+    }
+
+    #[test]
+    fn traces_that_differ_are_told_with_where() {
+        let tail = Tail::NonPreemptive { next: Next::Lowest };
+        let (a, b) = (write(64, 4, None, false), write(72, 4, None, false));
+        assert_eq!(same(tail, &[a, b], "x", &[a, b]), Ok(()));
+        assert_eq!(same(tail, &[a, b], "x", &[a]).unwrap_err().at, 1);
+        assert_eq!(same(tail, &[a, b], "x", &[b, b]).unwrap_err().at, 0);
+    }
 
     #[test]
     fn the_first_runs_are_the_plain_ones() {

@@ -125,6 +125,7 @@ fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
         bytes,
         accesses,
         cut_short,
+        lost: cut_short,
         endless: ordinary.status.is_none(),
     };
     Ok(Made { run, ordinary, process, reading })

@@ -11,6 +11,7 @@ use raddle_explore::{MAX_THREADS, Order};
 use raddle_wire::explore::{cannot, flag, outside};
 use thiserror::Error;
 
+use super::watch::Watched;
 use super::worker::{Ending, Execution, Recipe, Trouble, Worker};
 use crate::places::Mapped;
 
@@ -83,6 +84,11 @@ impl<'a> Crew<'a> {
     /// What the latest worker had mapped.
     pub fn modules(&self) -> &[Mapped] {
         &self.modules
+    }
+
+    /// What is watched of the worker that there is.
+    pub fn watched(&self) -> Option<&Watched> {
+        self.worker.as_ref().and_then(Worker::watched)
     }
 
     pub fn has_room(&self) -> bool {

@@ -33,6 +33,7 @@ mod resume;
 pub mod schedule;
 mod scope;
 mod search;
+mod shared_file;
 mod shrink;
 mod sites;
 pub mod told;

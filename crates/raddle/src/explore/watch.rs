@@ -10,6 +10,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use anyhow::{Context, Result};
 use raddle_wire::trace::{self, Decoder, Header};
 
+use super::shared_file::{Ahead, SharedFile};
+
 /// What is to be watched.
 #[derive(Clone, Default)]
 pub struct Watch {
@@ -29,9 +31,20 @@ pub struct Traced {
     pub room: u64,
 }
 
+/// An execution from some step on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Behind so many steps.
+    pub begins: u64,
+    /// A digest of these.
+    pub way: u64,
+}
+
 /// The files of a worker that is watched.
 pub struct Watched {
-    trace: Option<memmap2::MmapRaw>,
+    trace: Option<SharedFile>,
+    /// Gets room for the trace ready.
+    ahead: Option<Ahead>,
     output: Option<[File; 2]>,
 }
 
@@ -49,8 +62,20 @@ impl Watch {
         } else {
             None
         };
-        Ok(Some(Watched { trace, output }))
+        let learns = self.trace.as_ref().is_some_and(|t| t.mode == trace::mode::LEARN);
+        let ahead = trace.as_ref().filter(|_| learns).map(ahead);
+        Ok(Some(Watched { trace, ahead, output }))
     }
+}
+
+/// Executions that are recorded whole, and need not be short.
+fn ahead(file: &SharedFile) -> Ahead {
+    // SAFETY: the mapping begins with a header, whose changing fields are atomics.
+    let begin = unsafe { (*file.as_ptr().cast::<Header>()).stream_at() };
+    Ahead::of(file, begin, |memory| {
+        // SAFETY: as above.
+        unsafe { (*memory.as_ptr().cast::<Header>()).used.load(Relaxed) as usize }
+    })
 }
 
 fn append(path: &Path) -> Result<File> {
@@ -61,15 +86,13 @@ fn append(path: &Path) -> Result<File> {
 impl Traced {
     /// The file alone, for a run that is no worker's.
     pub fn open(&self, folder: &Path) -> Result<Watched> {
-        Ok(Watched { trace: Some(self.make(&folder.join(trace::FILE))?), output: None })
+        Ok(Watched { trace: Some(self.make(&folder.join(trace::FILE))?), ahead: None, output: None })
     }
 
-    fn make(&self, path: &Path) -> Result<memmap2::MmapRaw> {
+    fn make(&self, path: &Path) -> Result<SharedFile> {
         let header = Header::new(self.room, self.sites.len() as u64, self.mode);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        file.set_len(header.bytes() as u64)
+        let memory = SharedFile::make(path, header.bytes() as u64)
             .context("cannot make the file of the trace: `ulimit -f` or a full disk")?;
-        let memory = memmap2::MmapRaw::map_raw(&file)?;
         // SAFETY: the file is as long as the header says; nobody else has it yet.
         unsafe {
             let table = memory.as_mut_ptr().add(header.table_at()).cast::<u64>();
@@ -89,11 +112,42 @@ impl Watched {
         }
     }
 
+    /// Whether memory is made ready for executions that need not be short.
+    pub fn is_ahead(&self) -> bool {
+        self.ahead.is_some()
+    }
+
     /// What is recorded in the executions to come: one of [`trace::mode`].
     pub fn set_mode(&self, mode: u32) {
         if let Some(header) = self.header() {
             header.mode.store(mode, Release);
         }
+    }
+
+    /// The executions to come end behind `part`, where they come to it. None: they do not.
+    pub fn end_at(&self, part: Option<Part>) {
+        if let Some(header) = self.header() {
+            let (begins, way) = part.map_or((trace::NEVER, 0), |p| (p.begins, p.way));
+            header.until_way.store(way, Relaxed);
+            header.until.store(begins, Release);
+        }
+    }
+
+    /// Whether the last execution ended as [`Watched::end_at`] asked.
+    pub fn was_cut(&self) -> bool {
+        self.header().is_some_and(|h| h.was_cut.load(Acquire) != 0)
+    }
+
+    /// What was recorded of the last execution, while it was learned what is shared. None: nothing.
+    pub fn part(&self) -> Option<Part> {
+        let header = self.header()?;
+        let begins = header.begins.load(Acquire);
+        (begins != trace::NEVER).then(|| Part { begins, way: header.way.load(Relaxed) })
+    }
+
+    /// How much was found to be shared by the worker so far.
+    pub fn discoveries(&self) -> u64 {
+        self.header().map_or(0, |h| h.discoveries.load(Acquire))
     }
 
     fn header(&self) -> Option<&Header> {

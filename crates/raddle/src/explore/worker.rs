@@ -22,6 +22,7 @@ use raddle_wire::config::{self, Config, Mode};
 use raddle_wire::explore::{self, Header, Parts, Slot, Stack, status};
 use rustix::thread::futex;
 
+use super::shared_file::{Ahead, SharedFile};
 use super::watch::{Watch, Watched};
 use crate::install::Runtime;
 use crate::places::Mapped;
@@ -110,7 +111,9 @@ impl<'a> Execution<'a> {
 
 pub struct Worker {
     folder: tempfile::TempDir,
-    memory: memmap2::MmapRaw,
+    memory: SharedFile,
+    /// Gets room for steps ready, where executions are long.
+    _ahead: Option<Ahead>,
     child: Child,
     /// Posted and not taken, oldest first.
     orders: VecDeque<Order>,
@@ -132,7 +135,7 @@ impl Recipe {
     }
 
     /// Writes the session: the config page, and the file of orders.
-    pub fn session(&self) -> Result<(tempfile::TempDir, memmap2::MmapRaw)> {
+    pub fn session(&self) -> Result<(tempfile::TempDir, SharedFile)> {
         let folder = tempfile::Builder::new()
             .prefix("raddle-")
             .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
@@ -143,11 +146,8 @@ impl Recipe {
         page.resize(4096, 0);
         std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;
         let header = self.header();
-        let path = folder.path().join(explore::FILE);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-        file.set_len(header.bytes() as u64)
+        let memory = SharedFile::make(&folder.path().join(explore::FILE), header.bytes() as u64)
             .context("cannot make the file of orders: `ulimit -f` or a full disk")?;
-        let memory = memmap2::MmapRaw::map_raw(&file)?;
         // SAFETY: the file is as long as the header says; nobody else has it yet.
         unsafe {
             let table = memory.as_mut_ptr().add(header.points_at()).cast::<u64>();
@@ -190,15 +190,27 @@ impl Recipe {
         let mut command = self.command(folder.path());
         command.stdin(Stdio::null()).stdout(self.output(folder.path())?).stderr(Stdio::null());
         let watched = self.watch.open(folder.path(), &mut command)?;
+        let _ahead = watched.as_ref().is_some_and(Watched::is_ahead).then(|| steps_ahead(&memory));
         apart(&mut command);
         let child =
             command.spawn().with_context(|| format!("cannot start {}", self.program.path.display()))?;
         let moved = (0, 0, Instant::now());
         let (orders, modules, patience) = (VecDeque::new(), Vec::new(), self.patience);
         let mut worker =
-            Worker { folder, memory, child, orders, taken: 0, modules, patience, watched, moved };
+            Worker { folder, memory, _ahead, child, orders, taken: 0, modules, patience, watched, moved };
         Ok(worker.get_ready(is_over).map(|()| worker))
     }
+}
+
+/// Of a worker with one slot.
+fn steps_ahead(file: &SharedFile) -> Ahead {
+    // SAFETY: a session as it was just written.
+    let at = unsafe { (*file.as_ptr().cast::<Header>()).slot_at(0) };
+    Ahead::of(file, at + size_of::<Slot>(), move |memory| {
+        // SAFETY: the slot, of which the worker changes this number.
+        let steps = unsafe { (&raw const (*memory.as_ptr().add(at).cast::<Slot>()).steps).read_volatile() };
+        steps as usize * size_of::<Step>()
+    })
 }
 
 /// A process group of its own, which no Ctrl-C reaches, which leaves no core, and ends with raddle.
@@ -273,6 +285,10 @@ impl Worker {
 
     pub fn in_flight(&self) -> usize {
         self.orders.len()
+    }
+
+    pub fn watched(&self) -> Option<&Watched> {
+        self.watched.as_ref()
     }
 
     /// Gives the worker an order. There must be room.

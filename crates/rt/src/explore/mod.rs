@@ -72,7 +72,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
 use raddle_wire::explore::{Header, flag};
 
-pub use fatal::{aborts, assertion};
+pub use fatal::{aborts, assertion, ends, use_after_free};
 pub use found::found;
 pub use point::{Breaks, atomic, data, point, uninterrupted};
 pub use serve::{before_main, begin, exits, exits_at_once, panics, prepare, retry_with_fork};
@@ -108,8 +108,9 @@ pub fn passes(address: usize) -> bool {
 /// The points are known.
 fn watch_accesses() {
     let s = state();
-    let asked = has(flag::ALL_DATA) || s.serve.has_points() || crate::trace::is_there();
-    UNWATCHED.store(!asked && s.memory.is_null() && s.races.is_null(), Relaxed);
+    let asked = has(flag::ALL_DATA) || s.serve.has_points() || !s.memory.is_null() || !s.races.is_null();
+    UNWATCHED.store(!asked && !crate::trace::is_there(), Relaxed);
+    crate::trace::has_company(asked);
 }
 
 /// What a thread waits for before it can make its pending step.

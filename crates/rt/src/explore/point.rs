@@ -157,6 +157,7 @@ pub fn schedule() {
     let next = decide();
     if next != me {
         s.current = next;
+        trace::turn(next);
         if os_threads::are_used() {
             return os_threads::hand_over(me, next);
         }
@@ -171,6 +172,7 @@ pub fn leave_for_good() -> ! {
     let next = decide();
     let s = state();
     s.current = next;
+    trace::turn(next);
     if os_threads::are_used() {
         os_threads::hand_over_for_good(next);
     }

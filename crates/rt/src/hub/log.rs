@@ -39,6 +39,7 @@ fn map(fd: isize) -> bool {
     if !ok || (at < 0 && at > -4096) {
         return false;
     }
+    // The first touch would read ahead, which of an empty file is to clear a thousand pages: 2 ms of each process.
     sys::no_reading_ahead(at as usize, FILE_SIZE);
     let header = at as *mut Header;
     // SAFETY: a fresh mapping of at least a header's size.

@@ -14,6 +14,13 @@
 //!
 //! A program that can not be scheduled is traced as it runs, with less certainty: [`plain`].
 //!
+//! **What it costs.** Most accesses are to a thread's own memory, and pass by in eight instructions ([`probes`]). While it is learned what is
+//! shared, what touches memory that is already known to be is recorded; when more is found the stream begins anew, once nothing has been found for
+//! a while ([`Progress::is_quiet`]). So where a program shares early what it shares, its first execution leaves a trace of nearly all of it,
+//! and the second ends where that begins ([`Header::begins`], [`Header::until`]): both together are what a whole second one would
+//! record. A digest of the steps says whether the second has come the same way. Recording is 7 ns an event; the pages that events go to are
+//! made ready by the driver, on another core.
+//!
 //! Deviations from the paper: (1) one stream, not a file a thread, as said. (2) Not only globals and the heap: a stack that
 //! another thread touches is shared memory too. (3) What came before the program's first thread is not traced; the value that
 //! a first write finds is recorded instead, and stands for it. (4) Nor is what a thread leaves to the one that joins it, which no
@@ -24,18 +31,22 @@
 
 pub mod delays;
 pub mod plain;
+mod probes;
 mod shared;
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
 
 use raddle_explore::{Op, OpKind};
-use raddle_wire::trace::{Access, Encoder, Event, Header, LONGEST, Step, mode};
+use raddle_wire::explore::outcome;
+use raddle_wire::trace::{AccessKind, Encoder, Event, Header, LONGEST, NEVER, Step, mode};
 
+use crate::detect::check;
 use crate::detect::thread::current;
 use crate::explore;
 use crate::hub::session;
 use crate::layout::is_watchable;
 use crate::sys;
+use shared::Granule;
 
 const LARGEST: usize = 4096;
 /// No program has anything below this address.
@@ -46,23 +57,57 @@ struct Trace {
     header: *mut Header,
     stream: *mut u8,
     used: usize,
-    events: u64,
+    /// As much of the stream as is there to be written to, less the longest event; 0 after something was lost.
+    limit: usize,
     lost: u64,
     accesses: u64,
     encoder: Encoder,
+    /// Whose events come, if it is known to the stream.
     thread: usize,
     mode: u32,
     /// Counts executions, from 1.
     execution: u32,
+    /// Plain accesses concern others too: there are points among them, or a monitor looks at them.
+    has_company: bool,
+    /// All reads are recorded.
+    all_reads: bool,
+    /// All accesses to shared memory are recorded, and concern nobody else.
+    is_plain: bool,
     pending: Pending,
+    progress: Progress,
+}
+
+/// How far the execution has come, and since when it is recorded.
+#[derive(Clone, Copy)]
+struct Progress {
+    steps: u64,
+    /// A digest of them.
+    way: u64,
+    /// The steps when it was last learned that something is shared.
+    learned: u64,
+    records: bool,
 }
 
 /// A write whose store comes after its probe.
-enum Pending {
+#[derive(Clone, Copy)]
+struct Pending {
+    what: What,
+    address: usize,
+    pc: usize,
+    /// Of one: what is there, if it counts. Of a block: its length.
+    before: u64,
+    counts: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
     Nothing,
-    One(Access),
-    /// Address, length, program counter.
-    Block(usize, usize, usize),
+    One(AccessKind),
+    Block,
+}
+
+impl Pending {
+    const NOTHING: Pending = Pending { what: What::Nothing, address: 0, pc: 0, before: 0, counts: false };
 }
 
 static TRACE: AtomicPtr<Trace> = AtomicPtr::new(core::ptr::null_mut());
@@ -98,34 +143,70 @@ pub fn prepare() {
             header,
             stream: header.cast::<u8>().add((*header).stream_at()),
             used: 0,
-            events: 0,
+            limit: 0,
             lost: 0,
             accesses: 0,
             encoder: Encoder::default(),
             thread: usize::MAX,
             mode: mode::ALL,
             execution: 0,
-            pending: Pending::Nothing,
+            has_company: true,
+            all_reads: (*header).reads == 0,
+            is_plain: false,
+            pending: Pending::NOTHING,
+            progress: Progress::START,
         });
     }
     TRACE.store(at, Relaxed);
+    probes::install();
+}
+
+/// Whether plain accesses concern others too, now that it is known.
+pub fn has_company(yes: bool) {
+    // SAFETY: as in `trace`.
+    if let Some(t) = unsafe { TRACE.load(Relaxed).as_mut() } {
+        t.has_company = yes;
+    }
 }
 
 /// An execution begins.
 pub fn begin() {
-    let at = TRACE.load(Relaxed);
-    if at.is_null() {
-        return;
-    }
     // SAFETY: as in `trace`.
-    let t = unsafe { &mut *at };
-    (t.used, t.events, t.lost, t.accesses) = (0, 0, 0, 0);
-    t.encoder = Encoder::default();
-    t.thread = usize::MAX;
+    let Some(t) = (unsafe { TRACE.load(Relaxed).as_mut() }) else { return };
     t.execution += 1;
-    t.pending = Pending::Nothing;
+    t.pending.what = What::Nothing;
     t.mode = t.header().mode.load(Acquire);
-    t.publish();
+    t.progress = Progress::START;
+    t.header().was_cut.store(0, Relaxed);
+    t.begin_stream();
+    shared::begin(t.execution);
+    shared::turn(0);
+}
+
+/// This thread runs from now on.
+#[inline]
+pub fn turn(thread: usize) {
+    if is_there() {
+        shared::turn(thread);
+    }
+}
+
+impl Progress {
+    const START: Progress = Progress { steps: 0, way: 0, learned: 0, records: true };
+
+    /// Another step.
+    #[inline]
+    fn step(&mut self, op: &Op) {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        self.steps += 1;
+        let what = op.object ^ u64::from(op.site) << 17 ^ (op.kind() as u64) << 56;
+        self.way = (self.way.rotate_left(5) ^ what).wrapping_mul(ODD);
+    }
+
+    /// Nothing was learned for so long that it is likely to stay so.
+    fn is_quiet(&self) -> bool {
+        self.steps - self.learned >= self.learned / 8 + 3
+    }
 }
 
 impl Trace {
@@ -134,47 +215,114 @@ impl Trace {
         unsafe { &*self.header }
     }
 
+    /// What comes now is the first of the stream.
+    fn begin_stream(&mut self) {
+        let header = self.header();
+        (self.used, self.lost, self.accesses) = (0, 0, 0);
+        self.limit = 0;
+        self.encoder = Encoder::default();
+        self.thread = usize::MAX;
+        self.progress.records = true;
+        header.begins.store(self.progress.steps, Relaxed);
+        header.way.store(self.progress.way, Relaxed);
+        shared::pass_by_shared(false);
+        let by_sharing = matches!(self.mode, mode::LEARN | mode::SHARED);
+        self.is_plain = by_sharing && self.all_reads && !self.has_company;
+        self.publish();
+    }
+
+    /// Something more is shared: what was recorded lacks it.
+    #[cold]
+    fn discovered(&mut self, granules: u64) {
+        self.progress.learned = self.progress.steps;
+        self.header().discoveries.fetch_add(granules, Relaxed);
+        if self.progress.records {
+            (self.progress.records, self.is_plain) = (false, false);
+            self.pending.what = What::Nothing;
+            self.used = 0;
+            self.header().begins.store(NEVER, Relaxed);
+            shared::pass_by_shared(true);
+            self.publish();
+        }
+    }
+
     /// What was written is there for the driver, even if the process dies now.
     fn publish(&self) {
         let header = self.header();
         header.used.store(self.used as u64, Release);
-        header.events.store(self.events, Relaxed);
         header.lost.store(self.lost, Relaxed);
         header.accesses.store(self.accesses, Relaxed);
     }
 
-    fn write(&mut self, event: &Event) {
-        let current = explore::state().current;
-        if self.thread != current {
-            self.thread = current;
-            self.put(&Event::Thread(current as u16));
+    #[inline(always)]
+    fn write_access(&mut self, kind: AccessKind, address: usize, pc: usize, value: u64, before: Option<u64>) {
+        if let Some(to) = self.room() {
+            self.used += self.encoder.access(kind, (pc as u32, address as u64), value, before, to);
+            self.header().used.store(self.used as u64, Release);
         }
-        self.put(event);
-        self.events += 1;
+    }
+
+    fn write_step(&mut self, step: &Step) {
+        if let Some(to) = self.room() {
+            self.used += self.encoder.write(&Event::Step(*step), to);
+        }
         self.publish();
     }
 
-    fn put(&mut self, event: &Event) {
-        // A stream without its end is of use, one with a hole is not: what is lost once is lost for good.
-        if self.lost > 0 || self.used + LONGEST > self.header().room as usize {
-            self.lost += 1;
-            return;
+    /// Room for an event of the running thread.
+    #[inline]
+    fn room(&mut self) -> Option<&'static mut [u8; LONGEST]> {
+        let current = explore::state().current;
+        if self.thread != current {
+            self.thread = current;
+            let to = self.place()?;
+            self.used += self.encoder.write(&Event::Thread(current as u16), to);
+        }
+        self.place()
+    }
+
+    #[inline(always)]
+    fn place(&mut self) -> Option<&'static mut [u8; LONGEST]> {
+        if self.used >= self.limit && !self.extend() {
+            return None;
         }
         // SAFETY: there is room for the longest event.
-        let to = unsafe { &mut *self.stream.add(self.used).cast::<[u8; LONGEST]>() };
-        self.used += self.encoder.write(event, to);
+        Some(unsafe { &mut *self.stream.add(self.used).cast::<[u8; LONGEST]>() })
+    }
+
+    /// The next part of the stream, its pages asked for at once: to meet each of them by a fault of its own costs twice as much.
+    #[cold]
+    fn extend(&mut self) -> bool {
+        const PART: usize = 1 << 20;
+        let room = self.header().room as usize;
+        // A stream without its end is of use, one with a hole is not: what is lost once is lost for good.
+        if self.lost > 0 || self.used + LONGEST > room {
+            self.lost += 1;
+            return false;
+        }
+        let end = ((self.used + LONGEST).next_multiple_of(PART)).min(room);
+        sys::populate(self.stream as usize + end.saturating_sub(PART), PART.min(end));
+        self.limit = end - LONGEST + 1;
+        true
     }
 
     /// The store that was to come has come.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self) {
-        match core::mem::replace(&mut self.pending, Pending::Nothing) {
-            Pending::Nothing => {}
-            Pending::One(mut access) => {
-                access.value = value(access.address as usize, access.size as usize);
-                self.write(&Event::Access(access));
+        if self.pending.what != What::Nothing {
+            self.settle_pending();
+        }
+    }
+
+    #[inline(never)]
+    fn settle_pending(&mut self) {
+        let Pending { address, pc, before, counts, .. } = self.pending;
+        match core::mem::replace(&mut self.pending.what, What::Nothing) {
+            What::Nothing => {}
+            What::One(kind) => {
+                self.write_access(kind, address, pc, value(address, kind.size()), counts.then_some(before))
             }
-            Pending::Block(address, len, pc) => self.block(true, address, len, pc),
+            What::Block => self.block(true, address, before as usize, pc),
         }
     }
 
@@ -183,28 +331,28 @@ impl Trace {
     fn wants(&mut self, address: usize, write: bool, pc: usize) -> bool {
         self.accesses += 1;
         match self.mode {
-            mode::LEARN => {
-                shared::learn(address);
-                shared::pass_by_own(current());
-                false
-            }
-            mode::SHARED if !shared::is_shared(address) => {
-                shared::take(address);
-                shared::pass_by_own(current());
-                false
-            }
-            mode::SHARED => write || self.has(pc),
+            mode::LEARN => match shared::learn(address) {
+                Granule::Own => false,
+                Granule::Shared => self.progress.records && (write || self.has(pc)),
+                Granule::Discovered => {
+                    self.discovered(1);
+                    false
+                }
+            },
+            mode::SHARED => shared::is_shared(address) && (write || self.has(pc)),
             mode::TABLE => self.has(pc),
             _ => write || self.has(pc),
         }
     }
 
     /// Is the program counter in the table? An empty one has all.
+    #[inline]
     fn has(&self, pc: usize) -> bool {
+        self.all_reads || self.is_in_table(pc)
+    }
+
+    fn is_in_table(&self, pc: usize) -> bool {
         let header = self.header();
-        if header.reads == 0 {
-            return true;
-        }
         // SAFETY: the table lies behind the header.
         let table = unsafe {
             let at = self.header.byte_add(header.table_at()).cast::<u64>();
@@ -213,28 +361,46 @@ impl Trace {
         table.binary_search(&(pc as u64)).is_ok()
     }
 
+    #[inline(always)]
     fn one(&mut self, write: bool, address: usize, size: usize, pc: usize) {
-        if !self.wants(address, write, pc) {
-            return;
-        }
-        let access = unsynchronised(write, address, size, pc);
-        if write {
-            let before = shared::is_first(address, size, self.execution).then_some(access.value);
-            self.pending = Pending::One(Access { before, ..access });
-        } else {
-            self.write(&Event::Access(access));
+        if self.wants(address, write, pc) {
+            self.record(write, address, size, pc);
         }
     }
-}
 
-impl Trace {
+    #[inline(always)]
+    fn record(&mut self, write: bool, address: usize, size: usize, pc: usize) {
+        let kind = AccessKind::new(write, size);
+        if write {
+            let counts = shared::is_first(address, size, self.execution);
+            let before = if counts { value(address, size) } else { 0 };
+            self.pending = Pending { what: What::One(kind), address, pc, before, counts };
+        } else {
+            self.write_access(kind, address, pc, value(address, size), None);
+        }
+    }
+
     /// Many bytes as several accesses, each with the value that is there now.
     fn block(&mut self, write: bool, address: usize, len: usize, pc: usize) {
         for (at, size) in pieces(address, len) {
-            if self.wants(at, write, pc) {
-                self.write(&Event::Access(unsynchronised(write, at, size, pc)));
+            if shared::passes(at) {
+                self.accesses += 1;
+            } else if self.wants(at, write, pc) {
+                self.write_access(AccessKind::new(write, size), at, pc, value(at, size), None);
             }
         }
+    }
+
+    /// As the driver has asked, the execution ends here, if it is the one that was meant.
+    #[cold]
+    fn cut(&mut self) {
+        if self.header().until_way.load(Relaxed) != self.progress.way {
+            return;
+        }
+        self.settle();
+        self.header().was_cut.store(1, Relaxed);
+        self.publish();
+        explore::ends(outcome::STEP_LIMIT, explore::state().current)
     }
 }
 
@@ -255,19 +421,6 @@ fn pieces(address: usize, len: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-fn unsynchronised(write: bool, address: usize, size: usize, pc: usize) -> Access {
-    Access {
-        site: pc as u32,
-        address: address as u64,
-        size: size as u8,
-        write,
-        atomic: false,
-        updates: false,
-        value: value(address, size),
-        before: None,
-    }
-}
-
 /// What memory has, as a number. No other thread runs.
 #[inline]
 fn value(address: usize, size: usize) -> u64 {
@@ -279,6 +432,39 @@ fn value(address: usize, size: usize) -> u64 {
             4 => u64::from((address as *const u32).read_unaligned()),
             _ => (address as *const u64).read_unaligned(),
         }
+    }
+}
+
+/// A probe of [`probes`] does not pass by this access, to a granule of `owner`. Mostly it is one to shared memory that is recorded, and
+/// there is nothing else to do.
+#[inline(always)]
+fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize, owner: u16) {
+    // SAFETY: as in `trace`; the probes are there only where it is.
+    let t = unsafe { &mut *TRACE.load(Relaxed) };
+    if !(t.is_plain && shared::is_of_shared(owner)) {
+        return probed_otherwise::<WRITE, SIZE>(address, pc);
+    }
+    if explore::heap::is_freed(address) {
+        explore::use_after_free(address, pc);
+    }
+    t.settle();
+    t.accesses += 1;
+    t.record(WRITE, address, SIZE, pc);
+}
+
+/// [`access`], after what is done for a plain access in any explored program.
+#[inline(never)]
+fn probed_otherwise<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize) {
+    let Some(t) = trace() else { return };
+    if t.has_company {
+        return check::access::<WRITE, SIZE>(current(), address, pc);
+    }
+    if explore::heap::is_freed(address) {
+        explore::use_after_free(address, pc);
+    }
+    t.settle();
+    if address >= LOWEST && is_watchable(address) {
+        t.one(WRITE, address, SIZE, pc);
     }
 }
 
@@ -307,7 +493,7 @@ pub fn range(write: bool, address: usize, len: usize, pc: usize) {
     }
     let len = len.min(LARGEST);
     if write {
-        t.pending = Pending::Block(address, len, pc);
+        t.pending = Pending { what: What::Block, address, pc, before: len as u64, counts: false };
     } else {
         t.block(false, address, len, pc);
     }
@@ -320,13 +506,8 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
     if size > 8 || !t.wants(address, write, pc) {
         return;
     }
-    let access = Access {
-        atomic: true,
-        updates: old.is_some(),
-        before: old,
-        ..unsynchronised(write, address, size, pc)
-    };
-    t.write(&Event::Access(access));
+    let kind = AccessKind::new(write, size).with(true, old.is_some());
+    t.write_access(kind, address, pc, value(address, size), old);
 }
 
 /// The running thread has stored, over `before`, which it did not read.
@@ -335,11 +516,8 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
         t.settle();
         if size <= 8 && t.wants(address, true, pc) {
             let before = shared::is_first(address, size, t.execution).then_some(before);
-            t.write(&Event::Access(Access {
-                atomic: true,
-                before,
-                ..unsynchronised(true, address, size, pc)
-            }));
+            let kind = AccessKind::new(true, size).with(true, false);
+            t.write_access(kind, address, pc, value(address, size), before);
         }
     }
 }
@@ -352,14 +530,31 @@ pub fn settle() {
     }
 }
 
+/// The execution is over.
+pub fn end() {
+    if let Some(t) = trace() {
+        t.settle();
+        t.is_plain = false;
+        t.publish();
+    }
+}
+
 /// The running thread makes this step; `waited`: it had to be told that it may go on.
 #[inline]
 pub fn step(op: &Op, waited: bool) {
     let Some(t) = trace() else { return };
-    if matches!(t.mode, mode::LEARN | mode::SHARED) && op.kind() == OpKind::Free {
-        shared::give_back(op.object as usize, op.other as usize, t.mode == mode::LEARN);
+    t.progress.step(op);
+    let learns = t.mode == mode::LEARN;
+    if (learns || t.mode == mode::SHARED) && op.kind() == OpKind::Free {
+        let granules = shared::give_back(op.object as usize, op.other as usize, learns);
+        if granules > 0 {
+            t.discovered(granules);
+        }
     }
-    if t.mode == mode::LEARN {
+    if !t.progress.records {
+        if t.progress.is_quiet() {
+            t.begin_stream();
+        }
         return;
     }
     if !op.is_memory_read() && !op.is_memory_write() {
@@ -368,8 +563,10 @@ pub fn step(op: &Op, waited: bool) {
             OpKind::Barrier => barrier(op.object as usize, waited),
             _ => op.other,
         };
-        let step = Step { kind: op.kind() as u8, site: op.site, object: op.object, other };
-        t.write(&Event::Step(step));
+        t.write_step(&Step { kind: op.kind() as u8, site: op.site, object: op.object, other });
+    }
+    if t.mode == mode::SHARED && t.header().until.load(Relaxed) == t.progress.steps {
+        t.cut();
     }
 }
 

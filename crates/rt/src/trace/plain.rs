@@ -17,7 +17,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 use raddle_explore::OpKind;
 use raddle_wire::trace::{Access, Encoder, Event, Header, LONGEST, Step, VALUE, fill_in};
 
-use super::{LARGEST, LOWEST, pieces, unsynchronised, value};
+use super::{LARGEST, LOWEST, pieces, value};
 use crate::detect::thread::{Thread, current};
 use crate::layout::is_watchable;
 use crate::sys::{self, Shared, Spin};
@@ -51,7 +51,6 @@ struct Own {
 /// Whatever is in it is read and changed with [`LOCK`] held.
 struct Stream {
     used: usize,
-    events: u64,
     lost: u64,
     encoder: Encoder,
     thread: u32,
@@ -63,7 +62,6 @@ struct Stream {
 impl Stream {
     const EMPTY: Stream = Stream {
         used: 0,
-        events: 0,
         lost: 0,
         encoder: Encoder::NEW,
         thread: u32::MAX,
@@ -175,8 +173,6 @@ impl Stream {
     }
 
     fn end(&mut self, header: &Header) {
-        self.events += 1;
-        header.events.store(self.events, Relaxed);
         header.used.store(self.used as u64, Release);
     }
 
@@ -306,6 +302,19 @@ pub fn free(t: &mut Thread, from: usize, len: usize, pc: usize) {
             s.settle_at(header, from, from + len);
             s.step(header, thread, step);
         });
+    }
+}
+
+fn unsynchronised(write: bool, address: usize, size: usize, pc: usize) -> Access {
+    Access {
+        site: pc as u32,
+        address: address as u64,
+        size: size as u8,
+        write,
+        atomic: false,
+        updates: false,
+        value: value(address, size),
+        before: None,
     }
 }
 
