@@ -18,8 +18,7 @@
 //!
 //! The numbers of an access, of which there are millions, have their lengths in a second byte: two bits for the site (0, 1, 2 or 4
 //! bytes), three for the address and three for the value (0 to 6, or 8). So each is one store of eight bytes, of which as many
-//! count as it needs, and no loop looks for its end: 4 ns an event less than by seven bits at a time (LEB128), as the rest has
-//! them.
+//! count as it needs, and no loop looks for its end, as for numbers of seven bits at a time (LEB128), which the rest has.
 //!
 //! In a run that nobody schedules (`rt::trace::plain`) threads contend for the stream, and a write's event comes before its store: its
 //! value takes eight bytes whatever it is ([`Encoder::write_later`]), and is filled in once it is there. Such a stream is of one

@@ -290,7 +290,7 @@ impl Trace {
         Some(unsafe { &mut *self.stream.add(self.used).cast::<[u8; LONGEST]>() })
     }
 
-    /// The next part of the stream, its pages asked for at once: to meet each of them by a fault of its own costs twice as much.
+    /// The next part of the stream, its pages asked for at once: to meet each of them by a fault of its own costs more.
     #[cold]
     fn extend(&mut self) -> bool {
         const PART: usize = 1 << 20;
