@@ -166,7 +166,8 @@ impl Maker<'_> {
         for (i, tail) in tails.iter().enumerate() {
             // An order that was not learned from may share what the others do not.
             lives &= learned.is_empty() || Instant::now() < until;
-            if !lives {
+            let only_endless = self.without_end.len() == i;
+            if !lives && !only_endless {
                 break;
             }
             let (usual, reading) = (&mut self.usual, &mut self.reading);
