@@ -133,16 +133,17 @@ fn first_touch(t: &mut Thread, address: usize, pc: usize, current: u32) {
 /// Puts `slot` into an empty granule. False: it is no longer empty.
 fn compare_exchange_empty(p: *mut u8, slot: u32) -> bool {
     let empty: u8;
-    // SAFETY: a mapped, aligned granule. rbx is the compiler's own, so it is put aside.
+    // SAFETY: a mapped, aligned granule. rbx is the compiler's own, so it is put aside; the others are named, or one of them might
+    // be rbx.
     unsafe {
         core::arch::asm!(
-            "xchg {low}, rbx",
-            "lock cmpxchg16b [{p}]",
-            "sete {empty}",
-            "mov rbx, {low}",
-            low = inout(reg) slot as u64 => _,
-            p = in(reg) p,
-            empty = lateout(reg_byte) empty,
+            "xchg rsi, rbx",
+            "lock cmpxchg16b [rdi]",
+            "sete r8b",
+            "mov rbx, rsi",
+            inout("rsi") slot as u64 => _,
+            in("rdi") p,
+            lateout("r8b") empty,
             in("rcx") 0,
             inout("rax") 0u64 => _,
             inout("rdx") 0u64 => _,

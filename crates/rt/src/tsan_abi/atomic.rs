@@ -261,14 +261,15 @@ mod wide {
     impl AtomicU128 {
         pub fn compare_exchange(&self, old: u128, new: u128, _: Ordering, _: Ordering) -> Result<u128, u128> {
             let (mut low, mut high) = (old as u64, (old >> 64) as u64);
-            // SAFETY: the address is 16-byte aligned. rbx is the compiler's own, so it is put aside.
+            // SAFETY: the address is 16-byte aligned. rbx is the compiler's own, so it is put aside; the others are named, or one of
+            // them might be rbx.
             unsafe {
                 asm!(
-                    "xchg {new_low}, rbx",
-                    "lock cmpxchg16b [{at}]",
-                    "mov rbx, {new_low}",
-                    new_low = inout(reg) new as u64 => _,
-                    at = in(reg) self.0.get(),
+                    "xchg rsi, rbx",
+                    "lock cmpxchg16b [rdi]",
+                    "mov rbx, rsi",
+                    inout("rsi") new as u64 => _,
+                    in("rdi") self.0.get(),
                     in("rcx") (new >> 64) as u64,
                     inout("rax") low,
                     inout("rdx") high,
