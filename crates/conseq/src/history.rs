@@ -400,7 +400,8 @@ mod tests {
         let events =
             [take(1), write(1, 1, 8, 1), write(1, 2, 8, 2), give(1), take(1), write(1, 3, 8, 3), give(1)];
         let h = history(&events);
-        let hidden: Vec<&[u64]> = h.granules[0].writes.iter().map(|w| w.hidden_under.as_slice()).collect();
+        let data = h.granules.iter().find(|g| g.address == 8).unwrap();
+        let hidden: Vec<&[u64]> = data.writes.iter().map(|w| w.hidden_under.as_slice()).collect();
         assert_eq!(hidden, [&[64][..], &[], &[]]);
     }
 
