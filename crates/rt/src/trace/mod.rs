@@ -6,7 +6,7 @@
 //!
 //! **It rides on the scheduler.** The paper traces threads that run freely, and writes a file a thread so that they do not wait for
 //! each other. Here the process is under [`crate::explore`]: one logical thread runs at a time. That buys three things.
-//! Values are exact: a write's probe comes before the store, and the value is taken at the same thread's next probe, before which
+//! Values are exact, but where code without probes has changed the memory meanwhile: a write's probe comes before the store, and the value is taken at the same thread's next probe, before which
 //! nobody else has run. The order of events is the order in which they happened, in one stream, with no clock read and no
 //! lock taken. And the run can be had again: the same order of the driver's gives the same addresses and the same
 //! events, so memory that only one thread touches is found out in one execution ([`mode::LEARN`]) and left out of the next
