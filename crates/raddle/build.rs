@@ -6,11 +6,14 @@
 //! 3. The runtime's own references to `memcpy` and its kin get the runtime's versions; then `__interpose_NAME` becomes
 //!    NAME, weak, so that a program that defines a function of that name keeps its own.
 //! 4. Everything but the exports becomes local: a Rust program has its own copies of the same functions.
+//! 5. A digest of all of it, so that no raddle has to compute it when it starts.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
+
+use sha2::{Digest, Sha256};
 
 /// Functions that the compiler calls behind the runtime's back.
 const OWN: [(&str, &str); 6] = [
@@ -38,6 +41,16 @@ fn main() {
     make_tsvd("libraddle_tsvd_hb.so", [TSVD, TSVD_HB].concat(), &exports, &out);
     let list: String = exports.iter().map(|e| format!("  {e};\n")).collect();
     fs::write(out.join("dynamic.list"), format!("{{\n{list}}};\n")).unwrap();
+    let made =
+        ["raddle_rt.o", "libraddle_rt.so", "libraddle_tsvd.so", "libraddle_tsvd_hb.so", "dynamic.list"];
+    let header = workspace.join("crates/raddle/include/raddle/annotations.h");
+    fs::write(out.join("digest"), digest(made.iter().map(|name| out.join(name)).chain([header]))).unwrap();
+}
+
+fn digest(files: impl Iterator<Item = PathBuf>) -> [u8; 32] {
+    let mut all = Sha256::new();
+    files.for_each(|file| all.update(Sha256::digest(fs::read(file).unwrap())));
+    all.finalize().into()
 }
 
 fn build_runtime(workspace: &Path, out: &Path) -> PathBuf {

@@ -12,3 +12,5 @@ pub const TSVD_HB_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libr
 pub const ANNOTATIONS_H: &[u8] = include_bytes!("../include/raddle/annotations.h");
 /// The symbols an executable must export so that libraries loaded later bind to them.
 pub const DYNAMIC_LIST: &str = include_str!(concat!(env!("OUT_DIR"), "/dynamic.list"));
+/// A digest of all of these.
+pub const DIGEST: &[u8; 32] = include_bytes!(concat!(env!("OUT_DIR"), "/digest"));

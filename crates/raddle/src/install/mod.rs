@@ -182,17 +182,17 @@ impl Runtime {
     }
 }
 
-/// The name of the folder: a hash over every path and content that goes into it.
+/// The name of the folder: a hash over every path and content that goes into it. Of what the build made it made the digest as well: to
+/// compute that anew would take longer than many a program that is watched.
 pub fn content_hash() -> &'static str {
     static HASH: LazyLock<String> = LazyLock::new(|| {
-        let mut hash = Sha256::new();
+        let mut hash = Sha256::new_with_prefix(embedded::DIGEST);
         for item in ITEMS {
-            let bytes = item.bytes(Path::new(""));
             hash.update((item.path.len() as u64).to_le_bytes());
             hash.update(item.path);
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
+            hash.update((item.bytes(Path::new("")).len() as u64).to_le_bytes());
         }
+        hash.update(NOTHING);
         cache::hex(&hash.finalize()[..16])
     });
     &HASH
