@@ -21,6 +21,7 @@
 //! nothing.
 
 pub mod cache;
+mod prune;
 
 use crate::embedded;
 use sha2::{Digest, Sha256};
@@ -84,6 +85,7 @@ impl Runtime {
             runtime.unpack()?;
         }
         cache::check_private(&runtime.dir)?;
+        prune::daily(root, &runtime.dir);
         Ok(runtime)
     }
 
