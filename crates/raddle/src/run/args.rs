@@ -58,7 +58,7 @@ pub struct Options {
     pub condvar_mutexes_order: bool,
 
     /// Leave out findings that touch fun:NAME, file:PATH or module:NAME, with * (may be repeated)
-    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, help_heading = "Selection")]
     pub ignore: Vec<String>,
 
     #[command(flatten)]
@@ -100,9 +100,25 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).filter(|n| *n > 0).ok_or_else(|| "out of range".into())
 }
 
+/// An empty pattern would match everything or nothing; nobody means either.
+fn pattern(word: &str) -> Result<String, &'static str> {
+    let body = ["fun:", "file:", "module:"].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word);
+    if body.is_empty() { Err("the pattern is empty: * stands for anything") } else { Ok(word.to_owned()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_that_say_something() {
+        for good in ["fun:f", "file:*.c", "module:libz", "std::vector*", "*"] {
+            assert_eq!(pattern(good).as_deref(), Ok(good));
+        }
+        for bad in ["", "fun:", "file:"] {
+            assert!(pattern(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn sizes() {

@@ -24,7 +24,8 @@ pub fn merge(mut options: Options, value: Option<&str>) -> Options {
         match key {
             "suppressions" => options.report.suppressions.push(value.into()),
             "exitcode" if options.report.exit_code == crate::exit::FINDINGS => {
-                options.report.exit_code = value.parse().unwrap_or(options.report.exit_code);
+                // As the system cuts it off, so that the status stays what it was.
+                options.report.exit_code = value.parse::<i32>().map_or(options.report.exit_code, |n| n as u8);
             }
             "detect_deadlocks" => options.no_lock_order |= is_off(value),
             "log_path" if options.report.output.is_none() && !matches!(value, "stderr" | "stdout") => {
@@ -83,5 +84,7 @@ mod tests {
         );
         assert_eq!((o.report.exit_code, o.report.output), (5, Some("mine".into())));
         assert_eq!(options(&[], "log_path=stderr").report.output, None);
+        assert_eq!(options(&[], "exitcode=999").report.exit_code, 231);
+        assert_eq!(options(&[], "exitcode=many").report.exit_code, crate::exit::FINDINGS);
     }
 }
