@@ -257,7 +257,8 @@ impl Op {
         use OpKind::*;
         match self.kind() {
             Start | Exit | Create | Join | Signal => [self.object | THREAD_SPACE, 0],
-            Io => [self.object | IO_SPACE, 0],
+            // The descriptor, and the channel that it shares with the other end.
+            Io => [self.object | IO_SPACE, self.other],
             _ => [self.object, self.other],
         }
     }

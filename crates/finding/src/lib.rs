@@ -10,6 +10,7 @@
 //! - [`place`]: which frame of a stack stands for it, the innermost that its reader wrote.
 //! - [`identity`]: the id of a finding, the same from run to run.
 //! - [`group`]: one root cause, one finding.
+//! - [`library`]: races that are the C++ library's own affair.
 //! - [`suppress`]: suppression files in ThreadSanitizer's format.
 //! - [`baseline`]: what is already known, so that only what is new fails a build.
 //! - [`mod@render`]: text, JSON, SARIF, JUnit, GitHub annotations, HTML.
@@ -27,6 +28,7 @@ pub mod baseline;
 pub mod group;
 pub mod identity;
 mod kind;
+pub mod library;
 pub mod model;
 pub mod place;
 pub mod render;

@@ -2,7 +2,7 @@
 
 use core::arch::asm;
 use core::ffi::{c_char, c_int, c_long, c_void};
-use core::sync::atomic::{AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
 /// A system call with its raw result: negative errno on failure.
 #[inline(always)]
@@ -33,9 +33,19 @@ pub fn reserve(at: usize, len: usize) -> Result<(), isize> {
     Ok(())
 }
 
+/// Where raddle's own memory begins: out of the way of the program's, whose addresses must not depend on how much raddle needs. The
+/// stack of a thread is its id, by which programs choose buckets and slots: a replay with another one is another run.
+const OWN_PLACE: usize = 0x7700_0000_0000;
+static NEXT_PLACE: AtomicUsize = AtomicUsize::new(OWN_PLACE);
+
+/// Where to map `len` bytes of raddle's own: a wish, which the kernel grants where nothing is yet.
+pub fn place(len: usize) -> usize {
+    NEXT_PLACE.fetch_add(len.next_multiple_of(4096), Relaxed)
+}
+
 /// Zeroed memory, touched only as it is used. Ends the process if there is none.
 pub fn pages(len: usize) -> *mut u8 {
-    let got = syscall(libc::SYS_mmap, [0, len, READ_WRITE, LAZY, usize::MAX, 0]);
+    let got = syscall(libc::SYS_mmap, [place(len), len, READ_WRITE, LAZY, usize::MAX, 0]);
     if got < 0 && got > -4096 {
         die(b"raddle: out of memory in the target\n");
     }
@@ -50,7 +60,7 @@ pub fn pages(len: usize) -> *mut u8 {
 /// The same, shared with the processes that this one makes.
 pub fn shared_pages(len: usize) -> *mut u8 {
     let flags = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as usize;
-    let got = syscall(libc::SYS_mmap, [0, len, READ_WRITE, flags, usize::MAX, 0]);
+    let got = syscall(libc::SYS_mmap, [place(len), len, READ_WRITE, flags, usize::MAX, 0]);
     if got < 0 && got > -4096 {
         die(b"raddle: out of memory in the target\n");
     }

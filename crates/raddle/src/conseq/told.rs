@@ -1,5 +1,6 @@
 //! What was found, as a report.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -16,7 +17,7 @@ use super::check::Check;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Tested, Verdict};
 use super::traced::Runs;
-use crate::explore::outcome::{program_name, write_new};
+use crate::explore::outcome::{or_without, program_name, write_new};
 use crate::explore::schedule::{self, Expected, Head, Schedule};
 use crate::explore::verdict::Failure;
 use crate::explore::words::pc_of;
@@ -120,7 +121,7 @@ impl<'a> Teller<'a> {
         let mut finding = told::finding(failure, &self.tested.passing, &mut self.places, &self.runs.modules);
         finding.kind = kind(failure.kind);
         if self.runs.scheduled {
-            finding.schedule = Some(self.write(failure, None)?);
+            finding.schedule = or_without(self.write(failure, None));
             finding.notes.push("a traced run, in which nobody was preempted, came to this".into());
         } else {
             finding.notes.push("the program came to this by itself, with nobody's doing".into());
@@ -136,7 +137,7 @@ impl<'a> Teller<'a> {
             told::finding(&c.failure, &self.tested.passing, &mut self.places, &self.runs.modules);
         finding.confidence = Confidence::Confirmed;
         finding.kind = kind(c.failure.kind);
-        finding.schedule = Some(self.write(&c.failure, c.check.as_ref())?);
+        finding.schedule = or_without(self.write(&c.failure, c.check.as_ref()));
         let by_verdict = self.tested.verdicts.iter().position(|v| *v == Verdict::Confirmed(i));
         if let Some(s) = by_verdict.or(c.suspects.first().copied()).map(|i| &self.analysed.suspects[i]) {
             let (what, because) = (self.what(&c.failure, &finding), self.because(s));
@@ -375,7 +376,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Writes the file to replay. Gives its name.
-    fn write(&self, failure: &Failure, check: Option<&Check>) -> Result<String> {
+    fn write(&self, failure: &Failure, check: Option<&Check>) -> Result<PathBuf> {
         let recipe = &self.tested.recipe;
         let folder = recipe.folder.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let environment = schedule::environment();
@@ -403,7 +404,7 @@ impl<'a> Teller<'a> {
         };
         let text = Schedule { head, steps: failure.trace.steps.clone() }.write();
         let name = format!("{}-{}", program_name(recipe), word(failure.kind));
-        Ok(write_new(&self.args.schedules_to, &name, &text)?.display().to_string())
+        write_new(&self.args.schedules_to, &name, &text)
     }
 
     fn add_stats(&self, report: &mut Report, clock: &Phases) {

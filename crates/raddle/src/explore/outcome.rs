@@ -93,8 +93,7 @@ impl Results<'_> {
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::with_stacks(small, crew.recipe(), self.notes);
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
-            let path = self.write(&small, &args.search.schedules_to)?;
-            finding.schedule = Some(path.display().to_string());
+            finding.schedule = or_without(self.write(&small, &args.search.schedules_to));
             finding.notes.extend(notes(&small, &self.search));
             report.findings.push(finding);
         }
@@ -222,8 +221,18 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
     notes
 }
 
+/// The path for the report. A disk that is full is no reason to keep quiet about what was found.
+pub fn or_without(written: Result<PathBuf>) -> Option<String> {
+    let told = |e: &anyhow::Error| eprintln!("raddle: {e:#}; so there is no schedule to replay this by");
+    written.inspect_err(told).ok().map(|path| path.display().to_string())
+}
+
+/// Names of files have 255 bytes at most; what comes behind the program's is shorter than the rest.
+const LONGEST: usize = 200;
+
 /// Writes `folder/NAME-1.raddle`, or the next number that is free.
 pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+    let name = &name[name.floor_char_boundary(name.len().saturating_sub(LONGEST))..];
     for n in 1.. {
         let path = match folder == Path::new(".") {
             true => PathBuf::from(format!("{name}-{n}.raddle")),
@@ -231,8 +240,11 @@ pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
         };
         match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(mut file) => {
-                std::io::Write::write_all(&mut file, text.as_bytes())
-                    .with_context(|| format!("cannot write {}", path.display()))?;
+                if let Err(e) = std::io::Write::write_all(&mut file, text.as_bytes()) {
+                    // Half a schedule is none.
+                    let _ = std::fs::remove_file(&path);
+                    return Err(e).with_context(|| format!("cannot write {}", path.display()));
+                }
                 return Ok(path);
             }
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -254,5 +266,19 @@ mod tests {
         assert_eq!(one, folder.path().join("a-deadlock-1.raddle"));
         assert_eq!(two, folder.path().join("a-deadlock-2.raddle"));
         assert_eq!(std::fs::read_to_string(one).unwrap(), "one");
+    }
+
+    #[test]
+    fn a_program_with_a_long_name_gets_a_file_that_ends_as_others_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_new(folder.path(), &format!("{}-deadlock", "ü".repeat(127)), "one").unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(name.ends_with("ü-deadlock-1.raddle") && name.len() < 255, "{name}");
+    }
+
+    #[test]
+    fn what_can_not_be_written_is_said_and_done_without() {
+        let nowhere = write_new(Path::new("/dev/null/folder"), "a-deadlock", "one");
+        assert_eq!(or_without(nowhere), None);
     }
 }

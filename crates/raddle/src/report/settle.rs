@@ -73,6 +73,7 @@ impl Settler {
 
     /// Writes the report and says how raddle ends: with `otherwise` if no finding counts.
     pub fn settle(&self, mut report: Report, otherwise: u8) -> Result<ExitCode> {
+        report.findings.retain(|f| !raddle_finding::library::is_its_own(f));
         let applied = self.suppressions.apply(std::mem::take(&mut report.findings));
         if !self.suppressions.rules().is_empty() {
             let suppressed = group::group(applied.suppressed.into_iter().map(|(f, _)| f).collect()).len();

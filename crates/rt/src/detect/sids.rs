@@ -94,6 +94,23 @@ pub fn leave(sid: usize, epoch: u32) {
     unsafe { (*STATES.get())[sid] = State::Left(epoch as u16) };
 }
 
+/// In the child of a fork: the threads that used the other sids are not there. What they have done is all over, to be joined by the
+/// one that is. Nobody knows how far into an epoch each was, so their sids count as worn out.
+pub fn outlived_by(own: usize) -> Clock {
+    let _guard = LOCK.lock();
+    let mut done = Clock::ZERO;
+    // SAFETY: under LOCK.
+    for (sid, state) in unsafe { &mut *STATES.get() }.iter_mut().enumerate().filter(|(sid, _)| *sid != own) {
+        if *state == State::InUse {
+            *state = State::Left(EPOCH_MAX as u16);
+        }
+        if let State::Left(last) = *state {
+            done.set(sid, last as u32);
+        }
+    }
+    done
+}
+
 /// Which thread used `sid` at `epoch`, as far back as is known.
 pub fn user(sid: usize, epoch: u32) -> Option<u32> {
     let _guard = LOCK.lock();
@@ -177,5 +194,14 @@ mod tests {
         assert_eq!(clock.get(a), 0);
         assert_eq!(user(a, 1), None);
         assert_eq!(take(&clock, 12, 0), Some((a, 1)));
+        // A fork by the thread with `b`: the others' epochs are over, those left behind as well, and its own is not.
+        leave(c, 5);
+        let done = outlived_by(b);
+        assert_eq!((done.get(a), done.get(b), done.get(c)), (EPOCH_MAX, 0, 5));
+        assert_eq!(
+            take(&done, 13, 0),
+            Some((c, 6)),
+            "a sid that was in use is worn out, one that was left is not"
+        );
     }
 }

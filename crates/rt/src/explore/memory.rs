@@ -20,6 +20,7 @@ use super::point::point;
 use super::sync::choose_by;
 use super::{Wait, has, op, races, state};
 use crate::detect::thread::current;
+use crate::interpose::descriptor;
 use crate::sys;
 
 /// Sent signals order the sender before the handler.
@@ -153,9 +154,13 @@ fn synchronises(o: &Op) {
             model.release(me, o.object);
         }
         Io => {
-            model.acquire(me, o.keys()[0]);
-            model.release(me, o.keys()[0]);
+            for key in o.keys().into_iter().filter(|k| *k != 0) {
+                model.acquire(me, key);
+                model.release(me, key);
+            }
+            model.release(me, descriptor::ANY_READY as u64);
         }
+        Other => model.acquire(me, descriptor::ANY_READY as u64),
         Timer => {
             model.acquire(me, o.object);
             model.release(me, o.object);

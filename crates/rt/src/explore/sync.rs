@@ -11,7 +11,7 @@ use raddle_explore::{Op, OpKind};
 use super::peek;
 use super::point::{Breaks, End, point, wait};
 use super::{Several, Wait, has, op, state, time};
-use crate::interpose::Real;
+use crate::interpose::{Real, descriptor};
 use crate::sys;
 use raddle_wire::explore::{flag, outside};
 
@@ -396,7 +396,8 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
     } else {
         Wait::Descriptor(fd, events)
     };
-    goes_on(wait(op(OpKind::Io, fd as usize + 1, pc), what, false, Breaks::Handler, pc))
+    let uses = op(OpKind::Io, fd as usize + 1, pc).with_other(descriptor::channel_of(fd) as u64);
+    goes_on(wait(uses, what, false, Breaks::Handler, pc))
 }
 
 fn goes_on(end: End) -> bool {

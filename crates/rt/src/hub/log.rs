@@ -34,7 +34,10 @@ pub fn open(dir: &[u8]) -> bool {
 fn map(fd: isize) -> bool {
     let ok = sys::syscall(libc::SYS_ftruncate, [fd as usize, FILE_SIZE, 0, 0, 0, 0]) == 0;
     let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    let at = sys::syscall(libc::SYS_mmap, [0, FILE_SIZE, prot, libc::MAP_SHARED as usize, fd as usize, 0]);
+    let at = sys::syscall(
+        libc::SYS_mmap,
+        [sys::place(FILE_SIZE), FILE_SIZE, prot, libc::MAP_SHARED as usize, fd as usize, 0],
+    );
     sys::close(fd);
     if !ok || (at < 0 && at > -4096) {
         return false;

@@ -201,7 +201,10 @@ pub fn map_to_write(name: &str) -> Option<(usize, usize)> {
     let len =
         sys::syscall(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_END as usize, 0, 0, 0]).max(0) as usize;
     let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    let at = sys::syscall(libc::SYS_mmap, [0, len, access, libc::MAP_SHARED as usize, fd as usize, 0]);
+    let at = sys::syscall(
+        libc::SYS_mmap,
+        [sys::place(len), len, access, libc::MAP_SHARED as usize, fd as usize, 0],
+    );
     sys::close(fd);
     (at > 0).then_some((at as usize, len))
 }
@@ -215,7 +218,8 @@ pub fn map_file(path: &Path, at_least: usize) -> Option<(usize, usize)> {
     let end = sys::syscall(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_END as usize, 0, 0, 0]);
     let len = (end.max(0) as usize).max(at_least);
     let flags = libc::MAP_SHARED as usize;
-    let at = sys::syscall(libc::SYS_mmap, [0, len, libc::PROT_READ as usize, flags, fd as usize, 0]);
+    let at =
+        sys::syscall(libc::SYS_mmap, [sys::place(len), len, libc::PROT_READ as usize, flags, fd as usize, 0]);
     sys::close(fd);
     (at > 0 && end > 0).then_some((at as usize, end as usize))
 }

@@ -23,7 +23,12 @@ pub fn allocated(t: &mut Thread, p: Pointer, pc: usize) -> Pointer {
     // All of the block, not only what was asked for: that is what `free` will look at.
     // SAFETY: just allocated.
     let n = unsafe { sys::malloc_usable_size(p) };
-    range::fresh(t, p as usize, n.max(1), pc);
+    if modules::is_judged(pc) {
+        range::fresh(t, p as usize, n.max(1), pc);
+    } else {
+        // A library's own: how it hands the block on to another thread may be invisible.
+        range::clear(p as usize, n.max(1));
+    }
     p
 }
 

@@ -23,8 +23,26 @@ static NEXT: AtomicU32 = AtomicU32::new(3);
 const SOCKETS: u32 = 1;
 const READINESS: u32 = 2;
 
+/// The object that stands for the channel of a descriptor while the program is explored; 0: it has none.
+pub fn channel_of(fd: c_int) -> usize {
+    let channel = channel(fd);
+    if channel == 0 { 0 } else { key(channel) }
+}
+
+/// What those who wait for any of several descriptors come after.
+pub const ANY_READY: usize = key(READINESS);
+
+/// While the program is explored, a call that is no step has told the other end something.
+fn told(fd: c_int) {
+    let channel = channel_of(fd);
+    if channel != 0 {
+        explore::memory::released(channel);
+        explore::memory::released(ANY_READY);
+    }
+}
+
 /// Keys of channels lie where no memory of the target does.
-fn key(channel: u32) -> usize {
+const fn key(channel: u32) -> usize {
     0x4000_0000_0000 + channel as usize * 16
 }
 
@@ -239,21 +257,21 @@ interpose! {
     }
     fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { paired(fds, real(fds)) } explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
-        real(fds)
+        paired(fds, real(fds))
     }
     fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| { paired(fds, real(fds, flags)) } explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
-        real(fds, flags)
+        paired(fds, real(fds, flags))
     }
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, fds: *mut c_int) -> c_int, |t, pc, real| {
         paired(fds, real(domain, kind, protocol, fds))
     } explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
-        real(domain, kind, protocol, fds)
+        paired(fds, real(domain, kind, protocol, fds))
     }
     fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), new_channel()) } explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
-        real(value, flags)
+        opened(real(value, flags), new_channel())
     }
     fn eventfd_write(fd: c_int, value: u64) -> c_int, |t, pc, real| {
         sending(t, fd);
@@ -280,11 +298,14 @@ interpose! {
         opened(real(domain, kind, protocol), SOCKETS)
     } explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
-        real(domain, kind, protocol)
+        opened(real(domain, kind, protocol), SOCKETS)
     }
     fn connect(fd: c_int, to: *const c_void, len: u32) -> c_int, |t, pc, real| {
         CONNECTED.store(true, Relaxed);
         sending(t, fd);
+        real(fd, to, len)
+    } explore {
+        told(fd);
         real(fd, to, len)
     }
     fn accept(fd: c_int, from: *mut c_void, len: *mut u32) -> c_int, |t, pc, real| {
@@ -295,7 +316,7 @@ interpose! {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
-        real(fd, from, len)
+        opened(real(fd, from, len), SOCKETS)
     }
     fn accept4(fd: c_int, from: *mut c_void, len: *mut u32, flags: c_int) -> c_int, |t, pc, real| {
         let new = opened(real(fd, from, len, flags), SOCKETS);
@@ -305,10 +326,13 @@ interpose! {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
-        real(fd, from, len, flags)
+        opened(real(fd, from, len, flags), SOCKETS)
     }
     fn shutdown(fd: c_int, how: c_int) -> c_int, |t, pc, real| {
         sending(t, fd);
+        real(fd, how)
+    } explore {
+        told(fd);
         real(fd, how)
     }
     fn close(fd: c_int) -> c_int, |t, pc, real| {
@@ -318,11 +342,13 @@ interpose! {
         real(fd)
     } explore {
         explore::timers::closed(fd, pc);
+        told(fd);
+        set_channel(fd, 0);
         real(fd)
     }
-    fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) }
-    fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) }
-    fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) }
+    fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) } explore { duplicated(fd, real(fd)) }
+    fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) } explore { duplicated(fd, real(fd, to)) }
+    fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) } explore { duplicated(fd, real(fd, to, flags)) }
     fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) } explore cancels {
         if !explore::sync::several(Several::Poll(fds as usize, n), timeout != 0, Until::after_ms(timeout), pc) {
             return -1;
@@ -361,6 +387,9 @@ interpose! {
     fn epoll_ctl(ep: c_int, op: c_int, fd: c_int, event: *mut c_void) -> c_int, |t, pc, real| {
         // What the event's data points to was prepared before.
         sync::release(t, key(READINESS));
+        real(ep, op, fd, event)
+    } explore {
+        explore::memory::released(ANY_READY);
         real(ep, op, fd, event)
     }
     fn epoll_wait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int) -> c_int, |t, pc, real| {

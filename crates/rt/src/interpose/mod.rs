@@ -10,7 +10,7 @@ mod cancel;
 mod condvar;
 mod context;
 mod cxx;
-mod descriptor;
+pub mod descriptor;
 mod jump;
 pub mod memory;
 mod mutex;

@@ -41,6 +41,8 @@ fn in_child(t: &mut Thread) {
             card.live.store(core::ptr::null_mut(), core::sync::atomic::Ordering::Relaxed);
         }
     }
+    // This memory is a copy: what the others did to it, locked or not, they did before, and can not do again.
+    t.acquire(&sids::outlived_by(t.sid()));
     init::new_log(t);
 }
 

@@ -17,6 +17,8 @@ use crate::interpose::interpose;
 
 #[repr(C)]
 pub struct Team {
+    /// First, as in the data that it stands in for: there `GOMP_parallel_reductions` looks for what is reduced over tasks.
+    reductions: *mut c_void,
     function: Function,
     data: *mut c_void,
     /// Where the region was begun, and the thread that did, whose stack has the place already.
@@ -56,7 +58,19 @@ fn region<R>(
     data: *mut c_void,
     real: impl FnOnce(Function, *mut c_void) -> R,
 ) -> R {
+    reducing_region(pc, t, function, data, core::ptr::null_mut(), real)
+}
+
+fn reducing_region<R>(
+    pc: usize,
+    t: &mut Thread,
+    function: Function,
+    data: *mut c_void,
+    reductions: *mut c_void,
+    real: impl FnOnce(Function, *mut c_void) -> R,
+) -> R {
     let mut team = Team {
+        reductions,
         function,
         data,
         pc,
@@ -128,7 +142,9 @@ interpose! {
         region(pc, t, f, data, |f, data| real(f, data, threads, flags))
     } explore { explored::region(f, data, threads, None, pc) }
     fn GOMP_parallel_reductions(f: F, data: Data, threads: c_uint, flags: c_uint) -> c_uint, |t, pc, real| {
-        region(pc, t, f, data, |f, data| real(f, data, threads, flags))
+        // SAFETY: the compiler puts the address of what is reduced first.
+        let reductions = unsafe { *data.cast::<*mut c_void>() };
+        reducing_region(pc, t, f, data, reductions, |f, data| real(f, data, threads, flags))
     } explore { explored::refuse() }
     fn GOMP_parallel_sections(f: F, data: Data, threads: c_uint, count: c_uint, flags: c_uint), |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, threads, count, flags))
