@@ -19,7 +19,8 @@
 //! Sites and hooks are sorted by address. Addresses are those of the process that asked.
 //!
 //! A function that is called through pointers is watched by a [`Hook`] at its entry. Who called is known when it happens, so a
-//! place that calls it for the first time is asked about ([`Caller`]); the answer has one site, or none.
+//! place that calls it for the first time is asked about ([`Caller`]); the answer has one site, or none. A name that the program looks up
+//! with `dlsym` is asked about by its hash ([`name_hash`]), before the look-up: the answer has the hooks of all functions that were looked up so far.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -66,7 +67,7 @@ impl Library {
     /// Of a first page, or a whole file that is shorter: what is missing counts as zeros.
     pub fn identity(page: &[u8]) -> u64 {
         let bytes = page.iter().copied().chain(core::iter::repeat(0)).take(Self::PAGE);
-        bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+        sum(bytes)
     }
 
     pub fn encode(&self) -> [u8; Self::LEN] {
@@ -141,8 +142,26 @@ impl Shared {
 pub struct Question {
     pub pid: u32,
     pub number: u32,
-    /// Not what is mapped, but this call.
-    pub caller: Option<Caller>,
+    pub about: About,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// All that is mapped.
+    Mapped,
+    Call(Caller),
+    /// The functions whose name has this [`name_hash`].
+    Name(u64),
+}
+
+/// Of a function's raw name.
+pub fn name_hash(name: &[u8]) -> u64 {
+    sum(name.iter().copied())
+}
+
+/// FNV-1a.
+fn sum(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// A call that arrived at the entry of a watched function.
@@ -158,9 +177,13 @@ impl Question {
 
     pub fn encode(self) -> [u8; Self::LEN] {
         let first = u64::from(self.number) << 32 | u64::from(self.pid);
-        let caller = self.caller.map_or([0, 0], |c| [u64::from(c.hook) + 1, c.return_address]);
+        let about = match self.about {
+            About::Mapped => [0, 0],
+            About::Call(c) => [u64::from(c.hook) + 1, c.return_address],
+            About::Name(hash) => [u64::MAX, hash],
+        };
         let mut bytes = [0; Self::LEN];
-        for (to, word) in bytes.chunks_exact_mut(8).zip([first, caller[0], caller[1]]) {
+        for (to, word) in bytes.chunks_exact_mut(8).zip([first, about[0], about[1]]) {
             to.copy_from_slice(&word.to_le_bytes());
         }
         bytes
@@ -168,9 +191,13 @@ impl Question {
 
     pub fn decode(bytes: [u8; Self::LEN]) -> Question {
         let (words, _) = bytes.as_chunks::<8>();
-        let [first, hook, return_address] = [words[0], words[1], words[2]].map(u64::from_le_bytes);
-        let caller = hook.checked_sub(1).map(|hook| Caller { hook: hook as u32, return_address });
-        Question { pid: first as u32, number: (first >> 32) as u32, caller }
+        let [first, hook, what] = [words[0], words[1], words[2]].map(u64::from_le_bytes);
+        let about = match hook {
+            0 => About::Mapped,
+            u64::MAX => About::Name(what),
+            _ => About::Call(Caller { hook: (hook - 1) as u32, return_address: what }),
+        };
+        Question { pid: first as u32, number: (first >> 32) as u32, about }
     }
 }
 
@@ -214,8 +241,10 @@ pub mod site_flag {
     pub const SLOT: u8 = 1 << 2;
     /// An object in the frames of the caller is nobody else's.
     pub const OFTEN_LOCAL: u8 = 1 << 3;
-    /// No point: a call of `std::async`, whose policy is its second argument.
+    /// No point: a call of `std::async`, whose policy is its second argument, or one of [`LOOKUP`].
     pub const ASYNC: u8 = 1 << 4;
+    /// No point: a call of `dlsym` or its like, whose second argument is a name.
+    pub const LOOKUP: u8 = ASYNC | WRITE;
     /// Some objects are exempt: see [`super::Plan::exempt`].
     pub const EXEMPTS: u8 = 1 << 5;
     /// The object ends with this call: a destructor.
@@ -499,10 +528,12 @@ mod tests {
         }
 
         #[test]
-        fn questions_come_back(pid: u32, number: u32, caller: Option<(u32, u64)>) {
-            let caller = caller.map(|(hook, return_address)| Caller { hook, return_address });
-            let question = Question { pid, number, caller };
-            prop_assert_eq!(Question::decode(question.encode()), question);
+        fn questions_come_back(pid: u32, number: u32, hook: u32, word: u64) {
+            let call = About::Call(Caller { hook, return_address: word });
+            for about in [About::Mapped, call, About::Name(word)] {
+                let question = Question { pid, number, about };
+                prop_assert_eq!(Question::decode(question.encode()), question);
+            }
         }
     }
 

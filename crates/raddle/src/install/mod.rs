@@ -21,6 +21,7 @@
 //! nothing.
 
 pub mod cache;
+pub mod results;
 
 use crate::embedded;
 use sha2::{Digest, Sha256};

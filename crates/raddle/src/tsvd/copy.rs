@@ -21,6 +21,7 @@ use raddle_binary::Module;
 use raddle_finding::Stat;
 use raddle_wire::tsvd::{
     Contents, FIXED_LIBRARIES, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, LIBRARIES, Library, STATE_SUFFIX, Site,
+    site_flag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +29,9 @@ use super::Runs;
 use super::api::Catalogue;
 use super::args::{InstrumentArgs, Options, Policy};
 use super::libraries::{self, Watched};
+use super::looked;
 use super::session::{self, Common};
-use super::sites::{self, Registry, What};
+use super::sites::{Registry, What};
 use super::traps::Traps;
 use super::{Outputs, words};
 use crate::report::{Settler, TextTo};
@@ -155,16 +157,17 @@ impl Fixed {
 /// The sites of a file by its own addresses; functions and variables by name. `exempts`: it is the program, whose exempt objects
 /// are those of all.
 fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
-    let file = sites::look(program, &common.catalogue);
-    let mut named = Named { module: file.module.as_ref(), names: Vec::new() };
+    let file = looked::look(program, &common.catalogue);
+    let mut named = Named { module: file.module(), names: Vec::new() };
     let mut registry: std::sync::MutexGuard<'_, Registry> =
         common.registry.lock().expect("nobody panics with the registry");
     let mut helper = |name: &Option<String>| name.as_deref().map_or(0, |name| named.function(name));
     let mut plan = Vec::new();
-    for site in &file.sites {
+    for site in &file.found.sites {
         plan.extend(match site.what {
             What::Point(operation) => common.point(&mut registry, program, site, operation, &mut helper),
-            What::Async => common.force_async.then(|| session::async_site(site)),
+            What::Async => common.force_async.then(|| session::special_site(site, site_flag::ASYNC)),
+            What::Lookup => None,
         });
     }
     let exempt = common.catalogue.classes.iter().filter(|_| exempts).flat_map(|c| &c.exempt);

@@ -3,6 +3,7 @@
 //! ```text
 //! api        which functions are thread-unsafe: lists in TOML
 //! sites      their call sites in a file, and their numbers
+//! looked     that between commands
 //! session    the folder of a run
 //! planner    answers processes that ask for their sites
 //! modules    the files that processes have mapped
@@ -25,6 +26,7 @@ mod coverage;
 mod harvest;
 mod kept;
 mod libraries;
+mod looked;
 mod modules;
 mod planner;
 mod session;

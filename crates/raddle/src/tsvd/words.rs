@@ -84,10 +84,10 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
         }
     }
     for (version, file) in &files.looked {
-        if !file.inlined.is_empty() {
+        if !file.found.inlined.is_empty() {
             // Of classes that are built from the same parts, the first one stands for all.
             let mut parts = HashSet::new();
-            let classes = file.inlined.iter().map(|c| &catalogue.classes[*c]);
+            let classes = file.found.inlined.iter().map(|c| &catalogue.classes[*c]);
             let names: Vec<&str> =
                 classes.filter(|c| parts.insert(&c.traces)).map(|c| c.name.as_str()).collect();
             eprintln!(
@@ -100,12 +100,13 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     let looked = files.looked.values();
     let seen: HashSet<usize> = looked
         .clone()
-        .flat_map(|f| &f.sites)
+        .flat_map(|f| &f.found.sites)
         .filter_map(|s| match s.what {
             What::Point(operation) => Some(operation),
-            What::Async => None,
+            What::Async | What::Lookup => None,
         })
-        .chain(looked.flat_map(|f| f.taken.values().copied()))
+        .chain(looked.flat_map(|f| f.found.taken.values().copied()))
+        .chain(files.asked.values().copied())
         .collect();
     for (number, operation) in catalogue.operations.iter().enumerate() {
         if catalogue.classes[operation.class].of_project && !seen.contains(&number) {

@@ -8,7 +8,7 @@ use super::{ITSELF, libraries};
 use crate::hub::init;
 use crate::hub::session::{Path, dir, map_file};
 use crate::sys;
-use raddle_wire::tsvd::{Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Plan, Question, Site};
+use raddle_wire::tsvd::{About, Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Plan, Question, Site};
 
 /// How long the driver may take: it disassembles what is mapped, the first time.
 const PATIENCE_US: i64 = 120_000_000;
@@ -48,7 +48,7 @@ static QUESTIONS: AtomicU32 = AtomicU32::new(0);
 pub fn each(mut visit: impl FnMut(&Given)) {
     let number = QUESTIONS.fetch_add(1, Relaxed);
     if !ITSELF.load(Relaxed) {
-        if let Some(words) = ask(number, None) {
+        if let Some(words) = ask(number, About::Mapped) {
             visit(&Given { words, bias: 0, names: None });
         }
         return;
@@ -90,18 +90,27 @@ pub fn ask_about(caller: Caller) -> Option<u32> {
     if ITSELF.load(Relaxed) {
         return None;
     }
-    let plan = Plan::decode(ask(QUESTIONS.fetch_add(1, Relaxed), Some(caller))?)?;
+    let plan = Plan::decode(ask(QUESTIONS.fetch_add(1, Relaxed), About::Call(caller))?)?;
     plan.pairs().for_each(super::state::seed);
     plan.sites().next().map(|site| site.id)
 }
 
+/// The functions to be watched now that one with this name is looked up.
+pub fn of_name(hash: u64) -> Option<Given> {
+    if ITSELF.load(Relaxed) {
+        return None;
+    }
+    let words = ask(QUESTIONS.fetch_add(1, Relaxed), About::Name(hash))?;
+    Some(Given { words, bias: 0, names: None })
+}
+
 /// Asks the driver and waits for its answer.
-fn ask(number: u32, caller: Option<Caller>) -> Option<&'static [u64]> {
+fn ask(number: u32, about: About) -> Option<&'static [u64]> {
     let fd = sys::open(named("ask").as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return None;
     }
-    sys::write(fd, &Question { pid: sys::pid(), number, caller }.encode());
+    sys::write(fd, &Question { pid: sys::pid(), number, about }.encode());
     sys::close(fd);
     let mut path = named("plan.");
     path.number(u64::from(sys::pid()));

@@ -76,6 +76,14 @@ pub fn all() {
     plans::each(follow);
 }
 
+/// Watches the functions that a name stands for.
+pub fn for_name(hash: u64) {
+    let _guard = LOCK.lock();
+    if let Some(given) = plans::of_name(hash) {
+        follow(&given);
+    }
+}
+
 /// Redirects what a plan names.
 fn follow(given: &Given) {
     let Some(plan) = Plan::decode(given.words) else { return };
@@ -235,7 +243,7 @@ fn entry_to(site: &Site, target: usize) -> Entry {
 }
 
 /// No other thread can be running: the directory of threads has one entry.
-fn is_alone() -> bool {
+pub fn is_alone() -> bool {
     let mut stat = [0u64; 18];
     let path = c"/proc/self/task".as_ptr() as usize;
     let done = sys::syscall(libc::SYS_stat, [path, stat.as_mut_ptr() as usize, 0, 0, 0, 0]) == 0;

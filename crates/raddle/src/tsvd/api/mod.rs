@@ -43,6 +43,7 @@ use std::rc::Rc;
 use raddle_binary::{matches_glob, plain_path};
 use raddle_wire::tsvd::Object;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -208,12 +209,14 @@ pub struct Catalogue {
     own_types: Vec<String>,
     /// The first parts of all paths: a name that begins with none of them need not be demangled.
     roots: HashSet<String>,
+    /// Of all texts that the lists were read from, in their order.
+    pub digest: Vec<u8>,
 }
 
 impl Catalogue {
     /// The shipped lists and those of a project: files like `raddle.toml` and what is in them.
     pub fn load(project: &[(PathBuf, String)]) -> Result<Catalogue, ApiError> {
-        let mut catalogue = Catalogue::default();
+        let mut catalogue = Catalogue { digest: digest(project), ..Catalogue::default() };
         let mut parsed = Vec::new();
         for (path, text) in project {
             let file = path.display().to_string();
@@ -364,6 +367,15 @@ impl Catalogue {
         // Rust's legacy mangling hides `<T as Trait>` behind an underscore.
         name.get(..len).is_some_and(|first| self.roots.contains(first) || first.starts_with('_'))
     }
+}
+
+fn digest(project: &[(PathBuf, String)]) -> Vec<u8> {
+    let shipped = lists::SHIPPED.iter().map(|(_, text)| *text);
+    let mut all = Sha256::new();
+    for text in shipped.chain(project.iter().map(|(_, text)| text.as_str())) {
+        all.update(Sha256::digest(text));
+    }
+    all.finalize().to_vec()
 }
 
 fn syntax(file: &str, error: &toml::de::Error) -> ApiError {
