@@ -14,6 +14,7 @@
 //! coverage   which points were hit, as a table and in JSON
 //! verdict    a command that failed in a run with delays is run once more without
 //! copy       `raddle instrument`: a copy that watches itself, and what it caught
+//! pointers   calls through pointers in such a copy
 //! libraries  the project's own libraries that such a copy watches as well
 //! ```
 //!
@@ -29,6 +30,7 @@ mod libraries;
 mod looked;
 mod modules;
 mod planner;
+mod pointers;
 mod session;
 mod sites;
 mod told;

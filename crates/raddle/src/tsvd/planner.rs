@@ -211,11 +211,15 @@ fn hooks(
             };
             let address = movable.address.wrapping_add(loaded.bias);
             let site = Site { address, id, ..site };
-            let Movable { bytes, len, code, code_len, relative, .. } = movable;
-            hooks.push(Hook { site, bytes, len, code, code_len, relative });
+            hooks.push(hook(site, movable));
         }
     }
     hooks
+}
+
+pub fn hook(site: Site, movable: Movable) -> Hook {
+    let Movable { bytes, len, code, code_len, relative, .. } = movable;
+    Hook { site, bytes, len, code, code_len, relative }
 }
 
 fn pairs(common: &Common, registry: &Registry) -> Vec<Pair> {

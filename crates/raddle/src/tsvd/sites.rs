@@ -62,7 +62,7 @@ pub struct Found {
     /// Those of them whose result is returned through a hidden first argument.
     pub by_memory: HashSet<String>,
     /// Where direct calls return to, those that are the library's own business included.
-    returns: HashSet<u64>,
+    pub returns: HashSet<u64>,
 }
 
 impl File {

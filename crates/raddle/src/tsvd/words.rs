@@ -10,7 +10,7 @@ use super::args::Options;
 use super::coverage::Covered;
 use super::planner::Files;
 use super::session::Common;
-use super::sites::What;
+use super::sites::{Registry, What};
 use crate::run::target::Program;
 use raddle_binary::plain_path;
 use raddle_tsvd::Stats;
@@ -116,14 +116,7 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             );
         }
     }
-    if !registry.unwatched.is_empty() {
-        let names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();
-        eprintln!(
-            "raddle: calls through pointers of {} are not seen: too little of what {} with can be moved",
-            names.join(", "),
-            if names.len() == 1 { "it begins" } else { "they begin" }
-        );
-    }
+    say_unwatched(&registry);
     if registry.left_out > 0 {
         eprintln!(
             "raddle: {} call sites are beyond what can be told apart, and are left alone",
@@ -141,6 +134,18 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     if stats.refused > 0 {
         eprintln!(
             "raddle: some delays were not made, so that no test times out; --share, --thread-cap, --test-cap and --run-cap say how much there may be"
+        );
+    }
+}
+
+/// Functions whose entries could not be changed.
+pub fn say_unwatched(registry: &Registry) {
+    if !registry.unwatched.is_empty() {
+        let names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();
+        eprintln!(
+            "raddle: calls through pointers of {} are not seen: too little of what {} with can be moved",
+            names.join(", "),
+            if names.len() == 1 { "it begins" } else { "they begin" }
         );
     }
 }

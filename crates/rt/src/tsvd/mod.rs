@@ -10,6 +10,7 @@
 //! callers    which places call those, found out as they do
 //! names      functions that are looked up by name when the program runs
 //! plans      where plans come from: the driver is asked, or there is one beside an instrumented copy
+//! copies     who calls those in an instrumented copy
 //! libraries  those that an instrumented copy has plans for
 //! loading    libraries that come while the program runs
 //! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
@@ -34,6 +35,7 @@
 //! 3. Objects that are found to be shareable (a connection in SQLite's serialized mode) are asked about at each call.
 
 mod callers;
+mod copies;
 mod hook;
 mod libraries;
 mod loading;

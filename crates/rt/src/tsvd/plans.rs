@@ -4,11 +4,13 @@
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::{ITSELF, libraries};
+use super::{ITSELF, copies, libraries};
 use crate::hub::init;
 use crate::hub::session::{Path, dir, map_file};
 use crate::sys;
-use raddle_wire::tsvd::{About, Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Plan, Question, Site};
+use raddle_wire::tsvd::{
+    About, Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Plan, Question, Site,
+};
 
 /// How long the driver may take: it disassembles what is mapped, the first time.
 const PATIENCE_US: i64 = 120_000_000;
@@ -20,9 +22,22 @@ pub struct Given {
     pub bias: usize,
     /// Names for functions and objects; none: they are addresses already.
     pub names: Option<&'static [u8]>,
+    /// Of an instrumented copy: which of its files, and where calls through pointers count there.
+    pub file: u32,
+    pub places: &'static [u64],
 }
 
 impl Given {
+    /// From the driver, for this process.
+    fn asked(words: &'static [u64]) -> Given {
+        Given { words, bias: 0, names: None, file: 0, places: &[] }
+    }
+
+    /// Of an instrumented copy.
+    pub fn is_fixed(&self) -> bool {
+        self.names.is_some()
+    }
+
     /// A site where it is in this process.
     pub fn placed(&self, site: Site) -> Site {
         let address = site.address.wrapping_add(self.bias as u64);
@@ -49,7 +64,7 @@ pub fn each(mut visit: impl FnMut(&Given)) {
     let number = QUESTIONS.fetch_add(1, Relaxed);
     if !ITSELF.load(Relaxed) {
         if let Some(words) = ask(number, About::Mapped) {
-            visit(&Given { words, bias: 0, names: None });
+            visit(&Given::asked(words));
         }
         return;
     }
@@ -70,6 +85,8 @@ fn of_program() -> Option<Given> {
         words: map_words(&named(FIXED_PLAN))?,
         bias: init::bias(),
         names: Some(names.unwrap_or(&[])),
+        file: 0,
+        places: map_words(&named(FIXED_PLACES)).unwrap_or(&[]),
     })
 }
 
@@ -88,7 +105,7 @@ pub fn map_words(path: &Path) -> Option<&'static [u64]> {
 /// The site of a call that arrived at a function's entry. None: it is no point, or nobody is there to be asked.
 pub fn ask_about(caller: Caller) -> Option<u32> {
     if ITSELF.load(Relaxed) {
-        return None;
+        return copies::site(caller);
     }
     let plan = Plan::decode(ask(QUESTIONS.fetch_add(1, Relaxed), About::Call(caller))?)?;
     plan.pairs().for_each(super::state::seed);
@@ -101,7 +118,7 @@ pub fn of_name(hash: u64) -> Option<Given> {
         return None;
     }
     let words = ask(QUESTIONS.fetch_add(1, Relaxed), About::Name(hash))?;
-    Some(Given { words, bias: 0, names: None })
+    Some(Given::asked(words))
 }
 
 /// Asks the driver and waits for its answer.

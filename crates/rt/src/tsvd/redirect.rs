@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
 
 use super::plans::{self, Given};
 use super::stub::Area;
-use super::{callers, hook};
+use super::{callers, copies, hook};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::tsvd::{Object, Plan, Site, site_flag};
@@ -97,7 +97,10 @@ fn follow(given: &Given) {
     for pair in plan.pairs() {
         super::state::seed(pair);
     }
-    callers::set_watched(plan);
+    callers::set_watched(plan, given.is_fixed().then_some(given.bias as u64));
+    if given.is_fixed() {
+        copies::add(plan, given);
+    }
     if plan.has_sites() || plan.has_hooks() {
         log::mark_instrumented();
         modules::refresh();
@@ -135,7 +138,12 @@ fn patch(plan: Plan, given: &Given) {
             let inside = plan.within(first as u64..last as u64);
             patch_mapping((start, end), inside.sites().map(|site| given.placed(site)), alone);
             if alone {
-                hook::patch_mapping((start, end), plan.hooks_within(first as u64..last as u64));
+                let hooks = plan.hooks_within(first as u64..last as u64);
+                if given.is_fixed() {
+                    hook::patch_mapping((start, end), hooks.map(|hook| copies::placed(given, hook)));
+                } else {
+                    hook::patch_mapping((start, end), hooks);
+                }
             }
         }
     }

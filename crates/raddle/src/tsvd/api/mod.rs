@@ -341,15 +341,39 @@ impl Catalogue {
 
     /// Whether a call from this function is the library's own business.
     pub fn is_own(&self, raw_caller: &str, operation: usize, paths: &Paths) -> bool {
-        if !self.may_be(raw_caller) {
+        self.library_of(raw_caller, paths) == Some(self.library(operation))
+            || self.is_own_of_all(raw_caller, paths)
+    }
+
+    /// Whether it is part of a library's inside: what it calls is no point, whichever function it is.
+    pub fn is_own_of_all(&self, raw: &str, paths: &Paths) -> bool {
+        if !self.may_be(raw) {
             return false;
         }
-        let path = paths.of(raw_caller);
-        let class = |i: usize| self.operations[i].class;
-        let library = |i: usize| &self.classes[class(i)].library;
-        let same = self.exact.get(&*path).is_some_and(|found| library(found[0]) == library(operation));
+        let path = paths.of(raw);
         let any = |patterns: &[String]| patterns.iter().any(|p| matches_glob(p, &path));
-        same || any(&self.own) && !any(&self.own_except)
+        any(&self.own) && !any(&self.own_except)
+    }
+
+    /// The library that lists a function by its name.
+    pub fn library_of(&self, raw: &str, paths: &Paths) -> Option<&str> {
+        let path = self.may_be(raw).then(|| paths.of(raw))?;
+        self.exact.get(&*path).map(|found| self.library(found[0]))
+    }
+
+    pub fn library(&self, operation: usize) -> &str {
+        &self.classes[self.operations[operation].class].library
+    }
+
+    /// The libraries of all lists, each once, in their order.
+    pub fn libraries(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for class in &self.classes {
+            if !names.contains(&class.library.as_str()) {
+                names.push(&class.library);
+            }
+        }
+        names
     }
 
     /// Demangling is slow, and a large program has a hundred thousand names.
