@@ -163,6 +163,8 @@ const TSVD: &[&str] = &[
     "pthread_tryjoin_np",
     "sched_getaffinity",
     "sysconf",
+    "thrd_create",
+    "thrd_join",
     "vfork",
 ];
 

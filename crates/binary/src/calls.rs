@@ -211,7 +211,7 @@ impl Module {
     }
 
     /// Decodes all code but the stubs, function by function.
-    fn each_instruction(&self, mut visit: impl FnMut(&Instruction)) {
+    pub(crate) fn each_instruction(&self, mut visit: impl FnMut(&Instruction)) {
         let starts: Vec<u64> = self.raw_functions().into_iter().map(|(range, _)| range.start).collect();
         for section in self.elf.sections() {
             let SectionFlags::Elf { sh_flags } = section.flags() else { continue };

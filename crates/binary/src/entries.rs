@@ -8,6 +8,7 @@
 //! Short branches become long ones. Operands that are relative to the instruction pointer are listed, for whoever moves the
 //! code knows how far.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
@@ -93,23 +94,36 @@ fn long_branch(short: u8) -> Option<Vec<u8>> {
 }
 
 impl Module {
-    /// All that a raw name stands for here: versions of a symbol may be different functions. `local`: also what is not exported.
-    pub fn definitions(&self, name: &str, local: bool) -> Vec<u64> {
-        let exported = self.elf.dynamic_symbols();
-        let own = local.then(|| self.elf.symbols());
-        let mut found: Vec<u64> = exported
-            .chain(own.into_iter().flatten())
-            .filter(|s| {
-                !s.is_undefined()
-                    && s.name_bytes() == Ok(name.as_bytes())
-                    && !is_chosen_when_loaded(s.flags())
-            })
-            .map(|s| s.address())
-            .filter(|address| self.is_code(*address))
-            .collect();
-        found.sort_unstable();
-        found.dedup();
+    /// All that raw names stand for here: versions of a symbol may be different functions. `local`: also what is not exported. In the
+    /// order of the names; one look at the symbols for all of them.
+    pub fn definitions(&self, names: &[&str], local: impl Fn(&str) -> bool) -> Vec<Vec<u64>> {
+        let numbers: HashMap<&[u8], usize> = names.iter().map(|n| n.as_bytes()).zip(0..).collect();
+        let local: Vec<bool> = names.iter().map(|name| local(name)).collect();
+        let exported = self.elf.dynamic_symbols().map(|s| (s, true));
+        // Most files have no local ones that are wanted, and many symbols.
+        let own = local.contains(&true).then(|| self.elf.symbols().map(|s| (s, false)));
+        let mut found = vec![Vec::new(); names.len()];
+        for (symbol, is_exported) in exported.chain(own.into_iter().flatten()) {
+            if let Some(&number) = symbol.name_bytes().ok().and_then(|name| numbers.get(name))
+                && (is_exported || local[number])
+                && !symbol.is_undefined()
+                && !is_chosen_when_loaded(symbol.flags())
+                && self.is_code(symbol.address())
+            {
+                found[number].push(symbol.address());
+            }
+        }
+        for addresses in &mut found {
+            addresses.sort_unstable();
+            addresses.dedup();
+        }
         found
+    }
+
+    /// The raw names of the functions that others find in it by name.
+    pub fn exported_functions(&self) -> impl Iterator<Item = &str> {
+        let defined = self.elf.dynamic_symbols().filter(|s| !s.is_undefined() && self.is_code(s.address()));
+        defined.filter_map(|s| s.name().ok())
     }
 
     /// What could move of each of these functions.

@@ -122,6 +122,17 @@ impl Module {
         None
     }
 
+    /// Every call: where it returns to, and the raw names of the function that it is in and of the one that the instruction names, as far as
+    /// symbols have them.
+    pub fn each_call(&self, mut visit: impl FnMut(u64, Option<&str>, Option<&str>)) {
+        self.each_instruction(|instruction| {
+            if instruction.mnemonic() == Mnemonic::Call {
+                let caller = self.symbols().function_at(instruction.ip()).map(|s| s.name);
+                visit(instruction.next_ip(), caller, self.called(instruction).as_deref());
+            }
+        });
+    }
+
     fn called(&self, call: &Instruction) -> Option<String> {
         let at = (call.op0_kind() == OpKind::NearBranch64).then(|| call.near_branch_target())?;
         let symbol = self.symbols().function_at(at).filter(|s| s.address == at);

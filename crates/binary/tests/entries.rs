@@ -90,7 +90,7 @@ fn assembled(workshop: &Workshop, functions: &[(&str, &str)]) -> Module {
 
 fn movable(module: &Module, name: &str) -> Option<Movable> {
     let function = address_of(module.path(), name);
-    assert!(module.definitions(name, true).contains(&function));
+    assert!(module.definitions(&[name], |_| true)[0].contains(&function));
     module.movable(&[function])[0]
 }
 
@@ -182,7 +182,7 @@ fn functions_that_are_chosen_when_the_program_is_loaded_have_no_definition() {
                   int chosen(void) __attribute__((ifunc(\"choose\")));\nint plain(void) { return 2; }\n\
                   int main(void) { return chosen() + plain(); }";
     let module = workshop.build("a.c", source, "gcc -O1");
-    assert_eq!(module.definitions("chosen", true), []);
-    assert_eq!(module.definitions("plain", true), [address_of(module.path(), "plain")]);
-    assert_eq!(module.definitions("plain", false), [], "it is not exported");
+    let plain = address_of(module.path(), "plain");
+    assert_eq!(module.definitions(&["chosen", "plain"], |_| true), [vec![], vec![plain]]);
+    assert_eq!(module.definitions(&["plain", "main"], |name| name == "main")[0], [], "it is not exported");
 }

@@ -153,3 +153,96 @@ fn libraries_of_the_project_are_watched_too() {
         stderr(&output)
     );
 }
+
+/// Pointers to functions of a system library, of the program itself and of its own library: a table, a virtual table, a thread's beginning.
+const POINTERS: &str = r#"
+#include <mutex>
+#include <zlib.h>
+#include "cache.h"
+struct Table : Cache { __attribute__((noinline)) int put(int key) override { values[key % 64] = key; return key; } int values[64]; };
+typedef int (*code)(z_streamp, int);
+static const code table[] = {deflate, inflate};
+static z_stream stream;
+static Table shared, own[2];
+static Cache *volatile caches[2];
+static unsigned char in[100], out[2][1000];
+static volatile int which;
+static std::mutex mu;
+static void pack(int me) {
+    z_stream *s = &stream;
+    s->next_in = in; s->avail_in = sizeof in; s->next_out = out[me]; s->avail_out = sizeof out[me];
+    table[which](s, Z_SYNC_FLUSH);
+}
+static void step(int me, int i) {
+    LOCK
+    if (HOW == 0) pack(me);
+    if (HOW == 1) caches[me]->put(i);
+    if (HOW == 2) through(caches[me], i);
+}
+int main(int n, char **) {
+    if (table[which] != deflate || table[1] != inflate) return 9;
+    deflateInit(&stream, 6);
+    caches[0] = n > 1 ? &own[0] : &shared;
+    caches[1] = n > 1 ? &own[1] : &shared;
+    both();
+    return 7;
+}
+"#;
+
+#[test]
+fn calls_through_pointers_in_a_copy() {
+    let bench = Bench::new();
+    bench.file(
+        "cache.h",
+        "struct Cache { virtual int put(int key) = 0; };\nint through(Cache *cache, int i);\n",
+    );
+    bench.file(
+        "through.cpp",
+        "#include \"cache.h\"\nint through(Cache *cache, int i) { return cache->put(i) + 1; }\n",
+    );
+    bench.file(
+        "raddle.toml",
+        "[[tsvd.list]]\nlibrary = \"ours\"\n[[tsvd.list.class]]\nname = \"Table\"\nwrite = [\"Table::put\"]\n",
+    );
+    let library = ["-g", "-O1", "-shared", "-fPIC", "-o", "libthrough.so", "through.cpp"];
+    succeed(bench.command("g++").args(library));
+    let build = |name: &str, flags: &str, how: &str, lock: &str| {
+        let text = POINTERS.replace("HOW", how).replace("LOCK", lock);
+        let compiler = format!("g++ -g {flags} -L. -Wl,-rpath,$ORIGIN -lthrough -l:libz.so.1");
+        bench.build_pair(&format!("{name}.cpp"), &compiler, &text);
+        let options = if lock.is_empty() { EAGER } else { "--delay 20 --test-cap 400" };
+        bench.ok(&format!("instrument {options} -o {name}.tsvd ./{name}"));
+    };
+    let run = |copy: &str, arguments: &[&str]| {
+        let run = bench.command(bench.path(copy)).args(arguments).current_dir("/").output().unwrap();
+        assert_eq!(run.status.code(), Some(7), "{copy}: {}", stderr(&run));
+        collect(&bench, copy)
+    };
+    for (how, flags, function, callee) in [
+        ("0", "-O0", "pack", "deflate"),
+        ("1", "-O1 -no-pie", "step", "Table::put"),
+        ("2", "-O0", "through", "Table::put"),
+    ] {
+        build("wrong", flags, how, "");
+        let (report, status) = run("wrong.tsvd", &[]);
+        assert_eq!(status, 66, "{how}: {report}");
+        let findings = report["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1, "{how}: {report}");
+        assert!(findings[0]["message"].as_str().unwrap().contains(callee), "{how}: {report}");
+        for end in findings[0]["accesses"].as_array().unwrap() {
+            // One that was inlined is named without its parameters.
+            let named = end["stack"][0]["function"].as_str().unwrap();
+            assert_eq!(named.split('(').next(), Some(function), "{how}: {report}");
+        }
+        // The numbers of places hold from run to run.
+        let (again, _) = run("wrong.tsvd", &[]);
+        assert_eq!(again["findings"][0]["id"], findings[0]["id"], "{how}: {again}");
+    }
+    build("right", "-O1", "1", "std::lock_guard<std::mutex> guard(mu);");
+    for arguments in [&[][..], &["apart"]] {
+        let (report, status) = run("right.tsvd", arguments);
+        assert_eq!((report["findings"].as_array().unwrap().len(), status), (0, 0), "{report}");
+        assert!(report["stats"]["calls"].as_i64().unwrap() >= 80, "{report}");
+        assert_eq!(report["stats"]["points"], 2, "deflateInit and put: {report}");
+    }
+}

@@ -240,3 +240,144 @@ fn a_program_that_another_one_becomes() {
     bench.tsvd(EAGER, &["env", "X=1", "./table"]).assert_caught("z_stream");
     bench.tsvd(EAGER, &["sh", "-c", "exec ./table"]).assert_caught("z_stream");
 }
+
+/// Functions that the program finds by name in a library that it loads, and calls straight as well where it is linked.
+const NAMED: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <zlib.h>
+typedef int (*code)(z_streamp, int);
+static code pack;
+static z_stream shared;
+static unsigned char in[100], out[2][1000];
+static atomic_int calls;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void step(int me, int i) {
+    LOCK;
+    z_stream *s = &shared;
+    s->next_in = in; s->avail_in = sizeof in; s->next_out = out[me]; s->avail_out = sizeof out[me];
+    calls++;
+    if (STRAIGHT && me) deflate(s, Z_SYNC_FLUSH); else pack(s, Z_SYNC_FLUSH);
+    UNLOCK;
+}
+int main(void) {
+    void *library = dlopen("libz.so.1", RTLD_NOW);
+    char name[20];
+    snprintf(name, sizeof name, "%s%s", "def", "late");
+    pack = (code)dlsym(library, name);
+    // The same pointer however it is asked for; RTLD_NEXT minds who asks.
+    if (!pack || pack != (code)dlsym(library, "deflate")) return 9;
+    if (dlsym(RTLD_NEXT, "strtok") != dlvsym(RTLD_DEFAULT, "strtok", "GLIBC_2.2.5") || dlsym(library, "no such")) return 8;
+    int (*init)(z_streamp, int, const char *, int) = (int (*)(z_streamp, int, const char *, int))dlsym(library, "deflateInit_");
+    init(&shared, 6, ZLIB_VERSION, sizeof shared);
+    both();
+    printf("%d calls\n", calls + 1);
+    return 0;
+}
+"#;
+
+#[test]
+fn functions_that_dlsym_finds() {
+    let bench = Bench::new();
+    let build = |name: &str, options: &str, straight: bool, locked: bool| {
+        let (lock, unlock) = match locked {
+            true => ("pthread_mutex_lock(&lock)", "pthread_mutex_unlock(&lock)"),
+            false => ("(void)lock", "(void)i"),
+        };
+        let text = NAMED.replace("UNLOCK", unlock).replace("LOCK", lock);
+        let text = text.replace("STRAIGHT && me", if straight { "me" } else { "0" });
+        // What is not linked must not be named.
+        let text = if straight { text } else { text.replace("deflate(s, Z_SYNC_FLUSH)", "(void)0") };
+        bench.build_pair(&format!("{name}.c"), &format!("gcc -g {options}"), &text);
+    };
+    for (options, straight) in
+        [("-O0", false), ("-O2 -fno-plt -l:libz.so.1", true), ("-O1 -no-pie -l:libz.so.1", true)]
+    {
+        build("named", options, straight, false);
+        let caught = bench.tsvd(EAGER, &["./named"]);
+        let finding = caught.assert_caught("z_stream `shared`");
+        assert!(finding["message"].as_str().unwrap().contains("calls deflate"), "{options}: {finding}");
+        assert_eq!(caught.stat("target_status"), 0, "{options}: pointers differ");
+        let ends: Vec<_> = caught.ends(0).into_iter().filter(|f| f == "step").collect();
+        assert_eq!(ends.len(), 2, "{options}: {}", caught.report);
+    }
+    for (name, options, straight, points) in
+        [("locked", "-O0", false, 2), ("straight", "-O0 -l:libz.so.1", true, 3)]
+    {
+        build(name, options, straight, true);
+        let right = bench.tsvd(CALM, &[&format!("./{name}")]);
+        right.assert_clean();
+        // Each call counts once.
+        let calls = format!("{} calls\n", right.stat("calls"));
+        assert_eq!(right.stdout, calls, "{name}: {}", right.report);
+        assert_eq!(right.stat("points"), points, "{name}: {}", right.report);
+    }
+}
+
+/// A listed function is what threads are created to run: the place that creates them is the point.
+#[test]
+fn functions_that_threads_begin_with() {
+    let bench = Bench::new();
+    bench.file(
+        "raddle.toml",
+        "[[tsvd.list]]\nlibrary = \"ours\"\n[[tsvd.list.class]]\nname = \"Job\"\nwrite = [\"work\", \"c11_work\"]\n",
+    );
+    bench.file(
+        "begin.cpp",
+        r#"
+        #include <pthread.h>
+        #include <thread>
+        #include <threads.h>
+        #include <unistd.h>
+        struct Job { int n; };
+        static Job shared, own[2];
+        extern "C" __attribute__((noinline)) void *work(void *j) { usleep(2000); ((Job *)j)->n++; return j; }
+        extern "C" __attribute__((noinline)) int c11_work(void *j) { usleep(2000); ((Job *)j)->n++; return 7; }
+        int main(int n, char **words) {
+            Job *a = &shared, *b = n > 2 ? &own[0] : &shared, *c = n > 2 ? &own[1] : &shared;
+            for (int round = 0; round < 8; round++) {
+                if (*words[1] == 'p') {
+                    pthread_t x, y;
+                    void *r;
+                    pthread_create(&x, 0, work, a);
+                    pthread_create(&y, 0, work, b);
+                    pthread_join(x, &r);
+                    if (r != a) return 8;
+                    pthread_join(y, 0);
+                } else if (*words[1] == 'c') {
+                    thrd_t x, y;
+                    int r;
+                    thrd_create(&x, c11_work, a);
+                    thrd_create(&y, c11_work, b);
+                    thrd_join(x, &r);
+                    if (r != 7) return 8;
+                    thrd_join(y, 0);
+                } else {
+                    // One place makes all calls: the second thread is held there, and the third one meets it.
+                    std::thread x(work, a), y(work, b), z(work, c);
+                    x.join();
+                    y.join();
+                    z.join();
+                }
+            }
+        }
+    "#,
+    );
+    // From -O2 on the standard library's thread jumps to its function, and nothing tells who did.
+    for flags in ["-O0", "-O1"] {
+        succeed(bench.command("g++").args(["-g", flags, "-pthread", "-o", "begin", "begin.cpp"]));
+        for how in ["p", "c", "std"] {
+            let caught = bench.tsvd(EAGER, &["./begin", how]);
+            caught.assert_caught("Job `shared`");
+            assert_eq!(caught.stat("target_status"), 0, "{flags} {how}");
+            if how != "std" {
+                assert_eq!(caught.ends(0), ["main", "main"], "{flags} {how}: {}", caught.report);
+            }
+            let right = bench.tsvd(CALM, &["./begin", how, "apart"]);
+            right.assert_clean();
+            // Of two threads that come to a new place at once, one is not seen.
+            let least = if how == "std" { 20 } else { 16 };
+            assert!((least..=24).contains(&right.stat("calls")), "{flags} {how}: {}", right.report);
+        }
+    }
+}

@@ -11,7 +11,8 @@
 //! A folder beside an instrumented copy of a program has the same files but `ask`, and [`FIXED_PLAN`] and [`FIXED_NAMES`] in
 //! place of answers. There addresses are those of the program's file, and functions and exempt objects are given as such with
 //! [`FIXED_OWN`], or as numbers, from one, of names in the second file, each of which ends in a zero byte. The program's own
-//! libraries are in [`FIXED_LIBRARIES`], as [`Library`]s; the n-th of them, from one, has `plan.<n>` and `names.<n>`.
+//! libraries are in [`FIXED_LIBRARIES`], as [`Library`]s; the n-th of them, from one, has `plan.<n>` and `names.<n>`. Nobody can be asked who calls a
+//! hook there: [`FIXED_PLACES`] (`places.<n>`) has the [`Place`]s in a file that count, and calls that were seen are gathered in [`FIXED_CALLERS`].
 //!
 //! A plan is a run of little-endian u64: [`MAGIC`], the numbers of sites, of pairs, of exempt objects, of hooks and of watched
 //! ranges, [`SITE_WORDS`] for each site, then two for each pair: both sites, and `gap << 32 | state << 24 | probability` as the core has
@@ -19,7 +20,8 @@
 //! Sites and hooks are sorted by address. Addresses are those of the process that asked.
 //!
 //! A function that is called through pointers is watched by a [`Hook`] at its entry. Who called is known when it happens, so a
-//! place that calls it for the first time is asked about ([`Caller`]); the answer has one site, or none.
+//! place that calls it for the first time is asked about ([`Caller`]); the answer has one site, or none. A name that the program looks up
+//! with `dlsym` is asked about by its hash ([`name_hash`]), before the look-up: the answer has the hooks of all functions that were looked up so far.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -30,6 +32,11 @@ pub const STATE_SUFFIX: &str = "state";
 pub const FIXED_PLAN: &str = "plan";
 pub const FIXED_NAMES: &str = "names";
 pub const FIXED_LIBRARIES: &str = "libraries";
+pub const FIXED_PLACES: &str = "places";
+/// One word, the number of sites that are known beforehand, and [`MOST_CALLERS`] words, zero or a [`FixedCaller`]. The n-th of these is the
+/// site with that number and n. All runs of the copy map it.
+pub const FIXED_CALLERS: &str = "callers";
+pub const MOST_CALLERS: usize = 4096;
 /// Instead of the number of a name: an address of the program's own file.
 pub const FIXED_OWN: u64 = 1 << 63;
 /// The runtime looks for such a folder around itself only under these names.
@@ -66,7 +73,7 @@ impl Library {
     /// Of a first page, or a whole file that is shorter: what is missing counts as zeros.
     pub fn identity(page: &[u8]) -> u64 {
         let bytes = page.iter().copied().chain(core::iter::repeat(0)).take(Self::PAGE);
-        bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+        sum(bytes)
     }
 
     pub fn encode(&self) -> [u8; Self::LEN] {
@@ -81,6 +88,55 @@ impl Library {
         let (identity, rest) = bytes.split_first_chunk::<8>()?;
         let (address, rest) = rest.split_first_chunk::<8>()?;
         Self::new(u64::from_le_bytes(*identity), u64::from_le_bytes(*address), rest)
+    }
+}
+
+/// Where a call in a file returns to that may be one through a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// In the file; 40 bits.
+    pub address: u64,
+    /// The libraries of the lists, numbered from one, that the function belongs to which calls, and the one that is called; 0: none. What
+    /// they do with functions of the same library is their own business. 12 bits each.
+    pub libraries: [u16; 2],
+}
+
+impl Place {
+    /// None: a number does not fit. Words of places are in the order of their addresses.
+    pub fn encode(self) -> Option<u64> {
+        let [a, b] = self.libraries.map(u64::from);
+        (self.address < 1 << 40 && a < 1 << 12 && b < 1 << 12).then_some(self.address << 24 | a << 12 | b)
+    }
+
+    pub fn decode(word: u64) -> Place {
+        let library = |shift: u32| (word >> shift) as u16 & 0xfff;
+        Place { address: word >> 24, libraries: [library(12), library(0)] }
+    }
+}
+
+/// A call through a pointer that a run of an instrumented copy has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedCaller {
+    /// Which function was called: the hook's number, below [`FixedCaller::MOST_HOOKS`].
+    pub hook: u32,
+    /// The file that the call is in: 0 is the program, others are libraries. 10 bits.
+    pub file: u32,
+    /// [`Place::address`].
+    pub place: u64,
+}
+
+impl FixedCaller {
+    pub const MOST_HOOKS: u32 = (1 << 14) - 1;
+
+    /// Never zero. None: a number does not fit.
+    pub fn encode(self) -> Option<u64> {
+        let fits = self.hook < Self::MOST_HOOKS && self.file < 1 << 10 && self.place < 1 << 40;
+        fits.then_some(u64::from(self.hook + 1) << 50 | u64::from(self.file) << 40 | self.place)
+    }
+
+    pub fn decode(word: u64) -> Option<FixedCaller> {
+        let hook = ((word >> 50) as u32).checked_sub(1)?;
+        Some(FixedCaller { hook, file: (word >> 40) as u32 & 0x3ff, place: word & 0xff_ffff_ffff })
     }
 }
 
@@ -141,8 +197,26 @@ impl Shared {
 pub struct Question {
     pub pid: u32,
     pub number: u32,
-    /// Not what is mapped, but this call.
-    pub caller: Option<Caller>,
+    pub about: About,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// All that is mapped.
+    Mapped,
+    Call(Caller),
+    /// The functions whose name has this [`name_hash`].
+    Name(u64),
+}
+
+/// Of a function's raw name.
+pub fn name_hash(name: &[u8]) -> u64 {
+    sum(name.iter().copied())
+}
+
+/// FNV-1a.
+fn sum(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// A call that arrived at the entry of a watched function.
@@ -158,9 +232,13 @@ impl Question {
 
     pub fn encode(self) -> [u8; Self::LEN] {
         let first = u64::from(self.number) << 32 | u64::from(self.pid);
-        let caller = self.caller.map_or([0, 0], |c| [u64::from(c.hook) + 1, c.return_address]);
+        let about = match self.about {
+            About::Mapped => [0, 0],
+            About::Call(c) => [u64::from(c.hook) + 1, c.return_address],
+            About::Name(hash) => [u64::MAX, hash],
+        };
         let mut bytes = [0; Self::LEN];
-        for (to, word) in bytes.chunks_exact_mut(8).zip([first, caller[0], caller[1]]) {
+        for (to, word) in bytes.chunks_exact_mut(8).zip([first, about[0], about[1]]) {
             to.copy_from_slice(&word.to_le_bytes());
         }
         bytes
@@ -168,9 +246,13 @@ impl Question {
 
     pub fn decode(bytes: [u8; Self::LEN]) -> Question {
         let (words, _) = bytes.as_chunks::<8>();
-        let [first, hook, return_address] = [words[0], words[1], words[2]].map(u64::from_le_bytes);
-        let caller = hook.checked_sub(1).map(|hook| Caller { hook: hook as u32, return_address });
-        Question { pid: first as u32, number: (first >> 32) as u32, caller }
+        let [first, hook, what] = [words[0], words[1], words[2]].map(u64::from_le_bytes);
+        let about = match hook {
+            0 => About::Mapped,
+            u64::MAX => About::Name(what),
+            _ => About::Call(Caller { hook: (hook - 1) as u32, return_address: what }),
+        };
+        Question { pid: first as u32, number: (first >> 32) as u32, about }
     }
 }
 
@@ -214,8 +296,10 @@ pub mod site_flag {
     pub const SLOT: u8 = 1 << 2;
     /// An object in the frames of the caller is nobody else's.
     pub const OFTEN_LOCAL: u8 = 1 << 3;
-    /// No point: a call of `std::async`, whose policy is its second argument.
+    /// No point: a call of `std::async`, whose policy is its second argument, or one of [`LOOKUP`].
     pub const ASYNC: u8 = 1 << 4;
+    /// No point: a call of `dlsym` or its like, whose second argument is a name.
+    pub const LOOKUP: u8 = ASYNC | WRITE;
     /// Some objects are exempt: see [`super::Plan::exempt`].
     pub const EXEMPTS: u8 = 1 << 5;
     /// The object ends with this call: a destructor.
@@ -499,11 +583,29 @@ mod tests {
         }
 
         #[test]
-        fn questions_come_back(pid: u32, number: u32, caller: Option<(u32, u64)>) {
-            let caller = caller.map(|(hook, return_address)| Caller { hook, return_address });
-            let question = Question { pid, number, caller };
-            prop_assert_eq!(Question::decode(question.encode()), question);
+        fn questions_come_back(pid: u32, number: u32, hook: u32, word: u64) {
+            let call = About::Call(Caller { hook, return_address: word });
+            for about in [About::Mapped, call, About::Name(word)] {
+                let question = Question { pid, number, about };
+                prop_assert_eq!(Question::decode(question.encode()), question);
+            }
         }
+    }
+
+    #[test]
+    fn places_and_callers_come_back() {
+        let place = Place { address: 0x12_3456_789a, libraries: [0xfff, 3] };
+        assert_eq!(Place::decode(place.encode().unwrap()), place);
+        assert!(Place { address: 1, ..place }.encode() < Place { address: 2, libraries: [0, 0] }.encode());
+        assert_eq!(Place { address: 1 << 40, ..place }.encode(), None);
+        assert_eq!(Place { libraries: [0, 1 << 12], ..place }.encode(), None);
+        let caller = FixedCaller { hook: FixedCaller::MOST_HOOKS - 1, file: 1023, place: 0xff_ffff_ffff };
+        assert_eq!(FixedCaller::decode(caller.encode().unwrap()), Some(caller));
+        let first = FixedCaller { hook: 0, file: 0, place: 0 };
+        assert_eq!(FixedCaller::decode(first.encode().unwrap()), Some(first));
+        assert_eq!(FixedCaller::decode(0), None);
+        assert_eq!(FixedCaller { hook: FixedCaller::MOST_HOOKS, ..first }.encode(), None);
+        assert_eq!(FixedCaller { file: 1024, ..first }.encode(), None);
     }
 
     #[test]

@@ -6,18 +6,17 @@
 //! rebuild only functions that changed are looked at. A file that can not be read, or is another version's, is as good as none; one
 //! that can not be written is no reason to fail.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use raddle_binary::Module;
 use raddle_conseq::{Analysis, Cache, Options, analyse_with};
-use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 
 use crate::explore::build_id;
 use crate::install::cache;
+use crate::install::results::{self, read, write};
 
 /// Changes when what is kept means something else.
-const VERSION: &str = concat!("conseq-3-", env!("CARGO_PKG_VERSION"));
+const VERSION: &[u8] = concat!("conseq-4-", env!("CARGO_PKG_VERSION")).as_bytes();
 
 /// The sites and reads of a file, from the cache if it has been analysed before.
 pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
@@ -27,12 +26,13 @@ pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysi
 
 fn analysis_in(folder: Option<&Path>, path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
     let wanted = postcard::to_allocvec(options).unwrap_or_default();
-    let whole = folder.map(|f| file(f, &[build_id(path).as_bytes(), &wanted], "sites"));
+    let whole = folder.map(|f| results::file(f, &[VERSION, build_id(path).as_bytes(), &wanted], "sites"));
     if let Some(known) = whole.as_deref().and_then(read) {
         return Ok(known);
     }
     let module = Module::open(path)?;
-    let functions = folder.map(|f| file(f, &[path.as_os_str().as_encoded_bytes()], "functions"));
+    let functions =
+        folder.map(|f| results::file(f, &[VERSION, path.as_os_str().as_encoded_bytes()], "functions"));
     let mut kept: Cache = functions.as_deref().and_then(read).unwrap_or_default();
     let analysis = analyse_with(&module, options, &mut kept);
     if let Some(folder) = folder {
@@ -41,26 +41,6 @@ fn analysis_in(folder: Option<&Path>, path: &Path, options: &Options) -> raddle_
     write(whole.as_deref(), &analysis);
     write(functions.as_deref(), &kept);
     Ok(analysis)
-}
-
-fn file(folder: &Path, parts: &[&[u8]], ending: &str) -> PathBuf {
-    let mut hash = Sha256::new();
-    hash.update(VERSION);
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    folder.join(format!("{}.{ending}", cache::hex(&hash.finalize()[..16])))
-}
-
-fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    postcard::from_bytes(&std::fs::read(path).ok()?).ok()
-}
-
-fn write<T: serde::Serialize>(path: Option<&Path>, what: &T) {
-    if let (Some(path), Ok(bytes)) = (path, postcard::to_allocvec(what)) {
-        let _ = cache::write_atomically(path, &bytes);
-    }
 }
 
 #[cfg(test)]
@@ -79,11 +59,5 @@ mod tests {
         files().for_each(|f| std::fs::write(f, "broken").unwrap());
         assert_eq!(analysis_in(Some(folder.path()), program, &options).unwrap(), first);
         assert_eq!(analysis_in(None, program, &options).unwrap(), first, "no cache folder");
-    }
-
-    #[test]
-    fn other_options_are_another_file() {
-        let here = Path::new("/c");
-        assert_ne!(file(here, &[b"a", b"bc"], "x"), file(here, &[b"ab", b"c"], "x"));
     }
 }

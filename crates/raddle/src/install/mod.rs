@@ -22,6 +22,7 @@
 
 pub mod cache;
 mod prune;
+pub mod results;
 
 use crate::embedded;
 use sha2::{Digest, Sha256};

@@ -4,9 +4,10 @@
 //! COPY           the program, made to load a library from the folder beside it first of all
 //! COPY.raddle/
 //!   libraddle_tsvd.so, config, tsvd, params, plan, names      what a session would give it (`raddle_wire::tsvd`)
-//!   libraries, plan.N, names.N                                the same for its own libraries
+//!   libraries, plan.N, names.N                                the same for libraries: its own, and those with functions that it has pointers to
+//!   places, places.N                                          calls that may be through pointers
 //!   about.json                                                how it was made
-//!   PID.N.log, PID.N.state                                    what its runs leave
+//!   PID.N.log, PID.N.state, callers                           what its runs leave
 //! ```
 //!
 //! The code of the copy is the program's, byte for byte: it is redirected in memory when it runs, as under `raddle tsvd`.
@@ -20,7 +21,8 @@ use anyhow::{Context, Result, ensure};
 use raddle_binary::Module;
 use raddle_finding::Stat;
 use raddle_wire::tsvd::{
-    Contents, FIXED_LIBRARIES, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, LIBRARIES, Library, STATE_SUFFIX, Site,
+    Contents, FIXED_CALLERS, FIXED_LIBRARIES, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Hook,
+    LIBRARIES, Library, STATE_SUFFIX, Site, site_flag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +30,10 @@ use super::Runs;
 use super::api::Catalogue;
 use super::args::{InstrumentArgs, Options, Policy};
 use super::libraries::{self, Watched};
+use super::looked;
+use super::pointers::{self, Taken};
 use super::session::{self, Common};
-use super::sites::{self, Registry, What};
+use super::sites::{File, Found, Registry, What};
 use super::traps::Traps;
 use super::{Outputs, words};
 use crate::report::{Settler, TextTo};
@@ -50,6 +54,9 @@ struct About {
     /// Copies of earlier builds have none.
     #[serde(default)]
     libraries: Vec<Watched>,
+    /// Functions that are watched at their entries, by raw name, and which operation each is.
+    #[serde(default)]
+    hooks: Vec<(String, usize)>,
 }
 
 fn folder(copy: &Path) -> PathBuf {
@@ -71,11 +78,14 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     let copy = raddle_binary::with_needed(&args.program, &program, &format!("$ORIGIN/{name}{library}"))?;
 
     let libraries = libraries::of(&args.program, &args.library)?;
-    let plan = fixed_plan(&args.program, &common, true);
-    let plans: Vec<Fixed> = libraries.iter().map(|l| fixed_plan(&l.path, &common, false)).collect();
-    let points = common.registry.lock().expect("nobody panics with the registry").sites.len();
+    let mut plans = vec![fixed_plan(&args.program, &common, true)];
+    plans.extend(libraries.iter().map(|l| fixed_plan(&l.path, &common, false)));
+    let mut hooked = libraries::of_system(&args.program);
+    add_hooks(&common, &mut plans, &mut hooked);
+    let registry = common.registry.lock().expect("nobody panics with the registry");
+    let points = registry.sites.len();
     ensure!(
-        points > 0,
+        points > 0 || !registry.hooks.is_empty(),
         "{shown} calls no function of the lists: for C++ that was optimised build with `raddle c++ --tsvd`"
     );
     if dir.exists() {
@@ -93,19 +103,26 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
         force_async: args.parameters.force_async,
         lists,
         libraries,
+        hooks: registry.hooks.iter().map(|hook| (hook.callee.clone(), hook.operation)).collect(),
     };
     let write = |name: &str, bytes: &[u8]| {
         let path = dir.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     };
-    write(FIXED_PLAN, &plan.encode())?;
-    write(FIXED_NAMES, &plan.encode_names())?;
-    let records: Vec<_> = about.libraries.iter().map(Watched::record).collect();
+    let records: Vec<_> = about.libraries.iter().chain(&hooked).map(Watched::record).collect();
     let records = records.into_iter().map(|r| r.map_or([0; Library::LEN], |r| r.encode()));
     write(FIXED_LIBRARIES, &records.flatten().collect::<Vec<u8>>())?;
-    for (plan, number) in plans.iter().zip(1..) {
-        write(&format!("{FIXED_PLAN}.{number}"), &plan.encode())?;
-        write(&format!("{FIXED_NAMES}.{number}"), &plan.encode_names())?;
+    for (plan, number) in plans.iter().zip(0..) {
+        // The program's have no number.
+        let named = |name: &str| if number == 0 { name.into() } else { format!("{name}.{number}") };
+        write(&named(FIXED_PLAN), &plan.encode())?;
+        write(&named(FIXED_NAMES), &plan.encode_names())?;
+        if !registry.hooks.is_empty() && !plan.watched.is_empty() {
+            write(&named(FIXED_PLACES), &pointers::places(&plan.file, &common.catalogue))?;
+        }
+    }
+    if let Some(callers) = pointers::callers(&registry).filter(|_| !registry.hooks.is_empty()) {
+        write(FIXED_CALLERS, &callers)?;
     }
     write(ABOUT, serde_json::to_string_pretty(&about)?.as_bytes())?;
     let from = runtime.tsvd_library(args.parameters.policy == Policy::TsvdHb);
@@ -116,6 +133,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     let with =
         if with.is_empty() { String::new() } else { format!(" and its libraries: {}", with.join(", ")) };
     eprintln!("raddle: {points} points in {}{with}", args.output.display());
+    words::say_unwatched(&registry);
     Ok(ExitCode::from(crate::exit::CLEAN))
 }
 
@@ -138,13 +156,19 @@ fn common(lists: &[(PathBuf, String)], force_async: bool, own: &Path) -> Result<
 /// A plan that holds wherever the program is loaded.
 struct Fixed {
     sites: Vec<Site>,
+    hooks: Vec<Hook>,
+    /// The code whose calls count.
+    watched: Vec<std::ops::Range<u64>>,
     names: Vec<String>,
     exempt: Vec<u64>,
+    path: PathBuf,
+    file: File,
 }
 
 impl Fixed {
     fn encode(&self) -> Vec<u8> {
-        Contents { sites: &self.sites, exempt: &self.exempt, ..Contents::default() }.encode()
+        let Fixed { sites, hooks, watched, exempt, .. } = self;
+        Contents { sites, exempt, hooks, watched, pairs: &[] }.encode()
     }
 
     fn encode_names(&self) -> Vec<u8> {
@@ -155,21 +179,57 @@ impl Fixed {
 /// The sites of a file by its own addresses; functions and variables by name. `exempts`: it is the program, whose exempt objects
 /// are those of all.
 fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
-    let file = sites::look(program, &common.catalogue);
-    let mut named = Named { module: file.module.as_ref(), names: Vec::new() };
+    let file = looked::look(program, &common.catalogue);
+    let mut named = Named { module: file.module(), names: Vec::new() };
     let mut registry: std::sync::MutexGuard<'_, Registry> =
         common.registry.lock().expect("nobody panics with the registry");
     let mut helper = |name: &Option<String>| name.as_deref().map_or(0, |name| named.function(name));
     let mut plan = Vec::new();
-    for site in &file.sites {
+    for site in &file.found.sites {
         plan.extend(match site.what {
             What::Point(operation) => common.point(&mut registry, program, site, operation, &mut helper),
-            What::Async => common.force_async.then(|| session::async_site(site)),
+            What::Async => common.force_async.then(|| session::special_site(site, site_flag::ASYNC)),
+            What::Lookup => None,
         });
     }
     let exempt = common.catalogue.classes.iter().filter(|_| exempts).flat_map(|c| &c.exempt);
     let exempt = exempt.map(|name| named.variable(name)).collect();
-    Fixed { sites: plan, names: named.names, exempt }
+    let watched = file.module().map(Module::executable_ranges).unwrap_or_default();
+    let names = named.names;
+    Fixed { sites: plan, hooks: Vec::new(), watched, names, exempt, path: program.into(), file }
+}
+
+/// Watches the functions at their entries that the program and its libraries take the addresses of. Of the libraries of the
+/// system those stay in `system` that have some, and their plans are added.
+fn add_hooks(common: &Common, plans: &mut Vec<Fixed>, system: &mut Vec<Watched>) {
+    let taken: Taken = plans.iter().flat_map(|plan| plan.file.found.taken.clone()).collect();
+    if taken.is_empty() {
+        return system.clear();
+    }
+    let mut registry = common.registry.lock().expect("nobody panics with the registry");
+    let mut hooks = |path: &Path, file: &File, counts: bool, names: &mut Vec<String>| {
+        let Some(module) = file.module() else { return Vec::new() };
+        let mut named = Named { module: Some(module), names: std::mem::take(names) };
+        let mut helper = |name: &Option<String>| name.as_deref().map_or(0, |name| named.function(name));
+        let file = counts.then_some(file);
+        let hooks = pointers::hooks(common, &mut registry, (path, module), file, &taken, &mut helper);
+        *names = named.names;
+        hooks
+    };
+    for plan in plans.iter_mut() {
+        plan.hooks = hooks(&plan.path, &plan.file, true, &mut plan.names);
+    }
+    system.retain(|library| {
+        let file = File::new(&library.path, Found::default());
+        let mut names = Vec::new();
+        let hooks = hooks(&library.path, &file, false, &mut names);
+        let any = !hooks.is_empty();
+        if any {
+            let (sites, watched, exempt) = Default::default();
+            plans.push(Fixed { sites, hooks, watched, names, exempt, path: library.path.clone(), file });
+        }
+        any
+    });
 }
 
 /// Functions and variables: the program's own by their addresses, those of libraries by number.
@@ -217,11 +277,15 @@ pub fn collect(copy: &Path, options: &Options) -> Result<ExitCode> {
     );
     let common = common(&about.lists, about.force_async, runtime.folder())?;
     // The same numbers as when it was made.
-    fixed_plan(copy, &common, true);
+    let mut files = vec![(copy.to_path_buf(), fixed_plan(copy, &common, true).file)];
     for library in &about.libraries {
         library.check(copy)?;
-        fixed_plan(&library.path, &common, false);
+        files.push((library.path.clone(), fixed_plan(&library.path, &common, false).file));
     }
+    let seen = std::fs::read(dir.join(FIXED_CALLERS)).unwrap_or_default();
+    let mut registry = common.registry.lock().expect("nobody panics with the registry");
+    pointers::number_callers(&seen, &mut registry, &common.catalogue, &about.hooks, &files);
+    drop(registry);
     let mut all = Runs::new(&common);
     all.gather(&dir, None)?;
     outputs.write(&common, &all.covered, &mut all.places)?;

@@ -57,6 +57,7 @@ fn first_page(path: &Path) -> Result<Vec<u8>> {
 /// What the loader finds for a program, and the `named` ones, each once.
 pub fn of(program: &Path, named: &[PathBuf]) -> Result<Vec<Watched>> {
     let mut paths = needed(program);
+    paths.retain(|path| !is_system(&path.to_string_lossy()));
     for path in named {
         let path =
             path.canonicalize().with_context(|| format!("cannot read the library {}", path.display()))?;
@@ -71,11 +72,18 @@ pub fn of(program: &Path, named: &[PathBuf]) -> Result<Vec<Watched>> {
     Ok(found)
 }
 
+/// Those of the system, which functions are defined in that the program has pointers to.
+pub fn of_system(program: &Path) -> Vec<Watched> {
+    let mut paths = needed(program);
+    paths.retain(|path| is_system(&path.to_string_lossy()));
+    paths.iter().filter_map(|path| Watched::open(path).ok()).collect()
+}
+
 /// The loader itself is asked, which knows about search paths and runs nothing of the program.
 fn needed(program: &Path) -> Vec<PathBuf> {
     let listed = Command::new(LOADER).arg("--list").arg(program).stdin(Stdio::null()).output();
     let text = listed.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
-    text.lines().filter_map(listed_path).filter(|p| !is_system(&p.to_string_lossy())).collect()
+    text.lines().filter_map(listed_path).collect()
 }
 
 /// `libours.so => /opt/app/libours.so (0x00007f…)`, or without a name where the program has a path.

@@ -3,6 +3,7 @@
 //! ```text
 //! api        which functions are thread-unsafe: lists in TOML
 //! sites      their call sites in a file, and their numbers
+//! looked     that between commands
 //! session    the folder of a run
 //! planner    answers processes that ask for their sites
 //! modules    the files that processes have mapped
@@ -13,6 +14,7 @@
 //! coverage   which points were hit, as a table and in JSON
 //! verdict    a command that failed in a run with delays is run once more without
 //! copy       `raddle instrument`: a copy that watches itself, and what it caught
+//! pointers   calls through pointers in such a copy
 //! libraries  the project's own libraries that such a copy watches as well
 //! ```
 //!
@@ -25,8 +27,10 @@ mod coverage;
 mod harvest;
 mod kept;
 mod libraries;
+mod looked;
 mod modules;
 mod planner;
+mod pointers;
 mod session;
 mod sites;
 mod told;

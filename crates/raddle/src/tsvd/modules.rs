@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use raddle_binary::{Module, Movable};
+use raddle_wire::tsvd::name_hash;
 
 use super::sites::Version;
 
@@ -32,6 +33,8 @@ struct Known {
     functions: HashMap<String, Option<u64>>,
     variables: HashMap<String, Option<u64>>,
     entries: HashMap<String, Vec<Entry>>,
+    /// What it exports, by [`name_hash`].
+    exported: Option<HashMap<u64, String>>,
 }
 
 impl Modules {
@@ -40,8 +43,8 @@ impl Modules {
         let version = version(&mapped.path)?;
         let known = self.0.entry(version.clone()).or_insert_with(|| {
             let module = Module::open(&version.0).ok()?;
-            let (functions, variables, entries) = Default::default();
-            Some(Known { module, functions, variables, entries })
+            let (functions, variables, entries, exported) = Default::default();
+            Some(Known { module, functions, variables, entries, exported })
         });
         let bias = known.as_ref()?.module.load_bias(mapped.start, mapped.offset)?;
         Some(Loaded { version, bias })
@@ -82,6 +85,13 @@ impl Modules {
         })
     }
 
+    /// The raw name of an exported function by its hash.
+    pub fn exported(&mut self, loaded: &Loaded, hash: u64) -> Option<String> {
+        let Known { module, exported, .. } = self.known(loaded)?;
+        let hashed = |name: &str| (name_hash(name.as_bytes()), name.to_string());
+        exported.get_or_insert_with(|| module.exported_functions().map(hashed).collect()).get(&hash).cloned()
+    }
+
     /// Where the code of a file is in a process.
     pub fn code(&mut self, loaded: &Loaded) -> Vec<std::ops::Range<u64>> {
         let Some(known) = self.known(loaded) else { return Vec::new() };
@@ -97,12 +107,13 @@ impl Modules {
         local: impl Fn(&str) -> bool,
     ) -> Vec<(String, Entry)> {
         let Some(known) = self.known(loaded) else { return Vec::new() };
-        let new: Vec<&String> = names.keys().filter(|n| !known.entries.contains_key(*n)).collect();
-        let found: Vec<Vec<u64>> = new.iter().map(|n| known.module.definitions(n, local(n))).collect();
+        let new: Vec<&str> =
+            names.keys().map(String::as_str).filter(|n| !known.entries.contains_key(*n)).collect();
+        let found: Vec<Vec<u64>> = known.module.definitions(&new, local);
         let movable = known.module.movable(&found.concat());
         let mut movable = movable.into_iter().map(|m| m.map_or(Entry::Fixed, Entry::At));
         for (name, found) in new.into_iter().zip(&found) {
-            known.entries.insert(name.clone(), movable.by_ref().take(found.len()).collect());
+            known.entries.insert(name.to_string(), movable.by_ref().take(found.len()).collect());
         }
         let of = |name: &String| {
             let entries = known.entries.get(name).into_iter().flatten();

@@ -1,6 +1,6 @@
 //! Answers processes that ask: which of their call sites and functions are points, and who has just called such a function.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_binary::Movable;
 use raddle_tsvd::TrapPair;
-use raddle_wire::tsvd::{Caller, Contents, Hook, Pair, Question, Site};
+use raddle_wire::tsvd::{About, Caller, Contents, Hook, Pair, Question, Site, site_flag};
 
+use super::api::Paths;
+use super::looked;
 use super::modules::{self, Entry, Loaded, MappedFile, Modules};
-use super::session::{Common, async_site};
+use super::session::{Common, special_site};
 use super::sites::{self, Numbered, Registry, What};
 use crate::run::session::wait_readable;
 
@@ -21,6 +23,8 @@ use crate::run::session::wait_readable;
 pub struct Files {
     pub looked: HashMap<sites::Version, sites::File>,
     pub modules: Modules,
+    /// Listed functions that programs have looked up by name, and which operation each is.
+    pub asked: BTreeMap<String, usize>,
 }
 
 pub struct Planner {
@@ -43,9 +47,10 @@ impl Planner {
     }
 
     fn answer(&mut self, question: Question) {
-        let plan = match question.caller {
-            None => self.plan(question.pid),
-            Some(caller) => self.plan_of_call(question.pid, caller),
+        let plan = match question.about {
+            About::Mapped => self.plan(question.pid),
+            About::Call(caller) => self.plan_of_call(question.pid, caller),
+            About::Name(hash) => self.plan_of_name(question.pid, hash),
         };
         let name = format!("plan.{}.{}", question.pid, question.number);
         let (new, path) = (self.dir.join(format!("{name}.new")), self.dir.join(name));
@@ -55,28 +60,36 @@ impl Planner {
         }
     }
 
-    /// The sites of all that a process has mapped.
-    fn plan(&mut self, pid: u32) -> Vec<u8> {
+    /// All files that a process has mapped.
+    fn mapped(&mut self, pid: u32) -> Vec<Loaded> {
         let mapped: Vec<MappedFile> = modules::mapped_files(pid);
-        let all: Vec<Loaded> = mapped
-            .iter()
-            .filter(|m| !m.path.starts_with(&self.common.own))
-            .filter_map(|m| self.files.modules.load(m))
-            .collect();
+        let not_ours = mapped.iter().filter(|m| !m.path.starts_with(&self.common.own));
+        not_ours.filter_map(|m| self.files.modules.load(m)).collect()
+    }
+
+    /// Those of them whose calls count, each looked at.
+    fn watched<'a>(&mut self, all: &'a [Loaded]) -> Vec<&'a Loaded> {
         let watched: Vec<&Loaded> = all.iter().filter(|l| self.is_looked_at(&l.version.0)).collect();
         for loaded in &watched {
             let looked = &mut self.files.looked;
             if !looked.contains_key(&loaded.version) {
-                let file = sites::look(&loaded.version.0, &self.common.catalogue);
+                let file = looked::look(&loaded.version.0, &self.common.catalogue);
                 looked.insert(loaded.version.clone(), file);
             }
         }
-        let Files { looked, modules } = &mut self.files;
+        watched
+    }
+
+    /// The sites of all that a process has mapped.
+    fn plan(&mut self, pid: u32) -> Vec<u8> {
+        let all = self.mapped(pid);
+        let watched = self.watched(&all);
+        let Files { looked, modules, asked } = &mut self.files;
         let common = &self.common;
         let mut registry = common.registry.lock().expect("nobody panics with the registry");
         let mut plan = Vec::new();
         for loaded in &watched {
-            let file = &looked[&loaded.version];
+            let file = &looked[&loaded.version].found;
             let path = &loaded.version.0;
             registry.files.insert(path.clone(), (file.sites.len(), file.has_symbols));
             let mut helper =
@@ -84,17 +97,41 @@ impl Planner {
             for site in &file.sites {
                 let site = match site.what {
                     What::Point(operation) => common.point(&mut registry, path, site, operation, &mut helper),
-                    What::Async => common.force_async.then(|| async_site(site)),
+                    What::Async => common.force_async.then(|| special_site(site, site_flag::ASYNC)),
+                    What::Lookup => Some(special_site(site, site_flag::LOOKUP)),
                 };
                 plan.extend(site.map(|s| Site { address: s.address.wrapping_add(loaded.bias), ..s }));
             }
         }
-        let hooks = hooks(common, &mut registry, looked, modules, &all);
+        let hooks = hooks(common, &mut registry, looked, modules, asked, &all);
         let code: Vec<_> = watched.iter().flat_map(|loaded| modules.code(loaded)).collect();
         let exempt = common.catalogue.classes.iter().flat_map(|c| &c.exempt);
         let exempt: Vec<u64> = exempt.filter_map(|name| modules.variable(name, &all)).collect();
         let pairs = pairs(common, &registry);
         Contents { sites: &plan, pairs: &pairs, exempt: &exempt, hooks: &hooks, watched: &code }.encode()
+    }
+
+    /// The functions to watch at their entries, now that the program is about to look for one of this name. Sites of libraries that came
+    /// meanwhile are not here: the runtime asks for those itself.
+    fn plan_of_name(&mut self, pid: u32, hash: u64) -> Vec<u8> {
+        let all = self.mapped(pid);
+        let paths = Paths::default();
+        let names: HashSet<String> =
+            all.iter().filter_map(|loaded| self.files.modules.exported(loaded, hash)).collect();
+        let listed: Vec<(String, usize)> = names
+            .into_iter()
+            .filter_map(|name| self.common.catalogue.find(&name, &paths).map(|operation| (name, operation)))
+            .collect();
+        if listed.is_empty() {
+            return Contents::default().encode();
+        }
+        self.files.asked.extend(listed);
+        let watched = self.watched(&all);
+        let Files { looked, modules, asked } = &mut self.files;
+        let mut registry = self.common.registry.lock().expect("nobody panics with the registry");
+        let hooks = hooks(&self.common, &mut registry, looked, modules, asked, &all);
+        let code: Vec<_> = watched.iter().flat_map(|loaded| modules.code(loaded)).collect();
+        Contents { hooks: &hooks, watched: &code, ..Contents::default() }.encode()
     }
 
     /// One site, or none: a call that arrived at the entry of a function.
@@ -138,24 +175,26 @@ pub fn is_system(path: &str) -> bool {
     SYSTEM.iter().any(|prefix| path.starts_with(prefix)) && !path.starts_with("/usr/local/")
 }
 
-/// The functions that files which are looked at take the addresses of, wherever they are defined. A definition that
+/// The functions that files which are looked at take the addresses of, or that were looked up by name, wherever they are defined. A definition that
 /// another one hides is watched in vain, and does no harm.
 fn hooks(
     common: &Common,
     registry: &mut Registry,
     looked: &HashMap<sites::Version, sites::File>,
     modules: &mut Modules,
+    asked: &BTreeMap<String, usize>,
     all: &[Loaded],
 ) -> Vec<Hook> {
     let files = all.iter().filter_map(|loaded| looked.get(&loaded.version));
-    let taken: BTreeMap<String, usize> = files.flat_map(|f| f.taken.clone()).collect();
+    let taken: BTreeMap<String, usize> =
+        files.flat_map(|f| f.found.taken.clone()).chain(asked.clone()).collect();
     let mut hooks = Vec::new();
     if taken.is_empty() {
         return hooks;
     }
     for loaded in all {
         let file = looked.get(&loaded.version);
-        let local = |name: &str| file.is_some_and(|f| f.taken.contains_key(name));
+        let local = |name: &str| file.is_some_and(|f| f.found.taken.contains_key(name));
         for (callee, entry) in modules.entries(loaded, &taken, local) {
             let Entry::At(movable) = entry else {
                 registry.unwatched.insert(callee);
@@ -164,7 +203,7 @@ fn hooks(
             let operation = taken[&callee];
             let mut helper =
                 |name: &Option<String>| name.as_ref().map_or(0, |name| modules.function(name, all));
-            let by_memory = file.is_some_and(|f| f.by_memory.contains(&callee));
+            let by_memory = file.is_some_and(|f| f.found.by_memory.contains(&callee));
             let Some(site) = common.shape(operation, by_memory, &mut helper) else { continue };
             let Some(id) = registry.number_hook(&loaded.version.0, movable.address, &callee, operation)
             else {
@@ -172,11 +211,15 @@ fn hooks(
             };
             let address = movable.address.wrapping_add(loaded.bias);
             let site = Site { address, id, ..site };
-            let Movable { bytes, len, code, code_len, relative, .. } = movable;
-            hooks.push(Hook { site, bytes, len, code, code_len, relative });
+            hooks.push(hook(site, movable));
         }
     }
     hooks
+}
+
+pub fn hook(site: Site, movable: Movable) -> Hook {
+    let Movable { bytes, len, code, code_len, relative, .. } = movable;
+    Hook { site, bytes, len, code, code_len, relative }
 }
 
 fn pairs(common: &Common, registry: &Registry) -> Vec<Pair> {

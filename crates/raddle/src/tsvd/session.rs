@@ -169,13 +169,14 @@ fn params_bytes(params: &Params) -> &[u8] {
     unsafe { std::slice::from_raw_parts((&raw const *params).cast(), size_of::<Params>()) }
 }
 
-pub fn async_site(site: &sites::FileSite) -> Site {
+/// A call that is no point but of interest: [`site_flag::ASYNC`] or [`site_flag::LOOKUP`].
+pub fn special_site(site: &sites::FileSite, kind: u8) -> Site {
     let slot = if site.slot { site_flag::SLOT } else { 0 };
     Site {
         address: site.address,
         bytes: site.bytes,
         len: site.len,
-        flags: site_flag::ASYNC | slot,
+        flags: kind | slot,
         object: Object::Argument(1),
         ..sites::blank_site()
     }

@@ -1,11 +1,13 @@
 //! The call sites of files, found once a file, and their numbers, which hold for all processes and runs.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use raddle_binary::{CallSite, Calls, Module};
 use raddle_tsvd::MAX_SITES;
 use raddle_wire::tsvd::{Object, Site};
+use serde::{Deserialize, Serialize};
 
 use super::api::{Catalogue, Paths};
 
@@ -13,7 +15,7 @@ use super::api::{Catalogue, Paths};
 pub type Version = (PathBuf, u64, i64);
 
 /// A call of a listed function in a file.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSite {
     pub address: u64,
     pub len: u8,
@@ -29,17 +31,27 @@ pub struct FileSite {
     pub what: What,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum What {
     /// An operation of the catalogue.
     Point(usize),
     /// `std::async` with a policy as its second argument.
     Async,
+    /// `dlsym` or its like, with a name as its second argument.
+    Lookup,
 }
 
 /// What is known of a file.
 pub struct File {
-    pub module: Option<Module>,
+    path: PathBuf,
+    /// Opened when it is first wanted. None: it can not be read.
+    module: OnceCell<Option<Module>>,
+    pub found: Found,
+}
+
+/// What looking at a file has found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
     pub sites: Vec<FileSite>,
     /// It has names of its own functions; without them only calls into other libraries are found.
     pub has_symbols: bool,
@@ -50,13 +62,16 @@ pub struct File {
     /// Those of them whose result is returned through a hidden first argument.
     pub by_memory: HashSet<String>,
     /// Where direct calls return to, those that are the library's own business included.
-    returns: HashSet<u64>,
+    pub returns: HashSet<u64>,
 }
 
 impl File {
-    fn unreadable() -> File {
-        let (sites, inlined, taken, by_memory, returns) = Default::default();
-        File { module: None, sites, has_symbols: true, inlined, taken, by_memory, returns }
+    pub fn new(path: &Path, found: Found) -> File {
+        File { path: path.into(), module: OnceCell::new(), found }
+    }
+
+    pub fn module(&self) -> Option<&Module> {
+        self.module.get_or_init(|| Module::open(&self.path).ok()).as_ref()
     }
 
     /// The name of the site that called a function through a pointer and goes on at `place`. None: the call was direct, or is the
@@ -68,10 +83,10 @@ impl File {
         operation: usize,
         catalogue: &Catalogue,
     ) -> Option<String> {
-        if self.returns.contains(&place) {
+        if self.found.returns.contains(&place) {
             return None;
         }
-        let call = self.module.as_ref()?.call_before(place)?;
+        let call = self.module()?.call_before(place)?;
         let paths = Paths::default();
         let own = |name: &Option<String>| {
             name.as_deref().is_some_and(|name| catalogue.is_own(name, operation, &paths))
@@ -202,9 +217,9 @@ impl Registry {
 }
 
 /// Finds the sites of a file. What cannot be read has none.
-pub fn look(path: &Path, catalogue: &Catalogue) -> File {
+pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     let Ok(module) = Module::open(path) else {
-        return File::unreadable();
+        return Found { has_symbols: true, ..Found::default() };
     };
     let mut known: HashMap<String, Option<What>> = HashMap::new();
     let paths = Paths::default();
@@ -250,14 +265,14 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> File {
         .filter(|name| !catalogue.is_over_own_type(name))
         .filter_map(|name| match what(&name, catalogue, &paths)? {
             What::Point(operation) => Some((name, operation)),
-            What::Async => None,
+            What::Async | What::Lookup => None,
         })
         .collect();
     let by_memory = mark_results(&module, &mut sites, &taken);
     let has_symbols = module.has_symbols();
     called.extend(taken.values());
     let inlined = inlined(&module, &called, catalogue, &paths);
-    File { module: Some(module), sites, has_symbols, inlined, taken, by_memory, returns }
+    Found { sites, has_symbols, inlined, taken, by_memory, returns }
 }
 
 /// What two registers hold: Rust returns anything larger through memory.
@@ -314,6 +329,9 @@ fn name(site: &CallSite, times: &mut HashMap<(String, String), u32>) -> String {
 fn what(raw: &str, catalogue: &Catalogue, paths: &Paths) -> Option<What> {
     if let Some(operation) = catalogue.find(raw, paths) {
         return Some(What::Point(operation));
+    }
+    if ["dlsym", "dlvsym", "g_module_symbol"].contains(&raw) {
+        return Some(What::Lookup);
     }
     // std::async<F, A...>(std::launch, F&&, A&&...): the overload without a policy calls this one.
     let is_async = raw.starts_with("_ZSt5asyncI") && raw.contains("St6launch");

@@ -10,7 +10,7 @@ use super::args::Options;
 use super::coverage::Covered;
 use super::planner::Files;
 use super::session::Common;
-use super::sites::What;
+use super::sites::{Registry, What};
 use crate::run::target::Program;
 use raddle_binary::plain_path;
 use raddle_tsvd::Stats;
@@ -84,10 +84,10 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
         }
     }
     for (version, file) in &files.looked {
-        if !file.inlined.is_empty() {
+        if !file.found.inlined.is_empty() {
             // Of classes that are built from the same parts, the first one stands for all.
             let mut parts = HashSet::new();
-            let classes = file.inlined.iter().map(|c| &catalogue.classes[*c]);
+            let classes = file.found.inlined.iter().map(|c| &catalogue.classes[*c]);
             let names: Vec<&str> =
                 classes.filter(|c| parts.insert(&c.traces)).map(|c| c.name.as_str()).collect();
             eprintln!(
@@ -100,12 +100,13 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     let looked = files.looked.values();
     let seen: HashSet<usize> = looked
         .clone()
-        .flat_map(|f| &f.sites)
+        .flat_map(|f| &f.found.sites)
         .filter_map(|s| match s.what {
             What::Point(operation) => Some(operation),
-            What::Async => None,
+            What::Async | What::Lookup => None,
         })
-        .chain(looked.flat_map(|f| f.taken.values().copied()))
+        .chain(looked.flat_map(|f| f.found.taken.values().copied()))
+        .chain(files.asked.values().copied())
         .collect();
     for (number, operation) in catalogue.operations.iter().enumerate() {
         if catalogue.classes[operation.class].of_project && !seen.contains(&number) {
@@ -115,14 +116,7 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             );
         }
     }
-    if !registry.unwatched.is_empty() {
-        let names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();
-        eprintln!(
-            "raddle: calls through pointers of {} are not seen: too little of what {} with can be moved",
-            names.join(", "),
-            if names.len() == 1 { "it begins" } else { "they begin" }
-        );
-    }
+    say_unwatched(&registry);
     if registry.left_out > 0 {
         eprintln!(
             "raddle: {} call sites are beyond what can be told apart, and are left alone",
@@ -140,6 +134,18 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     if stats.refused > 0 {
         eprintln!(
             "raddle: some delays were not made, so that no test times out; --share, --thread-cap, --test-cap and --run-cap say how much there may be"
+        );
+    }
+}
+
+/// Functions whose entries could not be changed.
+pub fn say_unwatched(registry: &Registry) {
+    if !registry.unwatched.is_empty() {
+        let names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();
+        eprintln!(
+            "raddle: calls through pointers of {} are not seen: too little of what {} with can be moved",
+            names.join(", "),
+            if names.len() == 1 { "it begins" } else { "they begin" }
         );
     }
 }

@@ -312,7 +312,7 @@ interpose! {
         }
         r
     } tsvd {
-        tsvd_sync::create(real, handle, attributes, function, argument)
+        tsvd_sync::create(|run, with| real(handle, attributes, run, with), handle, (function, argument), pc)
     } explore {
         explore::threads::create(handle, attributes, function, argument, false, pc)
     }
@@ -325,6 +325,8 @@ interpose! {
             never_started(card);
         }
         r
+    } tsvd {
+        tsvd_sync::create(|run, with| real(handle, run, with), handle, (function, argument), pc)
     } explore {
         explore::threads::create(handle, core::ptr::null(), function, argument, true, pc)
     }
@@ -386,7 +388,7 @@ interpose! {
     }
     fn thrd_join(handle: usize, result: *mut c_int) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
-    } explore {
+    } tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore {
         match explore::threads::join(handle, Patience::Endless, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {

@@ -12,17 +12,24 @@ use raddle_wire::tsvd::{Caller, Plan};
 static WATCHED: AtomicPtr<Range<u64>> = AtomicPtr::new(core::ptr::null_mut());
 static WATCHED_COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// The code whose calls count, as a new plan has it.
-pub fn set_watched(plan: Plan) {
-    let ranges = plan.watched();
-    let n = ranges.len();
-    let new = sys::ARENA.take((n + 1) * size_of::<Range<u64>>()).cast::<Range<u64>>();
-    for (i, range) in ranges.enumerate() {
-        // SAFETY: fresh memory of that many.
-        unsafe { new.add(i).write(range) };
-    }
-    // Plans name all that is mapped, so the ranges only become more: a reader with the old count sees some of the new.
+/// The code whose calls count, as a new plan has it. `bias`: the plan is of one file of several, and is to be moved so far.
+pub fn set_watched(plan: Plan, bias: Option<u64>) {
     let known = WATCHED_COUNT.load(Relaxed) as usize;
+    let old: &[Range<u64>] = match bias {
+        // SAFETY: that many, which stay.
+        Some(_) if known > 0 => unsafe { core::slice::from_raw_parts(WATCHED.load(Relaxed), known) },
+        _ => &[],
+    };
+    let by = bias.unwrap_or(0);
+    let ranges = plan.watched().map(|r| r.start.wrapping_add(by)..r.end.wrapping_add(by));
+    let new = sys::ARENA.take((old.len() + ranges.len() + 1) * size_of::<Range<u64>>()).cast::<Range<u64>>();
+    let mut n = 0;
+    for range in old.iter().cloned().chain(ranges.filter(|range| !old.contains(range))) {
+        // SAFETY: fresh memory of that many.
+        unsafe { new.add(n).write(range) };
+        n += 1;
+    }
+    // A plan names all that is mapped or adds to it, so the ranges only become more: a reader with the old count sees some of the new.
     if n >= known {
         WATCHED.store(new, Release);
         WATCHED_COUNT.store(n as u32, Release);
@@ -91,10 +98,15 @@ mod tests {
     #[test]
     fn code_counts_as_the_plan_says() {
         assert!(!is_watched(5));
-        set_watched(Plan::decode(&[MAGIC, 0, 0, 0, 0, 2, 1, 10, 20, 30]).unwrap());
+        set_watched(Plan::decode(&[MAGIC, 0, 0, 0, 0, 2, 1, 10, 20, 30]).unwrap(), None);
         assert!(is_watched(5) && is_watched(20) && !is_watched(10) && !is_watched(30));
-        set_watched(Plan::decode(&[MAGIC, 0, 0, 0, 0, 0]).unwrap());
+        set_watched(Plan::decode(&[MAGIC, 0, 0, 0, 0, 0]).unwrap(), None);
         assert!(is_watched(5), "an answer about one call takes nothing away");
+        let library = Plan::decode(&[MAGIC, 0, 0, 0, 0, 1, 5, 7]).unwrap();
+        set_watched(library, Some(100));
+        set_watched(library, Some(100));
+        assert!(is_watched(5) && is_watched(105) && !is_watched(107));
+        assert_eq!(WATCHED_COUNT.load(Relaxed), 3, "once is enough");
     }
 
     #[test]

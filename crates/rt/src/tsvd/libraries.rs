@@ -4,7 +4,7 @@
 use super::plans::{Given, map_words, named};
 use crate::hub::modules;
 use crate::hub::session::{Path, map_file};
-use raddle_wire::tsvd::{FIXED_LIBRARIES, FIXED_NAMES, FIXED_PLAN, Library};
+use raddle_wire::tsvd::{FIXED_LIBRARIES, FIXED_NAMES, FIXED_PLACES, FIXED_PLAN, Library};
 
 /// Visits the plan of each one that is mapped now.
 pub fn each(mut visit: impl FnMut(&Given)) {
@@ -25,7 +25,8 @@ pub fn each(mut visit: impl FnMut(&Given)) {
         let names = names.map(|(at, len)| unsafe { core::slice::from_raw_parts(at as *const u8, len) });
         if let Some(words) = map_words(&numbered(FIXED_PLAN, number)) {
             let bias = start.wrapping_sub(library.address as usize);
-            visit(&Given { words, bias, names: Some(names.unwrap_or(&[])) });
+            let places = map_words(&numbered(FIXED_PLACES, number)).unwrap_or(&[]);
+            visit(&Given { words, bias, names: Some(names.unwrap_or(&[])), file: number as u32, places });
         }
     }
 }

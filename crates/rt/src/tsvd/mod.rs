@@ -8,7 +8,9 @@
 //! redirect   points each call site of a plan at a stub of its own
 //! hook       watches functions at their entries that are called through pointers
 //! callers    which places call those, found out as they do
+//! names      functions that are looked up by name when the program runs
 //! plans      where plans come from: the driver is asked, or there is one beside an instrumented copy
+//! copies     who calls those in an instrumented copy
 //! libraries  those that an instrumented copy has plans for
 //! loading    libraries that come while the program runs
 //! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
@@ -33,9 +35,11 @@
 //! 3. Objects that are found to be shareable (a connection in SQLite's serialized mode) are asked about at each call.
 
 mod callers;
+mod copies;
 mod hook;
 mod libraries;
 mod loading;
+mod names;
 mod plans;
 pub mod point;
 pub mod redirect;
@@ -62,6 +66,8 @@ pub struct Own {
     /// The stack pointer and the return address of the last call that came through its site: when it arrives at the entry
     /// of a function that is watched, it has been counted.
     passed: (u64, u64),
+    /// What the thread was created to run, until it does, and where it was created.
+    start: (u64, u64),
 }
 
 /// The next thread's number.
@@ -74,6 +80,18 @@ impl Own {
             self.number = new_number() + 1;
         }
         self.number - 1
+    }
+
+    /// Where the thread was created, if it was created to run the function with this entry and begins to.
+    fn take_start(&mut self, entry: u64) -> Option<u64> {
+        /// An `endbr64` stays before the jump.
+        const MARK: u64 = 4;
+        let (function, caller) = self.start;
+        if function == 0 || function != entry && function + MARK != entry {
+            return None;
+        }
+        self.start = (0, 0);
+        Some(caller)
     }
 
     fn set_number(&mut self, number: u32) {

@@ -4,11 +4,13 @@
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::{ITSELF, libraries};
+use super::{ITSELF, copies, libraries};
 use crate::hub::init;
 use crate::hub::session::{Path, dir, map_file};
 use crate::sys;
-use raddle_wire::tsvd::{Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLAN, Plan, Question, Site};
+use raddle_wire::tsvd::{
+    About, Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Plan, Question, Site,
+};
 
 /// How long the driver may take: it disassembles what is mapped, the first time.
 const PATIENCE_US: i64 = 120_000_000;
@@ -20,9 +22,22 @@ pub struct Given {
     pub bias: usize,
     /// Names for functions and objects; none: they are addresses already.
     pub names: Option<&'static [u8]>,
+    /// Of an instrumented copy: which of its files, and where calls through pointers count there.
+    pub file: u32,
+    pub places: &'static [u64],
 }
 
 impl Given {
+    /// From the driver, for this process.
+    fn asked(words: &'static [u64]) -> Given {
+        Given { words, bias: 0, names: None, file: 0, places: &[] }
+    }
+
+    /// Of an instrumented copy.
+    pub fn is_fixed(&self) -> bool {
+        self.names.is_some()
+    }
+
     /// A site where it is in this process.
     pub fn placed(&self, site: Site) -> Site {
         let address = site.address.wrapping_add(self.bias as u64);
@@ -48,8 +63,8 @@ static QUESTIONS: AtomicU32 = AtomicU32::new(0);
 pub fn each(mut visit: impl FnMut(&Given)) {
     let number = QUESTIONS.fetch_add(1, Relaxed);
     if !ITSELF.load(Relaxed) {
-        if let Some(words) = ask(number, None) {
-            visit(&Given { words, bias: 0, names: None });
+        if let Some(words) = ask(number, About::Mapped) {
+            visit(&Given::asked(words));
         }
         return;
     }
@@ -70,6 +85,8 @@ fn of_program() -> Option<Given> {
         words: map_words(&named(FIXED_PLAN))?,
         bias: init::bias(),
         names: Some(names.unwrap_or(&[])),
+        file: 0,
+        places: map_words(&named(FIXED_PLACES)).unwrap_or(&[]),
     })
 }
 
@@ -88,20 +105,29 @@ pub fn map_words(path: &Path) -> Option<&'static [u64]> {
 /// The site of a call that arrived at a function's entry. None: it is no point, or nobody is there to be asked.
 pub fn ask_about(caller: Caller) -> Option<u32> {
     if ITSELF.load(Relaxed) {
-        return None;
+        return copies::site(caller);
     }
-    let plan = Plan::decode(ask(QUESTIONS.fetch_add(1, Relaxed), Some(caller))?)?;
+    let plan = Plan::decode(ask(QUESTIONS.fetch_add(1, Relaxed), About::Call(caller))?)?;
     plan.pairs().for_each(super::state::seed);
     plan.sites().next().map(|site| site.id)
 }
 
+/// The functions to be watched now that one with this name is looked up.
+pub fn of_name(hash: u64) -> Option<Given> {
+    if ITSELF.load(Relaxed) {
+        return None;
+    }
+    let words = ask(QUESTIONS.fetch_add(1, Relaxed), About::Name(hash))?;
+    Some(Given::asked(words))
+}
+
 /// Asks the driver and waits for its answer.
-fn ask(number: u32, caller: Option<Caller>) -> Option<&'static [u64]> {
+fn ask(number: u32, about: About) -> Option<&'static [u64]> {
     let fd = sys::open(named("ask").as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return None;
     }
-    sys::write(fd, &Question { pid: sys::pid(), number, caller }.encode());
+    sys::write(fd, &Question { pid: sys::pid(), number, about }.encode());
     sys::close(fd);
     let mut path = named("plan.");
     path.number(u64::from(sys::pid()));

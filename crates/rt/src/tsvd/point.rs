@@ -1,11 +1,12 @@
 //! One call of a thread-unsafe function that is about to be made.
 
+use core::ffi::c_char;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::callers;
 use super::redirect::{self, Entry, LIBRARY};
 use super::state::tsvd;
 use super::stub::Frame;
+use super::{callers, names};
 use crate::detect::thread::current;
 use crate::hub::{log, modules};
 use crate::interpose::Real;
@@ -34,36 +35,51 @@ pub extern "C" fn arrive(frame: &mut Frame) {
     }
     own.inside = true;
     super::loading::look_if_pending();
-    go_on(frame, entry, entry.id);
+    go_on(frame, entry, Place { site: entry.id, started: None });
     current().tsvd.inside = false;
 }
 
 /// A call that was made in any way, perhaps through a pointer.
 #[inline(never)]
 fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
-    if !callers::is_watched(call.1) {
-        return;
-    }
     let own = &mut current().tsvd;
+    // A thread that begins with this function was told so where it was created.
+    let watched = callers::is_watched(call.1);
+    let started = if watched { None } else { own.take_start(entry.behind as u64) };
+    let Some(from) = started.filter(|from| callers::is_watched(*from)).or(watched.then_some(call.1)) else {
+        return;
+    };
     if own.inside || own.passed == call {
         return;
     }
     own.inside = true;
-    if let Some(site) = callers::site(entry.id, call.1) {
-        go_on(frame, entry, site);
+    if let Some(site) = callers::site(entry.id, from) {
+        go_on(frame, entry, Place { site, started });
     }
     current().tsvd.inside = false;
 }
 
+/// Where a call is made.
+#[derive(Clone, Copy)]
+struct Place {
+    site: u32,
+    /// Not by code of the program: a thread begins with it that was created there.
+    started: Option<u64>,
+}
+
 #[inline(always)]
-fn go_on(frame: &mut Frame, entry: &'static Entry, site: u32) {
+fn go_on(frame: &mut Frame, entry: &'static Entry, place: Place) {
     let own = &mut current().tsvd;
     if entry.flags & site_flag::ASYNC != 0 {
-        frame.arguments[1] = LAUNCH_ASYNC;
+        if entry.flags & site_flag::LOOKUP == site_flag::LOOKUP {
+            names::look_up(frame.arguments[1] as *const c_char);
+        } else {
+            frame.arguments[1] = LAUNCH_ASYNC;
+        }
     } else if let (Some(object), Some(tsvd)) = (object(frame, entry), tsvd()) {
         let write = entry.flags & site_flag::WRITE != 0;
-        let point = Point { thread: own.number(), site, object: key(object, entry.class), write };
-        let mut here = Here { frame, entry, site, object };
+        let point = Point { thread: own.number(), site: place.site, object: key(object, entry.class), write };
+        let mut here = Here { frame, entry, place, object };
         if let Some(delay) = tsvd.on_call(now(), &point, &mut here) {
             hold(tsvd, &delay, &mut here);
         }
@@ -154,7 +170,7 @@ impl Host for Waiting {
 struct Here<'a> {
     frame: &'a Frame,
     entry: &'static Entry,
-    site: u32,
+    place: Place,
     object: u64,
 }
 
@@ -236,13 +252,14 @@ fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> Caught<'a> 
     let f = here.frame;
     // The callee's return would leave the stack pointer here.
     let stack = &raw const f.return_address as usize + 8;
-    let registers: [u64; REGISTERS] =
-        [f.return_address, stack as u64, f.rbp, f.rbx, f.r12, f.r13, f.r14, f.r15];
-    let end = mapping_end(stack).min(stack + MOST_STACK);
+    // Of a thread that begins here the place that created it is told: the stack is empty but for the runtime's own.
+    let (from, most) = here.place.started.map_or((f.return_address, MOST_STACK), |from| (from, 0));
+    let registers: [u64; REGISTERS] = [from, stack as u64, f.rbp, f.rbx, f.r12, f.r13, f.r14, f.r15];
+    let end = mapping_end(stack).min(stack + most);
     let name_len = name.iter().position(|b| *b == 0).unwrap_or(name.len());
     Caught {
         thread: u64::from(thread),
-        site: u64::from(here.site),
+        site: u64::from(here.place.site),
         name: &name[..name_len],
         registers,
         // SAFETY: mapped up to there; the thread is here or held.

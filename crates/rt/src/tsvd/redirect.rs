@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
 
 use super::plans::{self, Given};
 use super::stub::Area;
-use super::{callers, hook};
+use super::{callers, copies, hook};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::tsvd::{Object, Plan, Site, site_flag};
@@ -76,6 +76,14 @@ pub fn all() {
     plans::each(follow);
 }
 
+/// Watches the functions that a name stands for.
+pub fn for_name(hash: u64) {
+    let _guard = LOCK.lock();
+    if let Some(given) = plans::of_name(hash) {
+        follow(&given);
+    }
+}
+
 /// Redirects what a plan names.
 fn follow(given: &Given) {
     let Some(plan) = Plan::decode(given.words) else { return };
@@ -89,7 +97,10 @@ fn follow(given: &Given) {
     for pair in plan.pairs() {
         super::state::seed(pair);
     }
-    callers::set_watched(plan);
+    callers::set_watched(plan, given.is_fixed().then_some(given.bias as u64));
+    if given.is_fixed() {
+        copies::add(plan, given);
+    }
     if plan.has_sites() || plan.has_hooks() {
         log::mark_instrumented();
         modules::refresh();
@@ -127,7 +138,12 @@ fn patch(plan: Plan, given: &Given) {
             let inside = plan.within(first as u64..last as u64);
             patch_mapping((start, end), inside.sites().map(|site| given.placed(site)), alone);
             if alone {
-                hook::patch_mapping((start, end), plan.hooks_within(first as u64..last as u64));
+                let hooks = plan.hooks_within(first as u64..last as u64);
+                if given.is_fixed() {
+                    hook::patch_mapping((start, end), hooks.map(|hook| copies::placed(given, hook)));
+                } else {
+                    hook::patch_mapping((start, end), hooks);
+                }
             }
         }
     }
@@ -235,7 +251,7 @@ fn entry_to(site: &Site, target: usize) -> Entry {
 }
 
 /// No other thread can be running: the directory of threads has one entry.
-fn is_alone() -> bool {
+pub fn is_alone() -> bool {
     let mut stat = [0u64; 18];
     let path = c"/proc/self/task".as_ptr() as usize;
     let done = sys::syscall(libc::SYS_stat, [path, stat.as_mut_ptr() as usize, 0, 0, 0, 0]) == 0;

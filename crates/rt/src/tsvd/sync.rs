@@ -59,22 +59,21 @@ struct Start {
     function: usize,
     argument: usize,
     number: u32,
+    /// Where the thread was created.
+    caller: usize,
 }
 
-type Create = unsafe extern "C-unwind" fn(*mut usize, *const c_void, usize, usize) -> c_int;
-
-/// `pthread_create`, with a number for the thread before it runs. Of all that synchronises, every policy sees this and joins.
+/// `pthread_create` or `thrd_create`, with a number for the thread before it runs. `real` makes the thread run a function with an argument.
+/// Of all that synchronises, every policy sees this and joins.
 pub unsafe fn create(
-    real: Create,
+    real: impl Fn(usize, usize) -> c_int,
     handle: *mut usize,
-    attributes: *const c_void,
-    function: usize,
-    argument: usize,
+    (function, argument): (usize, usize),
+    caller: usize,
 ) -> c_int {
     super::loading::look_if_pending();
     if !super::is_on() {
-        // SAFETY: the caller's call, passed on.
-        return unsafe { real(handle, attributes, function, argument) };
+        return real(function, argument);
     }
     let number = super::new_number();
     let start = sys::ARENA.take(size_of::<Start>()).cast::<Start>();
@@ -86,8 +85,8 @@ pub unsafe fn create(
     }
     // SAFETY: fresh memory of that size; the arguments are the caller's.
     unsafe {
-        start.write(Start { function, argument, number });
-        let r = real(handle, attributes, run as *const () as usize, start as usize);
+        start.write(Start { function, argument, number, caller });
+        let r = real(run as *const () as usize, start as usize);
         if r != 0 {
             gone(number);
         } else {
@@ -108,11 +107,14 @@ fn gone(number: u32) {
     }
 }
 
+/// The result of a function for `thrd_create` is in the lower half of the same register.
 unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
     // SAFETY: what `create` made for this thread alone; the program's own start routine and argument.
     unsafe {
-        let Start { function, argument, number } = start.cast::<Start>().read();
-        current().tsvd.set_number(number);
+        let Start { function, argument, number, caller } = start.cast::<Start>().read();
+        let own = &mut current().tsvd;
+        own.set_number(number);
+        own.start = (function as u64, caller as u64);
         let result = core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> *mut c_void>(
             function,
         )(argument);

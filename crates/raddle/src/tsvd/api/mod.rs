@@ -43,6 +43,7 @@ use std::rc::Rc;
 use raddle_binary::{matches_glob, plain_path};
 use raddle_wire::tsvd::Object;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -208,12 +209,14 @@ pub struct Catalogue {
     own_types: Vec<String>,
     /// The first parts of all paths: a name that begins with none of them need not be demangled.
     roots: HashSet<String>,
+    /// Of all texts that the lists were read from, in their order.
+    pub digest: Vec<u8>,
 }
 
 impl Catalogue {
     /// The shipped lists and those of a project: files like `raddle.toml` and what is in them.
     pub fn load(project: &[(PathBuf, String)]) -> Result<Catalogue, ApiError> {
-        let mut catalogue = Catalogue::default();
+        let mut catalogue = Catalogue { digest: digest(project), ..Catalogue::default() };
         let mut parsed = Vec::new();
         for (path, text) in project {
             let file = path.display().to_string();
@@ -338,15 +341,39 @@ impl Catalogue {
 
     /// Whether a call from this function is the library's own business.
     pub fn is_own(&self, raw_caller: &str, operation: usize, paths: &Paths) -> bool {
-        if !self.may_be(raw_caller) {
+        self.library_of(raw_caller, paths) == Some(self.library(operation))
+            || self.is_own_of_all(raw_caller, paths)
+    }
+
+    /// Whether it is part of a library's inside: what it calls is no point, whichever function it is.
+    pub fn is_own_of_all(&self, raw: &str, paths: &Paths) -> bool {
+        if !self.may_be(raw) {
             return false;
         }
-        let path = paths.of(raw_caller);
-        let class = |i: usize| self.operations[i].class;
-        let library = |i: usize| &self.classes[class(i)].library;
-        let same = self.exact.get(&*path).is_some_and(|found| library(found[0]) == library(operation));
+        let path = paths.of(raw);
         let any = |patterns: &[String]| patterns.iter().any(|p| matches_glob(p, &path));
-        same || any(&self.own) && !any(&self.own_except)
+        any(&self.own) && !any(&self.own_except)
+    }
+
+    /// The library that lists a function by its name.
+    pub fn library_of(&self, raw: &str, paths: &Paths) -> Option<&str> {
+        let path = self.may_be(raw).then(|| paths.of(raw))?;
+        self.exact.get(&*path).map(|found| self.library(found[0]))
+    }
+
+    pub fn library(&self, operation: usize) -> &str {
+        &self.classes[self.operations[operation].class].library
+    }
+
+    /// The libraries of all lists, each once, in their order.
+    pub fn libraries(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for class in &self.classes {
+            if !names.contains(&class.library.as_str()) {
+                names.push(&class.library);
+            }
+        }
+        names
     }
 
     /// Demangling is slow, and a large program has a hundred thousand names.
@@ -364,6 +391,15 @@ impl Catalogue {
         // Rust's legacy mangling hides `<T as Trait>` behind an underscore.
         name.get(..len).is_some_and(|first| self.roots.contains(first) || first.starts_with('_'))
     }
+}
+
+fn digest(project: &[(PathBuf, String)]) -> Vec<u8> {
+    let shipped = lists::SHIPPED.iter().map(|(_, text)| *text);
+    let mut all = Sha256::new();
+    for text in shipped.chain(project.iter().map(|(_, text)| text.as_str())) {
+        all.update(Sha256::digest(text));
+    }
+    all.finalize().to_vec()
 }
 
 fn syntax(file: &str, error: &toml::de::Error) -> ApiError {

@@ -1,0 +1,123 @@
+//! Calls through pointers in copies of `raddle instrument`: what a run would ask the driver about is written down beforehand. The functions
+//! that the program and its libraries take the addresses of are hooked wherever they are defined, in libraries of the system too; each
+//! call in the program and in its own libraries is listed, with whose it is; and calls that runs have seen are read from the file that they share.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use raddle_binary::Module;
+use raddle_tsvd::MAX_SITES;
+use raddle_wire::tsvd::{FixedCaller, Hook, MOST_CALLERS, Place, Site};
+
+use super::api::{Catalogue, Paths};
+use super::planner::hook;
+use super::session::Common;
+use super::sites::{File, Numbered, NumberedHook, Registry};
+
+/// Functions by raw name, and which operation each is.
+pub type Taken = BTreeMap<String, usize>;
+
+/// The hooks of the functions in `taken` that a file has, by its own addresses. `file`: what is known of it if its calls count.
+pub fn hooks(
+    common: &Common,
+    registry: &mut Registry,
+    (path, module): (&Path, &Module),
+    file: Option<&File>,
+    taken: &Taken,
+    helper: &mut dyn FnMut(&Option<String>) -> u64,
+) -> Vec<Hook> {
+    let libraries = common.catalogue.libraries();
+    let names: Vec<&str> = taken.keys().map(String::as_str).collect();
+    let local = |name: &str| file.is_some_and(|f| f.found.taken.contains_key(name));
+    let found = module.definitions(&names, local);
+    let mut movable = module.movable(&found.concat()).into_iter();
+    let mut hooks = Vec::new();
+    for ((callee, &operation), addresses) in taken.iter().zip(&found) {
+        for movable in movable.by_ref().take(addresses.len()) {
+            let Some(movable) = movable else {
+                registry.unwatched.insert(callee.clone());
+                continue;
+            };
+            let by_memory = file.is_some_and(|f| f.found.by_memory.contains(callee));
+            let Some(site) = common.shape(operation, by_memory, helper) else { continue };
+            let id = registry.number_hook(path, movable.address, callee, operation);
+            let Some(id) = id.filter(|id| *id < FixedCaller::MOST_HOOKS) else { continue };
+            let library = libraries.iter().position(|name| *name == common.catalogue.library(operation));
+            let bytes = library.map_or(0, |n| n as u64 + 1);
+            hooks.push(hook(Site { address: movable.address, id, bytes, ..site }, movable));
+        }
+    }
+    hooks
+}
+
+/// The places in a file that count, as [`Place`]s.
+pub fn places(file: &File, catalogue: &Catalogue) -> Vec<u8> {
+    let Some(module) = file.module() else { return Vec::new() };
+    let (paths, libraries) = (Paths::default(), catalogue.libraries());
+    // None: it is the inside of a library, whose calls are no points.
+    let mut known: HashMap<String, Option<u16>> = HashMap::new();
+    let mut whose = |name: &str| {
+        if let Some(known) = known.get(name) {
+            return *known;
+        }
+        let library = catalogue.library_of(name, &paths);
+        let number = library.and_then(|library| libraries.iter().position(|l| *l == library));
+        let own = (!catalogue.is_own_of_all(name, &paths)).then(|| number.map_or(0, |n| n as u16 + 1));
+        known.insert(name.to_string(), own);
+        own
+    };
+    let mut words = Vec::new();
+    module.each_call(|address, caller, callee| {
+        let libraries = [caller, callee].map(|name| name.map_or(Some(0), &mut whose));
+        if let [Some(a), Some(b)] = libraries
+            && !file.found.returns.contains(&address)
+        {
+            words.extend(Place { address, libraries: [a, b] }.encode());
+        }
+    });
+    words.sort_unstable();
+    words.dedup();
+    words.into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+/// The file that runs gather their calls in, with nothing in it. None: there are too many sites already.
+pub fn callers(registry: &Registry) -> Option<Vec<u8>> {
+    let first = registry.sites.len() as u64;
+    let fits = first + MOST_CALLERS as u64 <= u64::from(MAX_SITES);
+    fits.then(|| [first.to_le_bytes().to_vec(), vec![0; MOST_CALLERS * 8]].concat())
+}
+
+/// Gives the calls that runs have gathered the numbers that they had there. `files`: the program and its libraries.
+pub fn number_callers(
+    bytes: &[u8],
+    registry: &mut Registry,
+    catalogue: &Catalogue,
+    hooks: &[(String, usize)],
+    files: &[(PathBuf, File)],
+) {
+    registry.hooks =
+        hooks.iter().map(|(callee, op)| NumberedHook { callee: callee.clone(), operation: *op }).collect();
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut words = words.iter().map(|word| u64::from_le_bytes(*word));
+    if words.next() != Some(registry.sites.len() as u64) {
+        return;
+    }
+    for FixedCaller { hook, file, place } in words.map_while(FixedCaller::decode) {
+        let (Some((callee, operation)), Some((path, file))) =
+            (hooks.get(hook as usize), files.get(file as usize))
+        else {
+            return;
+        };
+        let name = file.name_of_call(place, callee, *operation, catalogue);
+        let name = name.unwrap_or_else(|| format!("{place:#x} > *{callee}"));
+        registry.number_pointer(path, place, hook, || Numbered {
+            path: path.clone(),
+            address: place,
+            len: 0,
+            operation: *operation,
+            tail: false,
+            callee: callee.clone(),
+            name: format!("{}: {name}", path.file_name().unwrap_or_default().to_string_lossy()),
+        });
+    }
+}
