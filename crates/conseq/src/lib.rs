@@ -48,6 +48,7 @@ pub mod history;
 pub mod invariants;
 pub mod options;
 pub mod order;
+pub mod shared;
 pub mod suspects;
 
 mod analyse;

@@ -8,7 +8,8 @@
 //! ones, so that an access takes about five bytes:
 //!
 //! ```text
-//! bits 0-1  0: the thread changes (its number)      1: a step (its kind, site, object, other)
+//! bits 0-1  0: the thread changes (its number); with bit 2: memory turns out to be shared (its address)
+//!           1: a step (its kind, site, object, other)
 //!           2: a read (site, address, value)        3: a write (site, address, value after, value before if bit 5)
 //! bits 2-3  of an access: 1, 2, 4 or 8 bytes
 //! bit 4     of an access: atomic
@@ -63,6 +64,8 @@ pub struct Header {
     pub until_way: AtomicU64,
     /// It ended there.
     pub was_cut: AtomicU64,
+    /// Not 0: the stream has all accesses, to a thread's own memory as well, and tells what turns out to be shared ([`Event::Shared`]).
+    pub has_all: AtomicU64,
 }
 
 /// No number of steps.
@@ -72,8 +75,8 @@ pub const NEVER: u64 = u64::MAX;
 pub mod mode {
     /// Everything is recorded.
     pub const ALL: u32 = 0;
-    /// Which memory more than one thread touches is learned. What touches memory that is known to be shared is recorded while
-    /// nothing new is learned ([`super::Header::begins`]).
+    /// Which memory more than one thread touches is learned. All is recorded ([`super::Header::has_all`]) until it is too much; from then on
+    /// what touches memory that is known to be shared, while nothing new is learned ([`super::Header::begins`]).
     pub const LEARN: u32 = 1;
     /// What touches memory that was learned to be shared is recorded.
     pub const SHARED: u32 = 2;
@@ -99,6 +102,7 @@ impl Header {
             until: AtomicU64::new(NEVER),
             until_way: AtomicU64::new(0),
             was_cut: AtomicU64::new(0),
+            has_all: AtomicU64::new(0),
         }
     }
 
@@ -124,6 +128,8 @@ pub enum Event {
     Thread(u16),
     Step(Step),
     Access(Access),
+    /// A second thread touches the granule at this address.
+    Shared(u64),
 }
 
 /// A step that synchronises: an operation of `explore`, in its own numbers.
@@ -187,6 +193,7 @@ struct Last {
 pub struct Encoder(Last);
 
 const THREAD: u8 = 0;
+const SHARED: u8 = 4;
 const STEP: u8 = 1;
 const READ: u8 = 2;
 const WRITE: u8 = 3;
@@ -277,6 +284,10 @@ impl Encoder {
             Event::Thread(t) => {
                 out.byte(THREAD);
                 out.number(u64::from(*t));
+            }
+            Event::Shared(address) => {
+                out.byte(SHARED);
+                out.number(*address);
             }
             Event::Step(s) => {
                 out.byte(STEP);
@@ -410,6 +421,7 @@ impl<'a> Decoder<'a> {
                 let (site, object) = self.place()?;
                 Event::Step(Step { kind, site, object, other: self.number()? })
             }
+            THREAD if bits == SHARED => Event::Shared(self.number()?),
             THREAD | STEP => return None,
             _ => Event::Access(self.access(bits)?),
         })
@@ -510,6 +522,7 @@ mod tests {
         let step = (any::<u8>(), any::<u32>(), any::<u64>(), any::<u64>());
         prop_oneof![
             any::<u16>().prop_map(Event::Thread),
+            any::<u64>().prop_map(Event::Shared),
             step.prop_map(|(kind, site, object, other)| Event::Step(Step { kind, site, object, other })),
             access(),
         ]

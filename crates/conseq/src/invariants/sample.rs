@@ -23,26 +23,25 @@ impl Memory {
     }
 
     fn put(&mut self, at: Variable, bits: u64, over: bool) {
-        for i in 0..u64::from(at.size) {
-            let address = at.address + i;
-            let (bytes, known) = self.granules.entry(address & !7).or_default();
-            let (shift, bit) = ((address & 7) * 8, 1u8 << (address & 7));
-            if over || *known & bit == 0 {
-                *bytes = *bytes & !(0xff << shift) | (bits >> (i * 8) & 0xff) << shift;
-                *known |= bit;
+        for part in parts(at) {
+            let (bytes, known) = self.granules.entry(part.granule).or_default();
+            let new = if over { part.bytes() } else { part.bytes() & !*known };
+            if new != 0 {
+                let mask = mask(new);
+                *bytes = *bytes & !mask | part.into_granule(bits) & mask;
+                *known |= new;
             }
         }
     }
 
     pub fn bits(&self, at: Variable) -> Option<u64> {
         let mut bits = 0;
-        for i in 0..u64::from(at.size) {
-            let address = at.address + i;
-            let (bytes, known) = self.granules.get(&(address & !7))?;
-            if known & 1 << (address & 7) == 0 {
+        for part in parts(at) {
+            let (bytes, known) = self.granules.get(&part.granule)?;
+            if part.bytes() & !known != 0 {
                 return None;
             }
-            bits |= (bytes >> ((address & 7) * 8) & 0xff) << (i * 8);
+            bits |= part.out_of_granule(bytes & mask(part.bytes()));
         }
         Some(bits)
     }
@@ -79,6 +78,48 @@ impl Memory {
             self.store(variable(&cell), cell.value);
         }
     }
+}
+
+/// The bytes of a variable that lie in one granule.
+struct Part {
+    granule: u64,
+    /// Bytes of the granule before them.
+    first: u8,
+    /// Bytes of the variable before them.
+    skipped: u8,
+    len: u8,
+}
+
+/// A variable is looked up by its granules, most often one, and not by its bytes: there are millions of accesses.
+fn parts(at: Variable) -> impl Iterator<Item = Part> {
+    let (granule, first) = (at.address & !7, (at.address & 7) as u8);
+    let len = at.size.min(8 - first);
+    let beginning = Part { granule, first, skipped: 0, len };
+    let end = Part { granule: granule.wrapping_add(8), first: 0, skipped: len, len: at.size - len };
+    [beginning, end].into_iter().filter(|p| p.len > 0)
+}
+
+impl Part {
+    /// A bit for each byte of the granule.
+    fn bytes(&self) -> u8 {
+        (0xff >> (8 - self.len)) << self.first
+    }
+
+    fn into_granule(&self, bits: u64) -> u64 {
+        (bits >> (self.skipped * 8)) << (self.first * 8)
+    }
+
+    fn out_of_granule(&self, bytes: u64) -> u64 {
+        (bytes >> (self.first * 8)) << (self.skipped * 8)
+    }
+}
+
+/// All bits of these bytes.
+fn mask(bytes: u8) -> u64 {
+    if bytes == 0xff {
+        return u64::MAX;
+    }
+    (0..8).filter(|i| bytes >> i & 1 != 0).map(|i| 0xff << (i * 8)).sum()
 }
 
 pub fn variable(cell: &Cell) -> Variable {
@@ -159,7 +200,8 @@ impl Samples {
 
 /// What values may be related to: variables that more than one thread touches, and arrays.
 fn terms(runs: &[&[Event]]) -> Vec<Term> {
-    let mut threads: FxHashMap<Variable, (FxHashSet<u16>, u32)> = FxHashMap::default();
+    // Who touched it first, whether others did, and how often.
+    let mut threads: FxHashMap<Variable, (u16, bool, u32)> = FxHashMap::default();
     let mut by_site: FxHashMap<u32, FxHashSet<Variable>> = FxHashMap::default();
     for e in runs.iter().flat_map(|r| r.iter()) {
         let (cell, writes) = match e.what {
@@ -168,16 +210,16 @@ fn terms(runs: &[&[Event]]) -> Vec<Term> {
             _ => continue,
         };
         let at = variable(&cell);
-        let known = threads.entry(at).or_default();
-        known.0.insert(e.thread);
-        known.1 += 1;
+        let known = threads.entry(at).or_insert((e.thread, false, 0));
+        known.1 |= known.0 != e.thread;
+        known.2 += 1;
         let elements = by_site.entry(e.site).or_default();
         if writes && elements.len() < ELEMENTS {
             elements.insert(at);
         }
     }
     let mut shared: Vec<(u32, Variable)> =
-        threads.iter().filter(|(_, (t, _))| t.len() > 1).map(|(v, (_, n))| (*n, *v)).collect();
+        threads.iter().filter(|(_, (_, others, _))| *others).map(|(v, (_, _, n))| (*n, *v)).collect();
     shared.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut arrays: Vec<Term> =
         by_site.into_values().filter_map(|of| array(of.into_iter().collect())).collect();
@@ -225,6 +267,28 @@ mod tests {
         assert_eq!((m.value(at(8, 4)), m.value(at(8, 8)), m.bits(at(8, 2))), (Some(-2), None, Some(0xfffe)));
         m.store(at(6, 4), 0x0403_0201);
         assert_eq!(m.bits(at(8, 2)), Some(0x0403), "across two granules");
+    }
+
+    #[test]
+    fn memory_is_as_if_each_byte_were_kept() {
+        let (mut m, mut bytes) = (Memory::default(), std::collections::HashMap::new());
+        for i in 0..400u64 {
+            let random = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let at = Variable { address: random >> 20 & 31, size: 1 << (random >> 30 & 3) };
+            let (bits, over) = (random.rotate_left(17), random >> 40 & 1 != 0);
+            m.put(at, bits, over);
+            for b in 0..u64::from(at.size) {
+                let byte = (bits >> (b * 8)) as u8;
+                let there = bytes.entry(at.address + b).or_insert(byte);
+                *there = if over { byte } else { *there };
+            }
+            for size in [1u8, 2, 4, 8] {
+                let wanted = (0..u64::from(size)).rev().try_fold(0, |bits, b| {
+                    bytes.get(&(at.address + b)).map(|byte| bits << 8 | u64::from(*byte))
+                });
+                assert_eq!(m.bits(Variable { address: at.address, size }), wanted);
+            }
+        }
     }
 
     #[test]

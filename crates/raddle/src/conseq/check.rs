@@ -46,7 +46,7 @@ pub fn watch<'a>(guards: impl IntoIterator<Item = &'a Guard>) -> Watch {
 
 /// The events that were recorded of an execution.
 pub fn events(watched: &Watched) -> Vec<Event> {
-    events::of(watched.events().0).0
+    events::of(watched.events().0).events
 }
 
 impl Check {

@@ -9,13 +9,22 @@ const FIRST_DESCRIPTOR: u64 = 3;
 /// All pipes and sockets are one channel: which two descriptors belong together is not known.
 const PIPES: u64 = 1;
 
-/// The events of a stream, and whether it could be read to its end.
-pub fn of(mut stream: Decoder<'_>) -> (Vec<Event>, bool) {
-    let mut events = Vec::new();
+/// What a stream tells.
+pub struct Told {
+    pub events: Vec<Event>,
+    /// Granules of memory that turn out to be shared.
+    pub shared: Vec<u64>,
+    /// It could be read to its end.
+    pub whole: bool,
+}
+
+pub fn of(mut stream: Decoder<'_>) -> Told {
+    let (mut events, mut shared) = (Vec::new(), Vec::new());
     let mut thread = 0;
     for event in stream.by_ref() {
         match event {
             trace::Event::Thread(t) => thread = t,
+            trace::Event::Shared(address) => shared.push(address),
             trace::Event::Access(a) => events.push(Event { thread, site: a.site, what: access(&a) }),
             trace::Event::Step(s) => {
                 let whats = step(&s).into_iter().flatten();
@@ -23,7 +32,7 @@ pub fn of(mut stream: Decoder<'_>) -> (Vec<Event>, bool) {
             }
         }
     }
-    (events, stream.is_at_end())
+    Told { events, shared, whole: stream.is_at_end() }
 }
 
 fn access(a: &trace::Access) -> What {
@@ -87,7 +96,7 @@ mod tests {
             step(OpKind::CondWake, 80, 16),
             step(OpKind::TimeOut, 80, 16),
         ]);
-        let (events, whole) = of(Decoder::new(&bytes));
+        let Told { events, whole, .. } = of(Decoder::new(&bytes));
         let whats: Vec<What> = events.iter().map(|e| e.what).collect();
         let takes = What::Acquire { lock: 16, shared: false };
         assert_eq!(whats, [What::Release { lock: 16 }, What::Receive { channel: 80 }, takes, takes]);
@@ -106,12 +115,14 @@ mod tests {
             value: 9,
             before: Some(8),
         };
-        let mut bytes = stream(&[trace::Event::Thread(1), trace::Event::Access(write)]);
+        let mut bytes =
+            stream(&[trace::Event::Thread(1), trace::Event::Shared(64), trace::Event::Access(write)]);
         bytes.push(0xff);
-        let (events, whole) = of(Decoder::new(&bytes));
+        let Told { events, shared, whole } = of(Decoder::new(&bytes));
         let cell = Cell { address: 64, size: 4, value: 9, atomic: true };
         let what = What::Write { cell, before: Some(8), reads: true };
         assert_eq!((events, whole), (vec![Event { thread: 1, site: 5, what }], false));
+        assert_eq!(shared, [64]);
     }
 
     #[test]
@@ -122,7 +133,7 @@ mod tests {
             step(OpKind::Io, 2, 0),
             step(OpKind::Io, 6, 0),
         ]);
-        let whats: Vec<What> = of(Decoder::new(&bytes)).0.iter().map(|e| e.what).collect();
+        let whats: Vec<What> = of(Decoder::new(&bytes)).events.iter().map(|e| e.what).collect();
         let pipe = [What::Receive { channel: PIPES }, What::Send { channel: PIPES }];
         assert_eq!(whats[..2], [What::Arrive { barrier: 8, count: 3 }, What::Leave { barrier: 8 }]);
         assert_eq!(whats[2..], pipe);

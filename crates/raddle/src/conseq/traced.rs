@@ -4,9 +4,11 @@
 //! order of their creation, in the opposite order, going round, and in random orders. None of them preempts a thread, so they
 //! are what a lightly loaded machine would do, and correct as a rule; one that is not is a finding in itself.
 //!
-//! **Each order is executed at most twice, and the second time no further than needed.** What only one thread touches is left
-//! out of a trace, and is known only when all has been executed once. But most programs share what they share early: the runtime
-//! records what touches memory that is known to be shared, and begins anew when it finds more. So the end of a first execution is
+//! **Each order is executed once where it can be, and the second time no further than needed.** What only one thread touches is left
+//! out of a trace, and is known only when all has been executed once. Where that is not too much the runtime records all accesses, tells what turns
+//! out to be shared, and the rest is taken out here once all orders have been executed ([`Shared`]). Where it is too much there is
+//! a second execution. But most programs share what they share early: the runtime
+//! then records what touches memory that is known to be shared, and begins anew when it finds more. So the end of a first execution is
 //! a trace from some step on ([`Part`]), which nothing is missing from if nothing more is found until all orders have been executed. The
 //! second execution is recorded up to that step, and ends there; both together are what a whole second execution would have recorded. Where
 //! the second comes another way to that step, because the program depends on more than its order of threads, it goes on to its end,
@@ -17,13 +19,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use raddle_conseq::event::{Event, What};
+use raddle_conseq::shared::Shared;
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 use raddle_wire::trace::mode;
 use thiserror::Error;
 
-use super::events;
+use super::events::{self, Told};
 use super::printed::Printed;
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::verdict::{Failure, Usual, judge};
@@ -154,6 +157,9 @@ struct Maker<'a> {
 struct Learned {
     run: Option<Run>,
     part: Option<Part>,
+    /// What was found to be shared, where all accesses are recorded.
+    shared: Option<Vec<u64>>,
+    /// How much was found so far.
     discoveries: u64,
 }
 
@@ -179,8 +185,10 @@ impl Maker<'_> {
                 lives &= e.ending == Ending::Finished;
                 learn_usual(usual, learned.is_empty(), &e);
                 let part = e.watched.and_then(|w| w.part());
-                let run = part.is_some().then(|| timed(reading, || run(&e, usual)));
-                learned.push(Learned { run, part, discoveries: e.watched.map_or(0, |w| w.discoveries()) });
+                let (run, shared) = part.map(|_| timed(reading, || told(&e, usual))).unzip();
+                let shared = shared.filter(|_| e.watched.is_some_and(|w| w.has_all()));
+                let discoveries = e.watched.map_or(0, |w| w.discoveries());
+                learned.push(Learned { run, part, shared, discoveries });
             })?;
             if i + 1 == ENDLESS.min(tails.len()) && self.without_end.len() > i {
                 return Ok(None);
@@ -191,8 +199,7 @@ impl Maker<'_> {
             self.record_all();
             return Ok(Some(Vec::new()));
         }
-        let all = learned.last().map_or(0, |l| l.discoveries);
-        learned.iter_mut().filter(|l| l.discoveries != all).for_each(|l| (l.run, l.part) = (None, None));
+        timed(&mut self.reading, || choose(&mut learned));
         if let Some(watched) = self.crew.watched() {
             watched.set_mode(mode::SHARED);
         }
@@ -229,6 +236,20 @@ impl Maker<'_> {
             });
         })?;
         made.context("an execution was lost")
+    }
+}
+
+/// Leaves of the first executions what a second one would record. What has all accesses is of use if all say what they found to be
+/// shared; the others, if nothing was found after them.
+fn choose(learned: &mut [Learned]) {
+    let all = learned.last().map_or(0, |l| l.discoveries);
+    let told: u64 = learned.iter().flat_map(|l| &l.shared).map(|s| s.len() as u64).sum();
+    if told == all && learned.iter().all(|l| l.shared.is_some()) {
+        let shared = Shared::new(learned.iter().flat_map(|l| &l.shared).flatten().copied());
+        learned.iter_mut().filter_map(|l| l.run.as_mut()).for_each(|run| shared.choose(&mut run.events));
+    } else {
+        let is_of_use = |l: &Learned| l.shared.is_none() && l.discoveries == all;
+        learned.iter_mut().filter(|l| !is_of_use(l)).for_each(|l| (l.run, l.part) = (None, None));
     }
 }
 
@@ -327,6 +348,11 @@ fn is_endless(e: &Execution<'_>) -> bool {
 }
 
 fn run(e: &Execution<'_>, usual: &Usual) -> Run {
+    told(e, usual).0
+}
+
+/// An execution, and what it showed to be shared.
+fn told(e: &Execution<'_>, usual: &Usual) -> (Run, Vec<u64>) {
     let mut verdict = judge(e, usual);
     if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
         // Bad manners, and not what is looked for.
@@ -334,11 +360,12 @@ fn run(e: &Execution<'_>, usual: &Usual) -> Run {
         verdict.outcome = Outcome::Passed;
     }
     let (mut events, mut cut_short, mut printed) = (Vec::new(), false, Printed::default());
+    let mut shared = Vec::new();
     let (mut bytes, mut accesses, mut lost) = (0, 0, false);
     if let Some(watched) = e.watched {
         let (stream, whole);
         (stream, lost) = watched.events();
-        (events, whole) = events::of(stream);
+        Told { events, shared, whole } = events::of(stream);
         cut_short = lost || !whole || e.ending != Ending::Finished;
         printed = Printed::of(watched);
         (bytes, accesses) = watched.size();
@@ -346,7 +373,7 @@ fn run(e: &Execution<'_>, usual: &Usual) -> Run {
     let failure = Failure::of(e, verdict);
     let endless = is_endless(e);
     let trace = e.trace(verdict.outcome);
-    Run { events, printed, trace, failure, bytes, accesses, cut_short, lost, endless }
+    (Run { events, printed, trace, failure, bytes, accesses, cut_short, lost, endless }, shared)
 }
 
 impl Run {
@@ -422,6 +449,45 @@ mod tests {
             .collect();
         // What an update found it has read: that says nothing of who was first, and is always told.
         assert_eq!(before, [None, Some(5), None, Some(5), Some(7)]);
+    }
+
+    fn learned(shared: Option<Vec<u64>>, discoveries: u64) -> Learned {
+        let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Passed, divergence: None };
+        let run = Run {
+            events: vec![write(64, 4, None, false), write(72, 4, None, false), write(80, 4, None, false)],
+            printed: Printed::default(),
+            trace,
+            failure: None,
+            bytes: 0,
+            accesses: 3,
+            cut_short: false,
+            lost: false,
+            endless: false,
+        };
+        Learned { run: Some(run), part: Some(Part { begins: 0, way: 0 }), shared, discoveries }
+    }
+
+    fn left(mut learned: Vec<Learned>) -> Vec<Option<usize>> {
+        choose(&mut learned);
+        learned.iter().map(|l| l.run.as_ref().map(|r| r.events.len())).collect()
+    }
+
+    #[test]
+    fn of_all_accesses_those_stay_that_some_order_shares() {
+        assert_eq!(
+            left(vec![learned(Some(vec![64]), 1), learned(Some(vec![80]), 2)]),
+            [Some(2), Some(2)],
+            "what the second shares is in the trace of the first too"
+        );
+        assert_eq!(left(vec![learned(Some(Vec::new()), 0)]), [Some(0)]);
+    }
+
+    #[test]
+    fn what_was_not_told_to_be_shared_is_learned_by_another_execution() {
+        // The second found two granules, and was too long to say which.
+        assert_eq!(left(vec![learned(Some(vec![64]), 1), learned(None, 3)]), [None, Some(3)]);
+        assert_eq!(left(vec![learned(Some(vec![64]), 2)]), [None], "what it found before is lost");
+        assert_eq!(left(vec![learned(None, 1), learned(None, 2)]), [None, Some(3)]);
     }
 
     #[test]

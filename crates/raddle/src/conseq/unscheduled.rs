@@ -12,7 +12,7 @@ use raddle_wire::trace::mode;
 use thiserror::Error;
 
 use super::delays::failure;
-use super::events;
+use super::events::{self, Told};
 use super::ordinary::{self, Ordinary, ended};
 use super::rust_locks::RustLocks;
 use super::traced::{Run, Runs};
@@ -107,7 +107,7 @@ fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
     let look = |folder: &Path, watched: Watched| {
         let begun = Instant::now();
         let (stream, lost) = watched.events();
-        let (events, whole) = events::of(stream);
+        let Told { events, whole, .. } = events::of(stream);
         let (bytes, accesses) = watched.size();
         let pid = watched.process();
         let process = collect::read(folder)?.into_iter().find(|p| u64::from(p.pid) == pid);

@@ -145,6 +145,11 @@ impl Watched {
         (begins != trace::NEVER).then(|| Part { begins, way: header.way.load(Relaxed) })
     }
 
+    /// Whether that is of all accesses, with what they show to be shared.
+    pub fn has_all(&self) -> bool {
+        self.header().is_some_and(|h| h.has_all.load(Acquire) != 0)
+    }
+
     /// How much was found to be shared by the worker so far.
     pub fn discoveries(&self) -> u64 {
         self.header().map_or(0, |h| h.discoveries.load(Acquire))

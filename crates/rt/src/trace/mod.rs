@@ -14,12 +14,15 @@
 //!
 //! A program that can not be scheduled is traced as it runs, with less certainty: [`plain`].
 //!
-//! **What it costs.** Most accesses are to a thread's own memory, and pass by in eight instructions ([`probes`]). While it is learned what is
-//! shared, what touches memory that is already known to be is recorded; when more is found the stream begins anew, once nothing has been found for
-//! a while ([`Progress::is_quiet`]). So where a program shares early what it shares, its first execution leaves a trace of nearly all of it,
+//! **What it costs.** Recording is 7 ns an event, and the pages that events go to are made ready by the driver, on another core; to schedule a step
+//! is ten times that. So a program that synchronises often is recorded whole the first time, with what is a thread's own and what turns out to
+//! be shared ([`Event::Shared`]), of which the driver keeps the shared; there is no second execution ([`progress`]).
+//!
+//! Where a thread accesses much memory between two steps, most of it is its own, and passes by in eight instructions ([`probes`]). While it is
+//! learned what is shared, what touches memory that is already known to be is recorded; when more is found the stream begins anew, once nothing has been found for
+//! a while ([`Progress::is_quiet`]). So where such a program shares early what it shares, its first execution leaves a trace of nearly all of it,
 //! and the second ends where that begins ([`Header::begins`], [`Header::until`]): both together are what a whole second one would
-//! record. A digest of the steps says whether the second has come the same way. Recording is 7 ns an event; the pages that events go to are
-//! made ready by the driver, on another core.
+//! record. A digest of the steps says whether the second has come the same way.
 //!
 //! Deviations from the paper: (1) one stream, not a file a thread, as said. (2) Not only globals and the heap: a stack that
 //! another thread touches is shared memory too. (3) What came before the program's first thread is not traced; the value that
@@ -32,6 +35,7 @@
 pub mod delays;
 pub mod plain;
 mod probes;
+mod progress;
 mod shared;
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
@@ -46,6 +50,7 @@ use crate::explore;
 use crate::hub::session;
 use crate::layout::is_watchable;
 use crate::sys;
+use progress::{Progress, Records};
 use shared::Granule;
 
 const LARGEST: usize = 4096;
@@ -71,21 +76,12 @@ struct Trace {
     has_company: bool,
     /// All reads are recorded.
     all_reads: bool,
-    /// All accesses to shared memory are recorded, and concern nobody else.
+    /// All accesses that the probes do not pass by are recorded, and concern nobody else.
     is_plain: bool,
+    /// Some execution made too many accesses to be recorded whole.
+    had_too_much: bool,
     pending: Pending,
     progress: Progress,
-}
-
-/// How far the execution has come, and since when it is recorded.
-#[derive(Clone, Copy)]
-struct Progress {
-    steps: u64,
-    /// A digest of them.
-    way: u64,
-    /// The steps when it was last learned that something is shared.
-    learned: u64,
-    records: bool,
 }
 
 /// A write whose store comes after its probe.
@@ -153,6 +149,7 @@ pub fn prepare() {
             has_company: true,
             all_reads: (*header).reads == 0,
             is_plain: false,
+            had_too_much: false,
             pending: Pending::NOTHING,
             progress: Progress::START,
         });
@@ -174,13 +171,13 @@ pub fn begin() {
     // SAFETY: as in `trace`.
     let Some(t) = (unsafe { TRACE.load(Relaxed).as_mut() }) else { return };
     t.execution += 1;
-    t.pending.what = What::Nothing;
     t.mode = t.header().mode.load(Acquire);
     t.progress = Progress::START;
     t.header().was_cut.store(0, Relaxed);
-    t.begin_stream();
-    shared::begin(t.execution);
     shared::turn(0);
+    let all = t.mode == mode::LEARN && !t.had_too_much;
+    t.begin_stream(if all { Records::All } else { Records::Chosen });
+    shared::begin(t.execution);
 }
 
 /// This thread runs from now on.
@@ -191,24 +188,6 @@ pub fn turn(thread: usize) {
     }
 }
 
-impl Progress {
-    const START: Progress = Progress { steps: 0, way: 0, learned: 0, records: true };
-
-    /// Another step.
-    #[inline]
-    fn step(&mut self, op: &Op) {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-        self.steps += 1;
-        let what = op.object ^ u64::from(op.site) << 17 ^ (op.kind() as u64) << 56;
-        self.way = (self.way.rotate_left(5) ^ what).wrapping_mul(ODD);
-    }
-
-    /// Nothing was learned for so long that it is likely to stay so.
-    fn is_quiet(&self) -> bool {
-        self.steps - self.learned >= self.learned / 8 + 3
-    }
-}
-
 impl Trace {
     fn header(&self) -> &'static Header {
         // SAFETY: the mapped header lives as long as the process.
@@ -216,34 +195,51 @@ impl Trace {
     }
 
     /// What comes now is the first of the stream.
-    fn begin_stream(&mut self) {
+    fn begin_stream(&mut self, records: Records) {
         let header = self.header();
+        self.pending.what = What::Nothing;
         (self.used, self.lost, self.accesses) = (0, 0, 0);
         self.limit = 0;
         self.encoder = Encoder::default();
         self.thread = usize::MAX;
-        self.progress.records = true;
+        self.progress.records = records;
+        header.has_all.store(u64::from(records == Records::All), Relaxed);
         header.begins.store(self.progress.steps, Relaxed);
         header.way.store(self.progress.way, Relaxed);
-        shared::pass_by_shared(false);
+        shared::pass_by(records != Records::All, false);
         let by_sharing = matches!(self.mode, mode::LEARN | mode::SHARED);
         self.is_plain = by_sharing && self.all_reads && !self.has_company;
         self.publish();
     }
 
-    /// Something more is shared: what was recorded lacks it.
+    /// The granule at `address` is shared, which nobody knew. Is the access that shows it recorded?
     #[cold]
-    fn discovered(&mut self, granules: u64) {
+    fn discovered(&mut self, address: usize) -> bool {
         self.progress.learned = self.progress.steps;
-        self.header().discoveries.fetch_add(granules, Relaxed);
-        if self.progress.records {
-            (self.progress.records, self.is_plain) = (false, false);
-            self.pending.what = What::Nothing;
-            self.used = 0;
-            self.header().begins.store(NEVER, Relaxed);
-            shared::pass_by_shared(true);
-            self.publish();
+        self.header().discoveries.fetch_add(1, Relaxed);
+        match self.progress.records {
+            Records::All => {
+                if let Some(to) = self.room() {
+                    self.used += self.encoder.write(&Event::Shared(address as u64 & !7), to);
+                }
+            }
+            // What was recorded lacks it.
+            Records::Chosen => self.drop_stream(),
+            Records::Nothing => {}
         }
+        self.progress.records == Records::All
+    }
+
+    /// What was recorded is of no use.
+    #[cold]
+    fn drop_stream(&mut self) {
+        (self.progress.records, self.is_plain) = (Records::Nothing, false);
+        self.pending.what = What::Nothing;
+        (self.used, self.limit) = (0, 0);
+        self.header().begins.store(NEVER, Relaxed);
+        self.header().has_all.store(0, Relaxed);
+        shared::pass_by(true, true);
+        self.publish();
     }
 
     /// What was written is there for the driver, even if the process dies now.
@@ -294,14 +290,28 @@ impl Trace {
     #[cold]
     fn extend(&mut self) -> bool {
         const PART: usize = 1 << 20;
+        const SMALL: usize = 1 << 16;
         let room = self.header().room as usize;
+        let part = match self.progress.records {
+            Records::Nothing => return false,
+            Records::Chosen => PART,
+            Records::All => {
+                if self.used > self.progress.most() || self.used + LONGEST > room {
+                    self.had_too_much = true;
+                    self.progress.learned = self.progress.steps;
+                    self.drop_stream();
+                    return false;
+                }
+                SMALL
+            }
+        };
         // A stream without its end is of use, one with a hole is not: what is lost once is lost for good.
         if self.lost > 0 || self.used + LONGEST > room {
             self.lost += 1;
             return false;
         }
-        let end = ((self.used + LONGEST).next_multiple_of(PART)).min(room);
-        sys::populate(self.stream as usize + end.saturating_sub(PART), PART.min(end));
+        let end = ((self.used + LONGEST).next_multiple_of(part)).min(room);
+        sys::populate(self.stream as usize + end.saturating_sub(part), part.min(end));
         self.limit = end - LONGEST + 1;
         true
     }
@@ -332,12 +342,9 @@ impl Trace {
         self.accesses += 1;
         match self.mode {
             mode::LEARN => match shared::learn(address) {
-                Granule::Own => false,
-                Granule::Shared => self.progress.records && (write || self.has(pc)),
-                Granule::Discovered => {
-                    self.discovered(1);
-                    false
-                }
+                Granule::Own => self.progress.records == Records::All && (write || self.has(pc)),
+                Granule::Shared => self.progress.records != Records::Nothing && (write || self.has(pc)),
+                Granule::Discovered => self.discovered(address) && (write || self.has(pc)),
             },
             mode::SHARED => shared::is_shared(address) && (write || self.has(pc)),
             mode::TABLE => self.has(pc),
@@ -435,13 +442,13 @@ fn value(address: usize, size: usize) -> u64 {
     }
 }
 
-/// A probe of [`probes`] does not pass by this access, to a granule of `owner`. Mostly it is one to shared memory that is recorded, and
-/// there is nothing else to do.
+/// A probe of [`probes`] does not pass by this access, to a granule of `owner`. Mostly it is one that is recorded, and there is nothing
+/// else to do.
 #[inline(always)]
 fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize, owner: u16) {
     // SAFETY: as in `trace`; the probes are there only where it is.
     let t = unsafe { &mut *TRACE.load(Relaxed) };
-    if !(t.is_plain && shared::is_of_shared(owner)) {
+    if !(t.is_plain && shared::is_known(owner)) {
         return probed_otherwise::<WRITE, SIZE>(address, pc);
     }
     if explore::heap::is_freed(address) {
@@ -546,14 +553,11 @@ pub fn step(op: &Op, waited: bool) {
     t.progress.step(op);
     let learns = t.mode == mode::LEARN;
     if (learns || t.mode == mode::SHARED) && op.kind() == OpKind::Free {
-        let granules = shared::give_back(op.object as usize, op.other as usize, learns);
-        if granules > 0 {
-            t.discovered(granules);
-        }
+        shared::give_back(op.object as usize, op.other as usize, learns, |granule| _ = t.discovered(granule));
     }
-    if !t.progress.records {
+    if t.progress.records == Records::Nothing {
         if t.progress.is_quiet() {
-            t.begin_stream();
+            t.begin_stream(Records::Chosen);
         }
         return;
     }

@@ -1,11 +1,12 @@
 //! The probes of a traced run, in the place of the detector's.
 //!
 //! The program calls the probes of [`crate::tsan_abi`] by name, and the detector's look at its shadow first of all. Where a run
-//! is traced, each of them begins with a jump to its counterpart here, put there when the process starts; so the detector's
-//! own do not pay for it. They look at two bytes, and return where the granule is the running thread's own
-//! ([`super::shared`]): eight instructions, no frame, no vector registers.
+//! is traced, other code is put in their place when the process starts ([`hot`]); so the detector's own do not pay for it. It looks at two
+//! bytes, and returns where the granule is the running thread's own ([`super::shared`]): eight instructions, no frame, no vector
+//! registers. Anything else goes on here. A jump from the detector's probe to one that is compiled here, instead of the code itself, would be a tenth
+//! of what a grid kernel pays.
 //!
-//! Where the code can not be written to, the jumps are not there, and the detector's probes find the way to the same functions:
+//! Where the code can not be written to, it stays as it is, and the detector's probes find the way to the same functions:
 //! slower, and with the same result.
 
 use core::arch::naked_asm;
@@ -17,21 +18,15 @@ use crate::sys;
 macro_rules! probes {
     ($($probe:ident $name:literal $write:literal $size:literal),* $(,)?) => {
         $(
+            /// rdi = address, ax = the owner of its granule.
             #[unsafe(naked)]
             unsafe extern "C" fn $probe() {
                 extern "C" fn slow(address: usize, pc: usize, owner: u32) {
                     super::probed::<$write, $size>(address, pc, owner as u16)
                 }
                 naked_asm!(
-                    // As `layout::owner_of`.
-                    "mov rax, rdi\n shl rax, 20\n shr rax, 23",
-                    "movabs rcx, {owners}",
-                    "movzx eax, word ptr [rcx + 2*rax]",
-                    "cmp ax, word ptr [rip + {me}]\n jne 2f\n ret",
-                    "2: cmp ax, word ptr [rip + {passed}]\n jne 3f\n ret",
-                    "3: mov rsi, qword ptr [rsp]\n mov edx, eax\n jmp {slow}",
-                    owners = const OWNERS.start,
-                    me = sym ME,
+                    "cmp ax, word ptr [rip + {passed}]\n jne 2f\n ret",
+                    "2: mov rsi, qword ptr [rsp]\n mov edx, eax\n jmp {slow}",
                     passed = sym PASSED,
                     slow = sym slow,
                 )
@@ -45,7 +40,7 @@ macro_rules! probes {
             )*}
         }
 
-        /// Each probe of the detector's, and the one that takes its place.
+        /// Each probe of the detector's, and where the code in its place goes on.
         fn pairs() -> [(usize, usize); 8] {
             [$((names::$probe as *const () as usize, $probe as *const () as usize)),*]
         }
@@ -59,11 +54,8 @@ probes!(
 );
 
 const PAGE: usize = 4096;
-/// `jmp`, to where is said in four bytes.
-const JUMP: u8 = 0xe9;
-const LEN: usize = 5;
 
-/// The detector's probes lead here from now on. Before there is a second thread.
+/// The detector's probes are others from now on. Before there is a second thread.
 pub fn install() {
     let pairs = pairs();
     let low = pairs.iter().map(|p| p.0).min().unwrap_or(0) & !(PAGE - 1);
@@ -73,28 +65,94 @@ pub fn install() {
         return;
     }
     for (from, to) in pairs {
-        if let Some(code) = jump(from, to) {
-            // SAFETY: the beginning of a function longer than this, in memory that was just made writable; nobody runs there.
+        // SAFETY: a probe, with others behind it.
+        let there = unsafe { core::slice::from_raw_parts(from as *const u8, LONGEST) };
+        if let Some(code) = hot(from, to, ME.as_ptr() as usize).filter(|_| is_long_enough(there)) {
+            // SAFETY: the beginning of a function as long as this, in memory that was just made writable; nobody runs there.
             unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), from as *mut u8, LEN) };
         }
     }
     sys::protect(low, high - low, read);
 }
 
-/// The instruction at `from` that goes on at `to`, if it reaches so far.
-fn jump(from: usize, to: usize) -> Option<[u8; LEN]> {
-    let distance = i32::try_from(to.wrapping_sub(from + LEN) as isize).ok()?.to_le_bytes();
-    Some([JUMP, distance[0], distance[1], distance[2], distance[3]])
+/// Bytes of [`hot`].
+const LEN: usize = 39;
+/// More than any probe of the detector's has.
+const LONGEST: usize = 128;
+
+/// Has the detector's probe, which is `there`, room for [`hot`]? Its last instructions are known: it returns, or fetches its caller's
+/// address and jumps.
+fn is_long_enough(there: &[u8]) -> bool {
+    const LAST: [u8; 6] = [0xc3, 0x48, 0x8b, 0x34, 0x24, 0xe9];
+    there.windows(LAST.len()).position(|w| w == LAST).is_some_and(|at| at + LAST.len() + 4 >= LEN)
+}
+
+/// The code at `from`: returns if the granule of the address in rdi is of `me`, and goes on at `to` otherwise. None: these are out of reach.
+#[rustfmt::skip]
+fn hot(from: usize, to: usize, me: usize) -> Option<[u8; LEN]> {
+    let o = OWNERS.start.to_le_bytes();
+    let [m, t] = [reach(from + 32, me)?, reach(from + 38, to)?];
+    // As `layout::owner_of`.
+    Some([
+        0x48, 0x89, 0xf8,                                                       // mov rax, rdi
+        0x48, 0xc1, 0xe0, 20,                                                   // shl rax, 20
+        0x48, 0xc1, 0xe8, 23,                                                   // shr rax, 23
+        0x48, 0xb9, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7],             // movabs rcx, owners
+        0x0f, 0xb7, 0x04, 0x41,                                                 // movzx eax, word ptr [rcx + 2*rax]
+        0x66, 0x3b, 0x05, m[0], m[1], m[2], m[3],                               // cmp ax, word ptr [rip + me]
+        0x0f, 0x85, t[0], t[1], t[2], t[3],                                     // jne to
+        0xc3,                                                                   // ret
+    ])
+}
+
+/// The distance of `to` from behind an instruction, if it has one of 32 bits.
+fn reach(behind: usize, to: usize) -> Option<[u8; 4]> {
+    i32::try_from(to.wrapping_sub(behind) as isize).ok().map(i32::to_le_bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::detect::testing;
+    use crate::layout::owner_of;
 
     #[test]
-    fn a_jump_leads_from_behind_itself() {
-        assert_eq!(jump(0x1000, 0x1005), Some([0xe9, 0, 0, 0, 0]));
-        assert_eq!(jump(0x1000, 0xff0), Some([0xe9, 0xeb, 0xff, 0xff, 0xff]));
-        assert_eq!(jump(0, 1 << 40), None);
+    fn a_distance_is_from_behind_the_instruction() {
+        assert_eq!(reach(0x1005, 0x1005), Some([0; 4]));
+        assert_eq!(reach(0x1005, 0xff0), Some([0xeb, 0xff, 0xff, 0xff]));
+        assert_eq!(reach(0, 1 << 40), None);
+        assert_eq!(hot(0x1000, 0x2000, 1 << 40), None);
+    }
+
+    #[test]
+    fn the_detectors_probes_have_room() {
+        for (from, _) in pairs() {
+            // SAFETY: code, with more behind it.
+            assert!(is_long_enough(unsafe { core::slice::from_raw_parts(from as *const u8, LONGEST) }));
+        }
+        assert!(!is_long_enough(&[0x90, 0xc3, 0x48, 0x8b, 0x34, 0x24, 0xe9, 0, 0, 0, 0]));
+    }
+
+    /// The code as it is put in place, called as the program calls it.
+    #[test]
+    fn what_is_anothers_goes_on_elsewhere() {
+        testing::reserve_shadow();
+        let page = sys::pages(PAGE) as usize;
+        let (me, elsewhere) = (page + 1024, page + 512);
+        let code = hot(page, elsewhere, me).unwrap();
+        let address = 0x7a00_0004_0000usize;
+        // SAFETY: fresh memory, which gets code that touches rax and rcx alone: the probe, and `mov eax, 77; ret`.
+        let probe = unsafe {
+            core::ptr::copy_nonoverlapping(code.as_ptr(), page as *mut u8, LEN);
+            core::ptr::copy_nonoverlapping([0xb8, 77, 0, 0, 0, 0xc3].as_ptr(), elsewhere as *mut u8, 6);
+            *(me as *mut u16) = 5;
+            assert!(sys::protect(page, PAGE, libc::PROT_READ | libc::PROT_EXEC));
+            core::mem::transmute::<usize, extern "C" fn(usize) -> usize>(page)
+        };
+        assert_eq!(probe(address), 77, "nobody's");
+        // SAFETY: reserved.
+        unsafe { *owner_of(address) = 5 };
+        assert_eq!((probe(address), probe(address + 7)), (5, 5), "its own, which is what it has compared");
+        assert_eq!(probe(address + 8), 77);
     }
 }

@@ -27,7 +27,9 @@ const FREED: u16 = !0 - 1;
 /// No granule has it.
 const NOTHING: u16 = !0 - 2;
 
-/// What the probes pass by: the running thread's own, and another value. Put back with the program's memory, and set by each execution.
+/// Whose turn it is. These are put back with the program's memory, and set by each execution.
+static RUNNING: AtomicU16 = AtomicU16::new(NOBODY);
+/// What the probes pass by: the running thread's own, and another value.
 pub(super) static ME: AtomicU16 = AtomicU16::new(NOBODY);
 pub(super) static PASSED: AtomicU16 = AtomicU16::new(NOTHING);
 
@@ -38,13 +40,17 @@ const fn own(thread: usize) -> u16 {
 /// This thread runs.
 #[inline]
 pub fn turn(thread: usize) {
-    ME.store(own(thread), Relaxed);
+    let me = own(thread);
+    RUNNING.store(me, Relaxed);
+    if ME.load(Relaxed) != NOTHING {
+        ME.store(me, Relaxed);
+    }
 }
 
-/// Whether accesses to shared memory are of no interest.
-#[inline]
-pub fn pass_by_shared(yes: bool) {
-    PASSED.store(if yes { SHARED } else { NOTHING }, Relaxed);
+/// Whether accesses to a thread's own memory and to shared memory are of no interest.
+pub fn pass_by(own: bool, shared: bool) {
+    ME.store(if own { RUNNING.load(Relaxed) } else { NOTHING }, Relaxed);
+    PASSED.store(if shared { SHARED } else { NOTHING }, Relaxed);
 }
 
 #[inline(always)]
@@ -55,8 +61,14 @@ fn owner(address: usize) -> &'static AtomicU16 {
 
 /// Is this the value of a granule that is known to be shared?
 #[inline(always)]
-pub fn is_of_shared(owner: u16) -> bool {
+fn is_of_shared(owner: u16) -> bool {
     owner >= FREED
+}
+
+/// Is this the value of a granule of which there is nothing to learn from the running thread?
+#[inline(always)]
+pub fn is_known(owner: u16) -> bool {
+    is_of_shared(owner) || owner == RUNNING.load(Relaxed)
 }
 
 /// As the probes ask.
@@ -79,7 +91,7 @@ pub enum Granule {
 #[inline]
 pub fn learn(address: usize) -> Granule {
     let at = owner(address);
-    let me = ME.load(Relaxed);
+    let me = RUNNING.load(Relaxed);
     match at.load(Relaxed) {
         NOBODY => at.store(me, Relaxed),
         o if o == me => {}
@@ -102,20 +114,19 @@ pub fn learn(address: usize) -> Granule {
 pub fn is_shared(address: usize) -> bool {
     let at = owner(address);
     match at.load(Relaxed) {
-        NOBODY => at.store(ME.load(Relaxed), Relaxed),
+        NOBODY => at.store(RUNNING.load(Relaxed), Relaxed),
         o => return is_of_shared(o),
     }
     false
 }
 
 /// A block is given back, which is as good as writing to it; what was the thread's own is nobody's from now on. Of a large
-/// one the beginning tells enough of who shares it. `learns`: that is to be found out. How many granules it is new of.
-pub fn give_back(from: usize, to: usize, learns: bool) -> u64 {
+/// one the beginning tells enough of who shares it. `learns`: that is to be found out, and told of each granule that it is new of.
+pub fn give_back(from: usize, to: usize, learns: bool, mut discovered: impl FnMut(usize)) {
     const LARGEST: usize = 1 << 16;
-    let mut discoveries = 0;
     for address in (from..to).step_by(8) {
         if learns && address - from < LARGEST && learn(address) == Granule::Discovered {
-            discoveries += 1;
+            discovered(address);
         }
         let at = owner(address);
         match at.load(Relaxed) {
@@ -124,7 +135,6 @@ pub fn give_back(from: usize, to: usize, learns: bool) -> u64 {
             _ => at.store(NOBODY, Relaxed),
         }
     }
-    discoveries
 }
 
 /// Is this the first write to one of these bytes in this execution? Beside the bytes written the number of the execution is kept, so
@@ -155,6 +165,10 @@ pub fn begin(execution: u32) {
 mod tests {
     use super::*;
     use crate::detect::testing;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Whose turn it is they can not all say at once.
+    static TURN: Mutex<()> = Mutex::new(());
 
     #[test]
     fn no_thread_is_mistaken_for_what_is_none() {
@@ -176,18 +190,39 @@ mod tests {
 
     #[test]
     fn a_block_that_is_given_back_is_nobodys_or_to_be_looked_at() {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         testing::reserve_shadow();
         let at = 0x7a00_0002_0000;
         turn(3);
         assert_eq!(learn(at), Granule::Own);
         owner(at + 8).store(SHARED, Relaxed);
-        pass_by_shared(true);
+        pass_by(true, true);
         assert!(passes(at) && passes(at + 8) && !passes(at + 16));
-        assert_eq!(give_back(at, at + 24, false), 0);
+        let mut news = Vec::new();
+        give_back(at, at + 24, false, |granule| news.push(granule));
         assert!(!passes(at) && passes(at + 8) && is_shared(at + 8));
-        assert_eq!(give_back(at, at + 24, true), 0);
+        give_back(at, at + 24, true, |granule| news.push(granule));
+        assert_eq!(news, [0; 0]);
         assert!(!passes(at + 8) && is_shared(at + 8), "freed, and still known to be shared");
         assert_eq!(learn(at + 8), Granule::Shared);
         assert!(passes(at + 8), "allocated again by another execution");
+    }
+
+    #[test]
+    fn where_all_is_recorded_nothing_passes_and_what_is_known_is_known() {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        testing::reserve_shadow();
+        let at = 0x7a00_0003_0000;
+        turn(4);
+        pass_by(false, false);
+        assert_eq!(learn(at), Granule::Own);
+        turn(5);
+        assert_eq!(learn(at + 8), Granule::Own);
+        owner(at + 16).store(SHARED, Relaxed);
+        let known = |address| is_known(owner(address).load(Relaxed));
+        assert!([at, at + 8, at + 16].iter().all(|a| !passes(*a)));
+        assert_eq!([at, at + 8, at + 16, at + 24].map(known), [false, true, true, false]);
+        pass_by(true, false);
+        assert!(passes(at + 8) && !passes(at) && !passes(at + 16));
     }
 }

@@ -3,6 +3,9 @@
 //!
 //! One 16-byte load brings the granule's four slots; one comparison with the slot that this access would leave behind,
 //! kept in each lane by the thread, tells whether it is there already.
+//!
+//! Each of them begins a line of the cache: as long as one, it would otherwise be two. (What is aligned within a section aligns the section,
+//! and each function has its own.)
 
 use core::arch::naked_asm;
 use core::mem::offset_of;
@@ -81,7 +84,7 @@ macro_rules! probe8 {
                     $pre,
                     "pcmpeqd xmm0, xmmword ptr fs:[rax + {hot}]",
                     return_if_any!(),
-                    "jmp {slow}",
+                    "jmp {slow}\n .p2align 6",
                     "/* {masks} {read_bit} */",
                     hot = const offset_of!(Thread, $hot),
                     slow = sym $slow,
@@ -114,7 +117,7 @@ macro_rules! probe {
                     "pxor xmm1, xmm1",
                     "pcmpeqd xmm0, xmm1",
                     return_if_any!(),
-                    "jmp {slow}",
+                    "jmp {slow}\n .p2align 6",
                     hot = const offset_of!(Thread, hot),
                     slow = sym $slow,
                     masks = sym $masks,
