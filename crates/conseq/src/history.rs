@@ -7,6 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::counts::{Counts, Turn};
 use crate::event::{Cell, Event, What};
 use crate::held::{Held, Sections};
 use crate::order::{Order, Stamp, semaphores_as_locks};
@@ -151,6 +152,8 @@ pub struct History {
     pub events: usize,
     live: FxHashMap<u64, usize>,
     spinning: FxHashMap<u16, Spin>,
+    /// Where in the trace a thread read at a place, and what: in that order.
+    read_at: FxHashMap<(u32, u16), Vec<(u32, u64)>>,
 }
 
 /// The last read of a thread, and whether it was the same as the one before.
@@ -172,11 +175,37 @@ impl History {
             events: events.len(),
             live: FxHashMap::default(),
             spinning: FxHashMap::default(),
+            read_at: FxHashMap::default(),
         };
+        let counts = Counts::of(events);
         for (i, e) in events.iter().enumerate() {
+            let turn = counts.turn(i);
+            if let Some(last @ Turn::Last(_)) = turn {
+                history.order.count(e.thread, last);
+            }
             history.pass(i, e, waits);
+            if let Some(lets_go @ Turn::LetsGo(_)) = turn {
+                history.order.count(e.thread, lets_go);
+            }
         }
+        history.index_reads();
         history
+    }
+
+    /// What a thread read at a place, nearest to a moment of the trace.
+    pub fn value_near(&self, site: u32, thread: u16, index: u32) -> Option<u64> {
+        let reads = self.read_at.get(&(site, thread))?;
+        let after = reads.partition_point(|(at, _)| *at < index);
+        let near = &reads[after.saturating_sub(1)..reads.len().min(after + 1)];
+        near.iter().min_by_key(|(at, _)| at.abs_diff(index)).map(|(_, value)| *value)
+    }
+
+    fn index_reads(&mut self) {
+        for read in self.granules.iter().flat_map(|g| &g.reads) {
+            let Point { site, stamp, cell, .. } = read.point;
+            self.read_at.entry((site, stamp.thread)).or_default().push((stamp.index, cell.value));
+        }
+        self.read_at.values_mut().for_each(|reads| reads.sort_unstable());
     }
 
     fn pass(&mut self, index: usize, e: &Event, waits: &dyn Fn(u32) -> bool) {

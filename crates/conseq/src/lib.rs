@@ -15,6 +15,7 @@
 //!
 //! - [`event`]: what a trace consists of.
 //! - [`order`], [`held`]: what must come before what, and what locks keep apart.
+//! - `counts`: references that are counted, and the order which that makes.
 //! - [`history`]: what was done to each piece of shared memory.
 //! - [`invariants`]: what held in all training runs.
 //! - [`atomicity`]: accesses that another could come between.
@@ -53,6 +54,7 @@ pub mod suspects;
 
 mod analyse;
 mod cache;
+mod counts;
 mod reads;
 mod sites;
 

@@ -8,7 +8,8 @@
 //! 2. a signal and the wait on a condition variable that it ends;
 //! 3. a semaphore's post and the wait that takes what it gave, unless the semaphore is used as a lock (whoever posts has waited),
 //!    in which case it is one;
-//! 4. a flag that one thread waits for in a loop and another sets ([`Order::handed_over`], section 7.2, "ad-hoc synchronization").
+//! 4. a flag that one thread waits for in a loop and another sets ([`Order::handed_over`], section 7.2, "ad-hoc synchronization");
+//! 5. letting go of a count of references, and being the last to do so (`counts`).
 
 use std::collections::VecDeque;
 
@@ -16,6 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use raddle_clock::{Epoch, ThreadId, VectorClock};
 
+use crate::counts::Turn;
 use crate::event::{Event, What};
 
 /// A moment of a run: a thread, and how much of its history lies behind it.
@@ -49,6 +51,8 @@ pub struct Order {
     channels: FxHashMap<u64, VectorClock>,
     semaphores: FxHashMap<u64, VecDeque<VectorClock>>,
     barriers: FxHashMap<u64, Barrier>,
+    /// What those know who have let go of a count.
+    counts: FxHashMap<u32, VectorClock>,
     /// Semaphores that are locks: they do not order.
     locks: FxHashSet<u64>,
 }
@@ -119,6 +123,21 @@ impl Order {
         }
         // What the writer does later is not ordered before.
         self.tell(from.thread);
+    }
+
+    /// What the thread does to a count of references.
+    pub(crate) fn count(&mut self, thread: u16, turn: Turn) {
+        match turn {
+            Turn::LetsGo(n) => {
+                let told = self.tell(thread);
+                self.counts.entry(n).or_default().join(&told);
+            }
+            Turn::Last(n) => {
+                if let Some(told) = self.counts.remove(&n) {
+                    self.learn(thread, &told);
+                }
+            }
+        }
     }
 
     /// Takes in what an event says about order.

@@ -2,7 +2,7 @@
 //!
 //! | site | the slice begins with |
 //! |---|---|
-//! | assertion, error message | what decides whether the call runs |
+//! | assertion, error message | what decides whether the call runs; of Catch2's checks also what they are given, at distance 1 |
 //! | output | the same, and each argument at distance 1 |
 //! | loop | the jump that leaves it; only reads that are repeated in the loop are kept |
 //! | memory | the pointer, along copies and constant offsets only; of a block that is given back, the argument |

@@ -81,7 +81,8 @@ pub struct Weight {
 }
 
 /// A read at `read` is to get (`wanted` = 1), or not to get (0), its value from a write at `write`. Write 0 is the
-/// initial value of `object`; with another write, object 0 is any.
+/// initial value of `object`; with another write, object 0 is any. `bytes` are those of the object that count, a bit each; 0 is all of
+/// them: two variables may share an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
@@ -90,7 +91,7 @@ pub struct Constraint {
     pub write: u32,
     pub read: u32,
     pub wanted: u32,
-    pub reserved: u32,
+    pub bytes: u32,
 }
 
 /// The most constraints an order can have.

@@ -184,6 +184,12 @@ impl Op {
         (self.bytes != 0).then(|| self.object + u64::from(self.bytes.trailing_zeros()))
     }
 
+    /// Whether any of these bytes of its granule, a bit each, are accessed, as far as can be told.
+    #[inline]
+    pub fn touches(&self, bytes: u8) -> bool {
+        self.bytes == 0 || bytes == 0 || self.bytes & bytes != 0
+    }
+
     /// The first byte, or else the granule.
     #[inline]
     pub fn address(&self) -> u64 {

@@ -185,7 +185,7 @@ fn constraints_bring_about_what_they_ask_for() {
     let program = programs::reorder(5);
     let mut machine = Machine::new();
     // The setter's code is 1, its first write at 1001; the checker's reads are at 2001 and 2002.
-    let from = |object, write, read| Constraint { object, write, read, wanted: 1, reserved: 0 };
+    let from = |object, write, read| Constraint { object, write, read, wanted: 1, bytes: 0 };
     let mut order = Order::free(0, LOWEST);
     order.constraints = vec![from(0, 1001, 2001), from(0x1008, 0, 2002)];
     for seed in 0..200 {

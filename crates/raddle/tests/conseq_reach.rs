@@ -9,6 +9,14 @@ use std::process::Stdio;
 use std::time::Duration;
 
 impl Bench {
+    /// Builds C++ from a text.
+    fn build_cxx(&self, name: &str, text: &str) -> String {
+        let file = self.file(&format!("{name}.cc"), text);
+        let mut build = self.raddle("c++ --use gcc -g -O1 -pthread");
+        common::succeed(build.arg(file).arg("-o").arg(self.path(name)));
+        format!("./{name}")
+    }
+
     #[track_caller]
     fn conseq(&self, options: &str, target: &[&str]) -> Searched {
         let mut command = self.raddle("conseq");
@@ -272,4 +280,71 @@ fn the_tests_of_a_test_program_are_looked_at_one_by_one() {
     let suite = bench.conseq("--sites assert", &["./all"]);
     assert_eq!((suite.status, suite.kinds()), (66, vec!["assertion"]), "{}", suite.stderr);
     assert!(suite.findings()[0]["notes"].to_string().contains("Ui.Shows"));
+}
+
+/// A test of Catch2's form: the library gets the expression with its result, and decides.
+const CHECKED: &str = r#"
+#include <mutex>
+#include <thread>
+namespace Catch {
+struct ITransientExpression {
+    bool result;
+    int left, right;
+};
+struct AssertionHandler {
+    int failed = 0;
+    void handleExpr(ITransientExpression const &e);
+};
+__attribute__((noinline)) void AssertionHandler::handleExpr(ITransientExpression const &e) { failed += !e.result; }
+}
+struct Account {
+    std::mutex lock;
+    int balance = 0;
+    int get() {
+        std::lock_guard<std::mutex> guard(lock);
+        return balance;
+    }
+    void set(int b) {
+        std::lock_guard<std::mutex> guard(lock);
+        balance = b;
+    }
+    void add(int b) { ADD; }
+} account;
+int main() {
+    std::thread a([] { account.add(1); }), b([] { account.add(2); });
+    a.join();
+    b.join();
+    Catch::AssertionHandler handler;
+    int balance = account.get();
+    handler.handleExpr(Catch::ITransientExpression{balance == 3, balance, 3});
+    return handler.failed;
+}
+"#;
+
+#[test]
+fn a_check_that_the_library_decides_is_a_site() {
+    let bench = Bench::new();
+    let lost = bench.build_cxx("lost", &CHECKED.replace("ADD", "set(get() + b)"));
+    let done = bench.conseq("--sites assert", &[&lost]);
+    assert_eq!((done.status, done.kinds()), (66, vec!["exit-status"]), "{}", done.stderr);
+    let finding = &done.findings()[0];
+    assert_eq!(finding["confidence"], "confirmed", "{finding:#}");
+    let kept = CHECKED.replace("ADD", "std::lock_guard<std::mutex> guard(lock); balance += b");
+    let kept = bench.build_cxx("kept", &kept);
+    let done = bench.conseq("--sites assert", &[&kept]);
+    assert_eq!((done.status, done.kinds().len()), (0, 0), "{}\n{}", done.report, done.stderr);
+}
+
+#[test]
+fn a_tool_that_starts_nothing_instrumented_is_not_looked_at_itself() {
+    let bench = Bench::new();
+    let done = common::refused(
+        bench
+            .raddle("conseq")
+            .arg("--")
+            .arg("true")
+            .env("TMPDIR", bench.session_folder())
+            .stdin(Stdio::null()),
+    );
+    assert!(done.contains("nothing in `") && done.contains("is instrumented"), "{done}");
 }

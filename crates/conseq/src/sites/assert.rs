@@ -7,15 +7,36 @@
 //!
 //! In C++ a `throw` counts, and in Rust a panic: both say that the caller did not get what it asked for.
 //! The paper's rule: a call is sliced from what decides whether it runs.
+//!
+//! Catch2 has no call that runs only if a check fails: `REQUIRE(n == 3)` hands an expression with its operands and its result to the library, which decides.
+//! So these calls are sliced from what they are given as well, at distance 1 as the arguments of an output are.
 
-use raddle_binary::flow::Start;
+use raddle_binary::flow::{Query, Start};
 
 use super::Candidate;
 use super::names::Called;
 use crate::analysis::SiteKind;
 
-pub(super) fn site(called: Called, index: u32, name: &str) -> Option<Candidate> {
-    called.asserts.then(|| Candidate::call(SiteKind::Assert, index, name, vec![(Start::Control(index), 0)]))
+pub(super) fn site(query: &Query, called: Called, index: u32, name: &str) -> Option<Candidate> {
+    if !(called.asserts || called.checks) {
+        return None;
+    }
+    let mut starts = vec![(Start::Control(index), 0)];
+    if called.checks {
+        starts.extend(query.frame_behind(index, makes_expression).into_iter().map(|start| (start, 1)));
+    }
+    Some(Candidate::call(SiteKind::Assert, index, name, starts))
+}
+
+/// Whether a function, by its raw name, decides by itself whether what it is given holds: Catch2, of versions 2 and 3.
+pub(super) fn checks(name: &str) -> bool {
+    name.starts_with("_ZN5Catch16AssertionHandler10handleExprE")
+}
+
+/// Catch2's expressions are put together by functions of their own without optimisation.
+fn makes_expression(name: &str) -> bool {
+    name.contains("5Catch")
+        && ["7ExprLhs", "10Decomposer", "10BinaryExpr", "9UnaryExpr"].iter().any(|part| name.contains(part))
 }
 
 /// Whether a function, by its raw name, is one that says that something does not hold.
@@ -52,6 +73,14 @@ fn panics(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_library_may_decide_by_itself() {
+        assert!(checks("_ZN5Catch16AssertionHandler10handleExprERKNS_20ITransientExpressionE"));
+        assert!(!checks("_ZN5Catch16AssertionHandler8completeEv"));
+        assert!(makes_expression("_ZN5Catch7ExprLhsIRKiEeqIiEEKNS_10BinaryExprIS2_RKT_EES7_"));
+        assert!(!makes_expression("_ZN5Catch9StringRefC1EPKc"));
+    }
 
     #[test]
     fn three_languages_fail_in_their_own_words() {

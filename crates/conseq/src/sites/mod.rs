@@ -73,7 +73,7 @@ impl<'o> Finder<'o> {
         for (index, callee) in query.calls() {
             let Some(name) = callee.name.filter(|_| callee.probe().is_none()) else { continue };
             let called = self.names.of(name);
-            let site = assert::site(called, index, name)
+            let site = assert::site(query, called, index, name)
                 .or_else(|| error::site(query, called, index, name))
                 .or_else(|| output::site(query, called, index, name))
                 .or_else(|| memory::released(query, index, name));

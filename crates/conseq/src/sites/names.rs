@@ -14,6 +14,8 @@ use crate::options::CustomNames;
 pub(super) struct Called {
     /// It says that something does not hold.
     pub(super) asserts: bool,
+    /// It decides by itself whether something holds.
+    pub(super) checks: bool,
     /// It always tells of an error.
     pub(super) complains: bool,
     /// It prints, and the stream says whether that is an error message.
@@ -39,6 +41,7 @@ impl<'o> Names<'o> {
         let plain = name.split('@').next().unwrap_or(name);
         let called = Called {
             asserts: assert::reports(plain) || matches(&self.custom.assert, plain),
+            checks: assert::checks(plain),
             complains: error::complains(plain) || matches(&self.custom.error, plain),
             prints: sink(plain).or_else(|| matches(&self.custom.output, plain).then_some(Sink::Elsewhere)),
         };

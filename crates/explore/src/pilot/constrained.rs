@@ -35,7 +35,7 @@ pub(super) struct Constrained {
 
 impl Constrained {
     pub(super) const fn new() -> Constrained {
-        let none = Constraint { object: 0, write: 0, read: 0, wanted: 0, reserved: 0 };
+        let none = Constraint { object: 0, write: 0, read: 0, wanted: 0, bytes: 0 };
         Constrained { constraints: [(none, State::Waiting); MAX_CONSTRAINTS], n: 0 }
     }
 
@@ -50,7 +50,7 @@ impl Constrained {
     /// `op` is about to be executed.
     pub(super) fn stepped(&mut self, op: &Op) {
         for (c, state) in &mut self.constraints[..self.n] {
-            if *state == State::Done {
+            if *state == State::Done || !op.touches(c.bytes as u8) {
                 continue;
             }
             let reads = op.is_memory_read() && op.site == c.read;
@@ -86,6 +86,9 @@ fn touches(op: &Op, state: State) -> bool {
 }
 
 fn held_back(op: &Op, c: &Constraint, state: State) -> bool {
+    if !op.touches(c.bytes as u8) {
+        return false;
+    }
     let reads = op.is_memory_read() && op.site == c.read && (c.object == 0 || op.object == c.object);
     if c.wanted == 0 {
         return reads && touches(op, state);
@@ -95,5 +98,35 @@ fn held_back(op: &Op, c: &Constraint, state: State) -> bool {
         // The initial value is gone for good: nothing to wait for.
         State::Waiting => reads && c.write != 0,
         State::Current(_) => op.is_memory_write() && !reads && op.site != c.write && touches(op, state),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::OpKind;
+
+    const WORD: u64 = 0x1000;
+
+    fn access(kind: OpKind, site: u32, address: u64) -> Op {
+        Op::new(kind, WORD, site).with_bytes(address, 4)
+    }
+
+    #[test]
+    fn a_neighbour_in_the_same_word_is_of_no_concern() {
+        let constraint = Constraint { object: WORD, write: 1, read: 2, wanted: 1, bytes: 0x0f };
+        let mut constrained = Constrained::new();
+        constrained.begin(&[constraint]);
+        constrained.stepped(&access(OpKind::DataWrite, 1, WORD));
+        constrained.stepped(&access(OpKind::DataWrite, 3, WORD + 4));
+        let state = constrained.constraints[0].1;
+        assert_eq!(state, State::Current(WORD), "the neighbour has not overwritten it");
+        assert!(!held_back(&access(OpKind::DataWrite, 3, WORD + 4), &constraint, state));
+        assert!(held_back(&access(OpKind::DataWrite, 4, WORD), &constraint, state));
+        let whole = Constraint { bytes: 0, ..constraint };
+        assert!(
+            held_back(&access(OpKind::DataWrite, 3, WORD + 4), &whole, state),
+            "all of the word is meant"
+        );
     }
 }

@@ -125,7 +125,7 @@ impl Rff {
         let (pair, object) = self.possible[at];
         let object = if pair.write == 0 { object } else { 0 };
         let wanted = u32::from(!rng.one_in(4));
-        Some(Constraint { object, write: pair.write, read: pair.read, wanted, reserved: 0 })
+        Some(Constraint { object, write: pair.write, read: pair.read, wanted, bytes: 0 })
     }
 
     fn mutate(&mut self, rng: &mut Rng) -> Vec<Constraint> {

@@ -60,6 +60,9 @@ fn step(s: &trace::Step) -> [Option<What>; 2] {
         SemWait => one(What::Wait { semaphore: object }),
         Barrier if other == 0 => one(What::Leave { barrier: object }),
         Barrier => one(What::Arrive { barrier: object, count: other as u32 }),
+        // Named twice: a word of the runtime's own, where OpenMP's threads hand over work and data.
+        FutexWake if other == object => one(What::Send { channel: object }),
+        FutexWait if other == object => one(What::Receive { channel: object }),
         Create => one(What::Fork { child: object as u16 }),
         Join => one(What::Join { child: object as u16 }),
         Io if object > FIRST_DESCRIPTOR => {
@@ -123,6 +126,18 @@ mod tests {
         let what = What::Write { cell, before: Some(8), reads: true };
         assert_eq!((events, whole), (vec![Event { thread: 1, site: 5, what }], false));
         assert_eq!(shared, [64]);
+    }
+
+    #[test]
+    fn what_openmp_hands_over_is_ordered_and_a_futex_of_the_program_is_not() {
+        let bytes = stream(&[
+            step(OpKind::FutexWake, 64, 64),
+            step(OpKind::FutexWait, 64, 64),
+            step(OpKind::FutexWake, 64, 0),
+            step(OpKind::FutexWait, 64, 0),
+        ]);
+        let whats: Vec<What> = of(Decoder::new(&bytes)).0.iter().map(|e| e.what).collect();
+        assert_eq!(whats, [What::Send { channel: 64 }, What::Receive { channel: 64 }]);
     }
 
     #[test]

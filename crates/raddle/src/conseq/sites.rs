@@ -145,7 +145,7 @@ impl Sites {
                     return Some(value);
                 }
                 let other = part.bias.wrapping_add(address) as u32;
-                value_near(history, other, &read.point)
+                history.value_near(other, read.point.thread(), read.point.stamp.index)
             })
         };
         match (&critical.relation, site.kind) {
@@ -167,13 +167,6 @@ impl Sites {
             _ => true,
         }
     }
-}
-
-/// What the read at `site` last returned to the thread, before or else after the moment.
-fn value_near(history: &History, site: u32, at: &Point) -> Option<u64> {
-    let reads = history.granules.iter().flat_map(|g| &g.reads);
-    let own = reads.filter(|r| r.point.site == site && r.point.thread() == at.thread());
-    own.min_by_key(|r| r.point.stamp.index.abs_diff(at.stamp.index)).map(|r| r.point.cell.value)
 }
 
 fn is_of_the_system(path: &Path) -> bool {

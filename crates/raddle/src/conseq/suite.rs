@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -72,8 +73,10 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     let recipes = started(recipe, args.seconds * COMMAND, notes)?;
     let ran = begun.elapsed();
     if recipes.is_empty() {
+        // What PATH finds is a tool that was to start something, as `make` and `ctest`: its own sites are of no interest.
+        let tool = !recipe.words[0].as_bytes().contains(&b'/');
         let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
-        return Err(match script {
+        return Err(match tool || script {
             true => TargetError::NothingInstrumented(recipe.program.path.display().to_string()).into(),
             false => not_instrumented(&recipe.program.path, options),
         });

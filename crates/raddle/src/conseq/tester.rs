@@ -429,7 +429,14 @@ fn constraint(s: &Suspect) -> Option<Constraint> {
         Instead::Freed(_) => return None,
     };
     let object = s.read.cell.address & !7;
-    Some(Constraint { object, write, read: s.read.site, wanted: 1, reserved: 0 })
+    Some(Constraint { object, write, read: s.read.site, wanted: 1, bytes: bytes(s).into() })
+}
+
+/// The bytes of its granule that the suspect's read is about: a neighbour's writes are of no concern.
+fn bytes(s: &Suspect) -> u8 {
+    let cell = &s.read.cell;
+    let low = if cell.size >= 8 { 0xff } else { (1u8 << cell.size) - 1 };
+    low << (cell.address & 7)
 }
 
 /// Whether in these steps the suspect's read got what the suspect says.
@@ -442,7 +449,7 @@ fn is_realized(steps: &[Step], s: &Suspect) -> bool {
         if op.kind() == OpKind::Free && op.object <= object && object < op.other {
             freed = true;
         }
-        if op.object != object {
+        if op.object != object || !op.touches(bytes(s)) {
             continue;
         }
         let here = (op.is_memory_read() || freed) && op.site == s.read.site;

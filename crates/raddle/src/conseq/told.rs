@@ -306,12 +306,14 @@ impl<'a> Teller<'a> {
         let Some(table) = &mut finding.interleaving else { return };
         table.deeds.resize(own, "is where it shows".into());
         let size = s.read.cell.size;
-        table.deeds.push(format!("read {} in the traced run", value(s.read.cell.value, size)));
+        table.deeds.push(format!("read {} in the traced run", value(s.read.cell.value, size, s.value)));
         match s.instead {
-            Instead::Write(w) => table.deeds.push(format!("wrote {}", value(w.cell.value, w.cell.size))),
+            Instead::Write(w) => {
+                table.deeds.push(format!("wrote {}", value(w.cell.value, w.cell.size, s.read.cell.value)))
+            }
             Instead::Freed(_) => table.deeds.push("freed it".into()),
             Instead::Initial => {
-                let wrote = s.from.map(|w| value(w.cell.value, w.cell.size));
+                let wrote = s.from.map(|w| value(w.cell.value, w.cell.size, s.value));
                 table.deeds.extend(wrote.map(|v| format!("wrote {v} before that in the traced run")));
             }
         }
@@ -340,7 +342,7 @@ impl<'a> Teller<'a> {
     /// `ui.c:55 may read NULL written by loader.c:31`.
     fn because(&mut self, s: &Suspect) -> String {
         let read = self.place(&s.read);
-        let value = value(s.value, s.read.cell.size);
+        let value = value(s.value, s.read.cell.size, s.read.cell.value);
         match s.instead {
             Instead::Write(w) => format!("{read} may read {value} written by {}", self.place(&w)),
             Instead::Initial => {
@@ -461,11 +463,12 @@ fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// A value as its reader would write it.
-fn value(value: u64, size: u8) -> String {
+/// A value as its reader would write it; `beside` is another that was there, and says whether these are pointers.
+fn value(value: u64, size: u8, beside: u64) -> String {
+    const ADDRESSES: u64 = 1 << 32;
     match (value, size) {
-        (0, 8) => "NULL".into(),
-        (v, 8) if v > 1 << 32 => format!("{v:#x}"),
+        (0, 8) if beside > ADDRESSES && beside >> 47 == 0 => "NULL".into(),
+        (v, 8) if v > ADDRESSES => format!("{v:#x}"),
         (v, 4) => (v as u32 as i32).to_string(),
         (v, _) => v.to_string(),
     }
@@ -477,9 +480,11 @@ mod tests {
 
     #[test]
     fn values_are_written_as_their_reader_would() {
-        assert_eq!(value(0xffff_ffff, 4), "-1");
-        assert_eq!(value(0, 8), "NULL");
-        assert_eq!(value(0x7a00_0000_0010, 8), "0x7a0000000010");
-        assert_eq!(value(3, 1), "3");
+        let address = 0x7a00_0000_0010;
+        assert_eq!(value(0xffff_ffff, 4, 0), "-1");
+        assert_eq!(value(0, 8, address), "NULL");
+        assert_eq!(value(0, 8, 3), "0", "a number, not a pointer");
+        assert_eq!(value(address, 8, 0), "0x7a0000000010");
+        assert_eq!(value(3, 1, 0), "3");
     }
 }

@@ -192,9 +192,11 @@ impl Harness {
                     let counts = suite.ends_with('.') && !name.contains("DISABLED_");
                     counts.then(|| (name.clone(), vec![format!("--gtest_filter={name}")]))
                 }
+                // Seeded by the clock it would say so in another line each time.
                 Harness::Catch2 | Harness::Catch3 => {
                     let name = line.trim();
-                    (!name.is_empty()).then(|| (name.to_owned(), vec![escaped(name)]))
+                    let alone = || [escaped(name).as_str(), "--rng-seed", "1"].map(str::to_owned).to_vec();
+                    (!name.is_empty()).then(|| (name.to_owned(), alone()))
                 }
             };
             cases.extend(case.map(|(name, arguments)| Case { name, arguments }));
@@ -250,7 +252,8 @@ mod tests {
     #[test]
     fn tests_of_catch2_are_listed_and_their_names_are_taken_literally() {
         let listing = "a queue, full\nplain\n\n";
-        let expected = [pair("a queue, full", "a queue\\, full"), pair("plain", "plain")];
+        let expected =
+            [pair("a queue, full", "a queue\\, full --rng-seed 1"), pair("plain", "plain --rng-seed 1")];
         assert_eq!(names(Harness::Catch2, listing), expected);
     }
 

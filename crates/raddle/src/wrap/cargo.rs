@@ -13,7 +13,8 @@
 //!
 //! `run`, `test`, `bench` and `nextest` go under `raddle run`, which watches every
 //! instrumented process of the tree and makes one report; its options stand before cargo's
-//! subcommand: `cargo raddle --mode hybrid test -- --nocapture`.
+//! subcommand: `cargo raddle --mode hybrid test -- --nocapture`. Where another raddle watches already, as in `raddle conseq -- cargo raddle test`,
+//! nothing is put in between.
 
 use super::cc::CARGO_TARGET;
 use super::rustc::{NEXT_WRAPPER, Refusal, SYSROOT};
@@ -27,12 +28,19 @@ use std::process::{Command, ExitCode, Stdio};
 /// Subcommands that run the program.
 const WATCHED: &[&str] = &["run", "r", "test", "t", "bench", "nextest"];
 
+/// Set where another raddle watches.
+const SESSION: &str = match raddle_wire::SESSION_ENV.to_str() {
+    Ok(name) => name,
+    Err(_) => unreachable!(),
+};
+
 /// Runs cargo with `cargo_args`, watched with `options` (raw, for `raddle run`) where a
 /// program is run.
 pub fn run(options: &[OsString], cargo_args: &[OsString]) -> anyhow::Result<ExitCode> {
     let subcommand = subcommand(cargo_args).unwrap_or_default().to_owned();
-    let is_watched = WATCHED.iter().any(|w| subcommand == *w);
-    if !is_watched && let Some(option) = options.first() {
+    let runs = WATCHED.iter().any(|w| subcommand == *w);
+    let is_watched = runs && env(SESSION).is_none();
+    if !runs && let Some(option) = options.first() {
         anyhow::bail!(
             "{} is an option of `raddle run`, and `cargo {}` runs nothing: leave it out, or use \
              run, test, bench or nextest",

@@ -29,8 +29,10 @@ pub use share::{Bounds, copy_end, copy_start, ends, next, ordered_end, ordered_s
 pub use tasks::{Spec, create, group_end, group_start, task_loop, wait_for_children, wait_for_depends};
 pub use team::{barrier, level, max_threads, region, set_threads, size, thread_number};
 
+use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::{cannot, status};
 
+use super::op;
 use crate::detect::thread::current;
 
 /// Where the running thread is: part of [`Thread`](crate::detect::thread::Thread).
@@ -67,6 +69,12 @@ impl Own {
         // SAFETY: as above.
         unsafe { self.share.as_ref() }
     }
+}
+
+/// A step that tells whoever looks at `at`, or looks whether somebody has. The object is named twice: in contrast to a futex of the program's own, what is
+/// told here comes before what waits for it in every execution.
+fn handing(kind: OpKind, at: usize, pc: usize) -> Op {
+    op(kind, at, pc).with_other(at as u64)
 }
 
 fn own() -> &'static mut Own {

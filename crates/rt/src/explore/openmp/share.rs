@@ -8,8 +8,8 @@ use core::ffi::c_void;
 
 use raddle_explore::OpKind;
 
-use super::own;
 use super::team::Team;
+use super::{handing, own};
 use crate::explore::sync::{begin_to_wait, tell};
 use crate::explore::{Wait, memory, op, point};
 
@@ -154,7 +154,7 @@ pub fn next(pc: usize) -> Option<(u64, u64)> {
     let (plan, had) = (share.plan.get(), own().chunk);
     if plan.ordered && had != u64::MAX {
         wait_for_turn(share, pc);
-        point(op(OpKind::FutexWake, share.turn_at(), pc), Wait::Nothing, pc);
+        point(handing(OpKind::FutexWake, share.turn_at(), pc), Wait::Nothing, pc);
         share.turn.set(had + 1);
         tell(share.turn_at(), usize::MAX, pc);
     }
@@ -202,10 +202,10 @@ pub fn copy_start(pc: usize) -> *mut c_void {
     }
     let Some(share) = own().share() else { super::refuse() };
     let at = share.copied.as_ptr() as usize;
-    point(op(OpKind::FutexWait, at, pc), Wait::Nothing, pc);
+    point(handing(OpKind::FutexWait, at, pc), Wait::Nothing, pc);
     while share.copied.get().is_null() {
         begin_to_wait(false);
-        point(op(OpKind::FutexWait, at, pc), Wait::Told(at), pc);
+        point(handing(OpKind::FutexWait, at, pc), Wait::Told(at), pc);
     }
     ends();
     share.copied.get()
@@ -214,7 +214,7 @@ pub fn copy_start(pc: usize) -> *mut c_void {
 pub fn copy_end(data: *mut c_void, pc: usize) {
     let Some(share) = own().share() else { return };
     let at = share.copied.as_ptr() as usize;
-    point(op(OpKind::FutexWake, at, pc), Wait::Nothing, pc);
+    point(handing(OpKind::FutexWake, at, pc), Wait::Nothing, pc);
     share.copied.set(data);
     tell(at, usize::MAX, pc);
     ends();
@@ -222,10 +222,10 @@ pub fn copy_end(data: *mut c_void, pc: usize) {
 
 fn wait_for_turn(share: &Share, pc: usize) {
     let at = share.turn_at();
-    point(op(OpKind::FutexWait, at, pc), Wait::Nothing, pc);
+    point(handing(OpKind::FutexWait, at, pc), Wait::Nothing, pc);
     while share.turn.get() != own().chunk {
         begin_to_wait(false);
-        point(op(OpKind::FutexWait, at, pc), Wait::Told(at), pc);
+        point(handing(OpKind::FutexWait, at, pc), Wait::Told(at), pc);
     }
 }
 

@@ -11,7 +11,7 @@ use raddle_explore::{MAX_THREADS, OpKind};
 
 use super::share::{Bounds, SHARES, Share};
 use super::tasks::{self, Task};
-use super::{Own, own};
+use super::{Own, handing, own};
 use crate::explore::sync::{begin_to_wait, tell};
 use crate::explore::{Wait, memory, op, point, state, threads};
 use crate::interpose::openmp::Function;
@@ -235,7 +235,7 @@ fn start_worker(team: &'static Team, number: u32, pc: usize) {
     let Some(worker) = workers().iter().find(|w| w.of.get().is_null()) else { super::refuse() };
     worker.of.set(team);
     let at = &raw const *worker as usize;
-    point(op(OpKind::FutexWake, at, pc), Wait::Nothing, pc);
+    point(handing(OpKind::FutexWake, at, pc), Wait::Nothing, pc);
     worker.number.set(number);
     worker.job.set(team);
     if worker.thread.get() != 0 {
@@ -259,10 +259,10 @@ extern "C-unwind" fn work(at: usize) -> usize {
     // SAFETY: the worker that this thread was made for.
     let worker = unsafe { &*(at as *const Worker) };
     loop {
-        point(op(OpKind::FutexWait, at, 0), Wait::Nothing, 0);
+        point(handing(OpKind::FutexWait, at, 0), Wait::Nothing, 0);
         while worker.job.get().is_null() {
             begin_to_wait(false);
-            point(op(OpKind::FutexWait, at, 0), Wait::Callback, 0);
+            point(handing(OpKind::FutexWait, at, 0), Wait::Callback, 0);
         }
         // SAFETY: teams are never given back.
         let team = unsafe { &*worker.job.replace(core::ptr::null()) };

@@ -1,0 +1,34 @@
+// expect: nothing
+// The twin of two_counts_bad.c: both counts under the lock. What one of them was before is never the end, whatever its neighbour in the same
+// word does.
+#include <assert.h>
+#include <pthread.h>
+
+struct {
+    int requests;
+    int replies;
+} __attribute__((aligned(8))) counts;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void add(int *count) {
+    pthread_mutex_lock(&lock);
+    ++*count;
+    pthread_mutex_unlock(&lock);
+}
+
+void *serve(void *arg) {
+    for (int i = 0; i < 2; i++) {
+        add(&counts.requests);
+        add(&counts.replies);
+    }
+    return arg;
+}
+
+int main(void) {
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, serve, 0);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    assert(counts.requests == 8);
+    assert(counts.replies == 8);
+    return 0;
+}

@@ -1,0 +1,128 @@
+//! Counts of references, and the order that they make.
+//!
+//! A block that several threads use is often given back by whoever is the last to let go of it: each takes one from a count, and the
+//! one that brings it to nothing frees (`std::shared_ptr`, `Arc`, counts inside of objects). Who that is differs from run to run, but whoever it
+//! is comes after everybody else has let go. Algorithm 1 does not see that, because no lock and no signal is involved, and would
+//! suspect every access before letting go of coming after the release.
+//!
+//! What counts is memory inside of a block that is given back, which
+//!
+//! 1. was lowered by atomic updates that left something, each of them a *letting go*; and
+//! 2. was last written with 0, by the thread that gives the block back: the *last*, as an update or, as libstdc++ does if nobody else is left, by
+//!    a plain store.
+//!
+//! Past the paper. A count that lies elsewhere than in a block it guards, or is lowered under a lock, is not recognised.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::event::{Event, What};
+
+/// What an event means to a count, which has a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    LetsGo(u32),
+    Last(u32),
+}
+
+/// The events that let go of a count, or are the last to do so, by their place in the trace.
+#[derive(Default)]
+pub(crate) struct Counts {
+    turns: FxHashMap<u32, Turn>,
+}
+
+/// What may be a count: memory that was lowered in an atomic step.
+#[derive(Default)]
+struct Lowered {
+    let_go: Vec<u32>,
+    zeroed: Option<(u16, u32)>,
+}
+
+impl Counts {
+    pub(crate) fn of(events: &[Event]) -> Counts {
+        let (mut counts, mut n) = (Counts::default(), 0);
+        let mut lowered: BTreeMap<u64, Lowered> = BTreeMap::new();
+        for (i, e) in events.iter().enumerate() {
+            let i = i as u32;
+            match e.what {
+                What::Write { cell, before, reads } => {
+                    let lowers = cell.atomic && reads && before.is_some_and(|b| cell.value < b);
+                    if lowers && cell.value != 0 {
+                        lowered.entry(cell.address).or_default().let_go.push(i);
+                    }
+                    if let Some(count) = lowered.get_mut(&cell.address) {
+                        count.zeroed = (cell.value == 0).then_some((e.thread, i));
+                    }
+                }
+                What::Free { from, to } if from < to => {
+                    let gone: Vec<u64> = lowered.range(from..to).map(|(address, _)| *address).collect();
+                    for count in gone.iter().filter_map(|address| lowered.remove(address)) {
+                        if let Some((_, last)) = count.zeroed.filter(|(thread, _)| *thread == e.thread) {
+                            counts.turns.extend(count.let_go.iter().map(|at| (*at, Turn::LetsGo(n))));
+                            counts.turns.insert(last, Turn::Last(n));
+                            n += 1;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        counts
+    }
+
+    pub(crate) fn turn(&self, index: usize) -> Option<Turn> {
+        self.turns.get(&(index as u32)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Cell;
+
+    const COUNT: u64 = 72;
+
+    fn wrote(thread: u16, before: u64, value: u64, updates: bool) -> Event {
+        let cell = Cell { address: COUNT, size: 4, value, atomic: updates };
+        Event { thread, site: 1, what: What::Write { cell, before: Some(before), reads: updates } }
+    }
+
+    fn freed(thread: u16) -> Event {
+        Event { thread, site: 2, what: What::Free { from: 64, to: 96 } }
+    }
+
+    fn turns(events: &[Event]) -> Vec<Option<Turn>> {
+        let counts = Counts::of(events);
+        (0..events.len()).map(|i| counts.turn(i)).collect()
+    }
+
+    #[test]
+    fn the_last_to_let_go_frees() {
+        let events = [wrote(0, 1, 2, true), wrote(1, 2, 1, true), wrote(0, 1, 0, true), freed(0)];
+        assert_eq!(turns(&events), [None, Some(Turn::LetsGo(0)), Some(Turn::Last(0)), None]);
+    }
+
+    #[test]
+    fn the_last_may_write_without_an_update() {
+        let events = [wrote(1, 2, 1, true), wrote(0, 1, 0, false), freed(0)];
+        assert_eq!(turns(&events), [Some(Turn::LetsGo(0)), Some(Turn::Last(0)), None]);
+    }
+
+    #[test]
+    fn a_number_that_somebody_else_brought_to_nothing_guards_nothing() {
+        let another = [wrote(0, 2, 1, true), wrote(1, 1, 0, true), freed(0)];
+        let left = [wrote(0, 2, 1, true), freed(0)];
+        let plain = [wrote(1, 2, 1, false), wrote(0, 1, 0, false), freed(0)];
+        for events in [&another[..], &left, &plain] {
+            assert!(turns(events).iter().all(Option::is_none), "{events:?}");
+        }
+    }
+
+    #[test]
+    fn memory_that_is_used_again_is_another_count() {
+        let once = [wrote(1, 2, 1, true), wrote(0, 1, 0, true), freed(0)];
+        let twice = [once, once].concat();
+        assert_eq!(turns(&twice)[3..5], [Some(Turn::LetsGo(1)), Some(Turn::Last(1))]);
+    }
+}
