@@ -1,7 +1,7 @@
 //! What nobody has used for a month leaves the cache.
 //!
-//! Each raddle has a runtime of its own there, 15 MB, and `conseq` two files for each program it has looked at. A runtime's folder is
-//! marked as used by its own time of change, once a day; the files of `conseq` by the time of their last reading, where
+//! Each raddle has a runtime of its own there, 15 MB, and `conseq` and `tsvd` a file or two for each program they have looked at. A runtime's folder is
+//! marked as used by its own time of change, once a day; the files by the time of their last reading, where
 //! the file system keeps it. A Rust sysroot stays: it takes long to make, and there is one a toolchain.
 //!
 //! Nothing here may fail for the user: what can not be removed stays.
@@ -15,6 +15,8 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Its time of change is when the cache was last gone through.
 const STAMP: &str = "pruned";
+/// Folders of results that are kept between commands.
+const RESULTS: [&str; 2] = ["conseq", "tsvd"];
 
 /// Marks the runtime in `used`, a folder in `root`, as used, and goes through the rest once a day.
 pub fn daily(root: &Path, used: &Path) {
@@ -37,7 +39,7 @@ pub fn daily(root: &Path, used: &Path) {
             let _ = fs::remove_dir_all(path);
         }
     }
-    for entry in entries(&root.join("conseq")) {
+    for entry in RESULTS.iter().flat_map(|folder| entries(&root.join(folder))) {
         if !is_younger(&entry.path(), KEPT) {
             let _ = fs::remove_file(entry.path());
         }
