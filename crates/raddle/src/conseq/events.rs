@@ -136,7 +136,7 @@ mod tests {
             step(OpKind::FutexWake, 64, 0),
             step(OpKind::FutexWait, 64, 0),
         ]);
-        let whats: Vec<What> = of(Decoder::new(&bytes)).0.iter().map(|e| e.what).collect();
+        let whats: Vec<What> = of(Decoder::new(&bytes)).events.iter().map(|e| e.what).collect();
         assert_eq!(whats, [What::Send { channel: 64 }, What::Receive { channel: 64 }]);
     }
 

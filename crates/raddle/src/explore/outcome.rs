@@ -232,7 +232,8 @@ const LONGEST: usize = 200;
 
 /// Writes `folder/NAME-1.raddle`, or the next number that is free.
 pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
-    let name = &name[name.floor_char_boundary(name.len().saturating_sub(LONGEST))..];
+    let cut = name.len().saturating_sub(LONGEST);
+    let name = (cut..).find_map(|at| name.get(at..)).unwrap_or(name);
     for n in 1.. {
         let path = match folder == Path::new(".") {
             true => PathBuf::from(format!("{name}-{n}.raddle")),

@@ -46,7 +46,7 @@ pub fn daily(root: &Path, used: &Path) {
     }
 }
 
-fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> {
+fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
