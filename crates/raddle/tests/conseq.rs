@@ -427,3 +427,34 @@ fn delays_show_nothing_where_plain_runs_fail() {
     assert!(done.stderr.contains("status 9 in a run without delays"), "{}", done.stderr);
     assert!(done.findings().iter().all(|f| f["confidence"] == "suspected"), "{}", done.report);
 }
+
+const COUNTED_IN_AND_OUT: &str = r#"
+#include <pthread.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int begun, ended;
+static void *work(void *arg) {
+    pthread_mutex_lock(&lock);
+    begun++;
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
+    ended++;
+    pthread_mutex_unlock(&lock);
+    return arg;
+}
+int main(void) {
+    pthread_t t[6];
+    for (int i = 0; i < 6; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 6; i++) pthread_join(t[i], 0);
+    return begun != ended;
+}
+"#;
+
+/// While nobody is preempted as many have ended as begun. That says nothing of what is meant.
+#[test]
+fn an_equality_that_locks_let_go_is_not_confirmed() {
+    let bench = Bench::new();
+    let target = bench.build_text("counted", COUNTED_IN_AND_OUT);
+    let told = bench.conseq("--sites invariant --seconds 30", &[&target]);
+    assert_eq!(told.kinds(), ["invariant"], "{}", told.stderr);
+    assert_eq!(told.findings()[0]["confidence"], "suspected");
+}

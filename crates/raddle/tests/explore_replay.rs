@@ -61,6 +61,37 @@ fn a_double_free_comes_back() {
     comes_back("suite/double_free_bad.c", "double-free");
 }
 
+const SLOT_BY_THREAD_ID: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int slots[61], n;
+static void *add(void *p) {
+    atomic_fetch_add(&slots[(unsigned long)pthread_self() / 4096 % 61], 1);
+    int seen = n;
+    n = seen + 1;
+    return p;
+}
+int main(void) {
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, add, 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    assert(n == 2);
+    return 0;
+}
+"#;
+
+/// What a monitor needs of memory does not move the stacks of threads, which are their ids: `std::barrier` goes by them.
+#[test]
+fn thread_ids_are_the_same_with_monitors_and_without() {
+    let bench = Bench::new();
+    let target = bench.build_text("slots", SLOT_BY_THREAD_ID);
+    let found = bench.explore("--races --leaks --seconds 60", &[&target]);
+    assert_eq!((found.status, found.kinds()), (66, vec!["assertion"]), "{}", found.stderr);
+    let again = bench.replay("--times 3", found.schedule());
+    assert_eq!((again.status, again.stat("diverged")), (66, &Value::from(false)), "{}", again.stderr);
+}
+
 const TWO_STEPS: &str = r#"
 #include <assert.h>
 #include <pthread.h>

@@ -7,6 +7,8 @@ use anyhow::Result;
 use raddle_conseq::SiteKind;
 use raddle_conseq::atomicity::Violation;
 use raddle_conseq::history::Point;
+use raddle_conseq::invariants::Invariant;
+use raddle_conseq::invariants::kept::is_kept_in_order;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report, Stat};
 
@@ -16,7 +18,7 @@ use super::campaign::Phases;
 use super::check::Check;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Tested, Verdict};
-use super::traced::Runs;
+use super::traced::{Run, Runs};
 use crate::explore::outcome::{or_without, program_name, write_new};
 use crate::explore::schedule::{self, Expected, Head, Schedule};
 use crate::explore::verdict::Failure;
@@ -150,7 +152,7 @@ impl<'a> Teller<'a> {
             self.deeds(&mut finding, s, own);
         }
         if let Some(Check::Invariant(guard)) = &c.check
-            && !guard.invariant.is_strong()
+            && !self.is_meant(&guard.invariant)
         {
             finding.confidence = Confidence::Suspected;
             finding.notes.push("it was made to happen, and the program ended well: what held in all training runs need not be meant to hold".into());
@@ -163,6 +165,12 @@ impl<'a> Teller<'a> {
             Again::NotTried => Some("there was no time left to make it smaller, or to make it again".into()),
         });
         Ok(finding)
+    }
+
+    /// Would who wrote the program call it wrong that this does not hold?
+    fn is_meant(&self, invariant: &Invariant) -> bool {
+        let kept = |run: &Run| is_kept_in_order(&invariant.variables(), &run.events);
+        invariant.is_strong() && !self.runs.runs.first().is_some_and(kept)
     }
 
     /// What delays have brought about: nothing is known of it but how it ended and what was printed.

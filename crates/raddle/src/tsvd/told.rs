@@ -33,8 +33,14 @@ impl<'a> Teller<'a> {
             _ => String::new(),
         };
         let message = format!(
-            "two threads use one {}{on} at once: {} calls {} while {} is about to call {}",
-            class.name, now.access.thread, now.called, before.access.thread, before.called
+            "two threads use {}{}{on} at once: {} calls {} while {} is about to call {}",
+            // There is one environment; of maps there are many.
+            if class.name.starts_with("the ") { "" } else { "one " },
+            class.name,
+            now.access.thread,
+            now.called,
+            before.access.thread,
+            before.called
         );
         let mut finding = Finding::new(Kind::ThreadSafetyViolation, Confidence::Confirmed, message);
         finding.interleaving = Some(Interleaving {
