@@ -186,3 +186,33 @@ fn functions_that_are_chosen_when_the_program_is_loaded_have_no_definition() {
     assert_eq!(module.definitions(&["chosen", "plain"], |_| true), [vec![], vec![plain]]);
     assert_eq!(module.definitions(&["plain", "main"], |name| name == "main")[0], [], "it is not exported");
 }
+
+#[test]
+fn every_call_is_told_with_who_calls_whom() {
+    let workshop = Workshop::new();
+    let source = "int (*volatile pointer)(void); __attribute__((noinline)) int leaf(void) { return 1; }\n\
+                  __attribute__((noinline)) int both(void) { return leaf() + pointer(); }\nint main(void) { return both(); }";
+    let module = workshop.build("a.c", source, "gcc -O0");
+    let mut calls = Vec::new();
+    module.each_call(|place, caller, callee| {
+        if caller == Some("both") {
+            calls.push((place, callee.map(str::to_string)));
+        }
+    });
+    let called: Vec<_> = calls.iter().map(|(_, callee)| callee.as_deref()).collect();
+    assert_eq!(called, [Some("leaf"), None]);
+    for (nth, (place, _)) in calls.iter().enumerate() {
+        let call = module.call_before(*place).unwrap();
+        assert_eq!((call.caller.as_deref(), call.nth), (Some("both"), nth as u32 + 1));
+    }
+}
+
+#[test]
+fn exported_functions_are_those_that_others_find() {
+    let workshop = Workshop::new();
+    let source = "#include <stdlib.h>\nint variable;\nstatic int inner(void) { return rand(); }\nint outer(void) { return inner() + variable; }";
+    let module = workshop.build("lib.c", source, "gcc -O0 -shared -fPIC");
+    let names: Vec<&str> = module.exported_functions().collect();
+    assert!(names.contains(&"outer"), "{names:?}");
+    assert!(["inner", "variable", "rand"].iter().all(|name| !names.contains(name)), "{names:?}");
+}

@@ -2,19 +2,18 @@
 //!
 //! In the user's cache folder, one file for each program or library that was looked at. It is named by what the result depends on: the content of the file
 //! (its build id, and size and time of change, for `strip` keeps the id; a hash of it all where there is no id), the
-//! lists, and the version of this format and of raddle. So a program that was built anew, or other lists, find nothing and write another
+//! lists, and the build of raddle. So a program that was built anew, or other lists, find nothing and write another
 //! file; the oldest are removed.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::api::Catalogue;
 use super::sites::{self, File, Found};
 use crate::explore::build_id;
 use crate::install::{cache, results};
 
-/// Changes when what is kept means something else, or is found in another way.
-const VERSION: &[u8] = concat!("tsvd-1-", env!("CARGO_PKG_VERSION")).as_bytes();
 /// Files that are kept, and their bytes in all.
 const MOST: usize = 256;
 const MOST_BYTES: u64 = 256 << 20;
@@ -45,8 +44,11 @@ fn look_in(folder: Option<&Path>, path: &Path, catalogue: &Catalogue) -> File {
 fn name(folder: &Path, path: &Path, catalogue: &Catalogue) -> Option<PathBuf> {
     let meta = std::fs::metadata(path).ok()?;
     let numbers = [meta.len(), meta.mtime() as u64, meta.mtime_nsec() as u64].map(u64::to_le_bytes).concat();
+    // What is kept, and how it is found, may be otherwise in another build of raddle.
+    static RADDLE: LazyLock<String> =
+        LazyLock::new(|| build_id(&std::env::current_exe().unwrap_or_default()));
     let id = build_id(path);
-    let parts = [VERSION, &catalogue.digest, id.as_bytes(), &numbers];
+    let parts = [RADDLE.as_bytes(), &catalogue.digest, id.as_bytes(), &numbers];
     Some(results::file(folder, &parts, "sites"))
 }
 

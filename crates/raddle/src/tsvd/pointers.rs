@@ -121,3 +121,50 @@ pub fn number_callers(
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tsvd::sites::Found;
+
+    /// Calls of two functions from two places, and what a registry makes of them that has `sites` already.
+    fn numbered(first: u64) -> Vec<String> {
+        let hooks = [("strtok".to_string(), 0), ("deflate".to_string(), 1)];
+        let path = PathBuf::from("/no such/prog");
+        let files = [(path.clone(), File::new(&path, Found::default()))];
+        let call = |hook, place| FixedCaller { hook, file: 0, place }.encode().unwrap();
+        // What comes behind a word that is empty was never there.
+        let words = [first, call(0, 0x10), call(1, 0x10), call(1, 0x20), 0, call(0, 0x30)];
+        let mut registry = Registry::default();
+        let catalogue = Catalogue::load(&[]).unwrap();
+        number_callers(&words.map(u64::to_le_bytes).concat(), &mut registry, &catalogue, &hooks, &files);
+        assert_eq!(registry.hooks.len(), 2);
+        registry.sites.into_iter().map(|site| site.name).collect()
+    }
+
+    #[test]
+    fn calls_have_the_numbers_that_the_runtime_gave_them() {
+        assert_eq!(numbered(0), ["prog: 0x10 > *strtok", "prog: 0x10 > *deflate", "prog: 0x20 > *deflate"]);
+        assert!(numbered(5).is_empty(), "they are of another plan");
+    }
+
+    #[test]
+    fn a_file_of_calls_is_empty_at_first_and_says_where_numbers_begin() {
+        let bytes = callers(&Registry::default()).unwrap();
+        assert_eq!(bytes.len(), (1 + MOST_CALLERS) * 8);
+        assert!(bytes.iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn places_are_in_order_and_those_of_a_library_s_inside_are_left_out() {
+        let catalogue = Catalogue::load(&[]).unwrap();
+        let file = File::new(&std::env::current_exe().unwrap(), Found::default());
+        let bytes = places(&file, &catalogue);
+        let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
+        assert!(words.len() > 1000 && words.is_sorted());
+        let mut all = 0;
+        file.module().unwrap().each_call(|_, _, _| all += 1);
+        assert!(words.len() <= all);
+        assert!(places(&File::new(Path::new("/no such"), Found::default()), &catalogue).is_empty());
+    }
+}

@@ -1,0 +1,154 @@
+//! What an instrumented copy has in the place of a driver that could be asked.
+//!
+//! A folder beside an instrumented copy of a program has the files of a session but `ask`, and [`FIXED_PLAN`] and [`FIXED_NAMES`] in
+//! place of answers. There addresses are those of the program's file, and functions and exempt objects are given as such with
+//! [`FIXED_OWN`], or as numbers, from one, of names in the second file, each of which ends in a zero byte. The program's own
+//! libraries are in [`FIXED_LIBRARIES`], as [`Library`]s; the n-th of them, from one, has `plan.<n>` and `names.<n>`. Nobody can be asked who calls a
+//! hook there: [`FIXED_PLACES`] (`places.<n>`) has the [`Place`]s in a file that count, and calls that were seen are gathered in [`FIXED_CALLERS`].
+
+pub const FIXED_PLAN: &str = "plan";
+pub const FIXED_NAMES: &str = "names";
+pub const FIXED_LIBRARIES: &str = "libraries";
+pub const FIXED_PLACES: &str = "places";
+/// One word, the number of sites that are known beforehand, and [`MOST_CALLERS`] words, zero or a [`FixedCaller`]. The n-th of these is the
+/// site with that number and n. All runs of the copy map it.
+pub const FIXED_CALLERS: &str = "callers";
+pub const MOST_CALLERS: usize = 4096;
+/// Instead of the number of a name: an address of the program's own file.
+pub const FIXED_OWN: u64 = 1 << 63;
+
+/// A library that an instrumented copy has a plan for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// [`Library::identity`] of the first page of its file.
+    pub identity: u64,
+    /// Where the file wants its first page.
+    pub address: u64,
+    /// The name of its file, without a folder, filled up with zeros.
+    name: [u8; Library::MOST_NAME],
+}
+
+impl Library {
+    pub const PAGE: usize = 4096;
+    pub const LEN: usize = 16 + Self::MOST_NAME;
+    /// What file systems allow is 255.
+    const MOST_NAME: usize = 256;
+
+    /// None: no file has such a name.
+    pub fn new(identity: u64, address: u64, name: &[u8]) -> Option<Library> {
+        let mut room = [0; Self::MOST_NAME];
+        room.get_mut(..name.len())?.copy_from_slice(name);
+        Some(Library { identity, address, name: room })
+    }
+
+    pub fn name(&self) -> &[u8] {
+        self.name.split(|b| *b == 0).next().unwrap_or_default()
+    }
+
+    /// Of a first page, or a whole file that is shorter: what is missing counts as zeros.
+    pub fn identity(page: &[u8]) -> u64 {
+        let bytes = page.iter().copied().chain(core::iter::repeat(0)).take(Self::PAGE);
+        super::sum(bytes)
+    }
+
+    pub fn encode(&self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[..8].copy_from_slice(&self.identity.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.address.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.name);
+        bytes
+    }
+
+    pub fn decode(bytes: &[u8]) -> Option<Library> {
+        let (identity, rest) = bytes.split_first_chunk::<8>()?;
+        let (address, rest) = rest.split_first_chunk::<8>()?;
+        Self::new(u64::from_le_bytes(*identity), u64::from_le_bytes(*address), rest)
+    }
+}
+
+/// Where a call in a file returns to that may be one through a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// In the file; 40 bits.
+    pub address: u64,
+    /// The libraries of the lists, numbered from one, that the function belongs to which calls, and the one that is called; 0: none. What
+    /// they do with functions of the same library is their own business. 12 bits each.
+    pub libraries: [u16; 2],
+}
+
+impl Place {
+    /// None: a number does not fit. Words of places are in the order of their addresses.
+    pub fn encode(self) -> Option<u64> {
+        let [a, b] = self.libraries.map(u64::from);
+        (self.address < 1 << 40 && a < 1 << 12 && b < 1 << 12).then_some(self.address << 24 | a << 12 | b)
+    }
+
+    pub fn decode(word: u64) -> Place {
+        let library = |shift: u32| (word >> shift) as u16 & 0xfff;
+        Place { address: word >> 24, libraries: [library(12), library(0)] }
+    }
+}
+
+/// A call through a pointer that a run of an instrumented copy has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedCaller {
+    /// Which function was called: the hook's number, below [`FixedCaller::MOST_HOOKS`].
+    pub hook: u32,
+    /// The file that the call is in: 0 is the program, others are libraries. 10 bits.
+    pub file: u32,
+    /// [`Place::address`].
+    pub place: u64,
+}
+
+impl FixedCaller {
+    pub const MOST_HOOKS: u32 = (1 << 14) - 1;
+
+    /// Never zero. None: a number does not fit.
+    pub fn encode(self) -> Option<u64> {
+        let fits = self.hook < Self::MOST_HOOKS && self.file < 1 << 10 && self.place < 1 << 40;
+        fits.then_some(u64::from(self.hook + 1) << 50 | u64::from(self.file) << 40 | self.place)
+    }
+
+    pub fn decode(word: u64) -> Option<FixedCaller> {
+        let hook = ((word >> 50) as u32).checked_sub(1)?;
+        Some(FixedCaller { hook, file: (word >> 40) as u32 & 0x3ff, place: word & 0xff_ffff_ffff })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_and_callers_come_back() {
+        let place = Place { address: 0x12_3456_789a, libraries: [0xfff, 3] };
+        assert_eq!(Place::decode(place.encode().unwrap()), place);
+        assert!(Place { address: 1, ..place }.encode() < Place { address: 2, libraries: [0, 0] }.encode());
+        assert_eq!(Place { address: 1 << 40, ..place }.encode(), None);
+        assert_eq!(Place { libraries: [0, 1 << 12], ..place }.encode(), None);
+        let caller = FixedCaller { hook: FixedCaller::MOST_HOOKS - 1, file: 1023, place: 0xff_ffff_ffff };
+        assert_eq!(FixedCaller::decode(caller.encode().unwrap()), Some(caller));
+        let first = FixedCaller { hook: 0, file: 0, place: 0 };
+        assert_eq!(FixedCaller::decode(first.encode().unwrap()), Some(first));
+        assert_eq!(FixedCaller::decode(0), None);
+        assert_eq!(FixedCaller { hook: FixedCaller::MOST_HOOKS, ..first }.encode(), None);
+        assert_eq!(FixedCaller { file: 1024, ..first }.encode(), None);
+    }
+
+    #[test]
+    fn libraries_come_back_and_are_told_apart_by_their_first_page() {
+        let library = Library::new(7, 0x1000, b"libours.so.1").unwrap();
+        assert_eq!(Library::decode(&library.encode()), Some(library.clone()));
+        assert_eq!(library.name(), b"libours.so.1");
+        assert_eq!(Library::decode(&library.encode()[..20]).unwrap().name(), b"libo");
+        assert_eq!(Library::decode(&[0; 15]), None);
+        assert_eq!(Library::new(0, 0, &[b'x'; 300]), None);
+        let mut page = [0; Library::PAGE + 8];
+        page[..4].copy_from_slice(b"\x7fELF");
+        assert_eq!(Library::identity(&page), Library::identity(b"\x7fELF"));
+        page[Library::PAGE] = 1;
+        assert_eq!(Library::identity(&page), Library::identity(b"\x7fELF"), "only the first page counts");
+        page[100] = 1;
+        assert_ne!(Library::identity(&page), Library::identity(b"\x7fELF"));
+    }
+}
