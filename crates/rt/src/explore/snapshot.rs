@@ -136,11 +136,11 @@ impl Snapshot {
         self.faults = faults();
     }
 
-    /// Of a traced program there are few executions, and to copy some pages for each costs less than to find out which of them need it:
-    /// that is a fault for each page that is written to.
+    /// To learn what a program shares takes few executions, and to copy some pages for each costs less than to find out which of them need
+    /// it: that is a fault for each page that is written to.
     fn is_soon_copied(&self) -> bool {
         const SMALL: usize = 16 << 20;
-        crate::trace::is_there() && self.bytes <= SMALL
+        crate::trace::learns() && self.bytes <= SMALL
     }
 
     /// Nothing counts as written to from now on.
