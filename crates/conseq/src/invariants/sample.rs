@@ -28,7 +28,7 @@ impl Memory {
             let new = if over { part.bytes() } else { part.bytes() & !*known };
             if new != 0 {
                 let mask = mask(new);
-                *bytes = *bytes & !mask | part.shift_in(bits) & mask;
+                *bytes = *bytes & !mask | part.in_granule(bits) & mask;
                 *known |= new;
             }
         }
@@ -41,7 +41,7 @@ impl Memory {
             if part.bytes() & !known != 0 {
                 return None;
             }
-            bits |= part.shift_out(bytes & mask(part.bytes()));
+            bits |= part.of_granule(bytes & mask(part.bytes()));
         }
         Some(bits)
     }
@@ -105,11 +105,11 @@ impl Part {
         (0xff >> (8 - self.len)) << self.first
     }
 
-    fn shift_in(&self, bits: u64) -> u64 {
+    fn in_granule(&self, bits: u64) -> u64 {
         (bits >> (self.skipped * 8)) << (self.first * 8)
     }
 
-    fn shift_out(&self, bytes: u64) -> u64 {
+    fn of_granule(&self, bytes: u64) -> u64 {
         (bytes >> (self.first * 8)) << (self.skipped * 8)
     }
 }

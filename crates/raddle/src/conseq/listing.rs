@@ -1,11 +1,12 @@
 //! `--sites-only`: what the file says, without running it.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Result;
 use raddle_binary::{Address, Lookup, Symbolizer};
-use raddle_conseq::{Analysis, Note, Options, Relation};
+use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation};
 
 use super::kept;
 
@@ -27,13 +28,14 @@ fn text(path: &Path, analysis: &Analysis) -> String {
             None => format!("{address:#x}"),
         }
     };
+    let reads = by_site(&analysis.reads);
     let mut text = String::new();
     for site in &analysis.sites {
         let function = site.function.name.as_deref().unwrap_or("?");
         let at = place(site.address, Lookup::Exact);
         let callee = site.callee.as_deref().map_or(String::new(), |c| format!(": {c}"));
         let _ = writeln!(text, "{} at {at} in {function}{callee}", site.kind.name());
-        for read in analysis.reads.iter().filter(|r| r.site == site.id) {
+        for read in reads.get(&site.id).into_iter().flatten() {
             let lookup = if read.instrumented { Lookup::Return } else { Lookup::Exact };
             let how = match &read.relation {
                 Relation::Tested(_) => "tested".into(),
@@ -54,6 +56,14 @@ fn text(path: &Path, analysis: &Analysis) -> String {
     text
 }
 
+/// The reads of each site, in their order. A large file has tens of thousands of sites and hundreds of thousands of reads: to go through all reads
+/// for each site would take longer than the analysis.
+fn by_site(reads: &[CriticalRead]) -> HashMap<u32, Vec<&CriticalRead>> {
+    let mut by_site: HashMap<u32, Vec<&CriticalRead>> = HashMap::new();
+    reads.iter().for_each(|read| by_site.entry(read.site).or_default().push(read));
+    by_site
+}
+
 /// What limits the analysis, in sentences.
 pub fn sentence(note: &Note, path: &Path) -> String {
     let name = path.display();
@@ -70,5 +80,30 @@ pub fn sentence(note: &Note, path: &Path) -> String {
         Note::LeftOut { functions } => format!(
             "{functions} function(s) of `{name}` are too large, or can not be followed, and are left out"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reads_of_a_site_are_together_in_their_order() {
+        let read = |site, address| CriticalRead {
+            address,
+            instrumented: true,
+            site,
+            distance: 1,
+            size: 4,
+            atomic: false,
+            variable: None,
+            relation: Relation::Itself,
+            also: Vec::new(),
+        };
+        let reads = [read(2, 10), read(1, 20), read(2, 5)];
+        let addresses = |of: &[&CriticalRead]| of.iter().map(|r| r.address).collect::<Vec<_>>();
+        let by_site = by_site(&reads);
+        assert_eq!((addresses(&by_site[&2]), addresses(&by_site[&1])), (vec![10, 5], vec![20]));
+        assert_eq!(by_site.len(), 2);
     }
 }

@@ -31,6 +31,8 @@ const GONE: usize = 0x656e_6f67;
 /// Beside these: the C library has allocated it for itself, or for the program.
 const OF_LIBC: usize = 1 << 32;
 const HEAD: usize = size_of::<Head>();
+/// So far behind its end a program that is wrong may write.
+const OVERRUN: usize = 4096;
 
 impl Head {
     fn is_live(&self) -> bool {
@@ -50,6 +52,8 @@ static LIST: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
+/// By thread: the end of what any execution has used of its arena. Behind it all is zero. In memory of its own, which no snapshot has.
+static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 const MOST_FREED: usize = 1 << 22;
 
 pub fn prepare() {
@@ -59,11 +63,17 @@ pub fn prepare() {
         }
     }
     LIST.store(sys::pages(MOST_FREED * 16) as usize, Relaxed);
+    HIGHEST.store(sys::pages(MAX_THREADS * size_of::<usize>()) as usize, Relaxed);
 }
 
 fn arena(thread: usize) -> &'static mut Arena {
     // SAFETY: reserved, zero at first, and only its thread's.
     unsafe { &mut *((RANGE.start + (thread << LOG2_ARENA)) as *mut Arena) }
+}
+
+fn highest(thread: usize) -> &'static mut usize {
+    // SAFETY: one word for each thread, and only its own.
+    unsafe { &mut *(HIGHEST.load(Relaxed) as *mut usize).add(thread) }
 }
 
 pub fn is_ours(p: usize) -> bool {
@@ -119,11 +129,15 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
         return core::ptr::null_mut();
     }
     a.used = p + size - base;
-    // SAFETY: inside the arena, behind all blocks. What is left of an earlier execution goes.
+    let highest = highest(thread);
+    // What is left of an earlier execution goes, and what the block before may have run over into.
+    let stale = highest.saturating_sub(p).max(OVERRUN).min(size);
+    *highest = (*highest).max(p + size);
+    // SAFETY: inside the arena, behind all blocks.
     unsafe {
         let state = if quiet::is_of_libc(pc) { LIVE | OF_LIBC } else { LIVE };
         *((p - HEAD) as *mut Head) = Head { size: n, state };
-        core::ptr::write_bytes(p as *mut u8, 0, size);
+        core::ptr::write_bytes(p as *mut u8, 0, stale);
     }
     leaks::allocated(p, n);
     p as *mut c_void

@@ -130,10 +130,17 @@ impl Snapshot {
         }
         self.written = sys::pages(MOST * size_of::<Region>()).cast();
         // A debugger has one process to look at.
-        if !has(flag::TRAP_AT_FAILURE) {
+        if !has(flag::TRAP_AT_FAILURE) && !self.is_soon_copied() {
             self.watch();
         }
         self.faults = faults();
+    }
+
+    /// To learn what a program shares takes few executions, and to copy some pages for each costs less than to find out which of them need
+    /// it: that is a fault for each page that is written to.
+    fn is_soon_copied(&self) -> bool {
+        const SMALL: usize = 16 << 20;
+        crate::trace::learns() && self.bytes <= SMALL
     }
 
     /// Nothing counts as written to from now on.
@@ -333,6 +340,8 @@ impl Snapshot {
 /// A copy of this memory.
 fn keep(at: usize, len: usize) -> Region {
     let copy = sys::pages(len.next_multiple_of(PAGE)) as usize;
+    // To meet its pages by a fault each takes longer than to copy them.
+    sys::populate(copy, len.next_multiple_of(PAGE));
     // SAFETY: mapped memory of the program's, and fresh memory of ours.
     unsafe { core::ptr::copy_nonoverlapping(at as *const u8, copy as *mut u8, len) };
     Region { at, len, copy }
