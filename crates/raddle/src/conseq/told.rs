@@ -245,9 +245,17 @@ impl<'a> Teller<'a> {
             Instead::Initial => s.from.map(|w| (w, Op::Write)),
         };
         let ends = [Some((s.read, Op::Read)), other];
+        let mut labels: Vec<(u64, String)> = Vec::new();
         for ((point, op), locks) in ends.into_iter().flatten().zip(&s.locks) {
             let mut end = self.end(&point, op);
-            end.locks = locks.iter().map(|lock| self.lock(finding, *lock)).collect();
+            for lock in locks {
+                // One without a name is known by where it is.
+                let known =
+                    labels.iter().find(|(address, _)| address == lock).map(|(_, label)| label.clone());
+                let label = known.unwrap_or_else(|| self.lock(finding, *lock));
+                labels.push((*lock, label.clone()));
+                end.locks.push(label);
+            }
             finding.accesses.push(end);
         }
     }
