@@ -150,7 +150,7 @@ impl<'p, 'm> View<'p, 'm> {
         }
         let form = self.address(index, operand);
         let probes = self.data().probes(self.program, &self.function);
-        let probe = probes.announcing(&self.function, index, &form, operand.size)?;
+        let probe = probes.announcing_exactly(&self.function, index, &form)?;
         let address = self.function.return_address(probe);
         Some(SharedRead {
             address,

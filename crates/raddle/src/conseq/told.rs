@@ -176,6 +176,7 @@ impl<'a> Teller<'a> {
         finding.notes.push(
             "made to happen by delays in an ordinary run: there is no schedule to replay, and it need not happen again".into(),
         );
+        finding.notes.extend(self.usual(s));
         finding
     }
 
@@ -212,6 +213,7 @@ impl<'a> Teller<'a> {
         if let Some(site) = self.site(s) {
             finding.accesses.insert(0, site);
         }
+        finding.notes.extend(self.usual(s));
         finding.notes.extend(self.more(&group[1..]));
         let delays = !self.runs.scheduled || self.args.tester == Means::Delays;
         if !self.args.no_test {
@@ -358,6 +360,17 @@ impl<'a> Teller<'a> {
             }
             Instead::Freed(f) => format!("{read} may access what {} has freed", self.place(&f)),
         }
+    }
+
+    /// What the read is of and what it got when all was well, where no table of steps says so.
+    fn usual(&mut self, s: &Suspect) -> Option<String> {
+        if matches!(s.instead, Instead::Freed(_)) {
+            return None;
+        }
+        let cell = &s.read.cell;
+        let of = self.places.global(&self.runs.modules, cell.address).map(|g| format!("of `{}` ", g.label()));
+        let got = value(cell.value, cell.size, s.value);
+        Some(format!("the read {}got {got} in the traced run", of.unwrap_or_default()))
     }
 
     fn place(&mut self, point: &Point) -> String {
