@@ -92,6 +92,8 @@ pub struct CriticalRead {
     pub atomic: bool,
     /// The variable, when the address is fixed: virtual address.
     pub variable: Option<u64>,
+    /// A local of the function, which other threads may have a pointer to: whether they do, a run has to show.
+    pub local: bool,
     pub relation: Relation,
     /// Further branches at the same distance that test it: `i < 0 || i > 15` has two. Any of them
     /// leads on.
@@ -215,6 +217,7 @@ mod tests {
             size: 8,
             atomic: false,
             variable: Some(0x4000),
+            local: false,
             relation: Relation::Tested(null_test(true)),
             also: vec![null_test(false)],
         };

@@ -30,6 +30,7 @@ pub(crate) fn critical_reads(query: &Query, candidate: &Candidate, options: &Opt
             size: 8,
             atomic: pointer.atomic,
             variable: pointer.variable,
+            local: false,
             relation: Relation::Pointer { offset: pointer.offset },
             also: Vec::new(),
         }];
@@ -94,6 +95,7 @@ fn critical_read(candidate: &Candidate, found: Found, branches: &[Tested]) -> Cr
         size: found.size,
         atomic: found.atomic,
         variable: found.variable,
+        local: found.local,
         relation,
         also,
     }

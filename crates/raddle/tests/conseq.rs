@@ -83,6 +83,8 @@ fn without_a_test_it_is_a_suspect() {
     assert!(is("kind", "assertion") && is("confidence", "suspected"), "{}", done.report);
     let told = |part: &str| done.findings().iter().any(|f| f["message"].as_str().unwrap().contains(part));
     assert!(told("can fail: ui.c:7 may read NULL"), "{}", done.report);
+    let notes = done.findings()[0]["notes"].to_string();
+    assert!(notes.contains("the read of `url` got 0x"), "what it was when all was well: {notes}");
 }
 
 #[test]

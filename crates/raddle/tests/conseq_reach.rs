@@ -348,3 +348,57 @@ fn a_tool_that_starts_nothing_instrumented_is_not_looked_at_itself() {
     );
     assert!(done.contains("nothing in `") && done.contains("is instrumented"), "{done}");
 }
+
+/// The second region finds what the first has left, and `copyprivate` hands a value to the others of a team.
+const REGIONS: &str = r#"
+#include <assert.h>
+int width, seen[2];
+static int from_one(void) {
+    int value;
+#pragma omp single copyprivate(value)
+    value = 7;
+    return value;
+}
+int main(void) {
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp single
+        width = 5;
+    }
+#pragma omp parallel for num_threads(2) schedule(static)
+    for (int i = 0; i < 2; i++) seen[i] = width;
+#pragma omp parallel num_threads(2)
+    assert(from_one() == 7);
+    assert(seen[0] == 5 && seen[1] == 5);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_openmp_hands_over_comes_in_order() {
+    let bench = Bench::new();
+    let file = bench.file("regions.c", REGIONS);
+    let mut build = bench.raddle("cc --use gcc -g -O1 -fopenmp");
+    common::succeed(build.arg(file).arg("-o").arg(bench.path("regions")));
+    let done = bench.conseq("--sites assert", &["./regions"]);
+    assert_eq!((done.status, done.stat("suspects")), (0, &0.into()), "{}\n{}", done.report, done.stderr);
+    assert_eq!(done.stat("scheduled"), true);
+}
+
+/// A cargo that only says how it was started.
+#[test]
+fn cargo_raddle_runs_nothing_in_between_where_another_raddle_watches() {
+    let bench = Bench::new();
+    bench.script("cargo", "#!/bin/sh\n[ \"$1\" = metadata ] || cat /proc/$PPID/comm\nexit 0\n");
+    let parent = |session: bool| {
+        let mut command = bench.raddle("cargo test");
+        command.env("CARGO", bench.path("cargo")).stdin(Stdio::null());
+        if session {
+            command.env("RADDLE_SESSION", bench.session_folder());
+        }
+        let out = command.output().expect("raddle");
+        String::from_utf8_lossy(&out.stdout).trim().to_owned()
+    };
+    assert_eq!(parent(false), "raddle", "watched by `raddle run`");
+    assert_ne!(parent(true), "raddle", "cargo has taken the place of `cargo raddle`");
+}

@@ -87,6 +87,11 @@ impl Probes {
         }
     }
 
+    /// The same, of that very address only.
+    pub(crate) fn announcing_exactly(&self, function: &Function, index: u32, form: &Form) -> Option<u32> {
+        self.nearest(function, index, self.by_form.get(form)?)
+    }
+
     /// A probe of an object that the load takes a part of.
     fn enclosing(&self, form: &Form, size: u32) -> Option<u32> {
         let holds = |(start, length, _): &&(Form, i64, u32)| {

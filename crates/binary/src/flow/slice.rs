@@ -82,6 +82,8 @@ pub struct Found {
     pub size: u8,
     pub atomic: bool,
     pub variable: Option<u64>,
+    /// A local, which other threads may have a pointer to: whether they do, a run has to show.
+    pub local: bool,
     pub distance: u32,
     /// The last branch on the way; `None` if there is none between the read and the start.
     pub deciding: Option<Deciding>,
@@ -358,6 +360,7 @@ impl<'p, 'm> Slice<'p, 'm> {
             let view = self.view(step.function);
             let from_caller = self.in_caller(step, index, &operand);
             let read = view.shared_read(index, &operand, place);
+            let read = read.or_else(|| view.local_read(index, &operand, place));
             if let Some(caller_step) = from_caller {
                 self.push(caller_step);
             } else if let Some(read) = read {
@@ -402,6 +405,7 @@ impl<'p, 'm> Slice<'p, 'm> {
             size: read.size,
             atomic: read.atomic,
             variable: read.variable,
+            local: read.local,
             distance: step.distance,
             deciding: step.deciding,
             outermost: step.outermost,
@@ -566,7 +570,10 @@ impl<'p, 'm> Slice<'p, 'm> {
         let address = view.function.return_address(call);
         let instrumented = self.program.is_instrumented();
         let size = u8::try_from(copy.length.unwrap_or(0)).unwrap_or(0);
-        self.record(step, SharedRead { address, instrumented, size, atomic: false, variable: None });
+        self.record(
+            step,
+            SharedRead { address, instrumented, size, atomic: false, variable: None, local: false },
+        );
         self.go(step, 0, Want::Control(call));
         self.go(step, 1, Want::Value(call, Place::whole(ARGUMENTS[1])));
     }

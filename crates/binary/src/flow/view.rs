@@ -27,6 +27,8 @@ pub(crate) struct SharedRead {
     pub(crate) atomic: bool,
     /// The address read, if it is fixed.
     pub(crate) variable: Option<u64>,
+    /// It is a local of the function's own, which others may have a pointer to.
+    pub(crate) local: bool,
 }
 
 /// One function of a program.
@@ -118,14 +120,46 @@ impl<'p, 'm> View<'p, 'm> {
         if let Some(probe) = probes.announcing(&self.function, index, &form, operand.size) {
             let size = operand.size as u8;
             let address = self.function.return_address(probe);
-            return Some(SharedRead { address, instrumented: true, size, atomic: false, variable });
+            return Some(SharedRead {
+                address,
+                instrumented: true,
+                size,
+                atomic: false,
+                variable,
+                local: false,
+            });
         }
         if self.program.is_instrumented() || self.data().forms.borrow().is_in_frame(&form) {
             return None;
         }
         let size = operand.size.min(255) as u8;
         let address = self.instruction(index).ip();
-        Some(SharedRead { address, instrumented: false, size, atomic: false, variable })
+        Some(SharedRead { address, instrumented: false, size, atomic: false, variable, local: false })
+    }
+
+    /// The read of a local that other threads may have a pointer to, if a load is one: the compiler announces no others. A test's threads
+    /// often share nothing but its locals.
+    pub(crate) fn local_read(
+        &self,
+        index: u32,
+        operand: &Operand,
+        place: Option<Place>,
+    ) -> Option<SharedRead> {
+        if !operand.reads || !matches!(place, Some(Place::Slot { .. })) {
+            return None;
+        }
+        let form = self.address(index, operand);
+        let probes = self.data().probes(self.program, &self.function);
+        let probe = probes.announcing_exactly(&self.function, index, &form)?;
+        let address = self.function.return_address(probe);
+        Some(SharedRead {
+            address,
+            instrumented: true,
+            size: operand.size as u8,
+            atomic: false,
+            variable: None,
+            local: true,
+        })
     }
 
     /// The shared read that a call is: an atomic, or a library function that reads memory.
@@ -142,7 +176,8 @@ impl<'p, 'm> View<'p, 'm> {
         let variable = form.terms.is_empty().then_some(form.constant as u64).filter(|address| *address != 0);
         let address = self.function.return_address(index);
         let instrumented = self.program.is_instrumented();
-        Some(SharedRead { address, instrumented, size: announced.size, atomic: announced.atomic, variable })
+        let Announced { size, atomic, .. } = announced;
+        Some(SharedRead { address, instrumented, size, atomic, variable, local: false })
     }
 
     /// The copy that a call of `memcpy` and the like makes.

@@ -33,7 +33,7 @@ use super::check::{self, Check, Guard};
 use super::printed::{self, Line, Printed, Stream};
 use super::stacks::Stacks;
 use crate::explore::crew::{Crew, Notes};
-use crate::explore::verdict::{Failure, Usual, judge};
+use crate::explore::verdict::{Failure, PANICS, Usual, judge};
 use crate::explore::watch::{Watch, Watched};
 use crate::explore::worker::{Execution, Recipe};
 
@@ -383,6 +383,13 @@ fn look(e: &Execution<'_>, expect: &Expect<'_>) -> Seen {
         (verdict.kind, verdict.outcome) = (None, Outcome::Passed);
     }
     let mut failure = Failure::of(e, verdict);
+    // That a thread panics says little; what it says is in what was printed.
+    if let (Some(failure), Some(watched)) = (&mut failure, e.watched)
+        && failure.facts.sentence == PANICS
+        && let Some(said) = Printed::of(watched).panic()
+    {
+        failure.facts.sentence = format!("{PANICS} ({said})");
+    }
     let mut check = None;
     if verdict.outcome == Outcome::Passed
         && let Some(watched) = e.watched

@@ -185,6 +185,7 @@ impl<'a> Teller<'a> {
         finding.notes.push(
             "made to happen by delays in an ordinary run: there is no schedule to replay, and it need not happen again".into(),
         );
+        finding.notes.extend(self.usual(s));
         finding
     }
 
@@ -221,6 +222,7 @@ impl<'a> Teller<'a> {
         if let Some(site) = self.site(s) {
             finding.accesses.insert(0, site);
         }
+        finding.notes.extend(self.usual(s));
         finding.notes.extend(self.more(&group[1..]));
         let delays = !self.runs.scheduled || self.args.tester == Means::Delays;
         if !self.args.no_test {
@@ -254,9 +256,17 @@ impl<'a> Teller<'a> {
             Instead::Initial => s.from.map(|w| (w, Op::Write)),
         };
         let ends = [Some((s.read, Op::Read)), other];
+        let mut labels: Vec<(u64, String)> = Vec::new();
         for ((point, op), locks) in ends.into_iter().flatten().zip(&s.locks) {
             let mut end = self.end(&point, op);
-            end.locks = locks.iter().map(|lock| self.lock(finding, *lock)).collect();
+            for lock in locks {
+                // One without a name is known by where it is.
+                let known =
+                    labels.iter().find(|(address, _)| address == lock).map(|(_, label)| label.clone());
+                let label = known.unwrap_or_else(|| self.lock(finding, *lock));
+                labels.push((*lock, label.clone()));
+                end.locks.push(label);
+            }
             finding.accesses.push(end);
         }
     }
@@ -359,6 +369,17 @@ impl<'a> Teller<'a> {
             }
             Instead::Freed(f) => format!("{read} may access what {} has freed", self.place(&f)),
         }
+    }
+
+    /// What the read is of and what it got when all was well, where no table of steps says so.
+    fn usual(&mut self, s: &Suspect) -> Option<String> {
+        if matches!(s.instead, Instead::Freed(_)) {
+            return None;
+        }
+        let cell = &s.read.cell;
+        let of = self.places.global(&self.runs.modules, cell.address).map(|g| format!("of `{}` ", g.label()));
+        let got = value(cell.value, cell.size, s.value);
+        Some(format!("the read {}got {got} in the traced run", of.unwrap_or_default()))
     }
 
     fn place(&mut self, point: &Point) -> String {

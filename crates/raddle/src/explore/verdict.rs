@@ -23,6 +23,8 @@ pub struct Usual {
     pub output: Option<u64>,
 }
 
+/// The sentence of a panic, of which no more is known.
+pub const PANICS: &str = "a thread panics";
 /// With this status Rust ends a program whose first thread panics.
 const PANIC_STATUS: i32 = 101;
 
@@ -281,7 +283,7 @@ fn assertion_sentence(e: &Execution<'_>) -> String {
             format!("assertion `{}` failed{inside}", expression.unwrap_or_default())
         }
         outcome::EXCEPTION => "an exception of C++ is not caught".into(),
-        _ => "a thread panics".into(),
+        _ => PANICS.into(),
     }
 }
 
