@@ -35,13 +35,6 @@ impl Memory {
     }
 
     pub fn bits(&self, at: Variable) -> Option<u64> {
-        let (offset, size) = (at.address & 7, u64::from(at.size));
-        // Nearly all of them: one look in place of one a byte, which was most of the time of an analysis.
-        if (1..=8).contains(&size) && offset + size <= 8 {
-            let (bytes, known) = self.granules.get(&(at.address & !7))?;
-            let wanted = (0xff_u8 >> (8 - size)) << offset;
-            return (known & wanted == wanted).then(|| bytes >> (offset * 8) & u64::MAX >> (64 - size * 8));
-        }
         let mut bits = 0;
         for part in parts(at) {
             let (bytes, known) = self.granules.get(&part.granule)?;
