@@ -97,6 +97,7 @@ mod tests {
             size: 4,
             atomic: false,
             variable: None,
+            local: false,
             relation: Relation::Itself,
             also: Vec::new(),
         };
