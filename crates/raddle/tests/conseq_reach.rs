@@ -12,7 +12,7 @@ impl Bench {
     /// Builds C++ from a text.
     fn build_cxx(&self, name: &str, text: &str) -> String {
         let file = self.file(&format!("{name}.cc"), text);
-        let mut build = self.raddle("c++ --use gcc -g -O1 -pthread");
+        let mut build = self.raddle("c++ --use g++ -g -O1 -pthread");
         common::succeed(build.arg(file).arg("-o").arg(self.path(name)));
         format!("./{name}")
     }
