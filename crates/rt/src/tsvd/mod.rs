@@ -47,6 +47,7 @@ mod state;
 pub mod stub;
 pub mod sync;
 
+use core::num::NonZero;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 use crate::hub::session;
@@ -83,7 +84,7 @@ impl Own {
     }
 
     /// Where the thread was created, if it was created to run the function with this entry and begins to.
-    fn take_start(&mut self, entry: u64) -> Option<u64> {
+    fn take_start(&mut self, entry: u64) -> Option<NonZero<u64>> {
         /// An `endbr64` stays before the jump.
         const MARK: u64 = 4;
         let (function, caller) = self.start;
@@ -91,7 +92,7 @@ impl Own {
             return None;
         }
         self.start = (0, 0);
-        Some(caller)
+        NonZero::new(caller)
     }
 
     fn set_number(&mut self, number: u32) {

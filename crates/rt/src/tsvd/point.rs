@@ -1,6 +1,7 @@
 //! One call of a thread-unsafe function that is about to be made.
 
 use core::ffi::c_char;
+use core::num::NonZero;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::redirect::{self, Entry, LIBRARY};
@@ -42,19 +43,32 @@ pub extern "C" fn arrive(frame: &mut Frame) {
 /// A call that was made in any way, perhaps through a pointer.
 #[inline(never)]
 fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
+    if !callers::is_watched(call.1) {
+        return begin(frame, entry);
+    }
     let own = &mut current().tsvd;
-    // A thread that begins with this function was told so where it was created.
-    let watched = callers::is_watched(call.1);
-    let started = if watched { None } else { own.take_start(entry.behind as u64) };
-    let Some(from) = started.filter(|from| callers::is_watched(*from)).or(watched.then_some(call.1)) else {
-        return;
-    };
     if own.inside || own.passed == call {
         return;
     }
     own.inside = true;
-    if let Some(site) = callers::site(entry.id, from) {
-        go_on(frame, entry, Place { site, started });
+    if let Some(site) = callers::site(entry.id, call.1) {
+        go_on(frame, entry, Place { site, started: None });
+    }
+    current().tsvd.inside = false;
+}
+
+/// A call from code that is not watched: a point only if the thread was created by code that is, to run this function.
+#[cold]
+#[inline(never)]
+fn begin(frame: &mut Frame, entry: &'static Entry) {
+    let own = &mut current().tsvd;
+    let Some(started) = own.take_start(entry.behind as u64) else { return };
+    if own.inside || !callers::is_watched(started.get()) {
+        return;
+    }
+    own.inside = true;
+    if let Some(site) = callers::site(entry.id, started.get()) {
+        go_on(frame, entry, Place { site, started: Some(started) });
     }
     current().tsvd.inside = false;
 }
@@ -64,7 +78,7 @@ fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
 struct Place {
     site: u32,
     /// Not by code of the program: a thread begins with it that was created there.
-    started: Option<u64>,
+    started: Option<NonZero<u64>>,
 }
 
 #[inline(always)]
@@ -253,7 +267,7 @@ fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> Caught<'a> 
     // The callee's return would leave the stack pointer here.
     let stack = &raw const f.return_address as usize + 8;
     // Of a thread that begins here the place that created it is told: the stack is empty but for the runtime's own.
-    let (from, most) = here.place.started.map_or((f.return_address, MOST_STACK), |from| (from, 0));
+    let (from, most) = here.place.started.map_or((f.return_address, MOST_STACK), |from| (from.get(), 0));
     let registers: [u64; REGISTERS] = [from, stack as u64, f.rbp, f.rbx, f.r12, f.r13, f.r14, f.r15];
     let end = mapping_end(stack).min(stack + most);
     let name_len = name.iter().position(|b| *b == 0).unwrap_or(name.len());
