@@ -105,14 +105,14 @@ impl Granule {
     /// An access of a thread, and with its last one a pair.
     fn follow(&mut self, point: Point, writes: bool) {
         let Some(i) = self.latest.iter().position(|(p, _)| p.thread() == point.thread()) else {
-            return add(&mut self.latest, (point, writes));
+            return self.latest.push((point, writes));
         };
         let (first, first_writes) = std::mem::replace(&mut self.latest[i], (point, writes));
         let pair = Pair { first, first_writes, second: point, second_writes: writes };
         let key = |p: &Pair| (p.first.site, p.second.site, p.second_writes, p.first.thread());
         let room = self.pairs.len() < PAIRS && first.overlaps(&point);
         if room && !self.pairs.iter().any(|p| key(p) == key(&pair)) {
-            add(&mut self.pairs, pair);
+            self.pairs.push(pair);
         }
     }
 
@@ -132,15 +132,6 @@ const ALIKE: usize = 2;
 const OF_A_PLACE: usize = 6;
 /// Pairs of a granule.
 const PAIRS: usize = 64;
-
-/// Adds to a list that is likely to stay short: there are hundreds of thousands of them, and room for four entries at once would be
-/// most of the memory that an analysis takes.
-fn add<T>(to: &mut Vec<T>, entry: T) {
-    if to.len() == to.capacity() {
-        to.reserve_exact(to.len().max(1));
-    }
-    to.push(entry);
-}
 
 /// All granules, with the order and the locks of the run.
 pub struct History {
@@ -250,7 +241,7 @@ impl History {
         let same = |p: &Point| p.site == point.site && p.thread() == point.thread();
         match granule.used.iter_mut().find(|p| same(p)) {
             Some(last) => *last = point,
-            None => add(&mut granule.used, point),
+            None => granule.used.push(point),
         }
     }
 
@@ -274,7 +265,7 @@ impl History {
         }
         let granule = &mut self.granules[at];
         if !granule.threads.contains(&point.thread()) {
-            add(&mut granule.threads, point.thread());
+            granule.threads.push(point.thread());
         }
         at
     }
@@ -283,7 +274,7 @@ impl History {
         let granule = self.granule(&point);
         let from = granule.last.filter(|w| w.overlaps(&point));
         if from.is_none() && granule.initial_for(&point.cell).is_none() && granule.last.is_none() {
-            add(&mut granule.initial, point.cell);
+            granule.initial.push(point.cell);
         }
         granule.follow(point, false);
         let own = granule.own.iter().map(|(p, _)| *p).find(|p| p.thread() == point.thread());
@@ -297,7 +288,7 @@ impl History {
         match granule.reads.iter_mut().rev().find(|r| full && alike(r)) {
             Some(last) => *last = read,
             None if full => {}
-            None => add(&mut granule.reads, read),
+            None => granule.reads.push(read),
         }
     }
 
@@ -308,7 +299,7 @@ impl History {
             && let Some(value) = before
             && granule.initial_for(&point.cell).is_none()
         {
-            add(&mut granule.initial, Cell { value, ..point.cell });
+            granule.initial.push(Cell { value, ..point.cell });
         }
         let earlier = granule.own.iter().position(|(p, _)| p.thread() == point.thread());
         if let Some(i) = earlier {
@@ -329,7 +320,7 @@ impl History {
         let kept = keep(granule, point);
         match earlier {
             Some(i) => granule.own[i] = (point, kept),
-            None => add(&mut granule.own, (point, kept)),
+            None => granule.own.push((point, kept)),
         }
         granule.last = Some(point);
     }
@@ -341,7 +332,7 @@ impl History {
                 let granule = &mut self.granules[at];
                 granule.freed = Some(point);
                 if !granule.threads.contains(&point.thread()) {
-                    add(&mut granule.threads, point.thread());
+                    granule.threads.push(point.thread());
                 }
             }
         }
@@ -371,7 +362,7 @@ fn keep(granule: &mut Granule, point: Point) -> Option<usize> {
         || granule.writes.iter().filter(|w| same(w)).count() >= OF_A_PLACE;
     let write = Write { point, hidden_under: Vec::new() };
     if !full {
-        add(&mut granule.writes, write);
+        granule.writes.push(write);
         return Some(granule.writes.len() - 1);
     }
     let last = granule.writes.iter().rposition(same)?;
