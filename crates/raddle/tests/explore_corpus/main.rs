@@ -67,6 +67,8 @@ const PART: &[&str] = &[
     "control/race_on_one_path_bad.c",
     "control/race_on_one_path_ok.c",
     "control/race_orders_ok.c",
+    "control/pipe_handover_ok.c",
+    "control/semaphore_named_ok.c",
     "control/race_relaxed_publish_bad.c",
     "control/rust_mpsc_bad.rs",
     "control/rust_panic_bad.rs",

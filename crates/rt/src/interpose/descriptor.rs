@@ -1,8 +1,10 @@
 //! Synchronisation through descriptors: what is written into a pipe, a socket or an eventfd happened before what is done
 //! by whoever reads it.
 //!
-//! A descriptor has a **channel**: the two ends of a pipe or of a socket pair share one, duplicates inherit it, and all
-//! sockets that were connected or accepted share a single one, since which end talks to which is not known. Waiting for
+//! A descriptor has a **channel**: the two ends of a socket pair share one, duplicates inherit it, and all
+//! sockets that were connected or accepted share a single one, since which end talks to which is not known. The ends of a pipe have one
+//! inode, which is their channel. So it is told of any descriptor, however the program came by it: opened by name, duplicated,
+//! closed and made anew by a FILE, received through a socket ([`found`]). Waiting for
 //! readiness (`poll`, `select`, `epoll_wait`) may be all that a program does, so each write into a channel is also
 //! released to everyone who waits. Files make no order.
 
@@ -14,14 +16,21 @@ use super::memory::{reads, writes};
 use crate::detect::sync;
 use crate::detect::thread::Thread;
 use crate::explore::{self, Several, sync::Until};
+use crate::sys;
 use crate::trace::plain;
 use raddle_wire::explore::outside;
 
 const MOST: usize = 1 << 16;
 static CHANNELS: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST];
-static NEXT: AtomicU32 = AtomicU32::new(3);
+static NEXT: AtomicU32 = AtomicU32::new(8);
 const SOCKETS: u32 = 1;
 const READINESS: u32 = 2;
+/// Terminals, and what the kernel has no better name for.
+const OTHERS: u32 = 3;
+const SIGNALS: u32 = 4;
+/// Channels of queues and semaphores that have ids of their own, and of inodes.
+pub const BY_ID: u32 = 1 << 30;
+const BY_INODE: u32 = 1 << 31;
 
 /// The object that stands for the channel of a descriptor while the program is explored; 0: it has none.
 pub fn channel_of(fd: c_int) -> usize {
@@ -47,13 +56,66 @@ const fn key(channel: u32) -> usize {
 }
 
 fn channel(fd: c_int) -> u32 {
-    CHANNELS.get(fd as usize).map_or(0, |c| c.load(Relaxed))
+    match CHANNELS.get(fd as usize).map_or(0, |c| c.load(Relaxed)) {
+        0 => found(fd),
+        known => known,
+    }
+}
+
+/// The channel of a descriptor that was not seen to be made. Asked anew each time: behind its number may be another file by now. 0: a file,
+/// or a device that tells nobody anything.
+fn found(fd: c_int) -> u32 {
+    if is_output(fd) {
+        return 0;
+    }
+    // SAFETY: zeros are a valid one, and the kernel fills it in.
+    let mut file: libc::stat = unsafe { core::mem::zeroed() };
+    if sys::syscall(libc::SYS_fstat, [fd as usize, &raw mut file as usize, 0, 0, 0, 0]) < 0 {
+        return 0;
+    }
+    match file.st_mode & libc::S_IFMT {
+        libc::S_IFIFO => {
+            let mixed = (file.st_ino ^ file.st_dev << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            BY_INODE | (mixed >> 33) as u32
+        }
+        libc::S_IFSOCK => SOCKETS,
+        // Terminals, and both ends of pseudo-terminals.
+        libc::S_IFCHR if matches!(libc::major(file.st_rdev), 2..=5 | 128..=143) => OTHERS,
+        0 => OTHERS,
+        _ => 0,
+    }
+}
+
+/// Standard output and error lead out of the process, unless it has put another descriptor in their place: a release for each line would only wear out
+/// epochs.
+fn is_output(fd: c_int) -> bool {
+    matches!(fd, 1 | 2)
+}
+
+/// Something has been put into a queue of the kernel's, or taken out.
+pub fn put(t: &mut Thread, channel: u32) {
+    sync::release(t, key(channel));
+}
+
+pub fn taken(t: &mut Thread, channel: u32) {
+    sync::acquire(t, key(channel));
+}
+
+/// A signal is sent, which a descriptor may tell of.
+pub fn signal_sent(t: &mut Thread) {
+    put(t, SIGNALS);
+    put(t, READINESS);
 }
 
 fn set_channel(fd: c_int, channel: u32) {
     if let Some(c) = CHANNELS.get(fd as usize) {
         c.store(channel, Relaxed);
     }
+}
+
+/// The descriptor is closed, by whoever has it.
+pub fn forget(fd: c_int) {
+    set_channel(fd, 0);
 }
 
 fn new_channel() -> u32 {
@@ -70,7 +132,7 @@ fn orders(channel: u32) -> bool {
     channel != 0 && (channel != SOCKETS || !plain::is_on() || CONNECTED.load(Relaxed))
 }
 
-fn sending(t: &mut Thread, fd: c_int) {
+pub fn sending(t: &mut Thread, fd: c_int) {
     let channel = channel(fd);
     if orders(channel) {
         sync::release(t, key(channel));
@@ -78,7 +140,7 @@ fn sending(t: &mut Thread, fd: c_int) {
     }
 }
 
-fn received(t: &mut Thread, fd: c_int) {
+pub fn received(t: &mut Thread, fd: c_int) {
     let channel = channel(fd);
     if orders(channel) {
         sync::acquire(t, key(channel));
@@ -105,9 +167,27 @@ unsafe fn paired(fds: *const c_int, result: c_int) -> c_int {
     result
 }
 
+/// The ends of a pipe are known by their inode; the numbers may have been something else before.
+unsafe fn piped(fds: *const c_int, result: c_int) -> c_int {
+    if result == 0 {
+        // SAFETY: the call has filled in both.
+        unsafe {
+            set_channel(*fds, 0);
+            set_channel(*fds.add(1), 0);
+        }
+    }
+    result
+}
+
+/// `fcntl`, of which only the commands that duplicate matter here.
+fn controlled(fd: c_int, command: c_int, result: c_int) -> c_int {
+    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) { duplicated(fd, result) } else { result }
+}
+
 fn duplicated(from: c_int, to: c_int) -> c_int {
     if to >= 0 {
-        set_channel(to, channel(from));
+        let known = CHANNELS.get(from as usize).map_or(0, |c| c.load(Relaxed));
+        set_channel(to, if is_output(to) { channel(from) } else { known });
     }
     to
 }
@@ -255,13 +335,13 @@ interpose! {
         }
         real(fd, message, flags)
     }
-    fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { paired(fds, real(fds)) } explore {
+    fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { piped(fds, real(fds)) } explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
-        paired(fds, real(fds))
+        piped(fds, real(fds))
     }
-    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| { paired(fds, real(fds, flags)) } explore {
+    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| { piped(fds, real(fds, flags)) } explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
-        paired(fds, real(fds, flags))
+        piped(fds, real(fds, flags))
     }
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, fds: *mut c_int) -> c_int, |t, pc, real| {
         paired(fds, real(domain, kind, protocol, fds))
@@ -349,6 +429,9 @@ interpose! {
     fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) } explore { duplicated(fd, real(fd)) }
     fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) } explore { duplicated(fd, real(fd, to)) }
     fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) } explore { duplicated(fd, real(fd, to, flags)) }
+    fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } explore { controlled(fd, command, real(fd, command, argument)) }
+    fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } explore { controlled(fd, command, real(fd, command, argument)) }
+    fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, |t, pc, real| { opened(real(fd, mask, flags), SIGNALS) }
     fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) } explore cancels {
         if !explore::sync::several(Several::Poll(fds as usize, n), timeout != 0, Until::after_ms(timeout), pc) {
             return -1;

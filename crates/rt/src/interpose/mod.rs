@@ -13,6 +13,7 @@ mod cxx;
 pub mod descriptor;
 mod jump;
 pub mod memory;
+mod messages;
 mod mutex;
 mod once;
 pub mod openmp;

@@ -6,10 +6,12 @@ use super::interpose;
 use super::process::{world_acquire, world_release};
 use crate::detect::sync;
 use crate::detect::thread::Thread;
+use crate::explore;
 use crate::explore::sync::{self as sync_explore, Until};
 use crate::trace::plain;
 use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
+use raddle_wire::explore::outside;
 
 fn waited(t: &mut Thread, s: *mut c_void, result: c_int) -> c_int {
     if result == 0 {
@@ -42,6 +44,11 @@ fn is_shared(s: *mut c_void) -> bool {
 }
 
 interpose! {
+    /// Gives back memory that the next execution would want: see `outside`.
+    fn sem_close(s: *mut c_void) -> c_int, |t, pc, real| { real(s) } explore {
+        explore::retry_with_fork(outside::SHARED_MEMORY);
+        real(s)
+    }
     fn sem_post(s: *mut c_void) -> c_int, |t, pc, real| {
         posting(t, s);
         if is_shared(s) {

@@ -1,0 +1,112 @@
+//! Queues and semaphores that the kernel keeps, by an id: POSIX message queues, System V messages and semaphores; and the calls that move data
+//! between descriptors without a buffer of the program's, or several messages at once.
+//!
+//! While the program is explored these calls are not stood in for: one that waits is taken for a hang.
+
+use core::ffi::{c_int, c_long, c_uint, c_void};
+
+use super::descriptor::{BY_ID, put, received, sending, taken};
+use super::interpose;
+use crate::detect::thread::{Thread, current};
+
+/// Ids of different kinds may share a channel: an order too many.
+fn channel(id: c_int) -> u32 {
+    BY_ID | (id as u32 & (BY_ID - 1))
+}
+
+/// Counts up, before the call: whoever waits goes on. Counts down, or waits for zero, behind it.
+unsafe fn operating(
+    t: &mut Thread,
+    id: c_int,
+    ops: *const libc::sembuf,
+    n: usize,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller's array.
+    let ops = unsafe { core::slice::from_raw_parts(ops, n) };
+    if ops.iter().any(|o| o.sem_op > 0) {
+        put(t, channel(id));
+    }
+    let r = real();
+    if r == 0 && ops.iter().any(|o| o.sem_op <= 0) {
+        taken(current(), channel(id));
+    }
+    r
+}
+
+/// What was taken out of one descriptor went into another.
+fn moving(t: &mut Thread, from: c_int, to: c_int, real: impl FnOnce() -> isize) -> isize {
+    // What the first reader of `from` would learn, the reader of `to` is to learn.
+    received(t, from);
+    sending(t, to);
+    let r = real();
+    if r > 0 {
+        // Here it may have waited.
+        received(current(), from);
+        sending(current(), to);
+    }
+    r
+}
+
+type Text = *mut c_void;
+type Time = *const c_void;
+
+interpose! {
+    fn mq_send(q: c_int, text: Text, n: usize, priority: c_uint) -> c_int, |t, pc, real| {
+        put(t, channel(q));
+        real(q, text, n, priority)
+    }
+    fn mq_timedsend(q: c_int, text: Text, n: usize, priority: c_uint, until: Time) -> c_int, |t, pc, real| {
+        put(t, channel(q));
+        real(q, text, n, priority, until)
+    }
+    fn mq_receive(q: c_int, text: Text, n: usize, priority: *mut c_uint) -> isize, |t, pc, real| {
+        let got = real(q, text, n, priority);
+        if got >= 0 {
+            taken(current(), channel(q));
+        }
+        got
+    }
+    fn mq_timedreceive(q: c_int, text: Text, n: usize, priority: *mut c_uint, until: Time) -> isize, |t, pc, real| {
+        let got = real(q, text, n, priority, until);
+        if got >= 0 {
+            taken(current(), channel(q));
+        }
+        got
+    }
+    fn msgsnd(q: c_int, text: Text, n: usize, flags: c_int) -> c_int, |t, pc, real| {
+        put(t, channel(q));
+        real(q, text, n, flags)
+    }
+    fn msgrcv(q: c_int, text: Text, n: usize, kind: c_long, flags: c_int) -> isize, |t, pc, real| {
+        let got = real(q, text, n, kind, flags);
+        if got >= 0 {
+            taken(current(), channel(q));
+        }
+        got
+    }
+    fn semop(id: c_int, ops: *mut libc::sembuf, n: usize) -> c_int, |t, pc, real| { operating(t, id, ops, n, || real(id, ops, n)) }
+    fn semtimedop(id: c_int, ops: *mut libc::sembuf, n: usize, until: Time) -> c_int, |t, pc, real| {
+        operating(t, id, ops, n, || real(id, ops, n, until))
+    }
+    fn sendmmsg(fd: c_int, messages: Text, n: c_uint, flags: c_int) -> c_int, |t, pc, real| {
+        sending(t, fd);
+        real(fd, messages, n, flags)
+    }
+    fn recvmmsg(fd: c_int, messages: Text, n: c_uint, flags: c_int, until: Text) -> c_int, |t, pc, real| {
+        let got = real(fd, messages, n, flags, until);
+        if got > 0 {
+            received(current(), fd);
+        }
+        got
+    }
+    fn splice(from: c_int, at: Text, to: c_int, there: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
+        moving(t, from, to, || real(from, at, to, there, n, flags))
+    }
+    fn tee(from: c_int, to: c_int, n: usize, flags: c_uint) -> isize, |t, pc, real| { moving(t, from, to, || real(from, to, n, flags)) }
+    fn sendfile(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) }
+    fn vmsplice(fd: c_int, parts: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
+        sending(t, fd);
+        real(fd, parts, n, flags)
+    }
+}
