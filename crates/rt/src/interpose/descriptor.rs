@@ -8,7 +8,7 @@
 //! readiness (`poll`, `select`, `epoll_wait`) may be all that a program does, so each write into a channel is also
 //! released to everyone who waits. Files make no order.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 
 use super::interpose;
@@ -28,6 +28,8 @@ const READINESS: u32 = 2;
 /// Terminals, and what the kernel has no better name for.
 const OTHERS: u32 = 3;
 const SIGNALS: u32 = 4;
+/// A file, which makes no order. Noted so that the kernel is asked once, and not for each line that is read.
+const FILE: u32 = 5;
 /// Channels of queues and semaphores that have ids of their own, and of inodes.
 pub const BY_ID: u32 = 1 << 30;
 const BY_INODE: u32 = 1 << 31;
@@ -58,12 +60,13 @@ const fn key(channel: u32) -> usize {
 fn channel(fd: c_int) -> u32 {
     match CHANNELS.get(fd as usize).map_or(0, |c| c.load(Relaxed)) {
         0 => found(fd),
+        FILE => 0,
         known => known,
     }
 }
 
-/// The channel of a descriptor that was not seen to be made. Asked anew each time: behind its number may be another file by now. 0: a file,
-/// or a device that tells nobody anything.
+/// The channel of a descriptor that was not seen to be made. Asked anew each time, since the number may stand for something else by now; only what
+/// is a file stays one until it is closed or replaced. 0: a file, or a device that tells nobody anything.
 fn found(fd: c_int) -> u32 {
     if is_output(fd) {
         return 0;
@@ -82,6 +85,10 @@ fn found(fd: c_int) -> u32 {
         // Terminals, and both ends of pseudo-terminals.
         libc::S_IFCHR if matches!(libc::major(file.st_rdev), 2..=5 | 128..=143) => OTHERS,
         0 => OTHERS,
+        libc::S_IFREG => {
+            set_channel(fd, FILE);
+            0
+        }
         _ => 0,
     }
 }
@@ -116,6 +123,13 @@ fn set_channel(fd: c_int, channel: u32) {
 /// The descriptor is closed, by whoever has it.
 pub fn forget(fd: c_int) {
     set_channel(fd, 0);
+}
+
+/// Some of these are closed. Of files alone it matters that they are forgotten: what else a number may stand for later is seen to be made, or asked for.
+fn forget_from(first: c_uint) {
+    for channel in CHANNELS.iter().skip(first as usize) {
+        let _ = channel.compare_exchange(FILE, 0, Relaxed, Relaxed);
+    }
 }
 
 fn new_channel() -> u32 {
@@ -425,6 +439,20 @@ interpose! {
         told(fd);
         set_channel(fd, 0);
         real(fd)
+    }
+    fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int, |t, pc, real| {
+        forget_from(first);
+        real(first, last, flags)
+    } explore {
+        forget_from(first);
+        real(first, last, flags)
+    }
+    fn closefrom(first: c_int), |t, pc, real| {
+        forget_from(first.max(0) as c_uint);
+        real(first)
+    } explore {
+        forget_from(first.max(0) as c_uint);
+        real(first)
     }
     fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) } explore { duplicated(fd, real(fd)) }
     fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) } explore { duplicated(fd, real(fd, to)) }

@@ -71,6 +71,11 @@ interpose! {
         forget(fileno_unlocked(file));
         real(file)
     }
+    fn freopen(path: *const c_char, mode: *const c_char, file: *mut c_void) -> *mut c_void, |t, pc, real| {
+        filling(t, file);
+        forget(fileno_unlocked(file));
+        real(path, mode, file)
+    }
     fn puts(s: *const c_char) -> c_int, |t, pc, real| {
         let mut len = 0;
         while *s.add(len) != 0 {
