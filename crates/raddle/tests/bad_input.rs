@@ -217,6 +217,10 @@ fn a_full_disk() {
     let output = bench.run_command("-o /dev/full", &["./race"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("to /dev/full: "), "{}", stderr(&output));
+    let full = std::fs::File::create("/dev/full").unwrap();
+    let output = bench.run_command("--format json", &["./race"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot write the report to standard output: "), "{}", stderr(&output));
     bench.assert_nothing_left();
 }
 

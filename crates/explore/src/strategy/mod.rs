@@ -106,8 +106,13 @@ impl fmt::Display for Progress {
             if let Some(fraction) = self.fraction {
                 write!(out, ", {:.0}% done", fraction * 100.0)?;
             }
-            if let Some(estimate) = self.estimate {
-                write!(out, ", about {} in all", Grouped(two_digits(estimate)))?;
+            match self.estimate {
+                // Nobody counts that far, and u64 does not much further.
+                Some(estimate) if estimate >= 1e15 => {
+                    write!(out, ", about 10^{:.0} in all", estimate.log10())?
+                }
+                Some(estimate) => write!(out, ", about {} in all", Grouped(two_digits(estimate)))?,
+                None => {}
             }
         }
         if self.pruned > 0 {
@@ -248,6 +253,8 @@ mod tests {
         };
         let words = "bound 2: 1,204,331 made, 331 known to be left, 62% done, about 1,900 in all";
         assert_eq!(progress.to_string(), words);
+        let endless = Progress { schedules: 7, estimate: Some(3.2e40), ..Progress::default() };
+        assert_eq!(endless.to_string(), "7 made, about 10^41 in all");
         progress.exhausted = true;
         progress.pruned = 12;
         assert_eq!(progress.to_string(), "complete after 1,204,331 schedules, bound 2, 12 pruned");

@@ -81,12 +81,22 @@ fn umask() -> u32 {
 }
 
 /// The report to whoever reads it.
-pub fn print(text: &str, to: TextTo) {
-    // Whoever closed the pipe wants no more of it.
-    let _ = match to {
-        TextTo::Stdout => std::io::stdout().write_all(text.as_bytes()),
-        TextTo::Stderr => std::io::stderr().write_all(text.as_bytes()),
-    };
+pub fn print(text: &str, to: TextTo) -> Result<(), OutputError> {
+    if to == TextTo::Stderr {
+        // There is nowhere else to say that it failed; the status tells of findings all the same.
+        let _ = write_to(&mut std::io::stderr(), text);
+        return Ok(());
+    }
+    let lost = |e| OutputError { what: "the report", path: "standard output".into(), why: reason(&e) };
+    write_to(&mut std::io::stdout(), text).map_err(lost)
+}
+
+fn write_to(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // Whoever closed the pipe wants no more of it.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
 }
 
 pub fn width(to: TextTo) -> usize {

@@ -111,8 +111,8 @@ impl Settler {
         let text = render(report, self.format, &options);
         match &self.output {
             Some(file) => file.write(&text)?,
-            None if self.format == Format::Text => output::print(&text, self.text_to),
-            None => output::print(&text, TextTo::Stdout),
+            None if self.format == Format::Text => output::print(&text, self.text_to)?,
+            None => output::print(&text, TextTo::Stdout)?,
         }
         Ok(())
     }
