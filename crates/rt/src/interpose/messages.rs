@@ -22,8 +22,12 @@ unsafe fn operating(
     n: usize,
     real: impl FnOnce() -> c_int,
 ) -> c_int {
-    // SAFETY: the caller's array.
-    let ops = unsafe { core::slice::from_raw_parts(ops, n) };
+    // What is none, the kernel refuses.
+    let ops = match ops.is_null() {
+        true => &[],
+        // SAFETY: the caller's array.
+        false => unsafe { core::slice::from_raw_parts(ops, n) },
+    };
     if ops.iter().any(|o| o.sem_op > 0) {
         put(t, channel(id));
     }
@@ -105,6 +109,7 @@ interpose! {
     }
     fn tee(from: c_int, to: c_int, n: usize, flags: c_uint) -> isize, |t, pc, real| { moving(t, from, to, || real(from, to, n, flags)) }
     fn sendfile(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) }
+    fn sendfile64(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) }
     fn vmsplice(fd: c_int, parts: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
         sending(t, fd);
         real(fd, parts, n, flags)
