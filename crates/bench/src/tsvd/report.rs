@@ -176,7 +176,9 @@ fn goals(record: &Record) -> String {
     let second = found(2, &all_but_rare);
     goal("95% of all but long-gap pairs, two runs", share(second), part(second, 0.95).filter(|_| ran(2)));
     let tenth = found(10, &rare);
-    goal("most long-gap pairs, ten runs", share(tenth), part(tenth, 0.5).filter(|_| ran(10)));
+    // Half of them is not most.
+    let most = tenth.part().map(|part| part > 0.5);
+    goal("most long-gap pairs, ten runs", share(tenth), most.filter(|_| ran(10)));
     let (cost, idle) = (figures::overhead(record, "tsvd", 1), record.machine.load <= IDLE);
     goal(
         "overhead of 33% or less, run 1, machine idle",
