@@ -3,7 +3,7 @@
 //!
 //! In the user's cache folder, two files a program. One is named by the build id and the options and holds the whole
 //! analysis: another run of the same file has nothing left to do. The other is named by the path and holds the results by function: after a
-//! rebuild only functions that changed are looked at. A file that can not be read, or is another version's, is as good as none; one
+//! rebuild only functions that changed are looked at. A file that can not be read, or is another build's of raddle, is as good as none; one
 //! that can not be written is no reason to fail.
 
 use std::path::Path;
@@ -15,9 +15,6 @@ use crate::explore::build_id;
 use crate::install::cache;
 use crate::install::results::{self, read, write};
 
-/// Changes when what is kept means something else.
-const VERSION: &[u8] = concat!("conseq-4-", env!("CARGO_PKG_VERSION")).as_bytes();
-
 /// The sites and reads of a file, from the cache if it has been analysed before.
 pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
     let folder = cache::root().ok().map(|root| root.join("conseq"));
@@ -26,13 +23,12 @@ pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysi
 
 fn analysis_in(folder: Option<&Path>, path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
     let wanted = postcard::to_allocvec(options).unwrap_or_default();
-    let whole = folder.map(|f| results::file(f, &[VERSION, build_id(path).as_bytes(), &wanted], "sites"));
+    let whole = folder.map(|f| results::file(f, &[build_id(path).as_bytes(), &wanted], "sites"));
     if let Some(known) = whole.as_deref().and_then(read) {
         return Ok(known);
     }
     let module = Module::open(path)?;
-    let functions =
-        folder.map(|f| results::file(f, &[VERSION, path.as_os_str().as_encoded_bytes()], "functions"));
+    let functions = folder.map(|f| results::file(f, &[path.as_os_str().as_encoded_bytes()], "functions"));
     let mut kept: Cache = functions.as_deref().and_then(read).unwrap_or_default();
     let analysis = analyse_with(&module, options, &mut kept);
     if let Some(folder) = folder {

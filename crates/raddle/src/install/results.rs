@@ -1,18 +1,22 @@
-//! Results that are kept between commands, as files in the user's cache folder. What can not be read, or was written by another
-//! version, is as good as none; what can not be written is no reason to fail.
+//! Results that are kept between commands, as files in the user's cache folder. They belong to one build of raddle: what is kept, and how
+//! it is found, may be otherwise in another. What can not be read is as good as none; what can not be written is no reason to fail.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::cache;
+use crate::explore::build_id;
 
-/// A file that is named by all that its content depends on.
+/// A file that is named by all that its content depends on: these parts, and this build of raddle.
 pub fn file(folder: &Path, parts: &[&[u8]], ending: &str) -> PathBuf {
+    static RADDLE: LazyLock<String> =
+        LazyLock::new(|| build_id(&std::env::current_exe().unwrap_or_default()));
     let mut hash = Sha256::new();
-    for part in parts {
+    for part in [RADDLE.as_bytes()].iter().chain(parts) {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }

@@ -7,7 +7,6 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use super::api::Catalogue;
 use super::sites::{self, File, Found};
@@ -44,11 +43,8 @@ fn look_in(folder: Option<&Path>, path: &Path, catalogue: &Catalogue) -> File {
 fn name(folder: &Path, path: &Path, catalogue: &Catalogue) -> Option<PathBuf> {
     let meta = std::fs::metadata(path).ok()?;
     let numbers = [meta.len(), meta.mtime() as u64, meta.mtime_nsec() as u64].map(u64::to_le_bytes).concat();
-    // What is kept, and how it is found, may be otherwise in another build of raddle.
-    static RADDLE: LazyLock<String> =
-        LazyLock::new(|| build_id(&std::env::current_exe().unwrap_or_default()));
     let id = build_id(path);
-    let parts = [RADDLE.as_bytes(), &catalogue.digest, id.as_bytes(), &numbers];
+    let parts = [&catalogue.digest[..], id.as_bytes(), &numbers];
     Some(results::file(folder, &parts, "sites"))
 }
 
