@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use raddle_clock::{Epoch, ThreadId, VectorClock};
+use raddle_base::clock::{Epoch, ThreadId, VectorClock};
 
 use crate::counts::Turn;
 use crate::event::{Event, What};

@@ -48,7 +48,6 @@ pub mod fair;
 pub mod op;
 pub mod pilot;
 pub mod races;
-pub mod rng;
 pub mod stale;
 pub mod step;
 pub mod thread;

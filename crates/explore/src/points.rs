@@ -11,7 +11,7 @@
 //! "Always" is what the traces have shown. A place that no trace shows as unordered may be so in one that was not
 //! made; the paper takes that risk, and the caller can look again with all points on now and then.
 
-use raddle_clock::{Epoch, ThreadId as ClockThread, VectorClock};
+use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 

@@ -19,7 +19,7 @@
 //! (`--memory c11`) allow more than this monitor looks for. Memory is told apart by the first byte of an access; one variable
 //! that is accessed in several sizes may escape.
 
-use raddle_clock::{Epoch, ThreadId as ClockThread, VectorClock};
+use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@ mod sim;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use raddle_explore::rng::Rng;
+use raddle_base::rng::Rng;
 use raddle_explore::strategy::{DelayBounding, DepthFirst, PreemptionBounding};
 use raddle_explore::{AnyStrategy, Limits, Order, Portfolio, Strategy};
 use serde::Serialize;

@@ -83,7 +83,7 @@ proptest! {
         let mut oracle: HashMap<u64, u32> = HashMap::new();
         for (state, cost) in entries {
             // Costs from 30 on are one; states differ above the bits that hold the cost.
-            let (state, known) = (raddle_explore::rng::mix(state), cost.min(30));
+            let (state, known) = (raddle_base::rng::mix(state), cost.min(30));
             let covered = oracle.get(&state).is_some_and(|c| *c <= known);
             prop_assert_eq!(visited.covers(state, cost), covered);
             prop_assert_eq!(visited.enter(state, cost), !covered);

@@ -26,7 +26,7 @@
 //!    C++11's, so a program that relies on them is not reported.
 
 use crate::event::{ByteRange, MemoryOrder};
-use raddle_clock::{ThreadId, VectorClock};
+use raddle_base::clock::{ThreadId, VectorClock};
 use std::collections::BTreeMap;
 
 /// A modification is a plain store or part of a read-modify-write: only the former ends the sequences of others.

@@ -10,7 +10,7 @@
 //! 2. C++11 atomics and fences are events ([`EventKind::Atomic`], [`EventKind::Fence`]); the paper has none.
 //! 3. Allocation and release of memory are events; in the paper they are left to the implementation.
 
-use raddle_clock::ThreadId;
+use raddle_base::clock::ThreadId;
 use std::fmt;
 
 /// Where an event came from: a stack trace's number, a place in the source. Opaque here.

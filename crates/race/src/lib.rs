@@ -29,5 +29,5 @@ pub use event::{
     Annotation, AtomicOp, ByteRange, Context, Event, EventKind, LockId, LockMode, MemoryOrder, SyncId,
 };
 pub use machine::{Config, Granule, History, Machine, Mode};
-pub use raddle_clock::ThreadId;
+pub use raddle_base::clock::ThreadId;
 pub use report::{Access, Race};

@@ -77,7 +77,7 @@ use crate::ownership::Ownership;
 use crate::report::{Access, Race};
 use crate::segment_set::Member;
 use crate::sync::Sync;
-use raddle_clock::{ThreadId, VectorClock};
+use raddle_base::clock::{ThreadId, VectorClock};
 use std::num::NonZeroUsize;
 
 /// Bytes in a cache line of fast mode.

@@ -2,7 +2,7 @@
 
 use crate::event::ByteRange;
 use crate::segment_set::{Member, SegmentSet};
-use raddle_clock::VectorClock;
+use raddle_base::clock::VectorClock;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 

@@ -7,7 +7,7 @@
 //! is a real race with that initialisation.
 
 use crate::event::ByteRange;
-use raddle_clock::ThreadId;
+use raddle_base::clock::ThreadId;
 use std::collections::BTreeMap;
 
 enum Owner {

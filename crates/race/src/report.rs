@@ -7,7 +7,7 @@ use crate::event::{ByteRange, Context};
 use crate::lockset::LockSet;
 use crate::segment::Segment;
 use crate::segment_set::Member;
-use raddle_clock::ThreadId;
+use raddle_base::clock::ThreadId;
 
 /// One access that takes part in a race.
 #[derive(Clone, Debug, PartialEq, Eq)]

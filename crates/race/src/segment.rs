@@ -8,7 +8,7 @@
 
 use crate::event::Context;
 use crate::lockset::LockSet;
-use raddle_clock::{Epoch, ThreadId, VectorClock};
+use raddle_base::clock::{Epoch, ThreadId, VectorClock};
 use std::sync::Arc;
 
 /// One segment. It lives as long as some segment set, or its thread, refers to it.

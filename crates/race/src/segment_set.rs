@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::event::Context;
     use crate::lockset::LockSet;
-    use raddle_clock::{ThreadId, VectorClock};
+    use raddle_base::clock::{ThreadId, VectorClock};
 
     /// The segment number `serial` of a thread that has heard of nobody.
     fn member(serial: u64, thread: u32, atomic: bool) -> Member {

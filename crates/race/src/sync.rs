@@ -4,7 +4,7 @@ use crate::event::{Context, LockId, LockMode, SyncId};
 use crate::lockset::HeldLocks;
 use crate::machine::History;
 use crate::segment::Segment;
-use raddle_clock::{Epoch, ThreadId, VectorClock};
+use raddle_base::clock::{Epoch, ThreadId, VectorClock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Vector clocks as immutable balanced trees (3.5), in memory of fixed size.
 //!
-//! The same tree as `raddle-clock`'s persistent clock, where the reasons are given: a radix tree of eight children a node
+//! The same tree as `raddle_base`'s persistent clock, where the reasons are given: a radix tree of eight children a node
 //! instead of the paper's AVL tree, so that two clocks have one shape. That one allocates, and there is no allocator
 //! inside a target; here nodes are numbered slots of one array, counted by how many refer to them. The tests hold this
 //! one against that one.
@@ -182,8 +182,8 @@ fn place(thread: u32, level: u32) -> usize {
 mod tests {
     use super::*;
     use crate::memory::zeroed_box;
-    use crate::rng::Rng;
-    use raddle_clock::{PersistentClock, ThreadId};
+    use raddle_base::clock::{PersistentClock, ThreadId};
+    use raddle_base::rng::Rng;
 
     fn clocks() -> Box<Clocks> {
         // SAFETY: plain numbers.

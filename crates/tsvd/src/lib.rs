@@ -95,7 +95,6 @@ mod order;
 mod params;
 mod phase;
 mod point;
-mod rng;
 mod sampler;
 mod sites;
 mod spin;

@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn it_is_the_buffer_of_the_paper() {
-        let mut rng = crate::rng::Rng::new(3);
+        let mut rng = raddle_base::rng::Rng::new(3);
         for buffer in [1, 2, 3, 5, 16, 32] {
             // Long runs now and then, so that the buffer does fill up.
             let threads: Vec<u32> =

@@ -12,8 +12,8 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::params::ONE;
-use crate::rng::Rng;
 use crate::sites::{MAX_SITES, Sites};
+use raddle_base::rng::Rng;
 
 /// Points after which one more site is armed. Small tests have a few hundred in all, and many of their sites are reached
 /// once; with 1000, those that were armed sat there to the end.

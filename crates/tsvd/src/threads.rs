@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::rng::{Rng, mix};
+use raddle_base::rng::{Rng, mix};
 
 /// Threads whose numbers are equal modulo this share a record, and take it from each other.
 const THREADS: usize = 1 << 12;

@@ -324,7 +324,7 @@ impl Tsvd {
     #[inline]
     fn at_dangerous_site(&self, now: u64, point: &Point, thread: &Thread) -> Option<u64> {
         let probability = self.sites.get(point.site).probability.load(Relaxed);
-        if probability == 0 || !thread.draw(|rng| rng.chance(probability)) {
+        if probability == 0 || !thread.draw(|rng| rng.chance(probability, crate::params::ONE)) {
             return None;
         }
         let may = self.params.has(technique::PARALLEL) || !self.traps.any();
@@ -343,7 +343,10 @@ impl Tsvd {
     #[inline]
     fn at_random(&self, thread: &Thread) -> Option<u64> {
         let longest = u32::try_from(self.params.delay / 1000).unwrap_or(u32::MAX);
-        thread.draw(|rng| rng.chance(self.params.chance).then(|| (u64::from(rng.below(longest)) + 1) * 1000))
+        thread.draw(|rng| {
+            rng.chance(self.params.chance, crate::params::ONE)
+                .then(|| (u64::from(rng.below(longest)) + 1) * 1000)
+        })
     }
 
     #[inline]

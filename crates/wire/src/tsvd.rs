@@ -101,14 +101,9 @@ pub enum About {
     Name(u64),
 }
 
-/// Of a function's raw name.
+/// The hash of a function's raw name, by which a process asks for it.
 pub fn name_hash(name: &[u8]) -> u64 {
-    sum(name.iter().copied())
-}
-
-/// FNV-1a.
-fn sum(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+    raddle_base::hash::fnv64(name)
 }
 
 /// A call that arrived at the entry of a watched function.

@@ -3,7 +3,7 @@
 //! An epoch is a thread and its time, packed so that an entry of the access history stays at 16 bytes; 256
 //! threads and 16 million releases a thread are more than a run of bounded steps can make.
 
-use raddle_clock::{ThreadId, VectorClock};
+use raddle_base::clock::{ThreadId, VectorClock};
 
 /// The most threads of one run.
 pub const MOST_THREADS: usize = 250;

@@ -21,9 +21,9 @@ mod surw;
 use crate::choice::{Choice, Constraint, Next, Tail, Weight};
 use crate::fair::Fair;
 use crate::op::Op;
-use crate::rng::Rng;
 use crate::step::{StepFlags, TraceBuf, TraceFull};
 use crate::thread::{ThreadId, ThreadSet};
+use raddle_base::rng::Rng;
 
 /// A random tail considers reluctant threads once in so many steps.
 pub const RELUCTANCE: u32 = 8;

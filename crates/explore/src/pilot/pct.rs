@@ -8,8 +8,8 @@
 //! Deviation: a thread's priority is a hash of the seed and its id rather than a place in a permutation, so that
 //! nothing need be known of how many threads there will be; ties have probability 2^-50.
 
-use crate::rng::{Rng, mix};
 use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
+use raddle_base::rng::{Rng, mix};
 
 const MAX_POINTS: usize = 32;
 

@@ -10,8 +10,8 @@
 
 use super::View;
 use crate::op::{Op, OpKind, dependent};
-use crate::rng::Rng;
 use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
+use raddle_base::rng::Rng;
 
 #[derive(Debug)]
 pub(super) struct Pos {

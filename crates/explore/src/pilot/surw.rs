@@ -12,8 +12,8 @@
 use super::View;
 use crate::choice::Weight;
 use crate::op::Op;
-use crate::rng::Rng;
 use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
+use raddle_base::rng::Rng;
 
 #[derive(Debug)]
 pub(super) struct Surw {

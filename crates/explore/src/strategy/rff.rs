@@ -18,9 +18,9 @@ use super::sampler::Seeds;
 use super::{Progress, Strategy};
 use crate::choice::{Constraint, Tail};
 use crate::order::Order;
-use crate::rng::Rng;
 use crate::thread::ThreadId;
 use crate::trace::{Outcome, TraceView};
+use raddle_base::rng::Rng;
 
 /// The most constraints in an abstract schedule.
 const LARGEST: usize = 6;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Progress;
-use crate::rng::mix;
+use raddle_base::rng::mix;
 
 /// Seeds for one execution after another, all from one.
 #[derive(Clone, Debug, Serialize, Deserialize)]

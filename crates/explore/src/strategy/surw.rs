@@ -12,9 +12,9 @@ use super::{Progress, Strategy};
 use crate::choice::{Tail, Weight};
 use crate::op::OpKind;
 use crate::order::Order;
-use crate::rng::Rng;
 use crate::thread::ThreadId;
 use crate::trace::TraceView;
+use raddle_base::rng::Rng;
 
 /// The profile is taken anew from one trace in so many.
 const PROFILE_EVERY: u64 = 16;

@@ -1,6 +1,6 @@
 //! The order of segments by thread creation and joining.
 
-use raddle_clock::{Epoch, PersistentClock, ThreadId};
+use raddle_base::clock::{Epoch, PersistentClock, ThreadId};
 use std::collections::BTreeMap;
 
 /// For each thread the clocks of its segments. A program that creates threads one after the other has as many

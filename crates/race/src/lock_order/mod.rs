@@ -38,7 +38,7 @@ mod search;
 
 use crate::event::{Context, LockId, LockMode};
 use fork_join::ForkJoin;
-use raddle_clock::ThreadId;
+use raddle_base::clock::ThreadId;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;

@@ -9,7 +9,7 @@
 use super::fork_join::{ForkJoin, Place};
 use super::{Acquisition, Cycle, CycleEdge, Cycles, Edge, Limits};
 use crate::event::{Context, LockId, LockMode};
-use raddle_clock::ThreadId;
+use raddle_base::clock::ThreadId;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

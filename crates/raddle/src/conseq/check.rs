@@ -1,6 +1,7 @@
 //! What an execution came to, where `explore` sees nothing wrong: something unusual printed, or an invariant that does not hold. A
 //! `.raddle` file carries it, so that a replay can tell whether it has come again.
 
+use raddle_base::hash::fnv32;
 use raddle_conseq::event::Event;
 use raddle_conseq::invariants::Invariant;
 use raddle_explore::Outcome;
@@ -86,13 +87,13 @@ impl Check {
         }
     }
 
-    /// The same for what a report would not tell apart. FNV-1a, 32 bits.
+    /// The same for what a report would not tell apart.
     fn number(&self) -> u32 {
         let text = match self {
             Check::Printed(line) => format!("{:?} {} {}", line.stream, line.appears, masked(&line.text)),
             Check::Invariant(guard) => format!("{:x} {}", guard.invariant.site, guard.text),
         };
-        text.bytes().fold(0x811c_9dc5, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
+        fnv32(text.as_bytes())
     }
 
     /// The execution as a failure.

@@ -9,6 +9,7 @@
 //! time is over: the paper delays before the critical section, here such suspects stay open. And a run that shows nothing refutes nothing: the read may
 //! have come after the write at another time, or at other memory, than the one that matters.
 
+use raddle_base::hash::fnv32;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
@@ -252,7 +253,7 @@ fn file(folder: &Path, header: &Header, others: &[u64]) -> Result<memmap2::MmapR
 
 /// A failure of which there are no steps.
 pub fn failure(kind: Kind, sentence: String, after: u64) -> Failure {
-    let what = sentence.bytes().fold(0x811c_9dc5u32, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193));
+    let what = fnv32(sentence.as_bytes());
     let facts = Facts { sentence, thread: 0, address: 0, ends: Vec::new(), stacks: Vec::new(), seen: None };
     let outcome = Outcome::Failed { what };
     let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome, divergence: None };

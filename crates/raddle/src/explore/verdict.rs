@@ -3,6 +3,7 @@
 //! The strategies see a failure as a number, the same for the same failure: the shrinker keeps to it, and a search that
 //! goes on after a failure reports each number once.
 
+use raddle_base::hash::Fnv32;
 use raddle_explore::{OpKind, Outcome, Step, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{End, Stack, outcome};
@@ -161,36 +162,25 @@ pub fn endless(steps: &[Step]) -> Option<Kind> {
 
 /// The same for the same failure, and for different ones most likely not.
 fn number(kind: Kind, e: &Execution<'_>) -> u32 {
-    let mut hash = Hash(0x811c_9dc5);
-    hash.add(kind.name().as_bytes());
+    let mut hash = Fnv32::new();
+    hash.write(kind.name().as_bytes());
     match kind {
-        Kind::ExitStatus => hash.add(&e.slot.detail.to_le_bytes()),
+        Kind::ExitStatus => hash.write(&e.slot.detail.to_le_bytes()),
         Kind::Deadlock => {
             let waiting = ends(e).iter().filter(|end| end.ended == 0);
             let mut sites: Vec<u32> = waiting.map(|end| end.pending.site).collect();
             sites.sort_unstable();
-            sites.iter().for_each(|site| hash.add(&site.to_le_bytes()));
+            sites.iter().for_each(|site| hash.write(&site.to_le_bytes()));
         }
-        _ if e.slot.outcome == outcome::ASSERTION => hash.add(message(e).as_bytes()),
-        Kind::Starvation if e.slot.outcome == outcome::EXIT => hash.add(&e.slot.spins_at.to_le_bytes()),
+        _ if e.slot.outcome == outcome::ASSERTION => hash.write(message(e).as_bytes()),
+        Kind::Starvation if e.slot.outcome == outcome::EXIT => hash.write(&e.slot.spins_at.to_le_bytes()),
         Kind::Livelock | Kind::Starvation | Kind::Hang => {}
         _ => {
             let failed = ends(e).iter().find(|end| u32::from(end.thread.0) == e.slot.thread);
-            hash.add(&failed.map_or(0, |end| end.frames[0]).to_le_bytes());
+            hash.write(&failed.map_or(0, |end| end.frames[0]).to_le_bytes());
         }
     }
-    hash.0
-}
-
-/// FNV-1a, 32 bits.
-struct Hash(u32);
-
-impl Hash {
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
-        }
-    }
+    hash.finish()
 }
 
 fn ends<'a>(e: &Execution<'a>) -> &'a [End] {

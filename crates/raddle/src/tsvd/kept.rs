@@ -5,6 +5,7 @@
 //! as one to try again, with probability 1: a bug that is still there is to be reported again. Pairs that rest are kept with
 //! the builds of their files: a lock may be gone from the next build, so there they are tried again.
 
+use raddle_base::hash::Fnv64;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -99,9 +100,9 @@ pub fn build(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let (words, rest) = bytes.as_chunks::<8>();
     let rest = rest.iter().map(|byte| u64::from(*byte));
-    let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain(rest);
-    let sum = words.fold(0xcbf2_9ce4_8422_2325_u64, |sum, word| (sum ^ word).wrapping_mul(0x0100_0000_01b3));
-    Some(format!("{sum:016x}"))
+    let mut sum = Fnv64::new();
+    words.iter().map(|word| u64::from_le_bytes(*word)).chain(rest).for_each(|word| sum.write_word(word));
+    Some(format!("{:016x}", sum.finish()))
 }
 
 /// Where pairs come from and go to: a file if one was named, else the project's store.

@@ -4,6 +4,7 @@
 //! file is emptied for the next. The C library writes by itself what it has buffered, so no function that prints has to be known;
 //! what it would write at the very end is asked for before.
 
+use raddle_base::hash::Fnv64;
 use raddle_wire::explore::{OUTPUT, flag};
 
 use super::{has, state};
@@ -51,7 +52,7 @@ pub fn note() {
         return;
     }
     let slot = state().serve.slot();
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut hash = Fnv64::new();
     let mut part = [0u8; 4096];
     let mut at = 0;
     loop {
@@ -60,9 +61,7 @@ pub fn note() {
         if n == 0 {
             break;
         }
-        for byte in &part[..n] {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        hash.write(&part[..n]);
         if at < OUTPUT {
             let kept = n.min(OUTPUT - at);
             slot.output[at..at + kept].copy_from_slice(&part[..kept]);
@@ -70,5 +69,5 @@ pub fn note() {
         at += n;
     }
     slot.output_len = at as u64;
-    slot.output_hash = hash;
+    slot.output_hash = hash.finish();
 }

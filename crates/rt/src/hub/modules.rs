@@ -4,6 +4,7 @@
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::sys::{self, Shared, Spin};
+use raddle_base::hash::fnv64;
 use raddle_wire::record::Record;
 
 const MOST: usize = 2048;
@@ -42,10 +43,6 @@ const NONE: Module = Module {
 static LOCK: Spin = Spin::new();
 static TABLE: Shared<Table> = Shared::new(Table { modules: [NONE; MOST], n: 0 });
 
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ *b as u64).wrapping_mul(0x100_0000_01b3))
-}
-
 /// Reads the maps again and logs what is new.
 pub fn refresh() {
     let _guard = LOCK.lock();
@@ -68,7 +65,7 @@ pub fn each_beginning(mut visit: impl FnMut(usize, &[u8])) {
     each_line(|line| {
         let readable = parse_line(line).is_some_and(|(_, permissions)| permissions.starts_with(b"r"));
         let Some((map, path)) = parse(line) else { return };
-        let of = hash(path);
+        let of = fnv64(path);
         if map.offset == 0 && readable && !(map.executable && last.0 == of) {
             last = (of, map.start);
         }
@@ -122,7 +119,7 @@ struct Map {
 
 impl Table {
     fn add(&mut self, map: Map, path: &[u8]) {
-        let path_hash = hash(path);
+        let path_hash = fnv64(path);
         let same = |m: &&mut Module| m.path_hash == path_hash && m.low == map.start && m.high == map.end;
         if let Some(m) = self.modules[..self.n].iter_mut().rev().find(same) {
             m.gone = false;

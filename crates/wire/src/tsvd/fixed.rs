@@ -6,6 +6,8 @@
 //! libraries are in [`FIXED_LIBRARIES`], as [`Library`]s; the n-th of them, from one, has `plan.<n>` and `names.<n>`. Nobody can be asked who calls a
 //! hook there: [`FIXED_PLACES`] (`places.<n>`) has the [`Place`]s in a file that count, and calls that were seen are gathered in [`FIXED_CALLERS`].
 
+use raddle_base::hash::Fnv64;
+
 pub const FIXED_PLAN: &str = "plan";
 pub const FIXED_NAMES: &str = "names";
 pub const FIXED_LIBRARIES: &str = "libraries";
@@ -47,8 +49,13 @@ impl Library {
 
     /// Of a first page, or a whole file that is shorter: what is missing counts as zeros.
     pub fn identity(page: &[u8]) -> u64 {
-        let bytes = page.iter().copied().chain(core::iter::repeat(0)).take(Self::PAGE);
-        super::sum(bytes)
+        let mut hash = Fnv64::new();
+        page.iter()
+            .copied()
+            .chain(core::iter::repeat(0))
+            .take(Self::PAGE)
+            .for_each(|byte| hash.write(&[byte]));
+        hash.finish()
     }
 
     pub fn encode(&self) -> [u8; Self::LEN] {

@@ -1,6 +1,6 @@
 //! Lock-order cycles, from the edges that a process has logged.
 
-use raddle_clock::ThreadId;
+use raddle_base::clock::ThreadId;
 use raddle_finding::{Access, Confidence, Finding, Kind, Op};
 use raddle_race::lock_order::{Acquisition, Cycle, Edge, LockOrder};
 use raddle_race::{Context, LockId, LockMode};

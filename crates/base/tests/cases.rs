@@ -1,6 +1,6 @@
 //! Single facts about clocks, with their numbers.
 
-use raddle_clock::{Epoch, PersistentClock, ThreadId, VectorClock};
+use raddle_base::clock::{Epoch, PersistentClock, ThreadId, VectorClock};
 
 const A: ThreadId = ThreadId(0);
 const B: ThreadId = ThreadId(1);

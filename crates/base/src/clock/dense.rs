@@ -1,6 +1,6 @@
 //! The plain vector clock: one count a thread, in a vector that grows as threads appear.
 
-use crate::{Epoch, ThreadId};
+use super::{Epoch, ThreadId};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 

@@ -11,10 +11,7 @@
 //! | [`VectorClock`] | O(threads) | O(threads) | the race state machines: few copies, many look-ups |
 //! | [`PersistentClock`] | O(1) | O(1) if both are the same node, O(difference) if they share nodes | happens-before inference and fork/join order: a copy at each event, long-lived versions |
 //!
-//! The crate is `no_std` and needs only `alloc`, so that it can also live inside a target program. It opens
-//! nothing, starts nothing, and reads no real clock.
-#![no_std]
-extern crate alloc;
+//! The module opens nothing, starts nothing, and reads no real clock.
 
 mod dense;
 mod epoch;

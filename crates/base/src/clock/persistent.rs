@@ -19,7 +19,7 @@
 //!    same threads, so that shared nodes are met at the same place. Two AVL trees over the same threads may
 //!    have been balanced differently, and then share nothing that a joint descent would notice.
 
-use crate::{Epoch, ThreadId, VectorClock};
+use super::{Epoch, ThreadId, VectorClock};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::array;

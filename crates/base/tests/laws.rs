@@ -3,7 +3,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use raddle_clock::{Epoch, PersistentClock, ThreadId, VectorClock};
+use raddle_base::clock::{Epoch, PersistentClock, ThreadId, VectorClock};
 
 /// Sparse thread numbers, so that trees of different heights meet, and small counts, so that they tie.
 fn dense() -> impl Strategy<Value = VectorClock> {
