@@ -12,6 +12,7 @@
 //! tsvd/        calls of thread-unsafe functions, redirected and delayed
 //! trace/       what each access of an explored execution read or wrote, for `conseq`
 //! hub/         session, config, plan, log, modules
+//! mode         which of these the process is for
 //! ```
 //!
 //! Invariants:
@@ -22,6 +23,8 @@
 //! - Thread state is in initial-exec thread-local storage, zero before the thread is known.
 //! - A process that no driver watches pays for its probes and nothing else happens.
 #![cfg_attr(panic = "abort", no_std)]
+// `interpose!` takes its functions one by one.
+#![recursion_limit = "512"]
 #![expect(
     clippy::not_unsafe_ptr_arg_deref,
     clippy::missing_safety_doc,
@@ -37,6 +40,7 @@ pub mod interpose;
 mod layout;
 #[cfg(any(panic = "abort", test))]
 mod mem;
+pub mod mode;
 mod sys;
 pub mod trace;
 pub mod tsan_abi;

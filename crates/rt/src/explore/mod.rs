@@ -79,15 +79,15 @@ pub use serve::{before_main, begin, exits, exits_at_once, panics, prepare, retry
 pub use snapshot::{mapped, mapping, unmapping};
 pub use threads::Logical;
 
+use crate::mode::{self, Mode};
 use crate::sys;
 
-static ON: AtomicBool = AtomicBool::new(false);
 static STATE: AtomicPtr<State> = AtomicPtr::new(core::ptr::null_mut());
 
 /// The process is explored: the interposed functions ask here, not the detector.
 #[inline(always)]
 pub fn is_on() -> bool {
-    ON.load(Relaxed)
+    mode::mode() == Mode::Explore
 }
 
 /// An execution is under way: there may be more than one thread. Before the first is created nothing is a choice.
@@ -230,12 +230,12 @@ pub fn turn_on(header: *mut Header) {
     crate::trace::prepare();
     prepare();
     fork::prepare();
-    ON.store(true, Release);
+    mode::set(Mode::Explore);
 }
 
 /// The process runs as it is from now on: another one is explored, or this is a child of its.
 pub fn turn_off() {
-    ON.store(false, Relaxed);
+    mode::set(Mode::Off);
     UNWATCHED.store(false, Relaxed);
     state().running = false;
 }

@@ -4,11 +4,12 @@
 use core::ffi::{c_char, c_ulong, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::{ACTIVE, CONFIG, fences, log, modules, plan, session};
+use super::{CONFIG, fences, log, modules, plan, session};
 use crate::detect::thread::{Thread, current, gate, new_card};
 use crate::detect::{self, Settings};
 use crate::interpose;
 use crate::layout::{RESERVED, is_watchable};
+use crate::mode;
 use crate::sys;
 use crate::trace;
 use raddle_wire::config::{Config, Mode, flag};
@@ -191,7 +192,7 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     gate_of(t);
     log::write(&Record::Thread { thread: 0, parent: u64::MAX, stack: 0 });
     log::count_thread();
-    ACTIVE.store(true, Release);
+    mode::set(if trace::is_ordinary() { mode::Mode::Record } else { mode::Mode::Detect });
     t.inside -= 1;
 }
 

@@ -8,17 +8,17 @@ pub mod modules;
 pub mod plan;
 pub mod session;
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
+use core::sync::atomic::{AtomicPtr, Ordering::*};
 
+use crate::mode::{Mode, mode};
 use raddle_wire::config::Config;
 
-static ACTIVE: AtomicBool = AtomicBool::new(false);
 static CONFIG: AtomicPtr<Config> = AtomicPtr::new(core::ptr::null_mut());
 
 /// True once the detector runs. False for good in a process that no driver watches.
 #[inline(always)]
 pub fn is_active() -> bool {
-    ACTIVE.load(Relaxed)
+    matches!(mode(), Mode::Detect | Mode::Record)
 }
 
 /// How often the driver has asked for a flush.

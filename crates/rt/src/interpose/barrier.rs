@@ -12,7 +12,7 @@ interpose! {
         sync::destroyed(b as usize);
         objects::with(b as usize, |o| o.make_more().barrier.count = count);
         real(b, attributes, count)
-    } explore {
+    } record as detect, tsvd real, explore {
         sync_explore::barrier_init(b as usize, count)
     }
     fn pthread_barrier_wait(b: *mut c_void) -> c_int, |t, pc, real| {
@@ -20,7 +20,7 @@ interpose! {
         let r = real(b);
         sync::barrier_passed(t, b as usize, phase);
         r
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(b as usize);
         let r = real(b);
         tsvd_sync::acquired(b as usize, 0);
@@ -32,7 +32,7 @@ interpose! {
         let r = real(b);
         sync::destroyed(b as usize);
         r
-    } explore {
+    } record as detect, tsvd real, explore {
         0
     }
 }

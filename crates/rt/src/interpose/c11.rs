@@ -27,65 +27,65 @@ interpose! {
     fn mtx_init(m: *mut c_void, kind: c_int) -> c_int, |t, pc, real| {
         sync::destroyed(m as usize);
         real(m, kind)
-    }
+    } record as detect, tsvd real, explore real
     fn mtx_lock(m: *mut c_void) -> c_int, |t, pc, real| {
         mutex::taking(t, m, lock_kind::MUTEX, pc);
         let r = real(m);
         mutex::taken(t, m, r, pc);
         r
-    } explore {
+    } record as detect, tsvd real, explore {
         sync_explore::mutex_lock(m as usize, Until::NEVER, pc)
     }
     fn mtx_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
         let r = real(m);
         mutex::taken(t, m, r, pc);
         r
-    } explore {
+    } record as detect, tsvd real, explore {
         c11(sync_explore::mutex_trylock(m as usize, pc))
     }
     fn mtx_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         let r = real(m, until);
         mutex::taken(t, m, r, pc);
         r
-    } explore {
+    } record as detect, tsvd real, explore {
         c11(sync_explore::mutex_lock(m as usize, Until::new(libc::CLOCK_REALTIME, until), pc))
     }
     fn mtx_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
         mutex::letting_go(t, m);
         real(m)
-    } explore {
+    } record as detect, tsvd real, explore {
         sync_explore::mutex_unlock(m as usize, pc)
     }
     fn mtx_destroy(m: *mut c_void), |t, pc, real| {
         real(m);
         sync::destroyed(m as usize);
-    }
+    } record as detect, tsvd real, explore real
     fn cnd_wait(c: *mut c_void, m: *mut c_void) -> c_int, |t, pc, real| {
         condvar::wait(t, c, m, pc, || real(c, m))
-    } explore {
+    } record as detect, tsvd real, explore {
         sync_explore::cond_wait(c as usize, m as usize, Until::NEVER, pc)
     }
     fn cnd_timedwait(c: *mut c_void, m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         condvar::wait(t, c, m, pc, || real(c, m, until))
-    } explore {
+    } record as detect, tsvd real, explore {
         c11(sync_explore::cond_wait(c as usize, m as usize, Until::new(libc::CLOCK_REALTIME, until), pc))
     }
     fn cnd_signal(c: *mut c_void) -> c_int, |t, pc, real| {
         condvar::signalling(t, c);
         real(c)
-    } explore {
+    } record as detect, tsvd real, explore {
         sync_explore::cond_signal(c as usize, false, pc)
     }
     fn cnd_broadcast(c: *mut c_void) -> c_int, |t, pc, real| {
         condvar::signalling(t, c);
         real(c)
-    } explore {
+    } record as detect, tsvd real, explore {
         sync_explore::cond_signal(c as usize, true, pc)
     }
     fn cnd_destroy(c: *mut c_void), |t, pc, real| {
         real(c);
         sync::destroyed(c as usize);
-    } explore {
+    } record as detect, tsvd real, explore {
     }
     fn call_once(once: *mut c_void, routine: super::once::Routine), |t, pc, real| {
         super::once::through(once, routine, |once, routine| {
@@ -93,7 +93,7 @@ interpose! {
             unsafe { real(once, routine) };
             SUCCESS
         });
-    } explore {
+    } record as detect, tsvd real, explore {
         sync_explore::initialiser(once as usize, once as usize, 1, pc);
         real(once, routine);
         crate::explore::memory::released(once as usize);

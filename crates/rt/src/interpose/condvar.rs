@@ -81,7 +81,7 @@ pub fn signalling(t: &mut Thread, c: *mut c_void) {
 interpose! {
     fn pthread_cond_wait(c: *mut c_void, m: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         wait(t, c, m, pc, || real(c, m))
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(m as usize);
         let r = tsvd_sync::acquired(c as usize, real(c, m));
         tsvd_sync::acquired(m as usize, 0);
@@ -91,7 +91,7 @@ interpose! {
     }
     fn pthread_cond_timedwait(c: *mut c_void, m: *mut c_void, until: *const c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         wait(t, c, m, pc, || real(c, m, until))
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(m as usize);
         let r = tsvd_sync::acquired(c as usize, real(c, m, until));
         tsvd_sync::acquired(m as usize, 0);
@@ -101,7 +101,7 @@ interpose! {
     }
     fn pthread_cond_clockwait(c: *mut c_void, m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         wait(t, c, m, pc, || real(c, m, clock, until))
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(m as usize);
         let r = tsvd_sync::acquired(c as usize, real(c, m, clock, until));
         tsvd_sync::acquired(m as usize, 0);
@@ -112,7 +112,7 @@ interpose! {
     fn pthread_cond_signal(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         signalling(t, c);
         real(c)
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(c as usize);
         real(c)
     } explore {
@@ -121,7 +121,7 @@ interpose! {
     fn pthread_cond_broadcast(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         signalling(t, c);
         real(c)
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(c as usize);
         real(c)
     } explore {
@@ -130,12 +130,12 @@ interpose! {
     fn pthread_cond_init(c: *mut c_void, attributes: *const c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         sync::destroyed(c as usize);
         real(c, attributes)
-    }
+    } record as detect, tsvd real, explore real
     fn pthread_cond_destroy(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         let r = real(c);
         sync::destroyed(c as usize);
         r
-    } explore {
+    } record as detect, tsvd real, explore {
         0
     }
 }

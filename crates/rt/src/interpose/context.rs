@@ -84,16 +84,16 @@ interpose! {
         t.trace.switch_stack(stack, sp);
         t.sp = sp;
         r
-    }
+    } record as detect, tsvd real, explore real
     fn setcontext(to: usize) -> c_int, |t, pc, real| {
         enter(t, to);
         real(to)
-    }
+    } record as detect, tsvd real, explore real
     fn getcontext(into: usize) -> c_int, |t, pc, real| {
         let (stack, sp) = (t.trace.stack, t.sp);
         with(into, |c| (c.stack, c.sp) = (stack, sp));
         real(into)
-    }
+    } record as detect, tsvd real, explore real
 }
 
 pub fn reset_lock() {

@@ -239,7 +239,7 @@ interpose! {
             writes(t, pc, to, got as usize);
         }
         got
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
@@ -249,7 +249,7 @@ interpose! {
         reads(t, pc, from, n);
         sending(t, fd);
         real(fd, from, n)
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
             return -1;
         }
@@ -263,7 +263,7 @@ interpose! {
             each_buffer(v, count, got as usize, |p, n| writes(t, pc, p, n));
         }
         got
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
@@ -273,7 +273,7 @@ interpose! {
         each_buffer(v, count, usize::MAX, |p, n| reads(t, pc, p, n));
         sending(t, fd);
         real(fd, v, count)
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
             return -1;
         }
@@ -283,7 +283,7 @@ interpose! {
         reads(t, pc, from, n);
         sending(t, fd);
         real(fd, from, n, flags)
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
             return -1;
         }
@@ -293,7 +293,7 @@ interpose! {
         reads(t, pc, from, n);
         sending(t, fd);
         real(fd, from, n, flags, to, len)
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
             return -1;
         }
@@ -302,7 +302,7 @@ interpose! {
     fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> isize, |t, pc, real| {
         sending(t, fd);
         real(fd, message, flags)
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
             return -1;
         }
@@ -316,7 +316,7 @@ interpose! {
             writes(t, pc, to, got as usize);
         }
         got
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLIN, flags, pc) {
             return -1;
         }
@@ -330,7 +330,7 @@ interpose! {
             writes(t, pc, to, got as usize);
         }
         got
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLIN, flags, pc) {
             return -1;
         }
@@ -343,34 +343,34 @@ interpose! {
             received(t, fd);
         }
         got
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLIN, flags, pc) {
             return -1;
         }
         real(fd, message, flags)
     }
-    fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { piped(fds, real(fds)) } explore {
+    fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { piped(fds, real(fds)) } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
         piped(fds, real(fds))
     }
-    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| { piped(fds, real(fds, flags)) } explore {
+    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| { piped(fds, real(fds, flags)) } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
         piped(fds, real(fds, flags))
     }
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, fds: *mut c_int) -> c_int, |t, pc, real| {
         paired(fds, real(domain, kind, protocol, fds))
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
         paired(fds, real(domain, kind, protocol, fds))
     }
-    fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), new_channel()) } explore {
+    fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), new_channel()) } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
         opened(real(value, flags), new_channel())
     }
     fn eventfd_write(fd: c_int, value: u64) -> c_int, |t, pc, real| {
         sending(t, fd);
         real(fd, value)
-    } explore {
+    } record as detect, tsvd real, explore {
         if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
             return -1;
         }
@@ -382,7 +382,7 @@ interpose! {
             received(t, fd);
         }
         r
-    } explore {
+    } record as detect, tsvd real, explore {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
@@ -390,7 +390,7 @@ interpose! {
     }
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, |t, pc, real| {
         opened(real(domain, kind, protocol), SOCKETS)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
         opened(real(domain, kind, protocol), SOCKETS)
     }
@@ -398,7 +398,7 @@ interpose! {
         CONNECTED.store(true, Relaxed);
         sending(t, fd);
         real(fd, to, len)
-    } explore {
+    } record as detect, tsvd real, explore {
         told(fd);
         real(fd, to, len)
     }
@@ -406,7 +406,7 @@ interpose! {
         let new = opened(real(fd, from, len), SOCKETS);
         received(t, fd);
         new
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
@@ -416,7 +416,7 @@ interpose! {
         let new = opened(real(fd, from, len, flags), SOCKETS);
         received(t, fd);
         new
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
@@ -425,7 +425,7 @@ interpose! {
     fn shutdown(fd: c_int, how: c_int) -> c_int, |t, pc, real| {
         sending(t, fd);
         real(fd, how)
-    } explore {
+    } record as detect, tsvd real, explore {
         told(fd);
         real(fd, how)
     }
@@ -434,7 +434,7 @@ interpose! {
         sending(t, fd);
         set_channel(fd, 0);
         real(fd)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::timers::closed(fd, pc);
         told(fd);
         set_channel(fd, 0);
@@ -443,24 +443,24 @@ interpose! {
     fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int, |t, pc, real| {
         forget_from(first);
         real(first, last, flags)
-    } explore {
+    } record as detect, tsvd real, explore {
         forget_from(first);
         real(first, last, flags)
     }
     fn closefrom(first: c_int), |t, pc, real| {
         forget_from(first.max(0) as c_uint);
         real(first)
-    } explore {
+    } record as detect, tsvd real, explore {
         forget_from(first.max(0) as c_uint);
         real(first)
     }
-    fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) } explore { duplicated(fd, real(fd)) }
-    fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) } explore { duplicated(fd, real(fd, to)) }
-    fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) } explore { duplicated(fd, real(fd, to, flags)) }
-    fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } explore { controlled(fd, command, real(fd, command, argument)) }
-    fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } explore { controlled(fd, command, real(fd, command, argument)) }
-    fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, |t, pc, real| { opened(real(fd, mask, flags), SIGNALS) }
-    fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) } explore cancels {
+    fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) } record as detect, tsvd real, explore { duplicated(fd, real(fd)) }
+    fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) } record as detect, tsvd real, explore { duplicated(fd, real(fd, to)) }
+    fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) } record as detect, tsvd real, explore { duplicated(fd, real(fd, to, flags)) }
+    fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
+    fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
+    fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, |t, pc, real| { opened(real(fd, mask, flags), SIGNALS) } record as detect, tsvd real, explore real
+    fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(fds as usize, n), timeout != 0, Until::after_ms(timeout), pc) {
             return -1;
         }
@@ -468,7 +468,7 @@ interpose! {
     }
     fn ppoll(fds: *mut c_void, n: usize, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(fds, n, timeout, mask))
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(fds as usize, n), true, Until::after(timeout), pc) {
             return -1;
         }
@@ -477,7 +477,7 @@ interpose! {
     }
     fn select(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *mut c_void) -> c_int, |t, pc, real| {
         ready(t, real(n, r, w, e, timeout))
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         let sets = [r as usize, w as usize, e as usize];
         if !explore::sync::several(Several::Select(n, sets), true, Until::after_us(timeout), pc) {
             return -1;
@@ -487,7 +487,7 @@ interpose! {
     }
     fn pselect(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(n, r, w, e, timeout, mask))
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         let sets = [r as usize, w as usize, e as usize];
         if !explore::sync::several(Several::Select(n, sets), true, Until::after(timeout), pc) {
             return -1;
@@ -499,13 +499,13 @@ interpose! {
         // What the event's data points to was prepared before.
         sync::release(t, key(READINESS));
         real(ep, op, fd, event)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::memory::released(ANY_READY);
         real(ep, op, fd, event)
     }
     fn epoll_wait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int) -> c_int, |t, pc, real| {
         ready(t, real(ep, events, most, timeout))
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc) {
             return -1;
         }
@@ -513,7 +513,7 @@ interpose! {
     }
     fn epoll_pwait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(ep, events, most, timeout, mask))
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc) {
             return -1;
         }
@@ -521,7 +521,7 @@ interpose! {
     }
     fn epoll_pwait2(ep: c_int, events: *mut c_void, most: c_int, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
         ready(t, real(ep, events, most, timeout, mask))
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(ep as usize, 0), true, Until::after(timeout), pc) {
             return -1;
         }

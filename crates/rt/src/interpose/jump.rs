@@ -62,17 +62,17 @@ interpose! {
     fn longjmp(buffer: usize, value: c_int), |t, pc, real| {
         land(t, buffer);
         real(buffer, value)
-    }
+    } record as detect, tsvd real, explore real
     fn _longjmp(buffer: usize, value: c_int), |t, pc, real| {
         land(t, buffer);
         real(buffer, value)
-    }
+    } record as detect, tsvd real, explore real
     fn siglongjmp(buffer: usize, value: c_int), |t, pc, real| {
         land(t, buffer);
         real(buffer, value)
-    }
+    } record as detect, tsvd real, explore real
     fn __longjmp_chk(buffer: usize, value: c_int), |t, pc, real| {
         land(t, buffer);
         real(buffer, value)
-    }
+    } record as detect, tsvd real, explore real
 }

@@ -40,15 +40,6 @@ pub fn writes(t: &mut Thread, pc: usize, p: *const c_void, n: usize) {
     }
 }
 
-/// The call at `pc` copies, in an explored program: it is no scheduling point, but traced.
-#[inline]
-fn copies(to: Pointer, from: Pointer, n: usize, pc: usize) {
-    if n > 0 && modules::is_judged(pc) {
-        trace::range(false, from as usize, n, pc);
-        trace::range(true, to as usize, n, pc);
-    }
-}
-
 /// A mapping is new: nothing in it was ever touched.
 fn mapped(p: Pointer, n: usize) {
     if p as isize != -1 {
@@ -62,79 +53,65 @@ interpose! {
         reads(t, pc, from, n);
         writes(t, pc, to, n);
         real(to, from, n)
-    } explore {
-        copies(to, from, n, pc);
-        real(to, from, n)
-    }
+    } record as detect, tsvd real, explore as detect
     fn mempcpy(to: Pointer, from: Pointer, n: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n);
         writes(t, pc, to, n);
         real(to, from, n)
-    } explore {
-        copies(to, from, n, pc);
-        real(to, from, n)
-    }
+    } record as detect, tsvd real, explore as detect
     fn memmove(to: Pointer, from: Pointer, n: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n);
         writes(t, pc, to, n);
         real(to, from, n)
-    } explore {
-        copies(to, from, n, pc);
-        real(to, from, n)
-    }
+    } record as detect, tsvd real, explore as detect
     fn memset(to: Pointer, byte: c_int, n: usize) -> Pointer, |t, pc, real| {
         writes(t, pc, to, n);
         real(to, byte, n)
-    } explore {
-        if n > 0 && modules::is_judged(pc) {
-            trace::range(true, to as usize, n, pc);
-        }
-        real(to, byte, n)
-    }
+    } record as detect, tsvd real, explore as detect
     fn __memcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n.min(room));
         writes(t, pc, to, n.min(room));
         real(to, from, n, room)
-    }
+    } record as detect, tsvd real, explore as detect
     fn __mempcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n.min(room));
         writes(t, pc, to, n.min(room));
         real(to, from, n, room)
-    }
+    } record as detect, tsvd real, explore as detect
     fn __memmove_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n.min(room));
         writes(t, pc, to, n.min(room));
         real(to, from, n, room)
-    }
+    } record as detect, tsvd real, explore as detect
     fn __memset_chk(to: Pointer, byte: c_int, n: usize, room: usize) -> Pointer, |t, pc, real| {
         writes(t, pc, to, n.min(room));
         real(to, byte, n, room)
-    }
+    } record as detect, tsvd real, explore as detect
     fn memcmp(a: Pointer, b: Pointer, n: usize) -> c_int, |t, pc, real| {
         reads(t, pc, a, n);
         reads(t, pc, b, n);
         real(a, b, n)
-    }
+    } record as detect, tsvd real, explore as detect
     fn bcmp(a: Pointer, b: Pointer, n: usize) -> c_int, |t, pc, real| {
         reads(t, pc, a, n);
         reads(t, pc, b, n);
         real(a, b, n)
-    }
+    } record as detect, tsvd real, explore as detect
     fn memchr(p: Pointer, byte: c_int, n: usize) -> Pointer, |t, pc, real| {
         let found = real(p, byte, n);
         reads(t, pc, p, if found.is_null() { n } else { found as usize - p as usize + 1 });
         found
-    }
+    } record as detect, tsvd real, explore as detect
     fn memrchr(p: Pointer, byte: c_int, n: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, p, n);
         real(p, byte, n)
-    }
+    } record as detect, tsvd real, explore as detect
 
     fn mmap(at: Pointer, n: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> Pointer, |t, pc, real| {
         let p = real(at, n, prot, flags, fd, offset);
         mapped(p, n);
         p
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::mapping(flags);
         let p = real(at, n, prot, flags, fd, offset);
         explore::mapped(p as usize, n);
@@ -144,7 +121,7 @@ interpose! {
         let p = real(at, n, prot, flags, fd, offset);
         mapped(p, n);
         p
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::mapping(flags);
         let p = real(at, n, prot, flags, fd, offset);
         explore::mapped(p as usize, n);
@@ -154,7 +131,7 @@ interpose! {
         range::clear(at as usize, n);
         objects::remove_range(at as usize, n);
         real(at, n)
-    } explore {
+    } record as detect, tsvd real, explore {
         trace::settle();
         explore::unmapping(at as usize, n);
         real(at, n)
@@ -166,7 +143,7 @@ interpose! {
             mapped(p, size);
         }
         p
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::retry_with_fork(raddle_wire::explore::outside::MAPPING);
         real(old, old_size, size, flags, at)
     }

@@ -59,59 +59,59 @@ interpose! {
     fn mq_send(q: c_int, text: Text, n: usize, priority: c_uint) -> c_int, |t, pc, real| {
         put(t, channel(q));
         real(q, text, n, priority)
-    }
+    } record as detect, tsvd real, explore real
     fn mq_timedsend(q: c_int, text: Text, n: usize, priority: c_uint, until: Time) -> c_int, |t, pc, real| {
         put(t, channel(q));
         real(q, text, n, priority, until)
-    }
+    } record as detect, tsvd real, explore real
     fn mq_receive(q: c_int, text: Text, n: usize, priority: *mut c_uint) -> isize, |t, pc, real| {
         let got = real(q, text, n, priority);
         if got >= 0 {
             taken(current(), channel(q));
         }
         got
-    }
+    } record as detect, tsvd real, explore real
     fn mq_timedreceive(q: c_int, text: Text, n: usize, priority: *mut c_uint, until: Time) -> isize, |t, pc, real| {
         let got = real(q, text, n, priority, until);
         if got >= 0 {
             taken(current(), channel(q));
         }
         got
-    }
+    } record as detect, tsvd real, explore real
     fn msgsnd(q: c_int, text: Text, n: usize, flags: c_int) -> c_int, |t, pc, real| {
         put(t, channel(q));
         real(q, text, n, flags)
-    }
+    } record as detect, tsvd real, explore real
     fn msgrcv(q: c_int, text: Text, n: usize, kind: c_long, flags: c_int) -> isize, |t, pc, real| {
         let got = real(q, text, n, kind, flags);
         if got >= 0 {
             taken(current(), channel(q));
         }
         got
-    }
-    fn semop(id: c_int, ops: *mut libc::sembuf, n: usize) -> c_int, |t, pc, real| { operating(t, id, ops, n, || real(id, ops, n)) }
+    } record as detect, tsvd real, explore real
+    fn semop(id: c_int, ops: *mut libc::sembuf, n: usize) -> c_int, |t, pc, real| { operating(t, id, ops, n, || real(id, ops, n)) } record as detect, tsvd real, explore real
     fn semtimedop(id: c_int, ops: *mut libc::sembuf, n: usize, until: Time) -> c_int, |t, pc, real| {
         operating(t, id, ops, n, || real(id, ops, n, until))
-    }
+    } record as detect, tsvd real, explore real
     fn sendmmsg(fd: c_int, messages: Text, n: c_uint, flags: c_int) -> c_int, |t, pc, real| {
         sending(t, fd);
         real(fd, messages, n, flags)
-    }
+    } record as detect, tsvd real, explore real
     fn recvmmsg(fd: c_int, messages: Text, n: c_uint, flags: c_int, until: Text) -> c_int, |t, pc, real| {
         let got = real(fd, messages, n, flags, until);
         if got > 0 {
             received(current(), fd);
         }
         got
-    }
+    } record as detect, tsvd real, explore real
     fn splice(from: c_int, at: Text, to: c_int, there: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
         moving(t, from, to, || real(from, at, to, there, n, flags))
-    }
-    fn tee(from: c_int, to: c_int, n: usize, flags: c_uint) -> isize, |t, pc, real| { moving(t, from, to, || real(from, to, n, flags)) }
-    fn sendfile(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) }
-    fn sendfile64(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) }
+    } record as detect, tsvd real, explore real
+    fn tee(from: c_int, to: c_int, n: usize, flags: c_uint) -> isize, |t, pc, real| { moving(t, from, to, || real(from, to, n, flags)) } record as detect, tsvd real, explore real
+    fn sendfile(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore real
+    fn sendfile64(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore real
     fn vmsplice(fd: c_int, parts: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
         sending(t, fd);
         real(fd, parts, n, flags)
-    }
+    } record as detect, tsvd real, explore real
 }

@@ -85,13 +85,72 @@ impl Real {
     }
 }
 
-/// `fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … } tsvd { … } explore { … }`: stands in the place of NAME. The first body
-/// runs while a driver watches, the one behind `tsvd`, if there is one, under `raddle tsvd`, the last, if there is one, while the program is explored (`explore cancels`: it is a cancellation point); `t` is the thread (in the first), `pc` the
-/// place of the call, `real` the function itself.
+/// Functions to stand in for, each with what it does in every [`Mode`](crate::mode::Mode):
+///
+/// ```text
+/// fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … } record as detect, tsvd real, explore { … }
+/// ```
+///
+/// The first body is that of `detect`. Behind it come the other modes, in any order: a body, `as detect`,
+/// or `real` for the C library's function and nothing else. `explore cancels { … }` is a cancellation
+/// point. A mode that is missing is a compile error, which names the function and the mode. In a body,
+/// `t` is the thread, `pc` the place of the call and `real` the C library's function.
 macro_rules! interpose {
-    ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$t:ident, $pc:ident, $real:ident| $body:block $(tsvd $tsvd:block)? $(explore $($cancels:ident)? $explore:block)?)*) => {$(
+    () => {};
+    ($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?,
+     |$t:ident, $pc:ident, $real:ident| $detect:block $($rest:tt)*) => {
+        $crate::interpose::modes! {
+            { $(#[$meta])* $name ($($a: $ty),*) ($($r)?) ($($version)?) $t $pc $real $detect }
+            [] [] [] $($rest)*
+        }
+    };
+}
+pub(crate) use interpose;
+
+/// Sorts the modes of the first function: those as `detect`, those that are `real`, those with bodies.
+macro_rules! modes {
+    ($f:tt [$($like:ident)*] $real:tt $own:tt $mode:ident as detect $($rest:tt)*) => {
+        $crate::interpose::modes! { $f [$($like)* $mode] $real $own $($rest)* }
+    };
+    ($f:tt $like:tt [$($real:ident)*] $own:tt $mode:ident real $($rest:tt)*) => {
+        $crate::interpose::modes! { $f $like [$($real)* $mode] $own $($rest)* }
+    };
+    ($f:tt $like:tt $real:tt [$($own:tt)*] explore cancels $body:block $($rest:tt)*) => {
+        $crate::interpose::modes! {
+            $f $like $real [$($own)* explore { $crate::interpose::explored!(cancels $body) }] $($rest)*
+        }
+    };
+    ($f:tt $like:tt $real:tt [$($own:tt)*] explore $body:block $($rest:tt)*) => {
+        $crate::interpose::modes! {
+            $f $like $real [$($own)* explore { $crate::interpose::explored!($body) }] $($rest)*
+        }
+    };
+    ($f:tt $like:tt $real:tt [$($own:tt)*] $mode:ident $body:block $($rest:tt)*) => {
+        $crate::interpose::modes! { $f $like $real [$($own)* $mode $body] $($rest)* }
+    };
+    ($f:tt $like:tt $real:tt $own:tt , $($rest:tt)*) => {
+        $crate::interpose::modes! { $f $like $real $own $($rest)* }
+    };
+    ($f:tt $like:tt $real:tt $own:tt $($rest:tt)*) => {
+        $crate::interpose::function! { $f $like $real $own }
+        $crate::interpose::interpose! { $($rest)* }
+    };
+}
+pub(crate) use modes;
+
+macro_rules! function {
+    ({ $(#[$meta:meta])* $name:ident ($($a:ident: $ty:ty),*) ($($r:ty)?) ($($version:literal)?)
+       $t:ident $pc:ident $real:ident $detect:block }
+     [$($like:ident)*] [$($as_real:ident)*] [$($mode:ident $own:block)*]) => {
         const _: () = {
             $crate::entry::entry!(concat!("__interpose_", stringify!($name)), body);
+            // The `match` below says which mode is missing, and this of which function.
+            const NAMED: u32 = 0 $(| 1 << $crate::mode::word::$like as u32)*
+                $(| 1 << $crate::mode::word::$as_real as u32)* $(| 1 << $crate::mode::word::$mode as u32)*;
+            assert!(
+                NAMED == $crate::mode::BESIDE_DETECT,
+                concat!(stringify!($name), " does not say what it does in every mode of the runtime")
+            );
             $(#[$meta])*
             unsafe extern "C-unwind" fn body($($a: $ty),*) $(-> $r)? {
                 type Function = unsafe extern "C-unwind" fn($($ty),*) $(-> $r)?;
@@ -103,36 +162,29 @@ macro_rules! interpose {
                     },
                     VERSION,
                 );
+                #[allow(unused_variables, reason = "not every body wants all three")]
+                let $t = $crate::detect::thread::current();
                 // First of all: looking for the real function may call others that are interposed.
                 #[allow(unused_variables, reason = "not every body wants all three")]
-                let $pc = $crate::detect::thread::current().caller;
+                let $pc = $t.caller;
                 #[allow(unused_variables, reason = "not every body wants all three")]
                 // SAFETY: the C library's function of that name has this type.
                 let $real = unsafe { core::mem::transmute::<usize, Function>(REAL.get()) };
-                $(if $crate::explore::is_on() {
-                    #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
-                    // SAFETY: as for the body below; nothing that may block is called.
-                    return unsafe { $crate::interpose::explored!($($cancels)? $explore) };
-                })?
-                $(if $crate::tsvd::is_on() {
-                    #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
-                    // SAFETY: as for the body below.
-                    return unsafe { $tsvd };
-                })?
-                if !$crate::hub::is_active() {
-                    // SAFETY: the caller's call, passed on.
-                    return unsafe { $real($($a),*) };
-                }
-                #[allow(unused_variables, reason = "not every body wants all three")]
-                let $t = $crate::detect::thread::current();
                 #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
-                // SAFETY: each body passes the caller's arguments on, and touches only what the function may touch.
-                unsafe { $body }
+                // SAFETY: each body passes the caller's arguments on, and touches only what the function
+                // may touch. While the program is explored, nothing is called that may block.
+                unsafe {
+                    match $crate::mode::mode() {
+                        $crate::mode::Mode::Off $(| $crate::mode::word::$as_real)* => $real($($a),*),
+                        $crate::mode::word::detect $(| $crate::mode::word::$like)* => $detect,
+                        $($crate::mode::word::$mode => $own,)*
+                    }
+                }
             }
         };
-    )*};
+    };
 }
-pub(crate) use interpose;
+pub(crate) use function;
 
 /// The body of a cancellation point: the thread may end before it and, when it was broken off for that, behind it. Behind any
 /// other, one that may be ended at any moment. Here and not within, because frames of plain Rust can not be unwound.

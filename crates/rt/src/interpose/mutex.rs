@@ -56,14 +56,14 @@ interpose! {
         let r = real(m);
         taken(t, m, r, pc);
         r
-    } tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
         sync_explore::mutex_lock(m as usize, Until::NEVER, pc)
     }
     fn pthread_mutex_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
         let r = real(m);
         taken(t, m, r, pc);
         r
-    } tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
         sync_explore::mutex_trylock(m as usize, pc)
     }
     fn pthread_mutex_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
@@ -71,20 +71,20 @@ interpose! {
         let r = real(m, until);
         taken(t, m, r, pc);
         r
-    } tsvd { tsvd_sync::acquired(m as usize, real(m, until)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m, until)) } explore {
         sync_explore::mutex_lock(m as usize, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_mutex_clocklock(m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         let r = real(m, clock, until);
         taken(t, m, r, pc);
         r
-    } tsvd { tsvd_sync::acquired(m as usize, real(m, clock, until)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m, clock, until)) } explore {
         sync_explore::mutex_lock(m as usize, Until::new(clock, until), pc)
     }
     fn pthread_mutex_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
         letting_go(t, m);
         real(m)
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(m as usize);
         real(m)
     } explore {
@@ -96,11 +96,11 @@ interpose! {
             sync::destroyed(m as usize);
         }
         r
-    }
+    } record as detect, tsvd real, explore real
     fn pthread_mutex_init(m: *mut c_void, attributes: *const c_void) -> c_int, |t, pc, real| {
         sync::destroyed(m as usize);
         real(m, attributes)
-    }
+    } record as detect, tsvd real, explore real
 
     fn pthread_spin_lock(m: *mut c_void) -> c_int, |t, pc, real| {
         taking(t, m, lock_kind::SPINLOCK, pc);
@@ -109,7 +109,7 @@ interpose! {
             sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
         }
         r
-    } tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
         sync_explore::spin_lock(m as usize, pc)
     }
     fn pthread_spin_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
@@ -118,13 +118,13 @@ interpose! {
             sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
         }
         r
-    } tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
         sync_explore::step(OpKind::TryLock, m as usize, pc, || real(m))
     }
     fn pthread_spin_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
         sync::unlocking(t, m as usize);
         real(m)
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(m as usize);
         real(m)
     } explore {
@@ -133,5 +133,5 @@ interpose! {
     fn pthread_spin_destroy(m: *mut c_void) -> c_int, |t, pc, real| {
         sync::destroyed(m as usize);
         real(m)
-    }
+    } record as detect, tsvd real, explore real
 }

@@ -72,7 +72,7 @@ interpose! {
     fn pthread_once(once: *mut c_void, routine: Routine) -> c_int, |t, pc, real| {
         // SAFETY: the caller's call, with a routine that runs the caller's.
         through(once, routine, |once, routine| unsafe { real(once, routine) })
-    } explore {
+    } record as detect, tsvd real, explore {
         // While the initialiser runs the lowest bit is set.
         sync_explore::initialiser(once as usize, once as usize, 1, pc);
         explore::memory::initialises(once as usize);

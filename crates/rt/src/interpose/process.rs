@@ -96,7 +96,7 @@ interpose! {
             in_child(t);
         }
         r
-    } tsvd {
+    } record as detect, tsvd {
         let r = real();
         if r == 0 {
             tsvd::in_child();
@@ -106,31 +106,31 @@ interpose! {
         explore::fork::forks(pc);
         real()
     }
-    fn wait(status: *mut c_int) -> c_int, |t, pc, real| { real(status) } explore cancels {
+    fn wait(status: *mut c_int) -> c_int, |t, pc, real| { real(status) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(-1, 0, pc) {
             return -1;
         }
         real(status)
     }
-    fn waitpid(which: c_int, status: *mut c_int, options: c_int) -> c_int, |t, pc, real| { real(which, status, options) } explore cancels {
+    fn waitpid(which: c_int, status: *mut c_int, options: c_int) -> c_int, |t, pc, real| { real(which, status, options) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(which, options, pc) {
             return -1;
         }
         real(which, status, options)
     }
-    fn wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { real(status, options, usage) } explore cancels {
+    fn wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { real(status, options, usage) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(-1, options, pc) {
             return -1;
         }
         real(status, options, usage)
     }
-    fn wait4(which: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { real(which, status, options, usage) } explore cancels {
+    fn wait4(which: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { real(which, status, options, usage) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(which, options, pc) {
             return -1;
         }
         real(which, status, options, usage)
     }
-    fn waitid(kind: u32, id: u32, info: *mut c_void, options: c_int) -> c_int, |t, pc, real| { real(kind, id, info, options) } explore cancels {
+    fn waitid(kind: u32, id: u32, info: *mut c_void, options: c_int) -> c_int, |t, pc, real| { real(kind, id, info, options) } record as detect, tsvd real, explore cancels {
         let which = match kind {
             libc::P_PID => id as c_int,
             libc::P_PGID => -(id as c_int),
@@ -148,7 +148,7 @@ interpose! {
             in_child(t);
         }
         r
-    } tsvd {
+    } record as detect, explore real, tsvd {
         let r = real();
         if r == 0 {
             tsvd::in_child();
@@ -161,42 +161,42 @@ interpose! {
         let r = real(handle);
         modules::forget_unmapped();
         r
-    }
+    } record as detect, tsvd real, explore real
     /// What is registered by one thread may be run by another, which ends the process.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
         real(function, argument, dso)
-    }
+    } record as detect, tsvd real, explore real
     fn exit(status: c_int), |t, pc, real| {
         sync::acquire(t, AT_EXIT);
         finish_reports();
         real(status)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::exits(status, pc);
         real(status)
     }
     fn _exit(status: c_int), |t, pc, real| {
         finish_reports();
         real(status)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::exits_at_once(status, pc)
     }
     fn _Exit(status: c_int), |t, pc, real| {
         finish_reports();
         real(status)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::exits_at_once(status, pc)
     }
     fn quick_exit(status: c_int), |t, pc, real| {
         finish_reports();
         real(status)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::exits_at_once(status, pc)
     }
     fn abort(), |t, pc, real| {
         finish_reports();
         real()
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::aborts(pc);
         real()
     }

@@ -26,49 +26,49 @@ interpose! {
     fn pthread_rwlock_rdlock(l: *mut c_void) -> c_int, |t, pc, real| {
         taking(t, l, Mode::Read, pc);
         taken(t, l, real(l), Mode::Read, pc)
-    } tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, false, Until::NEVER, pc)
     }
     fn pthread_rwlock_tryrdlock(l: *mut c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l), Mode::Read, pc)
-    } tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::step(OpKind::TryLock, l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedrdlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l, until), Mode::Read, pc)
-    } tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockrdlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l, clock, until), Mode::Read, pc)
-    } tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(clock, until), pc)
     }
     fn pthread_rwlock_wrlock(l: *mut c_void) -> c_int, |t, pc, real| {
         taking(t, l, Mode::Write, pc);
         taken(t, l, real(l), Mode::Write, pc)
-    } tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, true, Until::NEVER, pc)
     }
     fn pthread_rwlock_trywrlock(l: *mut c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l), Mode::Write, pc)
-    } tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::step(OpKind::TryLock, l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedwrlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l, until), Mode::Write, pc)
-    } tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockwrlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         taken(t, l, real(l, clock, until), Mode::Write, pc)
-    } tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
+    } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(clock, until), pc)
     }
     fn pthread_rwlock_unlock(l: *mut c_void) -> c_int, |t, pc, real| {
         sync::unlocking(t, l as usize);
         real(l)
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(l as usize);
         real(l)
     } explore {
@@ -77,9 +77,9 @@ interpose! {
     fn pthread_rwlock_destroy(l: *mut c_void) -> c_int, |t, pc, real| {
         sync::destroyed(l as usize);
         real(l)
-    }
+    } record as detect, tsvd real, explore real
     fn pthread_rwlock_init(l: *mut c_void, attributes: *const c_void) -> c_int, |t, pc, real| {
         sync::destroyed(l as usize);
         real(l, attributes)
-    }
+    } record as detect, tsvd real, explore real
 }

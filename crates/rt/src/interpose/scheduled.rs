@@ -30,16 +30,16 @@ unsafe fn slept(result: Result<(), u64>, rest: *mut libc::timespec) -> c_int {
 }
 
 interpose! {
-    fn sched_yield() -> c_int, |t, pc, real| { real() } explore {
+    fn sched_yield() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore {
         sync::yields(pc);
         0
     }
-    fn thrd_yield(), |t, pc, real| { real() } explore { sync::yields(pc) }
-    fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } explore cancels {
+    fn thrd_yield(), |t, pc, real| { real() } record as detect, tsvd real, explore { sync::yields(pc) }
+    fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } record as detect, tsvd real, explore cancels {
         slept(time::sleep(duration(time), pc), rest)
     }
     fn clock_nanosleep(clock: c_int, flags: c_int, time: *const libc::timespec, rest: *mut libc::timespec) -> c_int,
-    |t, pc, real| { real(clock, flags, time, rest) } explore cancels {
+    |t, pc, real| { real(clock, flags, time, rest) } record as detect, tsvd real, explore cancels {
         let wanted = duration(time);
         let absolute = flags & libc::TIMER_ABSTIME != 0;
         let most = if absolute { wanted.saturating_sub(time::now(clock)) } else { wanted };
@@ -53,38 +53,38 @@ interpose! {
             }
         }
     }
-    fn usleep(microseconds: u32) -> c_int, |t, pc, real| { real(microseconds) } explore cancels {
+    fn usleep(microseconds: u32) -> c_int, |t, pc, real| { real(microseconds) } record as detect, tsvd real, explore cancels {
         slept(time::sleep(microseconds as u64 * 1000, pc), core::ptr::null_mut())
     }
-    fn sleep(seconds: u32) -> u32, |t, pc, real| { real(seconds) } explore cancels {
+    fn sleep(seconds: u32) -> u32, |t, pc, real| { real(seconds) } record as detect, tsvd real, explore cancels {
         time::sleep(seconds as u64 * SECOND, pc).map_or_else(|left| left.div_ceil(SECOND) as u32, |()| 0)
     }
-    fn thrd_sleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } explore {
+    fn thrd_sleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } record as detect, tsvd real, explore {
         slept(time::sleep(duration(time), pc), rest)
     }
-    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int, |t, pc, real| { real(clock, to) } explore {
+    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int, |t, pc, real| { real(clock, to) } record as detect, tsvd real, explore {
         *to = spec(time::now(clock));
         0
     }
-    fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int, |t, pc, real| { real(to, base) } explore {
+    fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int, |t, pc, real| { real(to, base) } record as detect, tsvd real, explore {
         *to = spec(time::now(libc::CLOCK_REALTIME));
         base
     }
-    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int, |t, pc, real| { real(to, zone) } explore {
+    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int, |t, pc, real| { real(to, zone) } record as detect, tsvd real, explore {
         let now = time::now(libc::CLOCK_REALTIME);
         *to = libc::timeval { tv_sec: (now / SECOND) as i64, tv_usec: (now % SECOND / 1000) as i64 };
         0
     }
-    fn time(to: *mut c_long) -> c_long, |t, pc, real| { real(to) } explore {
+    fn time(to: *mut c_long) -> c_long, |t, pc, real| { real(to) } record as detect, tsvd real, explore {
         let now = (time::now(libc::CLOCK_REALTIME) / SECOND) as c_long;
         if !to.is_null() {
             *to = now;
         }
         now
     }
-    fn gettid() -> c_int, |t, pc, real| { real() } explore { threads::number() }
+    fn gettid() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { threads::number() }
 
-    fn pthread_exit(result: usize), |t, pc, real| { real(result) } explore {
+    fn pthread_exit(result: usize), |t, pc, real| { real(result) } record as detect, tsvd real, explore {
         // It unwinds, and comes out at the bottom of the thread: see `explore::threads`.
         explore::state().threads[explore::state().current].result = result;
         if explore::is_running() && explore::state().current == 0 {
@@ -92,21 +92,21 @@ interpose! {
         }
         real(result)
     }
-    fn thrd_exit(result: c_int), |t, pc, real| { real(result) } explore {
+    fn thrd_exit(result: c_int), |t, pc, real| { real(result) } record as detect, tsvd real, explore {
         explore::state().threads[explore::state().current].result = result as usize;
         if explore::is_running() && explore::state().current == 0 {
             threads::end(result as usize)
         }
         real(result)
     }
-    fn tss_create(key: *mut u32, destructor: usize) -> c_int, |t, pc, real| { real(key, destructor) } explore {
+    fn tss_create(key: *mut u32, destructor: usize) -> c_int, |t, pc, real| { real(key, destructor) } record as detect, tsvd real, explore {
         let r = real(key, destructor);
         if r == 0 {
             sync::key_created(*key, destructor);
         }
         r
     }
-    fn pthread_key_create(key: *mut u32, destructor: usize) -> c_int, |t, pc, real| { real(key, destructor) } explore {
+    fn pthread_key_create(key: *mut u32, destructor: usize) -> c_int, |t, pc, real| { real(key, destructor) } record as detect, tsvd real, explore {
         let r = real(key, destructor);
         if r == 0 {
             sync::key_created(*key, destructor);
@@ -115,51 +115,51 @@ interpose! {
     }
 
     fn __assert_fail(expression: *const c_char, file: *const c_char, line: u32, function: *const c_char),
-    |t, pc, real| { real(expression, file, line, function) } explore {
+    |t, pc, real| { real(expression, file, line, function) } record as detect, tsvd real, explore {
         if explore::is_running() {
             explore::assertion(expression, file, line, function, pc)
         }
         real(expression, file, line, function)
     }
 
-    fn open(path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(path, flags, mode) } explore {
+    fn open(path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(path, flags, mode) } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::FILE);
         real(path, flags, mode)
     }
-    fn open64(path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(path, flags, mode) } explore {
+    fn open64(path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(path, flags, mode) } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::FILE);
         real(path, flags, mode)
     }
-    fn openat(at: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(at, path, flags, mode) } explore {
+    fn openat(at: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(at, path, flags, mode) } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::FILE);
         real(at, path, flags, mode)
     }
-    fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void, |t, pc, real| { real(path, mode) } explore {
+    fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void, |t, pc, real| { real(path, mode) } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::FILE);
         real(path, mode)
     }
-    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void, |t, pc, real| { real(path, mode) } explore {
+    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void, |t, pc, real| { real(path, mode) } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::FILE);
         real(path, mode)
     }
     /// Each thread has its own in the kernel, where there is but the carrier.
-    fn sigaltstack(new: *const c_void, old: *mut libc::stack_t) -> c_int, |t, pc, real| { real(new, old) } explore {
+    fn sigaltstack(new: *const c_void, old: *mut libc::stack_t) -> c_int, |t, pc, real| { real(new, old) } record as detect, tsvd real, explore {
         if !old.is_null() {
             *old = libc::stack_t { ss_sp: core::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
         }
         0
     }
-    fn pthread_sigmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| { real(how, set, old) } explore {
+    fn pthread_sigmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| { real(how, set, old) } record as detect, tsvd real, explore {
         mask(how, set, old).map_or(libc::EINVAL, |()| 0)
     }
-    fn sigprocmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| { real(how, set, old) } explore {
+    fn sigprocmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| { real(how, set, old) } record as detect, tsvd real, explore {
         if mask(how, set, old).is_none() {
             sys::set_errno(libc::EINVAL);
             return -1;
         }
         0
     }
-    fn pause() -> c_int, |t, pc, real| { real() } explore cancels {
+    fn pause() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore cancels {
         if !explore::is_running() {
             return real();
         }
@@ -167,7 +167,7 @@ interpose! {
         sys::set_errno(libc::EINTR);
         -1
     }
-    fn sigsuspend(set: *const u64) -> c_int, |t, pc, real| { real(set) } explore cancels {
+    fn sigsuspend(set: *const u64) -> c_int, |t, pc, real| { real(set) } record as detect, tsvd real, explore cancels {
         if !explore::is_running() {
             return real(set);
         }
@@ -175,16 +175,16 @@ interpose! {
         sys::set_errno(libc::EINTR);
         -1
     }
-    fn sigpending(set: *mut u64) -> c_int, |t, pc, real| { real(set) } explore {
+    fn sigpending(set: *mut u64) -> c_int, |t, pc, real| { real(set) } record as detect, tsvd real, explore {
         *set = explore::signals::pending();
         0
     }
-    fn flockfile(file: *mut c_void), |t, pc, real| { real(file) } explore {
+    fn flockfile(file: *mut c_void), |t, pc, real| { real(file) } record as detect, tsvd real, explore {
         explore::uninterrupted(1);
         explore::memory::acquired(file as usize);
         real(file)
     }
-    fn ftrylockfile(file: *mut c_void) -> c_int, |t, pc, real| { real(file) } explore {
+    fn ftrylockfile(file: *mut c_void) -> c_int, |t, pc, real| { real(file) } record as detect, tsvd real, explore {
         let r = real(file);
         if r == 0 {
             explore::uninterrupted(1);
@@ -192,7 +192,7 @@ interpose! {
         }
         r
     }
-    fn funlockfile(file: *mut c_void), |t, pc, real| { real(file) } explore {
+    fn funlockfile(file: *mut c_void), |t, pc, real| { real(file) } record as detect, tsvd real, explore {
         explore::memory::released(file as usize);
         real(file);
         explore::uninterrupted(-1)
@@ -200,7 +200,7 @@ interpose! {
 
     /// Rust's std waits by this.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long,
-    |t, pc, real| { real(number, a, b, c, d, e, f) } explore {
+    |t, pc, real| { real(number, a, b, c, d, e, f) } record as detect, tsvd real, explore {
         if number == libc::SYS_gettid {
             return threads::number() as c_long;
         }

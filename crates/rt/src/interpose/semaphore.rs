@@ -45,7 +45,7 @@ fn is_shared(s: *mut c_void) -> bool {
 
 interpose! {
     /// Gives back memory that the next execution would want: see `outside`.
-    fn sem_close(s: *mut c_void) -> c_int, |t, pc, real| { real(s) } explore {
+    fn sem_close(s: *mut c_void) -> c_int, |t, pc, real| { real(s) } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::SHARED_MEMORY);
         real(s)
     }
@@ -55,41 +55,41 @@ interpose! {
             world_release(t);
         }
         real(s)
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::released(s as usize);
         real(s)
     } explore {
         sync_explore::step(OpKind::SemPost, s as usize, pc, || real(s))
     }
-    fn sem_wait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } tsvd { tsvd_sync::acquired(s as usize, real(s)) } explore cancels {
+    fn sem_wait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } record as detect, tsvd { tsvd_sync::acquired(s as usize, real(s)) } explore cancels {
         sync_explore::semaphore_wait(s as usize, Until::NEVER, pc)
     }
-    fn sem_trywait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } tsvd { tsvd_sync::acquired(s as usize, real(s)) } explore {
+    fn sem_trywait(s: *mut c_void) -> c_int, |t, pc, real| { waited(t, s, real(s)) } record as detect, tsvd { tsvd_sync::acquired(s as usize, real(s)) } explore {
         sync_explore::step(OpKind::TryLock, s as usize, pc, || real(s))
     }
-    fn sem_timedwait(s: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| { waited(t, s, real(s, until)) } tsvd { tsvd_sync::acquired(s as usize, real(s, until)) } explore cancels {
+    fn sem_timedwait(s: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| { waited(t, s, real(s, until)) } record as detect, tsvd { tsvd_sync::acquired(s as usize, real(s, until)) } explore cancels {
         sync_explore::semaphore_wait(s as usize, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn sem_clockwait(s: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         waited(t, s, real(s, clock, until))
-    } tsvd { tsvd_sync::acquired(s as usize, real(s, clock, until)) } explore cancels {
+    } record as detect, tsvd { tsvd_sync::acquired(s as usize, real(s, clock, until)) } explore cancels {
         sync_explore::semaphore_wait(s as usize, Until::new(clock, until), pc)
     }
     fn sem_init(s: *mut c_void, shared: c_int, value: u32) -> c_int, |t, pc, real| {
         sync::destroyed(s as usize);
         real(s, shared, value)
-    }
+    } record as detect, tsvd real, explore real
     fn sem_destroy(s: *mut c_void) -> c_int, |t, pc, real| {
         sync::destroyed(s as usize);
         real(s)
-    }
+    } record as detect, tsvd real, explore real
     /// A value that is read may be what another thread posted.
     fn sem_getvalue(s: *mut c_void, value: *mut c_int) -> c_int, |t, pc, real| {
         if plain::is_on() {
             return real(s, value);
         }
         waited(t, s, real(s, value))
-    } explore {
+    } record as detect, tsvd real, explore {
         sync_explore::step(OpKind::TryLock, s as usize, pc, || real(s, value))
     }
 }

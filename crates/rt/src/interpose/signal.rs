@@ -201,12 +201,12 @@ unsafe fn taken(got: Result<c_int, c_int>, info: *mut c_void) -> c_int {
 interpose! {
     fn sigaction(signal: c_int, new: *const SigAction, old: *mut SigAction) -> c_int, |t, pc, real| {
         install(t, signal, new, old, real)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::signals::install(signal, new, old, |new| real(signal, new, core::ptr::null_mut()))
     }
     fn signal(signal: c_int, handler: usize) -> usize, |t, pc, real| {
         signal_like(t, signal, handler, libc::SA_RESTART)
-    } explore {
+    } record as detect, tsvd real, explore {
         let mut new = core::mem::zeroed::<SigAction>();
         let mut old = core::mem::zeroed::<SigAction>();
         new.sa_sigaction = handler;
@@ -216,7 +216,7 @@ interpose! {
     }
     fn bsd_signal(signal: c_int, handler: usize) -> usize, |t, pc, real| {
         signal_like(t, signal, handler, libc::SA_RESTART)
-    } explore {
+    } record as detect, tsvd real, explore {
         let mut new = core::mem::zeroed::<SigAction>();
         let mut old = core::mem::zeroed::<SigAction>();
         new.sa_sigaction = handler;
@@ -227,7 +227,7 @@ interpose! {
     fn kill(pid: c_int, signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
         real(pid, signal)
-    } explore {
+    } record as detect, tsvd real, explore {
         if explore::is_running() && pid == sys::pid() as c_int && signal > 0 {
             explore::signals::send_to_process(signal, PLAIN, pc);
             return 0;
@@ -237,7 +237,7 @@ interpose! {
     fn raise(signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
         real(signal)
-    } explore {
+    } record as detect, tsvd real, explore {
         if !explore::is_running() {
             return real(signal);
         }
@@ -247,13 +247,13 @@ interpose! {
     fn pthread_kill(thread: usize, signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
         real(thread, signal)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::signals::send_to(thread, signal, pc).unwrap_or_else(|| real(thread, signal))
     }
     fn pthread_sigqueue(thread: usize, signal: c_int, value: usize) -> c_int, |t, pc, real| {
         sending(t, signal);
         real(thread, signal, value)
-    } explore {
+    } record as detect, tsvd real, explore {
         match explore::threads::by_handle(thread) {
             Some(to) if signal > 0 => {
                 explore::signals::send(to, signal, Parcel { code: libc::SI_QUEUE, value }, pc);
@@ -265,7 +265,7 @@ interpose! {
     fn sigqueue(pid: c_int, signal: c_int, value: usize) -> c_int, |t, pc, real| {
         sending(t, signal);
         real(pid, signal, value)
-    } explore {
+    } record as detect, tsvd real, explore {
         if explore::is_running() && pid == sys::pid() as c_int && signal > 0 {
             explore::signals::send_to_process(signal, Parcel { code: libc::SI_QUEUE, value }, pc);
             return 0;
@@ -275,14 +275,14 @@ interpose! {
     fn tgkill(pid: c_int, tid: c_int, signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
         real(pid, tid, signal)
-    }
+    } record as detect, tsvd real, explore real
     fn sigwait(set: *const c_void, signal: *mut c_int) -> c_int, |t, pc, real| {
         let r = real(set, signal);
         if r == 0 {
             sync::acquire(t, key(*signal));
         }
         r
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::is_running() {
             return real(set, signal);
         }
@@ -297,7 +297,7 @@ interpose! {
             sync::acquire(t, key(r));
         }
         r
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::is_running() {
             return real(set, info);
         }
@@ -309,7 +309,7 @@ interpose! {
             sync::acquire(t, key(r));
         }
         r
-    } explore cancels {
+    } record as detect, tsvd real, explore cancels {
         if !explore::is_running() {
             return real(set, info, timeout);
         }

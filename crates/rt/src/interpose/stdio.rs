@@ -35,12 +35,12 @@ interpose! {
         filled(file);
         writes(t, pc, to, got * size);
         got
-    }
+    } record as detect, tsvd real, explore real
     fn fwrite(from: *const c_void, size: usize, n: usize, file: *mut c_void) -> usize, |t, pc, real| {
         reads(t, pc, from, size.saturating_mul(n));
         filling(t, file);
         real(from, size, n, file)
-    }
+    } record as detect, tsvd real, explore real
     fn fgets(to: *mut c_char, n: c_int, file: *mut c_void) -> *mut c_char, |t, pc, real| {
         let got = real(to, n, file);
         filled(file);
@@ -52,30 +52,30 @@ interpose! {
             writes(t, pc, to.cast(), len + 1);
         }
         got
-    }
+    } record as detect, tsvd real, explore real
     fn getline(line: *mut c_void, n: *mut c_void, file: *mut c_void) -> isize, |t, pc, real| {
         let got = real(line, n, file);
         filled(file);
         got
-    }
+    } record as detect, tsvd real, explore real
     fn fputs(s: *const c_char, file: *mut c_void) -> c_int, |t, pc, real| {
         filling(t, file);
         real(s, file)
-    }
+    } record as detect, tsvd real, explore real
     fn fflush(file: *mut c_void) -> c_int, |t, pc, real| {
         filling(t, file);
         real(file)
-    }
+    } record as detect, tsvd real, explore real
     fn fclose(file: *mut c_void) -> c_int, |t, pc, real| {
         filling(t, file);
         forget(fileno_unlocked(file));
         real(file)
-    }
+    } record as detect, tsvd real, explore real
     fn freopen(path: *const c_char, mode: *const c_char, file: *mut c_void) -> *mut c_void, |t, pc, real| {
         filling(t, file);
         forget(fileno_unlocked(file));
         real(path, mode, file)
-    }
+    } record as detect, tsvd real, explore real
     fn puts(s: *const c_char) -> c_int, |t, pc, real| {
         let mut len = 0;
         while *s.add(len) != 0 {
@@ -83,5 +83,5 @@ interpose! {
         }
         reads(t, pc, s.cast(), len + 1);
         real(s)
-    }
+    } record as detect, tsvd real, explore real
 }

@@ -311,7 +311,7 @@ interpose! {
             never_started(card);
         }
         r
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::create(|run, with| real(handle, attributes, run, with), handle, (function, argument), pc)
     } explore {
         explore::threads::create(handle, attributes, function, argument, false, pc)
@@ -325,14 +325,14 @@ interpose! {
             never_started(card);
         }
         r
-    } tsvd {
+    } record as detect, tsvd {
         tsvd_sync::create(|run, with| real(handle, run, with), handle, (function, argument), pc)
     } explore {
         explore::threads::create(handle, core::ptr::null(), function, argument, true, pc)
     }
     fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
-    } tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore cancels {
+    } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore cancels {
         match explore::threads::join(handle, Patience::Endless, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -346,7 +346,7 @@ interpose! {
     }
     fn pthread_tryjoin_np(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
-    } tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore {
+    } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore {
         match explore::threads::join(handle, Patience::None, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -360,7 +360,7 @@ interpose! {
     }
     fn pthread_timedjoin_np(handle: usize, result: *mut *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, until))
-    } tsvd { tsvd_sync::join(handle, || real(handle, result, until)) } explore cancels {
+    } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result, until)) } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -374,7 +374,7 @@ interpose! {
     }
     fn pthread_clockjoin_np(handle: usize, result: *mut *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, clock, until))
-    } tsvd { tsvd_sync::join(handle, || real(handle, result, clock, until)) } explore cancels {
+    } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result, clock, until)) } explore cancels {
         match explore::threads::join(handle, Patience::Timed, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -388,7 +388,7 @@ interpose! {
     }
     fn thrd_join(handle: usize, result: *mut c_int) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
-    } tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore {
+    } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore {
         match explore::threads::join(handle, Patience::Endless, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
@@ -403,13 +403,13 @@ interpose! {
     fn pthread_detach(handle: usize) -> c_int, |t, pc, real| {
         detached(handle);
         real(handle)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::threads::detach(handle).unwrap_or_else(|| real(handle))
     }
     fn thrd_detach(handle: usize) -> c_int, |t, pc, real| {
         detached(handle);
         real(handle)
-    } explore {
+    } record as detect, tsvd real, explore {
         explore::threads::detach(handle).unwrap_or_else(|| real(handle))
     }
     fn pthread_setname_np(handle: usize, name: *const c_char) -> c_int, |t, pc, real| {
@@ -418,13 +418,13 @@ interpose! {
             set_name(card, name);
         }
         real(handle, name)
-    }
+    } record as detect, tsvd real, explore real
     fn prctl(option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int, |t, pc, real| {
         if option == libc::PR_SET_NAME && t.known {
             set_name(&mut *t.card, a as *const c_char);
         }
         real(option, a, b, c, d)
-    }
+    } record as detect, tsvd real, explore real
 }
 
 /// The name a report gives the thread.

@@ -50,7 +50,7 @@ fn fails(why: c_int) -> c_int {
 }
 
 interpose! {
-    fn timer_create(clock: c_int, event: *mut c_void, to: *mut usize) -> c_int, |t, pc, real| { real(clock, event, to) } explore {
+    fn timer_create(clock: c_int, event: *mut c_void, to: *mut usize) -> c_int, |t, pc, real| { real(clock, event, to) } record as detect, tsvd real, explore {
         match timers::create(clock, event, pc) {
             Some(handle) => {
                 *to = handle;
@@ -60,7 +60,7 @@ interpose! {
         }
     }
     fn timer_settime(handle: usize, flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec) -> c_int,
-    |t, pc, real| { real(handle, flags, new, old) } explore {
+    |t, pc, real| { real(handle, flags, new, old) } record as detect, tsvd real, explore {
         match (timers::by_handle(handle), setting(new)) {
             (Some(n), Some(new)) => {
                 tell(old, timers::set(n, new, flags & libc::TIMER_ABSTIME != 0, pc));
@@ -69,24 +69,24 @@ interpose! {
             _ => fails(libc::EINVAL),
         }
     }
-    fn timer_gettime(handle: usize, to: *mut libc::itimerspec) -> c_int, |t, pc, real| { real(handle, to) } explore {
+    fn timer_gettime(handle: usize, to: *mut libc::itimerspec) -> c_int, |t, pc, real| { real(handle, to) } record as detect, tsvd real, explore {
         let Some(n) = timers::by_handle(handle) else { return fails(libc::EINVAL) };
         tell(to, timers::get(n, pc));
         0
     }
-    fn timer_getoverrun(handle: usize) -> c_int, |t, pc, real| { real(handle) } explore {
+    fn timer_getoverrun(handle: usize) -> c_int, |t, pc, real| { real(handle) } record as detect, tsvd real, explore {
         timers::by_handle(handle).map_or_else(|| fails(libc::EINVAL), |n| timers::overrun(n, pc))
     }
-    fn timer_delete(handle: usize) -> c_int, |t, pc, real| { real(handle) } explore {
+    fn timer_delete(handle: usize) -> c_int, |t, pc, real| { real(handle) } record as detect, tsvd real, explore {
         let Some(n) = timers::by_handle(handle) else { return fails(libc::EINVAL) };
         timers::delete(n, pc);
         0
     }
-    fn timerfd_create(clock: c_int, flags: c_int) -> c_int, |t, pc, real| { real(clock, flags) } explore {
+    fn timerfd_create(clock: c_int, flags: c_int) -> c_int, |t, pc, real| { real(clock, flags) } record as detect, tsvd real, explore {
         timers::create_descriptor(clock, flags, pc).unwrap_or_else(fails)
     }
     fn timerfd_settime(fd: c_int, flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec) -> c_int,
-    |t, pc, real| { real(fd, flags, new, old) } explore {
+    |t, pc, real| { real(fd, flags, new, old) } record as detect, tsvd real, explore {
         match (timers::by_descriptor(fd), setting(new)) {
             (Some(n), Some(new)) => {
                 tell(old, timers::set(n, new, flags & libc::TFD_TIMER_ABSTIME != 0, pc));
@@ -95,13 +95,13 @@ interpose! {
             _ => fails(libc::EINVAL),
         }
     }
-    fn timerfd_gettime(fd: c_int, to: *mut libc::itimerspec) -> c_int, |t, pc, real| { real(fd, to) } explore {
+    fn timerfd_gettime(fd: c_int, to: *mut libc::itimerspec) -> c_int, |t, pc, real| { real(fd, to) } record as detect, tsvd real, explore {
         let Some(n) = timers::by_descriptor(fd) else { return fails(libc::EINVAL) };
         tell(to, timers::get(n, pc));
         0
     }
     fn setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int,
-    |t, pc, real| { real(which, new, old) } explore {
+    |t, pc, real| { real(which, new, old) } record as detect, tsvd real, explore {
         let new = new.as_ref().and_then(|n| Some(Setting { first: micro(&n.it_value)?, interval: micro(&n.it_interval)? }));
         match (which, new) {
             (0..=2, Some(new)) => {
@@ -111,18 +111,18 @@ interpose! {
             _ => fails(libc::EINVAL),
         }
     }
-    fn getitimer(which: c_int, to: *mut libc::itimerval) -> c_int, |t, pc, real| { real(which, to) } explore {
+    fn getitimer(which: c_int, to: *mut libc::itimerval) -> c_int, |t, pc, real| { real(which, to) } record as detect, tsvd real, explore {
         if !(0..=2).contains(&which) {
             return fails(libc::EINVAL);
         }
         tell_value(to, timers::get_of_process(which as usize, pc));
         0
     }
-    fn alarm(seconds: u32) -> u32, |t, pc, real| { real(seconds) } explore {
+    fn alarm(seconds: u32) -> u32, |t, pc, real| { real(seconds) } record as detect, tsvd real, explore {
         let new = Setting { first: seconds as u64 * SECOND, interval: 0 };
         timers::set_of_process(0, new, pc).first.div_ceil(SECOND) as u32
     }
-    fn ualarm(first: u32, interval: u32) -> u32, |t, pc, real| { real(first, interval) } explore {
+    fn ualarm(first: u32, interval: u32) -> u32, |t, pc, real| { real(first, interval) } record as detect, tsvd real, explore {
         let new = Setting { first: first as u64 * 1000, interval: interval as u64 * 1000 };
         timers::set_of_process(0, new, pc).first.div_ceil(1000) as u32
     }

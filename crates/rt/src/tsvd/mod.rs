@@ -51,10 +51,10 @@ use core::num::NonZero;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 use crate::hub::session;
+use crate::mode::{self, Mode};
 use crate::sys;
 use raddle_wire::tsvd::{MAGIC, SHARED_FILE, Shared, flag};
 
-static ON: AtomicBool = AtomicBool::new(false);
 static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
 
 /// A thread's own, in its thread-local storage.
@@ -108,7 +108,7 @@ fn new_number() -> u32 {
 
 #[inline(always)]
 pub fn is_on() -> bool {
-    ON.load(Relaxed)
+    mode::mode() == Mode::Tsvd
 }
 
 static ITSELF: AtomicBool = AtomicBool::new(false);
@@ -132,7 +132,7 @@ pub fn turn_on() {
     STARTED.store(point::now(), Relaxed);
     // This is the main thread: it is the first.
     crate::detect::thread::current().tsvd.number();
-    ON.store(true, Release);
+    mode::set(Mode::Tsvd);
     redirect::all();
 }
 
@@ -187,6 +187,6 @@ pub fn in_child() {
     sys::ARENA.reset_lock();
     crate::hub::init::new_log_of_child();
     if !state::reopen() {
-        ON.store(false, Relaxed);
+        mode::set(Mode::Off);
     }
 }

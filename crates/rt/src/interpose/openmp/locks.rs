@@ -44,42 +44,42 @@ fn let_go(t: &mut Thread, key: usize, real: impl FnOnce()) {
 }
 
 interpose! {
-    fn GOMP_critical_start(), |t, pc, real| { wait_for(t, &raw const UNNAMED as usize, pc, || real()) } explore { explored::lock(explored::UNNAMED.get(), pc) }
+    fn GOMP_critical_start(), |t, pc, real| { wait_for(t, &raw const UNNAMED as usize, pc, || real()) } record as detect, tsvd real, explore { explored::lock(explored::UNNAMED.get(), pc) }
     fn GOMP_critical_end(), |t, pc, real| {
         let_go(t, &raw const UNNAMED as usize, || real())
-    } explore { explored::unlock(explored::UNNAMED.get(), pc) }
-    fn GOMP_critical_name_start(name: *mut c_void), |t, pc, real| { wait_for(t, name as usize, pc, || real(name)) } explore { explored::lock(name.cast(), pc) }
+    } record as detect, tsvd real, explore { explored::unlock(explored::UNNAMED.get(), pc) }
+    fn GOMP_critical_name_start(name: *mut c_void), |t, pc, real| { wait_for(t, name as usize, pc, || real(name)) } record as detect, tsvd real, explore { explored::lock(name.cast(), pc) }
     fn GOMP_critical_name_end(name: *mut c_void), |t, pc, real| {
         let_go(t, name as usize, || real(name))
-    } explore { explored::unlock(name.cast(), pc) }
-    fn GOMP_atomic_start(), |t, pc, real| { wait_for(t, &raw const ATOMIC as usize, pc, || real()) } explore { explored::lock(explored::ATOMIC.get(), pc) }
+    } record as detect, tsvd real, explore { explored::unlock(name.cast(), pc) }
+    fn GOMP_atomic_start(), |t, pc, real| { wait_for(t, &raw const ATOMIC as usize, pc, || real()) } record as detect, tsvd real, explore { explored::lock(explored::ATOMIC.get(), pc) }
     fn GOMP_atomic_end(), |t, pc, real| {
         let_go(t, &raw const ATOMIC as usize, || real())
-    } explore { explored::unlock(explored::ATOMIC.get(), pc) }
+    } record as detect, tsvd real, explore { explored::unlock(explored::ATOMIC.get(), pc) }
     fn omp_init_lock(lock: *mut c_void), |t, pc, real| {
         sync::destroyed(lock as usize);
         real(lock)
-    } explore { *lock.cast::<u32>() = 0 }
+    } record as detect, tsvd real, explore { *lock.cast::<u32>() = 0 }
     fn omp_destroy_lock(lock: *mut c_void), |t, pc, real| {
         sync::destroyed(lock as usize);
         real(lock)
-    } explore {  }
-    fn omp_set_lock(lock: *mut c_void), |t, pc, real| { wait_for(t, lock as usize, pc, || real(lock)) } explore { explored::lock(lock.cast(), pc) }
+    } record as detect, tsvd real, explore {  }
+    fn omp_set_lock(lock: *mut c_void), |t, pc, real| { wait_for(t, lock as usize, pc, || real(lock)) } record as detect, tsvd real, explore { explored::lock(lock.cast(), pc) }
     fn omp_unset_lock(lock: *mut c_void), |t, pc, real| {
         let_go(t, lock as usize, || real(lock))
-    } explore { explored::unlock(lock.cast(), pc) }
-    fn omp_test_lock(lock: *mut c_void) -> c_int, |t, pc, real| { tried(t, lock as usize, pc, || real(lock)) } explore { c_int::from(explored::test(lock.cast(), pc)) }
+    } record as detect, tsvd real, explore { explored::unlock(lock.cast(), pc) }
+    fn omp_test_lock(lock: *mut c_void) -> c_int, |t, pc, real| { tried(t, lock as usize, pc, || real(lock)) } record as detect, tsvd real, explore { c_int::from(explored::test(lock.cast(), pc)) }
     fn omp_init_nest_lock(lock: *mut c_void), |t, pc, real| {
         sync::destroyed(lock as usize);
         real(lock)
-    } explore { *lock.cast() = explored::NestLock::FREE }
+    } record as detect, tsvd real, explore { *lock.cast() = explored::NestLock::FREE }
     fn omp_destroy_nest_lock(lock: *mut c_void), |t, pc, real| {
         sync::destroyed(lock as usize);
         real(lock)
-    } explore {  }
-    fn omp_set_nest_lock(lock: *mut c_void), |t, pc, real| { wait_for(t, lock as usize, pc, || real(lock)) } explore { explored::nest_lock(lock.cast(), pc) }
+    } record as detect, tsvd real, explore {  }
+    fn omp_set_nest_lock(lock: *mut c_void), |t, pc, real| { wait_for(t, lock as usize, pc, || real(lock)) } record as detect, tsvd real, explore { explored::nest_lock(lock.cast(), pc) }
     fn omp_unset_nest_lock(lock: *mut c_void), |t, pc, real| {
         let_go(t, lock as usize, || real(lock))
-    } explore { explored::nest_unlock(lock.cast(), pc) }
-    fn omp_test_nest_lock(lock: *mut c_void) -> c_int, |t, pc, real| { tried(t, lock as usize, pc, || real(lock)) } explore { explored::nest_test(lock.cast(), pc) as c_int }
+    } record as detect, tsvd real, explore { explored::nest_unlock(lock.cast(), pc) }
+    fn omp_test_nest_lock(lock: *mut c_void) -> c_int, |t, pc, real| { tried(t, lock as usize, pc, || real(lock)) } record as detect, tsvd real, explore { explored::nest_test(lock.cast(), pc) as c_int }
 }

@@ -45,25 +45,25 @@ macro_rules! loops {
     (ordered: $ordered:literal; chunks: $($start:ident)*; plain: $($plain:ident)*; unsigned: $($ull:ident)*; unsigned plain: $($ull_plain:ident)*; next: $($next:ident)*) => {
         interpose! {
             $(fn $start(start: c_long, end: c_long, step: c_long, chunk: c_long, from: *mut c_long, until: *mut c_long) -> bool,
-            |t, pc, real| { real(start, end, step, chunk, from, until) } explore {
+            |t, pc, real| { real(start, end, step, chunk, from, until) } record as detect, tsvd real, explore {
                 let bounds = Bounds::signed(start, end, step, chunk, is_static(stringify!($start)), $ordered);
                 hand(explored::start(&bounds, pc), from, until)
             })*
             $(fn $plain(start: c_long, end: c_long, step: c_long, from: *mut c_long, until: *mut c_long) -> bool,
-            |t, pc, real| { real(start, end, step, from, until) } explore {
+            |t, pc, real| { real(start, end, step, from, until) } record as detect, tsvd real, explore {
                 hand(explored::start(&Bounds::signed(start, end, step, 1, false, $ordered), pc), from, until)
             })*
             $(fn $ull(up: bool, start: c_long, end: c_long, step: c_long, chunk: c_long, from: *mut c_long, until: *mut c_long) -> bool,
-            |t, pc, real| { real(up, start, end, step, chunk, from, until) } explore {
+            |t, pc, real| { real(up, start, end, step, chunk, from, until) } record as detect, tsvd real, explore {
                 let bounds = Bounds { up, ..Bounds::signed(start, end, step, chunk, is_static(stringify!($ull)), $ordered) };
                 hand(explored::start(&bounds, pc), from, until)
             })*
             $(fn $ull_plain(up: bool, start: c_long, end: c_long, step: c_long, from: *mut c_long, until: *mut c_long) -> bool,
-            |t, pc, real| { real(up, start, end, step, from, until) } explore {
+            |t, pc, real| { real(up, start, end, step, from, until) } record as detect, tsvd real, explore {
                 let bounds = Bounds { up, ..Bounds::signed(start, end, step, 1, false, $ordered) };
                 hand(explored::start(&bounds, pc), from, until)
             })*
-            $(fn $next(from: *mut c_long, until: *mut c_long) -> bool, |t, pc, real| { real(from, until) } explore {
+            $(fn $next(from: *mut c_long, until: *mut c_long) -> bool, |t, pc, real| { real(from, until) } record as detect, tsvd real, explore {
                 hand(explored::next(pc), from, until)
             })*
         }
@@ -104,7 +104,7 @@ macro_rules! refused {
     ($($name:ident)*) => {
         interpose! {
             $(fn $name(a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, g: usize, h: usize, i: usize) -> bool,
-            |t, pc, real| { real(a, b, c, d, e, f, g, h, i) } explore { explored::refuse() })*
+            |t, pc, real| { real(a, b, c, d, e, f, g, h, i) } record as detect, tsvd real, explore { explored::refuse() })*
         }
     };
 }
@@ -119,20 +119,20 @@ refused! {
 }
 
 interpose! {
-    fn GOMP_loop_end_nowait(), |t, pc, real| { real() } explore { explored::ends() }
-    fn GOMP_sections_end_nowait(), |t, pc, real| { real() } explore { explored::ends() }
-    fn GOMP_sections_start(n: c_uint) -> c_uint, |t, pc, real| { real(n) } explore {
+    fn GOMP_loop_end_nowait(), |t, pc, real| { real() } record as detect, tsvd real, explore { explored::ends() }
+    fn GOMP_sections_end_nowait(), |t, pc, real| { real() } record as detect, tsvd real, explore { explored::ends() }
+    fn GOMP_sections_start(n: c_uint) -> c_uint, |t, pc, real| { real(n) } record as detect, tsvd real, explore {
         explored::start(&Bounds::sections(n), pc).map_or(0, |(section, _)| section as c_uint)
     }
-    fn GOMP_sections_next() -> c_uint, |t, pc, real| { real() } explore {
+    fn GOMP_sections_next() -> c_uint, |t, pc, real| { real() } record as detect, tsvd real, explore {
         explored::next(pc).map_or(0, |(section, _)| section as c_uint)
     }
-    fn GOMP_single_start() -> bool, |t, pc, real| { real() } explore { explored::single(pc) }
+    fn GOMP_single_start() -> bool, |t, pc, real| { real() } record as detect, tsvd real, explore { explored::single(pc) }
 
-    fn omp_get_thread_num() -> c_int, |t, pc, real| { real() } explore { explored::thread_number() as c_int }
-    fn omp_get_num_threads() -> c_int, |t, pc, real| { real() } explore { explored::size() as c_int }
-    fn omp_get_max_threads() -> c_int, |t, pc, real| { real() } explore { explored::max_threads() as c_int }
-    fn omp_in_parallel() -> c_int, |t, pc, real| { real() } explore { c_int::from(explored::size() > 1) }
-    fn omp_get_level() -> c_int, |t, pc, real| { real() } explore { explored::level() as c_int }
-    fn omp_set_num_threads(n: c_int), |t, pc, real| { real(n) } explore { explored::set_threads(n.max(1) as u32) }
+    fn omp_get_thread_num() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { explored::thread_number() as c_int }
+    fn omp_get_num_threads() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { explored::size() as c_int }
+    fn omp_get_max_threads() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { explored::max_threads() as c_int }
+    fn omp_in_parallel() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { c_int::from(explored::size() > 1) }
+    fn omp_get_level() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { explored::level() as c_int }
+    fn omp_set_num_threads(n: c_int), |t, pc, real| { real(n) } record as detect, tsvd real, explore { explored::set_threads(n.max(1) as u32) }
 }

@@ -320,21 +320,21 @@ interpose! {
         let mut filled = Filled(wrapped, addresses);
         let size = size + ahead as c_long;
         real(run_wrapped, (&raw mut filled).cast(), Some(copy_wrapped), size, align, deferred, flags, depends, priority, detach)
-    } explore {
+    } record as detect, tsvd real, explore {
         let spec = explored::Spec { may_wait: deferred, depends: depends_of(flags, depends), ..spec(f, data, copy, size, align, flags) };
         explored::create(&spec, pc)
     }
     fn GOMP_taskloop(f: F, data: Data, copy: C, size: c_long, align: c_long, flags: c_uint, tasks: usize, priority: c_int, start: c_long, end: c_long, step: c_long),
     |t, pc, real| {
         dealt(f, copy, size, flags, |f, copy| real(f, data, copy, size, align, flags, tasks, priority, start, end, step))
-    } explore {
+    } record as detect, tsvd real, explore {
         let of = TaskLoop { start: start as u64, end: end as u64, step: step as u64, tasks: tasks as u64 };
         explored::task_loop(spec(f, data, copy, size, align, flags), &of, pc)
     }
     fn GOMP_taskloop_ull(f: F, data: Data, copy: C, size: c_long, align: c_long, flags: c_uint, tasks: usize, priority: c_int, start: c_long, end: c_long, step: c_long),
     |t, pc, real| {
         dealt(f, copy, size, flags, |f, copy| real(f, data, copy, size, align, flags, tasks, priority, start, end, step))
-    } explore {
+    } record as detect, tsvd real, explore {
         let of = TaskLoop { start: start as u64, end: end as u64, step: step as u64, tasks: tasks as u64 };
         explored::task_loop(spec(f, data, copy, size, align, flags), &of, pc)
     }
@@ -345,14 +345,14 @@ interpose! {
             acquire(t, key!(t.openmp.task, Task, done));
         }
         loops_done(t)
-    } explore { explored::wait_for_children(pc) }
+    } record as detect, tsvd real, explore { explored::wait_for_children(pc) }
     fn GOMP_taskwait_depend(depends: *mut usize), |t, pc, real| {
         let Depends { n, addresses } = Depends::read(depends);
         real(depends);
         let t = current();
         addresses[..n].iter().for_each(|a| Depends::begins_after(*a, |key| acquire(t, key)));
-    } explore { explored::wait_for_depends(Depends::read(depends), pc) }
-    fn GOMP_taskyield(), |t, pc, real| { real() } explore { crate::explore::sync::yields(pc) }
+    } record as detect, tsvd real, explore { explored::wait_for_depends(Depends::read(depends), pc) }
+    fn GOMP_taskyield(), |t, pc, real| { real() } record as detect, tsvd real, explore { crate::explore::sync::yields(pc) }
     fn GOMP_taskgroup_start(), |t, pc, real| {
         real();
         let t = current();
@@ -360,7 +360,7 @@ interpose! {
             // The task's own use of the group around stays until the end of this one.
             task.group = Task::new(core::ptr::null_mut(), task.group, task.team);
         }
-    } explore { explored::group_start() }
+    } record as detect, tsvd real, explore { explored::group_start() }
     fn GOMP_taskgroup_end(), |t, pc, real| {
         real();
         let t = current();
@@ -371,5 +371,5 @@ interpose! {
             Task::done(group);
             loops_done(t)
         }
-    } explore { explored::group_end(pc) }
+    } record as detect, tsvd real, explore { explored::group_end(pc) }
 }

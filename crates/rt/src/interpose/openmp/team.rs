@@ -140,18 +140,18 @@ type Data = *mut c_void;
 interpose! {
     fn GOMP_parallel(f: F, data: Data, threads: c_uint, flags: c_uint), |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, threads, flags))
-    } explore { explored::region(f, data, threads, None, pc) }
+    } record as detect, tsvd real, explore { explored::region(f, data, threads, None, pc) }
     fn GOMP_parallel_reductions(f: F, data: Data, threads: c_uint, flags: c_uint) -> c_uint, |t, pc, real| {
         // SAFETY: the compiler puts the address of what is reduced first.
         let reductions = unsafe { *data.cast::<*mut c_void>() };
         reducing_region(pc, t, f, data, reductions, |f, data| real(f, data, threads, flags))
-    } explore { explored::refuse() }
+    } record as detect, tsvd real, explore { explored::refuse() }
     fn GOMP_parallel_sections(f: F, data: Data, threads: c_uint, count: c_uint, flags: c_uint), |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, threads, count, flags))
-    } explore { explored::region(f, data, threads, Some(&Bounds::sections(count)), pc) }
+    } record as detect, tsvd real, explore { explored::region(f, data, threads, Some(&Bounds::sections(count)), pc) }
     fn GOMP_teams_reg(f: F, data: Data, teams: c_uint, limit: c_uint, flags: c_uint), |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, teams, limit, flags))
-    } explore { explored::refuse() }
+    } record as detect, tsvd real, explore { explored::refuse() }
 }
 
 /// The loop that a region is.
@@ -164,10 +164,10 @@ macro_rules! loops {
     (chunks: $($chunked:ident)*; without: $($plain:ident)*) => {
         interpose! {
             $(fn $chunked(f: F, data: Data, threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint),
-            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, chunk, flags)) }
+            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, chunk, flags)) } record as detect, tsvd real,
             explore { explored::region(f, data, threads, Some(&one(stringify!($chunked), start, end, step, chunk)), pc) })*
             $(fn $plain(f: F, data: Data, threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint),
-            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, flags)) }
+            |t, pc, real| { region(pc, t, f, data, |f, data| real(f, data, threads, start, end, step, flags)) } record as detect, tsvd real,
             explore { explored::region(f, data, threads, Some(&one(stringify!($plain), start, end, step, 1)), pc) })*
         }
     };
@@ -181,30 +181,30 @@ loops! {
 }
 
 interpose! {
-    fn GOMP_barrier(), |t, pc, real| { barrier(t, || real()) } explore { explored::barrier(pc) }
-    fn GOMP_barrier_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } explore {
+    fn GOMP_barrier(), |t, pc, real| { barrier(t, || real()) } record as detect, tsvd real, explore { explored::barrier(pc) }
+    fn GOMP_barrier_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } record as detect, tsvd real, explore {
         explored::barrier(pc);
         false
     }
-    fn GOMP_loop_end(), |t, pc, real| { barrier(t, || real()) } explore {
+    fn GOMP_loop_end(), |t, pc, real| { barrier(t, || real()) } record as detect, tsvd real, explore {
         explored::ends();
         explored::barrier(pc)
     }
-    fn GOMP_loop_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } explore {
+    fn GOMP_loop_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } record as detect, tsvd real, explore {
         explored::ends();
         explored::barrier(pc);
         false
     }
-    fn GOMP_sections_end(), |t, pc, real| { barrier(t, || real()) } explore {
+    fn GOMP_sections_end(), |t, pc, real| { barrier(t, || real()) } record as detect, tsvd real, explore {
         explored::ends();
         explored::barrier(pc)
     }
-    fn GOMP_sections_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } explore {
+    fn GOMP_sections_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } record as detect, tsvd real, explore {
         explored::ends();
         explored::barrier(pc);
         false
     }
-    fn GOMP_workshare_task_reduction_unregister(cancelled: bool), |t, pc, real| { barrier(t, || real(cancelled)) } explore { explored::refuse() }
+    fn GOMP_workshare_task_reduction_unregister(cancelled: bool), |t, pc, real| { barrier(t, || real(cancelled)) } record as detect, tsvd real, explore { explored::refuse() }
 
     fn GOMP_single_copy_start() -> *mut c_void, |t, pc, real| {
         let r = real();
@@ -212,39 +212,39 @@ interpose! {
             after(copied(current()));
         }
         r
-    } explore { explored::copy_start(pc) }
+    } record as detect, tsvd real, explore { explored::copy_start(pc) }
     fn GOMP_single_copy_end(data: *mut c_void), |t, pc, real| {
         let key = copied(t);
         before(t, key);
         real(data)
-    } explore { explored::copy_end(data, pc) }
+    } record as detect, tsvd real, explore { explored::copy_end(data, pc) }
 
     fn GOMP_ordered_start(), |t, pc, real| {
         real();
         after(ordered(current()))
-    } explore { explored::ordered_start(pc) }
+    } record as detect, tsvd real, explore { explored::ordered_start(pc) }
     fn GOMP_ordered_end(), |t, pc, real| {
         let key = ordered(t);
         before(t, key);
         real()
-    } explore { explored::ordered_end() }
+    } record as detect, tsvd real, explore { explored::ordered_end() }
     fn GOMP_doacross_post(counts: *mut c_long), |t, pc, real| {
         let key = ordered(t);
         before(t, key);
         real(counts)
-    } explore { explored::refuse() }
+    } record as detect, tsvd real, explore { explored::refuse() }
     fn GOMP_doacross_ull_post(counts: *mut c_long), |t, pc, real| {
         let key = ordered(t);
         before(t, key);
         real(counts)
-    } explore { explored::refuse() }
+    } record as detect, tsvd real, explore { explored::refuse() }
     // One argument for each loop of the nest, how many only the library knows: more than are there are passed on, and not read.
     fn GOMP_doacross_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
         real(a, b, c, d, e, f, g, h);
         after(ordered(current()))
-    } explore { explored::refuse() }
+    } record as detect, tsvd real, explore { explored::refuse() }
     fn GOMP_doacross_ull_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
         real(a, b, c, d, e, f, g, h);
         after(ordered(current()))
-    } explore { explored::refuse() }
+    } record as detect, tsvd real, explore { explored::refuse() }
 }
