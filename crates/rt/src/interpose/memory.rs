@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::{Real, interpose};
-use crate::detect::thread::Thread;
+use crate::detect::thread::{Thread, current};
 use crate::detect::{objects, range};
 use crate::explore;
 use crate::hub::modules;
@@ -40,13 +40,11 @@ pub fn writes(t: &mut Thread, pc: usize, p: *const c_void, n: usize) {
     }
 }
 
-/// The call at `pc` copies, in an explored program: it is no scheduling point, but traced.
+/// The call at `pc` copies, in an explored program. It is traced, and a scheduling point where one is wanted.
 #[inline]
 fn copies(to: Pointer, from: Pointer, n: usize, pc: usize) {
-    if n > 0 && modules::is_judged(pc) {
-        trace::range(false, from as usize, n, pc);
-        trace::range(true, to as usize, n, pc);
-    }
+    reads(current(), pc, from, n);
+    writes(current(), pc, to, n);
 }
 
 /// A mapping is new: nothing in it was ever touched.
@@ -86,28 +84,38 @@ interpose! {
         writes(t, pc, to, n);
         real(to, byte, n)
     } explore {
-        if n > 0 && modules::is_judged(pc) {
-            trace::range(true, to as usize, n, pc);
-        }
+        writes(current(), pc, to, n);
         real(to, byte, n)
     }
     fn __memcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n.min(room));
         writes(t, pc, to, n.min(room));
         real(to, from, n, room)
+    } explore {
+        copies(to, from, n.min(room), pc);
+        real(to, from, n, room)
     }
     fn __mempcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n.min(room));
         writes(t, pc, to, n.min(room));
+        real(to, from, n, room)
+    } explore {
+        copies(to, from, n.min(room), pc);
         real(to, from, n, room)
     }
     fn __memmove_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
         reads(t, pc, from, n.min(room));
         writes(t, pc, to, n.min(room));
         real(to, from, n, room)
+    } explore {
+        copies(to, from, n.min(room), pc);
+        real(to, from, n, room)
     }
     fn __memset_chk(to: Pointer, byte: c_int, n: usize, room: usize) -> Pointer, |t, pc, real| {
         writes(t, pc, to, n.min(room));
+        real(to, byte, n, room)
+    } explore {
+        writes(current(), pc, to, n.min(room));
         real(to, byte, n, room)
     }
     fn memcmp(a: Pointer, b: Pointer, n: usize) -> c_int, |t, pc, real| {

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::interpose;
 use super::memory::{reads, writes};
-use crate::detect::thread::Thread;
+use crate::detect::thread::{Thread, current};
 
 type Text = *mut c_char;
 
@@ -61,6 +61,10 @@ interpose! {
         let n = real(s);
         reads(t, pc, s.cast(), n + 1);
         n
+    } explore {
+        let n = real(s);
+        reads(current(), pc, s.cast(), n + 1);
+        n
     }
     fn strnlen(s: Text, most: usize) -> usize, |t, pc, real| {
         let n = real(s, most);
@@ -71,58 +75,104 @@ interpose! {
         let n = reads_text(t, pc, from);
         writes(t, pc, to.cast(), n + 1);
         real(to, from)
+    } explore {
+        let n = reads_text(current(), pc, from);
+        writes(current(), pc, to.cast(), n + 1);
+        real(to, from)
     }
     fn stpcpy(to: Text, from: Text) -> Text, |t, pc, real| {
         let n = reads_text(t, pc, from);
         writes(t, pc, to.cast(), n + 1);
+        real(to, from)
+    } explore {
+        let n = reads_text(current(), pc, from);
+        writes(current(), pc, to.cast(), n + 1);
         real(to, from)
     }
     fn strncpy(to: Text, from: Text, n: usize) -> Text, |t, pc, real| {
         reads_within(t, pc, from, n);
         writes(t, pc, to.cast(), n);
         real(to, from, n)
+    } explore {
+        reads_within(current(), pc, from, n);
+        writes(current(), pc, to.cast(), n);
+        real(to, from, n)
     }
     fn strcat(to: Text, from: Text) -> Text, |t, pc, real| {
         let (at, n) = (reads_text(t, pc, to), reads_text(t, pc, from));
         writes(t, pc, to.add(at).cast(), n + 1);
+        real(to, from)
+    } explore {
+        let (at, n) = (reads_text(current(), pc, to), reads_text(current(), pc, from));
+        writes(current(), pc, to.add(at).cast(), n + 1);
         real(to, from)
     }
     fn strncat(to: Text, from: Text, most: usize) -> Text, |t, pc, real| {
         let (at, n) = (reads_text(t, pc, to), reads_within(t, pc, from, most));
         writes(t, pc, to.add(at).cast(), n + 1);
         real(to, from, most)
+    } explore {
+        let (at, n) = (reads_text(current(), pc, to), reads_within(current(), pc, from, most));
+        writes(current(), pc, to.add(at).cast(), n + 1);
+        real(to, from, most)
     }
     fn __strcpy_chk(to: Text, from: Text, room: usize) -> Text, |t, pc, real| {
         let n = reads_text(t, pc, from);
         writes(t, pc, to.cast(), (n + 1).min(room));
+        real(to, from, room)
+    } explore {
+        let n = reads_text(current(), pc, from);
+        writes(current(), pc, to.cast(), (n + 1).min(room));
         real(to, from, room)
     }
     fn __stpcpy_chk(to: Text, from: Text, room: usize) -> Text, |t, pc, real| {
         let n = reads_text(t, pc, from);
         writes(t, pc, to.cast(), (n + 1).min(room));
         real(to, from, room)
+    } explore {
+        let n = reads_text(current(), pc, from);
+        writes(current(), pc, to.cast(), (n + 1).min(room));
+        real(to, from, room)
     }
     fn __strncpy_chk(to: Text, from: Text, n: usize, room: usize) -> Text, |t, pc, real| {
         reads_within(t, pc, from, n);
         writes(t, pc, to.cast(), n.min(room));
+        real(to, from, n, room)
+    } explore {
+        reads_within(current(), pc, from, n);
+        writes(current(), pc, to.cast(), n.min(room));
         real(to, from, n, room)
     }
     fn __strcat_chk(to: Text, from: Text, room: usize) -> Text, |t, pc, real| {
         let (at, n) = (reads_text(t, pc, to), reads_text(t, pc, from));
         writes(t, pc, to.add(at).cast(), n + 1);
         real(to, from, room)
+    } explore {
+        let (at, n) = (reads_text(current(), pc, to), reads_text(current(), pc, from));
+        writes(current(), pc, to.add(at).cast(), n + 1);
+        real(to, from, room)
     }
     fn __strncat_chk(to: Text, from: Text, most: usize, room: usize) -> Text, |t, pc, real| {
         let (at, n) = (reads_text(t, pc, to), reads_within(t, pc, from, most));
         writes(t, pc, to.add(at).cast(), n + 1);
         real(to, from, most, room)
+    } explore {
+        let (at, n) = (reads_text(current(), pc, to), reads_within(current(), pc, from, most));
+        writes(current(), pc, to.add(at).cast(), n + 1);
+        real(to, from, most, room)
     }
     fn strcmp(a: Text, b: Text) -> c_int, |t, pc, real| {
         compares(t, pc, a, b, usize::MAX, false);
         real(a, b)
+    } explore {
+        compares(current(), pc, a, b, usize::MAX, false);
+        real(a, b)
     }
     fn strncmp(a: Text, b: Text, n: usize) -> c_int, |t, pc, real| {
         compares(t, pc, a, b, n, false);
+        real(a, b, n)
+    } explore {
+        compares(current(), pc, a, b, n, false);
         real(a, b, n)
     }
     fn strcasecmp(a: Text, b: Text) -> c_int, |t, pc, real| {
