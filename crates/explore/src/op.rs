@@ -107,8 +107,8 @@ impl OpKind {
 }
 
 /// An operation, as data that crosses the process boundary. `object` and `other` are canonical: the same object has
-/// the same number in every schedule. Memory is named by granules of 8 bytes, and an access that spans two
-/// granules names the second in `other`. 0 is no object.
+/// the same number in every schedule. Memory is named by granules of 8 bytes, and a plain access that spans several
+/// granules names the last in `other`. 0 is no object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
@@ -178,6 +178,11 @@ impl Op {
         Op { bytes: low << (address & 7), ..self }
     }
 
+    /// Which bytes of its granule are accessed, a bit each; 0 is not known.
+    pub fn bytes(&self) -> u8 {
+        self.bytes
+    }
+
     /// The first byte that is accessed, if it is known: two variables may share a granule.
     #[inline]
     pub fn first_byte(&self) -> Option<u64> {
@@ -188,6 +193,23 @@ impl Op {
     #[inline]
     pub fn touches(&self, bytes: u8) -> bool {
         self.bytes == 0 || bytes == 0 || self.bytes & bytes != 0
+    }
+
+    /// Whether this is an access to any of these bytes of the granule, a bit each, or gives it back, as far as can be told.
+    #[inline]
+    pub fn covers(&self, granule: u64, bytes: u8) -> bool {
+        match self.kind() {
+            OpKind::Free => self.object <= granule && granule < self.other,
+            _ if self.object == granule => self.touches(bytes),
+            OpKind::DataRead | OpKind::DataWrite => self.object < granule && granule <= self.other,
+            _ => false,
+        }
+    }
+
+    /// Whether this is one plain access to several granules, as that of `memset`.
+    #[inline]
+    fn is_wide(&self) -> bool {
+        self.other != 0 && matches!(self.kind(), OpKind::DataRead | OpKind::DataWrite)
     }
 
     /// The first byte, or else the granule.
@@ -294,7 +316,8 @@ pub fn dependent(a: &Op, b: &Op) -> bool {
 
 #[inline]
 fn share_object(a: &Op, b: &Op) -> bool {
-    if a.kind() == OpKind::Free || b.kind() == OpKind::Free {
+    let is_range = |op: &Op| op.kind() == OpKind::Free || op.is_wide();
+    if is_range(a) || is_range(b) {
         return a.lies_in_memory() && b.lies_in_memory() && overlap(a, b);
     }
     let (x, y) = (a.keys(), b.keys());

@@ -15,7 +15,7 @@ use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Class, Op};
+use crate::op::{Class, Op, OpKind};
 use crate::thread::ThreadId;
 use crate::trace::TraceView;
 
@@ -61,6 +61,35 @@ impl Points {
     }
 }
 
+/// The granules on which an execution has a data race: two accesses, not both atomic, that conflict and that nothing orders. Here atomic operations order
+/// too, whatever their memory order is: that hides races, and never invents one.
+pub fn racy(trace: TraceView<'_>) -> FxHashSet<u64> {
+    let mut clocks = Clocks { atomics_order: true, ..Clocks::default() };
+    let mut accesses: FxHashMap<u64, FxHashMap<(ThreadId, bool, bool, u8), (Epoch, Op)>> =
+        FxHashMap::default();
+    let mut racy = FxHashSet::default();
+    for step in trace.steps.iter().filter(|s| !s.is_value()) {
+        let (t, op) = (step.thread, &step.op);
+        let epoch = clocks.step(t, op);
+        if !(op.is_memory_read() || op.is_memory_write()) {
+            continue;
+        }
+        let is_plain = |op: &Op| matches!(op.kind(), OpKind::DataRead | OpKind::DataWrite);
+        let known = accesses.entry(op.object).or_default();
+        let conflicts = |other: &Op| {
+            (op.is_memory_write() || other.is_memory_write())
+                && (is_plain(op) || is_plain(other))
+                && (op.first_byte().is_none() || other.covers(op.object, op.bytes()))
+        };
+        let now = clocks.of(t);
+        if known.values().any(|(epoch, other)| conflicts(other) && !now.covers(*epoch)) {
+            racy.insert(op.object);
+        }
+        known.insert((t, is_plain(op), op.is_memory_write(), op.bytes()), (epoch, *op));
+    }
+    racy
+}
+
 fn sorted(sites: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut sites: Vec<u32> = sites.collect();
     sites.sort_unstable();
@@ -91,11 +120,13 @@ impl Variable {
     }
 }
 
-/// Happens-before by everything but accesses to memory.
+/// Happens-before by everything but plain accesses to memory.
 #[derive(Default)]
 struct Clocks {
     threads: FxHashMap<ThreadId, VectorClock>,
     objects: FxHashMap<u64, VectorClock>,
+    /// Atomic operations on one object order what their threads do.
+    atomics_order: bool,
 }
 
 impl Clocks {
@@ -106,7 +137,9 @@ impl Clocks {
     fn step(&mut self, t: ThreadId, op: &Op) -> Epoch {
         let clock = self.threads.entry(t).or_default();
         let epoch = clock.tick(clock_thread(t));
-        let orders = matches!(op.class(), Class::Reads | Class::Writes) && !op.is_memory();
+        let atomic = matches!(op.kind(), OpKind::AtomicLoad | OpKind::AtomicStore | OpKind::AtomicRmw);
+        let orders = !op.is_memory() || self.atomics_order && atomic;
+        let orders = orders && matches!(op.class(), Class::Reads | Class::Writes);
         for key in op.keys().into_iter().filter(|k| orders && *k != 0) {
             let object = self.objects.entry(key).or_default();
             clock.join(object);

@@ -25,6 +25,13 @@ pub struct Report {
     /// Flat: numbers, booleans and strings only.
     pub stats: BTreeMap<String, Stat>,
     pub findings: Vec<Finding>,
+    /// What could happen and was neither shown nor ruled out, the likeliest first, those with one cause together. Not findings:
+    /// they count for nothing, and are there only if they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspects: Vec<Finding>,
+    /// Sentences about what was looked at and how it ended, for who reads that nothing was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coverage: Vec<String>,
 }
 
 impl Report {
@@ -36,6 +43,8 @@ impl Report {
             target,
             stats: BTreeMap::new(),
             findings: Vec::new(),
+            suspects: Vec::new(),
+            coverage: Vec::new(),
         }
     }
 }

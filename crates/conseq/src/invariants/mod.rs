@@ -4,7 +4,6 @@
 //!
 //! - [`shape`]: what an invariant can say: of the value itself, or of it and other variables or sums over arrays.
 //! - [`sample`]: the values of all variables at each read, from the traces.
-//! - [`kept`]: whether what an invariant is about was kept in order by locks or atomics.
 //! - [`infer`]: candidates that no sample has contradicted, and how likely each is to be more than chance.
 //!
 //! As in Daikon an invariant is told only if it is *justified*: that it holds in all samples must be unlikely if there were
@@ -12,7 +11,6 @@
 //! values say much. So with few runs only relations are told, and with many constants, sets and ranges as well.
 
 pub mod infer;
-pub mod kept;
 pub mod sample;
 pub mod shape;
 

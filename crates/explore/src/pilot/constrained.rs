@@ -14,7 +14,7 @@
 
 use super::View;
 use crate::choice::{Constraint, MAX_CONSTRAINTS};
-use crate::op::Op;
+use crate::op::{Op, OpKind};
 use crate::thread::ThreadSet;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,17 +50,17 @@ impl Constrained {
     /// `op` is about to be executed.
     pub(super) fn stepped(&mut self, op: &Op) {
         for (c, state) in &mut self.constraints[..self.n] {
-            if *state == State::Done || !op.touches(c.bytes as u8) {
+            if *state == State::Done {
                 continue;
             }
-            let reads = op.is_memory_read() && op.site == c.read;
-            if reads && c.wanted != 0 && touches(op, *state) {
+            let reads = reads(op) && op.site == c.read;
+            if reads && c.wanted != 0 && touches(op, c, *state) {
                 *state = State::Done;
-            } else if op.is_memory_write() {
-                let ours = c.write != 0 && op.site == c.write && (c.object == 0 || op.object == c.object);
+            } else if writes(op) {
+                let ours = c.write != 0 && op.site == c.write && is_about(op, c);
                 if ours {
-                    *state = State::Current(op.object);
-                } else if touches(op, *state) {
+                    *state = State::Current(if c.object == 0 { op.object } else { c.object });
+                } else if touches(op, c, *state) {
                     *state = State::Waiting;
                 }
             }
@@ -81,30 +81,40 @@ impl Constrained {
     }
 }
 
-fn touches(op: &Op, state: State) -> bool {
-    matches!(state, State::Current(object) if op.object == object)
+/// The release of a block counts as a write to it: whoever reads afterwards reads what is gone. So do the accesses that a constraint names as reads,
+/// which before a release may be writes, or a lock's.
+fn writes(op: &Op) -> bool {
+    op.is_memory_write() || op.kind() == OpKind::Free
+}
+
+fn reads(op: &Op) -> bool {
+    !matches!(op.kind(), OpKind::Free)
+}
+
+fn is_about(op: &Op, c: &Constraint) -> bool {
+    if c.object == 0 { op.touches(c.bytes as u8) } else { op.covers(c.object, c.bytes as u8) }
+}
+
+fn touches(op: &Op, c: &Constraint, state: State) -> bool {
+    matches!(state, State::Current(object) if op.covers(object, c.bytes as u8))
 }
 
 fn held_back(op: &Op, c: &Constraint, state: State) -> bool {
-    if !op.touches(c.bytes as u8) {
-        return false;
-    }
-    let reads = op.is_memory_read() && op.site == c.read && (c.object == 0 || op.object == c.object);
+    let reads = reads(op) && op.site == c.read && is_about(op, c);
     if c.wanted == 0 {
-        return reads && touches(op, state);
+        return reads && touches(op, c, state);
     }
     match state {
         State::Done => false,
         // The initial value is gone for good: nothing to wait for.
         State::Waiting => reads && c.write != 0,
-        State::Current(_) => op.is_memory_write() && !reads && op.site != c.write && touches(op, state),
+        State::Current(_) => writes(op) && !reads && op.site != c.write && touches(op, c, state),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::OpKind;
 
     const WORD: u64 = 0x1000;
 
@@ -128,5 +138,22 @@ mod tests {
             held_back(&access(OpKind::DataWrite, 3, WORD + 4), &whole, state),
             "all of the word is meant"
         );
+    }
+
+    #[test]
+    fn a_block_that_is_filled_and_one_that_is_freed_are_writes_to_all_of_it() {
+        let constraint = Constraint { object: WORD + 16, write: 1, read: 2, wanted: 1, bytes: 0x0f };
+        let fill = Op::new(OpKind::DataWrite, WORD, 1).with_bytes(WORD, 32).with_other(WORD + 24);
+        let free = Op::new(OpKind::Free, WORD, 1).with_other(WORD + 32);
+        let read = Op::new(OpKind::DataRead, WORD + 16, 2).with_bytes(WORD + 16, 4);
+        for write in [fill, free] {
+            let mut constrained = Constrained::new();
+            constrained.begin(&[constraint]);
+            assert!(held_back(&read, &constraint, constrained.constraints[0].1), "{write:?}");
+            constrained.stepped(&write);
+            assert_eq!(constrained.constraints[0].1, State::Current(WORD + 16), "{write:?}");
+            constrained.stepped(&read);
+            assert_eq!(constrained.constraints[0].1, State::Done, "{write:?}");
+        }
     }
 }

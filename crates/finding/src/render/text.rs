@@ -22,6 +22,10 @@ pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
         page.body(finding);
         page.blank();
     }
+    page.suspects(&report.suspects);
+    for sentence in &report.coverage {
+        page.prose("", (Style::Plain, ""), sentence);
+    }
     page.line(&[(Style::Bold, &story::summary(report))]);
     page.out
 }
@@ -54,6 +58,23 @@ struct Page<'a> {
 const STACK_INDENT: &str = "      ";
 
 impl Page<'_> {
+    /// Suspects as a list, a few lines each: what could happen, where, and what was tried.
+    fn suspects(&mut self, suspects: &[Finding]) {
+        if suspects.is_empty() {
+            return;
+        }
+        self.line(&[(Style::Bold, "suspects, which are not findings:")]);
+        for (at, suspect) in suspects.iter().enumerate() {
+            let head = format!("{}. {}: ", at + 1, suspect.kind.title());
+            self.prose("  ", (Style::Yellow, &head), &suspect.message);
+            suspect.notes.iter().for_each(|note| self.prose("     ", (Style::Plain, ""), note));
+            if let Some(schedule) = &suspect.schedule {
+                self.prose("     ", (Style::Bold, "replay: "), &format!("raddle replay {schedule}"));
+            }
+        }
+        self.blank();
+    }
+
     fn heading(&mut self, finding: &Finding, number: Option<String>) {
         let style = match finding.confidence {
             Confidence::Confirmed => Style::Red,

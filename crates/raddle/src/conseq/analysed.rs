@@ -8,7 +8,7 @@ use raddle_conseq::event::{Event, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::invariants::sample::variable;
 use raddle_conseq::invariants::{self, Memory, Samples, Term, Variable};
-use raddle_conseq::suspects::{self, Everything, Instead, Judge, Suspect};
+use raddle_conseq::suspects::{self, Everything, Instead, Judge, Refusal, Suspect};
 
 use super::args::Args;
 use super::check::Guard;
@@ -31,6 +31,26 @@ pub struct Analysed {
     pub events: u64,
     /// Accesses that another could come between, if they were asked for.
     pub violations: Vec<Violation>,
+    pub ruled_out: RuledOut,
+    /// Critical reads that some trace comes by.
+    pub reached: usize,
+    /// Nothing but the memory that the suspects are about is raced for, as far as the traces show.
+    pub is_closed: bool,
+}
+
+/// Pairs of a read and a write that Algorithm 1 rules out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RuledOut {
+    pub by_order: u64,
+    pub by_locks: u64,
+}
+
+impl RuledOut {
+    fn add(&mut self, refused: &[u64; 4]) {
+        let of = |r: Refusal| refused[r as usize];
+        self.by_order += of(Refusal::TooEarly) + of(Refusal::Overwritten);
+        self.by_locks += of(Refusal::OwnWriteFirst) + of(Refusal::HiddenByLock);
+    }
 }
 
 impl Analysed {
@@ -88,6 +108,7 @@ pub fn analyse(runs: &Runs, sites: Sites, args: &Args, places: &mut Places) -> A
     let judge: &dyn Judge = if all_reads { &Everything } else { &both };
     let (mut all, mut points, mut events) = (Vec::<Suspect>::new(), Vec::new(), 0);
     let mut violations: Vec<Violation> = Vec::new();
+    let (mut ruled_out, mut raced) = (RuledOut::default(), BTreeSet::new());
     for run in correct() {
         let history = History::of(&run.events, &|site| sites.waits(site));
         events += history.events as u64;
@@ -99,7 +120,10 @@ pub fn analyse(runs: &Runs, sites: Sites, args: &Args, places: &mut Places) -> A
                 }
             }
         }
-        for suspect in suspects::find(&history, judge).suspects {
+        raced.extend(history.raced_for());
+        let found = suspects::find(&history, judge);
+        ruled_out.add(&found.refused);
+        for suspect in found.suspects {
             let known = all.iter().any(|s| s.key() == suspect.key());
             if !known && is_told(&suspect, &sites, &runs.modules, places) {
                 points.extend(accesses_to(&history, suspect.read.cell.address, &runs.modules));
@@ -111,7 +135,10 @@ pub fn analyse(runs: &Runs, sites: Sites, args: &Args, places: &mut Places) -> A
     points.extend(about.flat_map(|i| guards[i as usize].accesses.iter().copied()));
     points.sort_unstable();
     points.dedup();
-    Analysed { sites, guards, suspects: all, points, events, violations }
+    let about: BTreeSet<u64> = all.iter().map(|s| s.read.cell.address & !7).collect();
+    let is_closed = raced.is_subset(&about);
+    let reached = sites.reached(correct().map(|r| r.events.as_slice()));
+    Analysed { sites, guards, suspects: all, points, events, violations, ruled_out, reached, is_closed }
 }
 
 /// Not what goes wrong inside Rust's own library, which is instrumented with the program: if it matters it shows where that was

@@ -21,7 +21,8 @@ Examples:
   raddle conseq --sites assert,memory -- ./server_test
   raddle replay server_test-assert-1.raddle                           # the same failure again
 
-Exit status: 0 when nothing is found, 66 when something is, 2 when raddle could not do its job.")]
+Exit status: 0 when nothing is confirmed, 66 when something is, 2 when raddle could not do its job or was interrupted before
+something was confirmed.")]
 pub struct Args {
     /// The kinds of places at which something can be seen to go wrong
     #[arg(long, value_name = "KINDS", value_delimiter = ',', help_heading = "Sites", value_parser = kind,
@@ -54,9 +55,13 @@ pub struct Args {
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
 
-    /// Tell suspects without making them happen
+    /// List suspects without making them happen
     #[arg(long, help_heading = "Runs")]
     pub no_test: bool,
+
+    /// List the suspects that are neither confirmed nor refuted, the worst first, with what was tried
+    #[arg(long, help_heading = "Report")]
+    pub suspects: bool,
 
     /// Take a test program of GoogleTest, Catch2 or Rust as one, not test by test
     #[arg(long, help_heading = "Runs")]

@@ -15,7 +15,7 @@ use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Expect, Tester};
 use super::traced::{self, Run, Runs};
-use super::{analysed, told, unscheduled};
+use super::{analysed, certain, coverage, told, unscheduled};
 use crate::explore::crew::{CrewError, Notes};
 use crate::explore::is_rust;
 use crate::explore::outcome::program_name;
@@ -179,6 +179,8 @@ fn finish(
         printed: &printed,
         streams: streams.into_iter().filter(|(kind, _)| args.sites.contains(kind)).map(|(_, s)| s).collect(),
         guards: &analysed.guards,
+        additions: certain::additions(&runs.runs),
+        is_closed: analysed.is_closed,
     };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
     let deadlines = (budget.tested(), budget.shrunk());
@@ -210,7 +212,7 @@ pub fn run_alone(
         Err(error) if is_alone(&error) => {
             notes.say(&format!("{error:#}"));
             let mut report = Report::new("conseq", told::words(recipe));
-            told::add_empty_stats(&mut report, budget.begun);
+            coverage::add_empty_stats(&mut report, budget.begun);
             Ok(report)
         }
         made => made,
@@ -220,6 +222,11 @@ pub fn run_alone(
 /// It creates no thread.
 pub fn is_alone(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::NoThreads(..)))
+}
+
+/// Whether a program that creates no thread ended with a status that is no failure.
+pub fn ended_well(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(CrewError::NoThreads(_, 0)))
 }
 
 /// What limits all that follows.

@@ -10,7 +10,7 @@ use raddle_wire::trace::mode;
 use serde::{Deserialize, Serialize};
 
 use super::events;
-use super::printed::{Line, Printed, Stream, masked};
+use super::printed::{Line, Printed, Stream, masked, shortened};
 use crate::explore::verdict::{Facts, Failure};
 use crate::explore::watch::{Traced, Watch, Watched};
 use crate::explore::worker::Execution;
@@ -33,6 +33,8 @@ pub struct Guard {
     pub accesses: Vec<u64>,
 }
 
+/// As much of a line as a sentence has room for.
+const TOLD: usize = 120;
 /// Room for the accesses of one execution.
 const ROOM: u64 = 64 << 20;
 
@@ -76,11 +78,16 @@ impl Check {
 
     pub fn sentence(&self) -> String {
         match self {
-            Check::Printed(line) => match (line.appears, &line.usually) {
-                (true, Some(usually)) => format!("`{}` is printed where `{usually}` usually is", line.text),
-                (true, None) => format!("`{}` is printed, which usually is not", line.text),
-                (false, _) => format!("`{}` is not printed, which usually is", line.text),
-            },
+            Check::Printed(line) => {
+                let text = shortened(&line.text, TOLD);
+                match (line.appears, &line.usually) {
+                    (true, Some(usually)) => {
+                        format!("`{text}` is printed where `{}` usually is", shortened(usually, TOLD))
+                    }
+                    (true, None) => format!("`{text}` is printed, which usually is not"),
+                    (false, _) => format!("`{text}` is not printed, which usually is"),
+                }
+            }
             Check::Invariant(guard) => {
                 format!("`{}`, which held in all training runs, does not hold", guard.text)
             }

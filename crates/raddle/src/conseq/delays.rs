@@ -11,6 +11,7 @@
 
 use raddle_base::hash::fnv32;
 use std::fs::File;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
@@ -24,8 +25,9 @@ use raddle_finding::Kind;
 use raddle_wire::config::{Config, Mode, flag};
 use raddle_wire::delays::{self, Header};
 
+use super::certain::is_certain;
 use super::check::Check;
-use super::ordinary::{self, Ordinary, ended};
+use super::ordinary::{self, OUTSIDE, Ordinary, ended};
 use super::printed::{self, Stream};
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Expect, Tested, Verdict, is_about};
@@ -55,6 +57,8 @@ pub struct Delayed<'a> {
     deadline: Instant,
     printed: printed::Usual,
     runs: u64,
+    /// Runs with delays, of each suspect.
+    tried: Vec<u32>,
     longest: Duration,
     stacks: Stacks,
 }
@@ -107,6 +111,7 @@ impl<'a> Delayed<'a> {
             deadline,
             printed,
             runs: 0,
+            tried: vec![0; suspects.len()],
             longest,
             stacks: Stacks::default(),
         }
@@ -117,20 +122,28 @@ impl<'a> Delayed<'a> {
         let mut consequences: Vec<Consequence> = Vec::new();
         if !self.suspects.is_empty() && self.is_sound()? {
             for (i, verdict) in verdicts.iter_mut().enumerate() {
-                if let Some((failure, stacks)) = self.test(i)? {
+                if let Some((shown, stacks)) = self.test(i)? {
                     self.stacks.keep(&self.suspects[i], stacks);
-                    let known = consequences.iter().position(|c| c.failure.what == failure.what);
-                    *verdict = Verdict::Confirmed(known.unwrap_or(consequences.len()));
+                    let known = consequences.iter().position(|c| c.failure.what == shown.failure.what);
+                    let at = known.unwrap_or(consequences.len());
                     match known {
                         Some(at) => consequences[at].suspects.push(i),
-                        None => consequences.push(consequence(failure, i)),
+                        None => consequences.push(shown),
                     }
+                    let certain = is_certain(
+                        &consequences[at],
+                        self.suspects,
+                        &self.expect.additions,
+                        &self.expect.usual,
+                    );
+                    *verdict = if certain { Verdict::Confirmed(at) } else { Verdict::Shown(at) };
                 }
             }
         }
         Ok(Tested {
             consequences,
             verdicts,
+            tried: self.tried,
             executions: self.runs,
             exhausted: false,
             passing: Vec::new(),
@@ -140,17 +153,18 @@ impl<'a> Delayed<'a> {
     }
 
     /// A few runs in which the suspect is helped to happen, until one shows what it is about.
-    fn test(&mut self, i: usize) -> Result<Option<(Failure, [Vec<u64>; 2])>> {
+    fn test(&mut self, i: usize) -> Result<Option<(Consequence, [Vec<u64>; 2])>> {
         for _ in 0..RUNS {
             if self.is_over() {
                 break;
             }
+            self.tried[i] += 1;
             let Some(run) = self.delay(&self.suspects[i])? else { break };
             if !run.seen.happened {
                 continue;
             }
-            if let Some(failure) = self.consequence(&run, i) {
-                return Ok(Some((failure, run.seen.stacks)));
+            if let Some(shown) = self.consequence(&run, i) {
+                return Ok(Some((shown, run.seen.stacks)));
             }
         }
         Ok(None)
@@ -213,16 +227,23 @@ impl<'a> Delayed<'a> {
     }
 
     /// What a run came to, if that is what the suspect is about.
-    fn consequence(&self, run: &Run, i: usize) -> Option<Failure> {
-        let printed = |streams: &[Stream]| {
-            let check = Check::Printed(self.printed.unusual(&run.ordinary.printed, streams)?);
-            Some((check.kind(), check.sentence()))
-        };
-        let shown = ended(&run.ordinary, &self.expect.usual).or_else(|| printed(&self.expect.streams));
-        // The very block was given back, and then accessed: that is wrong whether it does harm or not.
+    fn consequence(&self, run: &Run, i: usize) -> Option<Consequence> {
         let freed = matches!(self.suspects[i].instead, Instead::Freed(_));
+        // One that was ended from outside has not come to what it comes to, and has not printed all that it prints.
+        let own_end = |s: std::process::ExitStatus| s.signal().is_none_or(|s| !OUTSIDE.contains(&s));
+        if !run.ordinary.status.is_some_and(own_end) && !freed {
+            return None;
+        }
+        let unusual =
+            |streams: &[Stream]| self.printed.unusual(&run.ordinary.printed, streams).map(Check::Printed);
+        let printed = |streams: &[Stream]| unusual(streams).map(|check| (check.kind(), check.sentence()));
+        let ended = ended(&run.ordinary, &self.expect.usual);
+        let check = if ended.is_none() { unusual(&self.expect.streams) } else { None };
+        let shown = ended.or_else(|| printed(&self.expect.streams));
+        // The very block was given back, and then accessed: that is wrong whether it does harm or not.
         let shown = if freed {
-            let harm = shown.map_or(String::new(), |(_, sentence)| format!(", and {sentence}"));
+            let harm = shown.filter(|_| run.ordinary.status.is_some());
+            let harm = harm.map_or(String::new(), |(_, sentence)| format!(", and {sentence}"));
             Some((Kind::UseAfterFree, format!("freed memory is accessed{harm}")))
         } else {
             shown
@@ -233,7 +254,9 @@ impl<'a> Delayed<'a> {
         if let (Kind::ExitStatus, Some((_, line))) = (kind, printed(&[Stream::Out, Stream::Err])) {
             failure.facts.sentence = format!("{}, and {line}", failure.facts.sentence);
         }
-        is_about(kind, self.kinds[i]).then_some(failure)
+        let check = check.filter(|_| !freed);
+        let consequence = Consequence { failure, check, suspects: vec![i], again: Again::NotTried };
+        is_about(kind, self.kinds[i]).then_some(consequence)
     }
 }
 
@@ -258,10 +281,6 @@ pub fn failure(kind: Kind, sentence: String, after: u64) -> Failure {
     let outcome = Outcome::Failed { what };
     let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome, divergence: None };
     Failure { kind, what, facts, trace, after, flags: 0 }
-}
-
-fn consequence(failure: Failure, suspect: usize) -> Consequence {
-    Consequence { failure, check: None, suspects: vec![suspect], again: Again::NotTried }
 }
 
 #[cfg(test)]

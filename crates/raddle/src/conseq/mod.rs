@@ -14,6 +14,7 @@
 //! listing   sites and reads of a file, without a run
 //! printed   what they print, and what would be unusual
 //! check     what to look for in an execution
+//! certain   whether what it came to is certainly wrong
 //! rust_locks  atomics that are locks
 //! sites     what the code says: which values at which reads lead to what
 //! stacks    where the accesses in question are called from
@@ -22,12 +23,16 @@
 //! unscheduled  traced runs without one
 //! ordinary  runs that nobody schedules, for these two
 //! told      the report
+//! suspected  what was neither shown nor ruled out, for who asks for it
+//! coverage  what was looked at, in numbers and in words
 //! ```
 
 mod analysed;
 pub mod args;
 mod campaign;
+mod certain;
 pub mod check;
+mod coverage;
 mod custom;
 mod delays;
 mod events;
@@ -39,6 +44,7 @@ mod rust_locks;
 mod sites;
 mod stacks;
 mod suite;
+mod suspected;
 mod tester;
 mod told;
 mod traced;
@@ -52,6 +58,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_conseq::Options;
+use raddle_finding::Stat;
 use raddle_wire::explore::flag;
 
 use crate::explore::crew::Notes;
@@ -84,15 +91,25 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if has_input() {
         notes.say("what is on standard input is not passed on, and the program finds it empty: give it a file by name");
     }
-    let report = if !instrumented {
+    let mut report = if !instrumented {
         suite::run(&args, &options, &recipe, &notes)?
     } else if let Some(tests) = suite::tests_of(&args, &recipe) {
         suite::each(&args, &options, &recipe, tests, (Instant::now(), None), &notes)?
     } else {
         campaign::run_alone(&args, &options, &recipe, Budget::new(args.seconds), &notes)?
     };
-    settler.settle(report, crate::exit::CLEAN)
+    report.coverage.extend(coverage::sentences(&report.stats, args.suspects || args.no_test));
+    let interrupted = crate::explore::interrupted();
+    report.stats.insert("interrupted".into(), Stat::Bool(interrupted));
+    if interrupted {
+        report.coverage.push("interrupted: what is said here is of what was done until then".into());
+    }
+    let left_out = matches!(report.stats.get(LEFT_OUT), Some(Stat::Int(n)) if *n > 0);
+    settler.settle(report, if interrupted || left_out { crate::exit::FAILURE } else { crate::exit::CLEAN })
 }
+
+/// Key of `stats`: programs that the command started and that could not be looked at.
+pub const LEFT_OUT: &str = "programs_left_out";
 
 /// Whether somebody has redirected a file to raddle's own standard input.
 fn has_input() -> bool {

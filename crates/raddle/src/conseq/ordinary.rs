@@ -82,9 +82,12 @@ fn content(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What is wrong with how a run ended. That one took long proves nothing.
+/// What is wrong with how a run ended. That one took long, or was killed by somebody else, proves nothing.
 pub fn ended(run: &Ordinary, usual: &Usual) -> Option<(Kind, String)> {
     let status = run.status?;
+    if status.signal().is_some_and(|s| OUTSIDE.contains(&s)) {
+        return None;
+    }
     if let Some(signal) = status.signal() {
         return Some(match (signal, assertion(&run.stderr)) {
             (libc::SIGABRT, Some(text)) => (Kind::Assertion, format!("assertion `{text}` fails")),
@@ -102,6 +105,9 @@ pub fn ended(run: &Ordinary, usual: &Usual) -> Option<(Kind, String)> {
         None => (Kind::ExitStatus, format!("the program ends with status {code}")),
     })
 }
+
+/// Signals that no fault of a program raises: an administrator's, or the kernel's for want of memory.
+pub const OUTSIDE: [i32; 5] = [libc::SIGKILL, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGXCPU];
 
 /// ``ui: ui.c:7: ui: Assertion `url != 0' failed.``
 fn assertion(stderr: &str) -> Option<&str> {
@@ -131,6 +137,7 @@ mod tests {
         assert_eq!(failed, Some((Kind::Assertion, "assertion `url != 0` fails".into())));
         let inside = run(1 << 8, "srv: srv.c:7: go: Assertion `x' failed.\nAborted\n");
         assert_eq!(ended(&inside, &usual), Some((Kind::Assertion, "assertion `x` fails".into())));
+        assert_eq!(kind(&run(libc::SIGKILL, "")), None, "somebody else's doing");
         assert_eq!(kind(&Ordinary { status: None, ..run(0, "") }), None, "it only took long");
     }
 }

@@ -41,8 +41,6 @@ impl Printed {
     }
 
     pub fn from_bytes(out: &[u8], err: &[u8]) -> Printed {
-        let lines =
-            |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(without_clock).collect::<Vec<_>>();
         Printed { out: lines(out), err: lines(err) }
     }
 
@@ -68,6 +66,71 @@ impl Printed {
     pub fn shows(&self, line: &Line) -> bool {
         self.lines(line.stream).contains(&line.text) == line.appears
     }
+}
+
+/// A line longer than this counts with its beginning.
+const LONGEST: usize = 4096;
+
+/// The lines of what was printed. A carriage return ends one too: what a terminal shows after it is another line, as a progress bar's.
+fn lines(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let ends = text.split_terminator(['\n', '\r']);
+    // `\r\n` is one end.
+    let lines = ends.filter(|line| !line.is_empty());
+    lines.map(|line| without_clock(&shortened(line, LONGEST))).collect()
+}
+
+/// The text, or as much of it as fits with a sign that there was more.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Does the line say that something has failed? That nothing has failed is not that.
+pub fn signals_failure(line: &str) -> bool {
+    const FAILURES: [&str; 20] = [
+        "error",
+        "fail",
+        "fatal",
+        "panic",
+        "abort",
+        "assert",
+        "corrupt",
+        "broken",
+        "invalid",
+        "cannot",
+        "can't",
+        "can not",
+        "could not",
+        "unable",
+        "exception",
+        "inconsisten",
+        "mismatch",
+        "wrong",
+        "violat",
+        "overflow",
+    ];
+    const NONE: [&str; 5] = ["no ", "0 ", "not ", "without ", "zero "];
+    let text = line.to_lowercase();
+    FAILURES.iter().any(|word| {
+        text.match_indices(word).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + word.len()..]);
+            let begins = before.chars().last().is_none_or(|c| !c.is_alphanumeric());
+            let denied = NONE.iter().any(|none| before.ends_with(none) && is_word(before, none));
+            // `errors: 0`, `failed=0`
+            let counts =
+                after.trim_start_matches(|c: char| c.is_alphabetic()).trim_start_matches([':', '=', ' ']);
+            let nothing = counts.starts_with('0') && !counts[1..].starts_with(|c: char| c.is_alphanumeric());
+            begins && !denied && !nothing
+        })
+    })
+}
+
+/// Whether the text ends in that word, and not in a longer one or a larger number.
+fn is_word(text: &str, ending: &str) -> bool {
+    text[..text.len() - ending.len()].chars().last().is_none_or(|c| !c.is_alphanumeric())
 }
 
 /// What the training runs printed.
@@ -234,6 +297,42 @@ mod tests {
         let text = "running 1 test\nthread 'tests::sum' (77) panicked at src/lib.rs:25:9:\nassertion `left == right` failed\n  left: 1\n";
         assert_eq!(out(text).panic().as_deref(), Some("assertion `left == right` failed, src/lib.rs:25"));
         assert_eq!(out("nothing panicked at all\n").panic(), None);
+    }
+
+    #[test]
+    fn a_carriage_return_ends_a_line_and_a_long_line_is_cut() {
+        assert_eq!(lines(b"10%\r20%\r100%\r\ndone\n"), ["10%", "20%", "100%", "done"]);
+        let long = lines(&[b'a'; 3 * LONGEST]);
+        assert_eq!((long.len(), long[0].chars().count()), (1, LONGEST + 1));
+        assert_eq!(shortened("abc", 3), "abc");
+    }
+
+    #[test]
+    fn failures_are_told_from_the_rest() {
+        for line in [
+            "error: connected to nowhere",
+            "Assertion failed",
+            "table is broken: 2 entries",
+            "FATAL",
+            "3 errors",
+            "10 errors",
+            "cannot open",
+        ] {
+            assert!(signals_failure(line), "{line}");
+        }
+        for line in [
+            "progress 4",
+            "0 errors",
+            "no error",
+            "failed: 0",
+            "errors=0",
+            "terror",
+            "done",
+            "without errors",
+            "not broken",
+        ] {
+            assert!(!signals_failure(line), "{line}");
+        }
     }
 
     #[test]

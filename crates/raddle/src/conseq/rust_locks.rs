@@ -1,6 +1,10 @@
 //! Rust's locks in a trace. They are inlined atomics on a word; which atomics those are the debug information tells
 //! ([`Module::lock_sites`]). In the trace they become what they mean, a lock taken or given back, and whatever else is done to the
 //! word is left out: it is the lock's own business.
+//!
+//! Without optimisation all compare-exchanges are one function of `core`, so that a lock's fast path has no place of its own. But some operation
+//! on each word has one (a guard gives the lock back where it is dropped), and what a word is it is everywhere: by the values before and
+//! after, each operation on it says what it does.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -31,13 +35,17 @@ impl RustLocks {
         if self.0.is_empty() {
             return;
         }
-        let words: HashSet<u64> =
-            events.iter().filter(|e| self.takes(e).is_some()).filter_map(|e| address(&e.what)).collect();
+        let words: HashMap<u64, Word> = events
+            .iter()
+            .filter_map(|e| Some((address(&e.what)?, Word::of(self.0.get(&e.site)?.0))))
+            .collect();
         let mut held: HashSet<(u16, u64)> = HashSet::new();
         events.retain_mut(|e| {
-            let Some(lock) = address(&e.what).filter(|a| words.contains(a)) else { return true };
+            let Some((lock, word)) = address(&e.what).and_then(|a| Some((a, *words.get(&a)?))) else {
+                return true;
+            };
             let thread = e.thread;
-            if let Some(shared) = self.takes(e) {
+            if let Some(shared) = self.takes(e).or_else(|| word.takes(e)) {
                 held.insert((thread, lock));
                 e.what = What::Acquire { lock, shared };
                 return true;
@@ -65,6 +73,38 @@ impl RustLocks {
             LockClass::MutexAcquire | LockClass::WriteAcquire if succeeds => Some(false),
             LockClass::ReadAcquire if succeeds => Some(true),
             _ => None,
+        }
+    }
+}
+
+/// What the word of a lock is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Mutex,
+    RwLock,
+}
+
+impl Word {
+    fn of(class: LockClass) -> Word {
+        use LockClass::*;
+        match class {
+            MutexAcquire | MutexRelease => Word::Mutex,
+            ReadAcquire | ReadRelease | WriteAcquire | WriteRelease | Downgrade => Word::RwLock,
+        }
+    }
+
+    /// Whether an update takes the lock, by the values before and after, and then whether for reading.
+    fn takes(self, e: &Event) -> Option<bool> {
+        /// Of an `RwLock`'s word, who holds it: so many readers, or all ones for a writer.
+        const HOLDERS: u64 = (1 << 30) - 1;
+        let What::Write { cell, before: Some(before), reads: true } = e.what else { return None };
+        match self {
+            Word::Mutex => (before == 0 && cell.value != 0).then_some(false),
+            Word::RwLock => match (before & HOLDERS, cell.value & HOLDERS) {
+                (0, HOLDERS) => Some(false),
+                (readers, now) if now == readers + 1 => Some(true),
+                _ => None,
+            },
         }
     }
 }
@@ -111,6 +151,31 @@ mod tests {
         let takes = What::Acquire { lock: 64, shared: false };
         assert_eq!(what, [(1, takes), (1, What::Release { lock: 64 }), (2, takes)]);
         assert_eq!(events[3..], [update(1, 5, 128, 0, 1)]);
+    }
+
+    #[test]
+    fn a_word_that_is_given_back_at_a_known_place_is_a_lock_everywhere() {
+        let given = (LockClass::MutexRelease, Effect::Always);
+        let read = (LockClass::ReadRelease, Effect::Always);
+        let locks = RustLocks(HashMap::from([(7, given), (8, read)]));
+        let mut events = vec![
+            update(1, 3, 64, 0, 1),
+            update(1, 7, 64, 1, 0),
+            update(2, 3, 80, 0, 1),
+            update(3, 3, 80, 1, 2),
+            update(2, 8, 80, 2, 1),
+            update(3, 8, 80, 1, 0),
+            update(2, 3, 80, 0, (1 << 30) - 1),
+            update(1, 3, 128, 0, 1),
+        ];
+        locks.recognise(&mut events);
+        let what: Vec<What> = events[..7].iter().map(|e| e.what).collect();
+        let takes = |lock, shared| What::Acquire { lock, shared };
+        let gives = |lock| What::Release { lock };
+        let mutex = [takes(64, false), gives(64)];
+        let shared = [takes(80, true), takes(80, true), gives(80), gives(80), takes(80, false)];
+        assert_eq!(what, [&mutex[..], &shared].concat());
+        assert_eq!(events[7..], [update(1, 3, 128, 0, 1)], "any other atomic");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the static half knows of the program, and which values at a read lead to an error site (section 7.2: "ConSeq also evaluates
 //! v' against the assertion/error-condition").
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use raddle_binary::Module;
@@ -98,6 +98,19 @@ impl Sites {
         let reads =
             events.iter().filter(|e| matches!(e.what, What::Read(_) | What::Write { reads: true, .. }));
         self.reads.is_empty() || reads.into_iter().any(|e| self.reads.contains_key(&e.site))
+    }
+
+    /// How many critical reads these traces come by.
+    pub fn reached<'a>(&self, traces: impl Iterator<Item = &'a [Event]>) -> usize {
+        let mut met = HashSet::new();
+        for e in traces.flatten() {
+            if matches!(e.what, What::Read(_) | What::Write { reads: true, .. })
+                && self.reads.contains_key(&e.site)
+            {
+                met.insert(e.site);
+            }
+        }
+        met.len()
     }
 
     pub fn count(&self) -> usize {

@@ -22,7 +22,7 @@ use raddle_wire::config::{Config, Mode, flag};
 
 use super::args::Args;
 use super::campaign::{self, Budget};
-use super::{not_instrumented, told};
+use super::{LEFT_OUT, coverage, not_instrumented, told};
 use crate::explore::cases::{self, Case};
 use crate::explore::crew::{Notes, in_words};
 use crate::explore::worker::{Recipe, apart, end};
@@ -88,7 +88,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     };
     let parts = recipes.into_iter().flat_map(|r| tests_of(args, &r).unwrap_or_else(|| program(r))).collect();
     let mut all = match each(args, options, recipe, parts, (begun, Some(ran)), notes) {
-        Err(error) => {
+        Err(error) if !crate::explore::interrupted() => {
             let left = args.seconds - begun.elapsed().as_secs_f64();
             notes.say(&format!(
                 "none of the programs that `{}` started could be looked at by itself: the command is looked at as a whole, with all that it \
@@ -115,9 +115,9 @@ pub fn each(
     notes: &Notes,
 ) -> Result<Report> {
     let mut all = Report::new("conseq", told::words(of));
-    told::add_empty_stats(&mut all, begun);
+    coverage::add_empty_stats(&mut all, begun);
     let mut last = None;
-    let (mut done, mut alone, n) = (0u64, 0u64, parts.len());
+    let (mut done, mut alone, mut left_out, n) = (0u64, 0u64, 0u64, parts.len());
     for (i, part) in parts.iter().enumerate() {
         let left = args.seconds - begun.elapsed().as_secs_f64();
         if crate::explore::interrupted() || left <= 0.0 {
@@ -135,15 +135,17 @@ pub fn each(
                 add(&mut all, report, &part.at, part.is_test);
                 done += 1;
             }
-            Err(error) if campaign::is_alone(&error) => {
+            Err(error) if campaign::is_alone(&error) && (part.is_test || campaign::ended_well(&error)) => {
                 alone += 1;
                 if !part.is_test {
                     notes.say(&format!("{error:#}"));
                 }
             }
-            // One that can not be looked at is no reason to leave the others out.
+            // One that can not be looked at is no reason to leave the others out. One that ends before its first thread, with a status that
+            // says so, may need what the command sets up around it.
             Err(error) => {
                 notes.say(&format!("{}: {error:#}", part.at));
+                left_out += 1;
                 last = Some(error);
             }
         }
@@ -155,8 +157,15 @@ pub fn each(
     if alone > 0 && tests > 0 {
         notes.say(&format!("{alone} of {n} tests create no thread: there is nothing to interleave in them"));
     }
-    if let (0, Some(error)) = (done + alone, last) {
-        return Err(error.context("none of the programs that were started could be looked at"));
+    if let (0, Some(error)) = (done, last) {
+        return Err(error.context("none of the programs that were started could be looked at by itself"));
+    }
+    if left_out > 0 {
+        all.stats.insert(LEFT_OUT.into(), Stat::from(left_out));
+        all.coverage.push(format!(
+            "{left_out} of {n} programs could not be looked at by itself: it may need what the command sets up around it. Give raddle a command that \
+             starts that program alone"
+        ));
     }
     all.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     Ok(all)
@@ -261,8 +270,10 @@ impl Started {
 /// Adds the report of one part to those before it.
 fn add(all: &mut Report, mut report: Report, at: &str, is_test: bool) {
     let tell = |f: &mut Finding| f.notes.insert(0, at.to_owned());
-    report.findings.iter_mut().for_each(tell);
+    report.findings.iter_mut().chain(&mut report.suspects).for_each(tell);
     all.findings.append(&mut report.findings);
+    all.suspects.append(&mut report.suspects);
+    all.coverage.append(&mut report.coverage);
     for (key, new) in report.stats {
         // The tests of a program have its sites in common.
         let common = is_test && ["sites", "critical_reads"].contains(&key.as_str());

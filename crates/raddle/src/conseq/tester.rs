@@ -9,14 +9,19 @@
 //!    writer out; then nobody is held back, and chance decides who takes the lock first, each time anew.
 //! 2. **Searched.** All interleavings of the accesses that the suspects are about, as far as time allows: a consequence may
 //!    take two dependences at once.
-//! 3. **Settled.** A suspect of which an execution has shown the consequence is confirmed. One whose read got the value, with no
-//!    consequence, is refuted, and so is one that no interleaving brings about when all have been made.
+//! 3. **Settled.** A suspect of which an execution has shown a consequence that is certainly wrong, and has shown it again, is confirmed
+//!    ([`super::certain`]). One whose read got the value, with no consequence, is refuted, and so is one that no interleaving brings
+//!    about when all have been made and no other memory is raced for. Of freed memory the access itself is the consequence: where nothing was seen, the
+//!    block had been handed out again, and nothing is refuted.
+//!
+//! A process that somebody else kills (an administrator, the kernel for want of memory) shows nothing: its execution is made again.
 //!
 //! Something printed counts only if it is the schedule's doing: the default schedule, made before and after, does not show it, and the
 //! same choices show it again. A file that one execution leaves behind makes the next one print something, whatever its order.
 //!
 //! A consequence is what an execution came to: a failure, as `explore` judges it, or something printed that is not usual.
 
+use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -29,14 +34,18 @@ use raddle_explore::{
 use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
+use super::certain::{Additions, is_certain};
 use super::check::{self, Check, Guard};
+use super::ordinary::OUTSIDE;
 use super::printed::{self, Line, Printed, Stream};
 use super::stacks::Stacks;
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::verdict::{Failure, PANICS, Usual, judge};
 use crate::explore::watch::{Watch, Watched};
-use crate::explore::worker::{Execution, Recipe};
+use crate::explore::worker::{Ending, Execution, Recipe};
 
+/// How often an execution is made again whose process was killed, and one whose failure did not come again.
+const AGAIN: u32 = 3;
 /// Executions with which a suspect is aimed at.
 const AIMED: u64 = 24;
 /// So many in which the read got the value and nothing happened are enough.
@@ -82,18 +91,31 @@ pub enum Again {
     NotTried,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// By this consequence.
+    /// By this consequence, which is certainly wrong.
     Confirmed(usize),
-    Refuted(String),
+    /// By this consequence, which need not be wrong.
+    Shown(usize),
+    Refuted(Reason),
     Open,
+}
+
+/// Why a suspect is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The read got the value, and nothing went wrong.
+    Harmless,
+    /// All interleavings of the accesses have been made, and none brings the write to the read.
+    Impossible,
 }
 
 /// What has been found out.
 pub struct Tested {
     pub consequences: Vec<Consequence>,
     pub verdicts: Vec<Verdict>,
+    /// For each suspect, the executions that were aimed at it.
+    pub tried: Vec<u32>,
     pub executions: u64,
     pub exhausted: bool,
     pub passing: Vec<Trace>,
@@ -113,9 +135,12 @@ pub struct Tester<'a> {
     /// Until then consequences are made smaller.
     end: Instant,
     realized: Vec<u32>,
+    tried: Vec<u32>,
     consequences: Vec<Consequence>,
     executions: u64,
     passing: Vec<Trace>,
+    /// Processes are killed again and again: there is no use in going on.
+    gave_up: bool,
 }
 
 /// An execution, judged.
@@ -142,7 +167,7 @@ impl<'a> Tester<'a> {
             ..recipe.clone()
         };
         let crew = Crew::new(recipe, notes, &|| false);
-        let realized = vec![0; suspects.len()];
+        let (realized, tried) = (vec![0; suspects.len()], vec![0; suspects.len()]);
         let (consequences, passing) = (Vec::new(), Vec::new());
         let executions = 0;
         Tester {
@@ -154,9 +179,11 @@ impl<'a> Tester<'a> {
             deadline,
             end,
             realized,
+            tried,
             consequences,
             executions,
             passing,
+            gave_up: false,
         }
     }
 
@@ -172,6 +199,7 @@ impl<'a> Tester<'a> {
         Ok(Tested {
             consequences: self.consequences,
             verdicts,
+            tried: self.tried,
             executions: self.executions,
             exhausted,
             passing: self.passing,
@@ -181,33 +209,45 @@ impl<'a> Tester<'a> {
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.deadline || crate::explore::interrupted()
+        Instant::now() >= self.deadline || self.gave_up || crate::explore::interrupted()
     }
 
+    /// What an order comes to. None: it was lost, because its process was killed each time.
     fn execute(&mut self, order: Order) -> Result<Option<Seen>> {
-        let mut seen = None;
-        let expect = &self.expect;
-        self.crew.post(order);
-        while seen.is_none() && self.crew.in_flight() > 0 {
-            self.crew.turn(&mut |_, e| seen = Some(look(&e, expect)))?;
+        for _ in 0..AGAIN {
+            let (mut seen, mut killed) = (None, false);
+            let expect = &self.expect;
+            self.crew.post(order.clone());
+            while seen.is_none() && !killed && self.crew.in_flight() > 0 {
+                self.crew.turn(&mut |_, e| match was_killed(&e) {
+                    true => killed = true,
+                    false => seen = Some(look(&e, expect)),
+                })?;
+            }
+            self.executions += 1;
+            if !killed {
+                return Ok(seen);
+            }
+            self.notes.say(KILLED);
         }
-        self.executions += 1;
-        Ok(seen)
+        self.gave_up = true;
+        Ok(None)
     }
 
     /// Executions that bring one suspect's write to its read.
     fn aim(&mut self, i: usize) -> Result<()> {
         let constraint = constraint(&self.suspects[i]);
-        let tail = |seed| match constraint {
-            Some(_) => Tail::Constrained { seed },
-            None => Tail::Pos { seed },
-        };
+        // To hold the access back keeps the release away where one lock is around both: then chance may do.
+        let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
+        let tail =
+            |seed| if frees && seed % 2 == 0 { Tail::Pos { seed } } else { Tail::Constrained { seed } };
         for seed in 1..=AIMED {
             if self.is_over() || self.is_shown(i) || self.realized[i] >= HARMLESS {
                 break;
             }
+            self.tried[i] += 1;
             let mut order = Order::free(0, tail(seed));
-            order.constraints = constraint.into_iter().collect();
+            order.constraints = vec![constraint];
             if let Some(seen) = self.execute(order)? {
                 self.take(seen);
             }
@@ -246,7 +286,11 @@ impl<'a> Tester<'a> {
 
     fn shown_by(&self, i: usize) -> Option<usize> {
         let site = self.kinds[i];
-        self.consequences.iter().position(|c| c.suspects.contains(&i) && is_about(c.failure.kind, site))
+        let shows = |c: &Consequence| c.suspects.contains(&i) && is_about(c.failure.kind, site);
+        // A failure says more than something unusual that was printed.
+        let of =
+            |failed: bool| self.consequences.iter().position(|c| c.check.is_none() == failed && shows(c));
+        of(true).or_else(|| of(false))
     }
 
     fn take(&mut self, seen: Seen) {
@@ -254,7 +298,9 @@ impl<'a> Tester<'a> {
         let suspects: Vec<usize> =
             (0..self.suspects.len()).filter(|i| is_realized(&seen.trace.steps, &self.suspects[*i])).collect();
         let Some(failure) = seen.failure else {
-            suspects.iter().for_each(|i| self.realized[*i] += 1);
+            // A block that was freed and could be accessed had been handed out again.
+            let is_freed = |i: &&usize| matches!(self.suspects[**i].instead, Instead::Freed(_));
+            suspects.iter().filter(|i| !is_freed(i)).for_each(|i| self.realized[*i] += 1);
             if seen.trace.outcome == Outcome::Passed && self.passing.len() < PASSING {
                 self.passing.push(seen.trace);
             }
@@ -293,7 +339,7 @@ impl<'a> Tester<'a> {
 
     /// The consequence made smaller and made again; none, if the schedule has no part in it.
     fn settled(&mut self, mut c: Consequence, limit: Duration) -> Result<Option<Consequence>> {
-        if limit.is_zero() || crate::explore::interrupted() {
+        if crate::explore::interrupted() || self.gave_up {
             return Ok(Some(c));
         }
         let trace = self.smaller(&c, Instant::now() + limit * 3 / 4);
@@ -303,13 +349,16 @@ impl<'a> Tester<'a> {
         };
         // It puts right what the execution before may have left behind.
         let before = line.as_ref().map(|l| self.default_shows(l)).transpose()?.unwrap_or(false);
-        let seen = self.execute(Order::replay(trace.view().choices()))?;
         c.again = Again::No;
-        if let Some(Seen { failure: Some(failure), check, .. }) = seen
-            && failure.what == c.failure.what
-        {
-            let after = c.failure.after;
-            (c.failure, c.check, c.again) = (Failure { after, ..failure }, check, Again::Yes);
+        for choices in [&trace, &c.failure.trace.clone()].into_iter().cycle().take(AGAIN as usize) {
+            let seen = self.execute(Order::replay(choices.view().choices()))?;
+            if let Some(Seen { failure: Some(failure), check, .. }) = seen
+                && failure.what == c.failure.what
+            {
+                let after = c.failure.after;
+                (c.failure, c.check, c.again) = (Failure { after, ..failure }, check, Again::Yes);
+                break;
+            }
         }
         let Some(line) = line else { return Ok(Some(c)) };
         if before || c.again == Again::No || self.default_shows(&line)? {
@@ -344,7 +393,10 @@ impl<'a> Tester<'a> {
         let mut shown = false;
         self.crew.post(Order::free(0, Tail::NonPreemptive { next: Next::Lowest }));
         while self.crew.in_flight() > 0 {
-            self.crew.turn(&mut |_, e| shown = e.watched.is_some_and(|w| Printed::of(w).shows(line)))?;
+            // One that was killed printed nothing that can be relied on.
+            self.crew.turn(&mut |_, e| {
+                shown = was_killed(&e) || e.watched.is_some_and(|w| Printed::of(w).shows(line));
+            })?;
         }
         self.executions += 1;
         Ok(shown)
@@ -352,17 +404,30 @@ impl<'a> Tester<'a> {
 
     fn verdict(&self, i: usize, exhausted: bool) -> Verdict {
         if let Some(at) = self.shown_by(i) {
-            return Verdict::Confirmed(at);
+            let c = &self.consequences[at];
+            return match is_certain(c, self.suspects, &self.expect.additions, &self.expect.usual) {
+                true => Verdict::Confirmed(at),
+                false => Verdict::Shown(at),
+            };
         }
-        match (self.realized[i], exhausted) {
-            (0, true) => {
-                Verdict::Refuted("no interleaving of these accesses brings the write to the read".into())
-            }
+        match (self.realized[i], exhausted && self.expect.is_closed) {
+            (0, true) => Verdict::Refuted(Reason::Impossible),
             (0, false) => Verdict::Open,
-            (n, _) => Verdict::Refuted(format!(
-                "the read got the value in {n} execution(s), and nothing went wrong"
-            )),
+            _ => Verdict::Refuted(Reason::Harmless),
         }
+    }
+}
+
+/// What is said of a process that somebody has killed.
+pub const KILLED: &str =
+    "a process of the program was killed by somebody else, which shows nothing: its execution is made again";
+
+/// Whether the process was ended by a signal that no fault of its own raises: an administrator's, or the kernel's for want of memory.
+pub fn was_killed(e: &Execution<'_>) -> bool {
+    match e.ending {
+        Ending::Died(status) => status.and_then(|s| s.signal()).is_some_and(|s| OUTSIDE.contains(&s)),
+        Ending::Finished => e.slot.outcome == outcome::SIGNAL && e.slot.detail == libc::SIGKILL as u64,
+        Ending::Hung => false,
     }
 }
 
@@ -411,6 +476,10 @@ pub struct Expect<'a> {
     /// The streams whose lines count.
     pub streams: Vec<Stream>,
     pub guards: &'a [Guard],
+    /// What the program adds to.
+    pub additions: Additions,
+    /// No other memory is raced for: all interleavings of the accesses in question are all there are.
+    pub is_closed: bool,
 }
 
 impl Expect<'_> {
@@ -428,15 +497,14 @@ impl Expect<'_> {
     }
 }
 
-/// What the scheduler is to bring about. That memory is freed first can not be asked for: chance decides.
-fn constraint(s: &Suspect) -> Option<Constraint> {
+/// What the scheduler is to bring about. To free memory is as good as to write to it.
+fn constraint(s: &Suspect) -> Constraint {
     let write = match s.instead {
-        Instead::Write(w) => w.site,
+        Instead::Write(w) | Instead::Freed(w) => w.site,
         Instead::Initial => 0,
-        Instead::Freed(_) => return None,
     };
     let object = s.read.cell.address & !7;
-    Some(Constraint { object, write, read: s.read.site, wanted: 1, bytes: bytes(s).into() })
+    Constraint { object, write, read: s.read.site, wanted: 1, bytes: bytes(s).into() }
 }
 
 /// The bytes of its granule that the suspect's read is about: a neighbour's writes are of no concern.
@@ -453,11 +521,11 @@ fn is_realized(steps: &[Step], s: &Suspect) -> bool {
     let mut freed = false;
     for step in steps {
         let op = &step.op;
-        if op.kind() == OpKind::Free && op.object <= object && object < op.other {
-            freed = true;
-        }
-        if op.object != object || !op.touches(bytes(s)) {
+        if !op.covers(object, bytes(s)) {
             continue;
+        }
+        if op.kind() == OpKind::Free {
+            freed = true;
         }
         let here = (op.is_memory_read() || freed) && op.site == s.read.site;
         let as_said = match s.instead {

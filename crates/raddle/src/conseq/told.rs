@@ -1,24 +1,20 @@
 //! What was found, as a report.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use anyhow::Result;
-use raddle_conseq::SiteKind;
-use raddle_conseq::atomicity::Violation;
 use raddle_conseq::history::Point;
-use raddle_conseq::invariants::Invariant;
-use raddle_conseq::invariants::kept::is_kept_in_order;
 use raddle_conseq::suspects::{Instead, Suspect};
-use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report, Stat};
+use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report};
 
-use super::analysed::{Analysed, FIRST_INVARIANT};
-use super::args::{Args, Means};
+use super::analysed::Analysed;
+use super::args::Args;
 use super::campaign::Phases;
+use super::certain::{additions, is_certain};
 use super::check::Check;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Tested, Verdict};
-use super::traced::{Run, Runs};
+use super::traced::Runs;
 use crate::explore::outcome::{or_without, program_name, write_new};
 use crate::explore::schedule::{self, Expected, Head, Schedule};
 use crate::explore::verdict::Failure;
@@ -37,21 +33,29 @@ pub fn report(
 ) -> Result<Report> {
     let mut teller = Teller { args, runs, analysed, tested, places, stacks };
     let mut report = Report::new("conseq", words(&runs.recipe));
+    let additions = additions(&runs.runs);
+    let certain = |c: &&Consequence| is_certain(c, &analysed.suspects, &additions, &runs.usual);
+    let mut known: Vec<u32> = Vec::new();
     for (i, c) in tested.consequences.iter().enumerate() {
-        report.findings.push(teller.confirmed(i, c)?);
+        if certain(&c) {
+            known.push(c.failure.what);
+            report.findings.push(teller.shown(i, c, true)?);
+        } else if args.suspects {
+            report.suspects.push(teller.shown(i, c, false)?);
+        }
     }
-    let mut known: Vec<u32> = tested.consequences.iter().map(|c| c.failure.what).collect();
     for failure in runs.runs.iter().filter_map(|r| r.failure.as_ref()) {
         if !known.contains(&failure.what) {
             known.push(failure.what);
             report.findings.push(teller.without_analysis(failure)?);
         }
     }
-    for group in teller.open() {
-        report.findings.push(teller.suspected(&group));
+    if args.suspects || args.no_test {
+        let open = teller.open();
+        report.suspects.extend(open);
     }
     for violation in &analysed.violations {
-        report.findings.push(teller.violation(violation));
+        report.suspects.push(teller.violation(violation));
     }
     teller.add_stats(&mut report, clock);
     Ok(report)
@@ -66,58 +70,16 @@ pub fn words(recipe: &Recipe) -> Vec<String> {
     words
 }
 
-/// Of a program without threads.
-pub fn add_empty_stats(report: &mut Report, begun: Instant) {
-    report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
-    for key in ["sites", "critical_reads", "suspects"] {
-        report.stats.insert(key.into(), Stat::Int(0));
-    }
-}
-
-/// A suspect's read, what comes instead and where, and the kind of its site.
-type Pair = (u32, u8, u32, SiteKind);
-
-struct Teller<'a> {
-    args: &'a Args,
-    runs: &'a Runs,
-    analysed: &'a Analysed,
-    tested: &'a Tested,
+pub(super) struct Teller<'a> {
+    pub(super) args: &'a Args,
+    pub(super) runs: &'a Runs,
+    pub(super) analysed: &'a Analysed,
+    pub(super) tested: &'a Tested,
     places: Places,
     stacks: Stacks,
 }
 
 impl<'a> Teller<'a> {
-    /// Suspects about which nothing is known but that they are: the same two accesses are one, however many places of a kind they matter to.
-    fn open(&self) -> Vec<Vec<&'a Suspect>> {
-        let verdict = |i: usize| self.tested.verdicts.get(i).unwrap_or(&Verdict::Open);
-        let mut groups: Vec<(Pair, Vec<&Suspect>)> = Vec::new();
-        for (i, s) in self.analysed.suspects.iter().enumerate() {
-            // With critical reads off a suspect is no more than a pair of accesses.
-            let (Verdict::Open, Some(kind)) = (verdict(i), self.analysed.kind(s)) else { continue };
-            let (read, how, other, _) = s.key();
-            let key = (read, how, other, kind);
-            // Each invariant says something of its own.
-            match groups.iter_mut().find(|(k, _)| *k == key && kind != SiteKind::Invariant) {
-                Some((_, known)) => known.push(s),
-                None => groups.push((key, vec![s])),
-            }
-        }
-        groups.into_iter().map(|(_, group)| group).collect()
-    }
-
-    /// The places of further sites, in words.
-    fn more(&mut self, others: &[&Suspect]) -> Option<String> {
-        const TOLD: usize = 6;
-        let sites = others.iter().filter_map(|s| self.analysed.sites.pc(s.site?));
-        let pcs: Vec<u64> = sites.collect();
-        let mut places: Vec<String> = pcs.iter().take(TOLD).map(|pc| self.place_of(pc + 1)).collect();
-        places.dedup();
-        let rest = if pcs.len() > TOLD { ", …" } else { "" };
-        let n = pcs.len();
-        (n > 0)
-            .then(|| format!("the same read matters to {n} more such place(s): {}{rest}", places.join(", ")))
-    }
-
     /// A traced run failed by itself.
     fn without_analysis(&mut self, failure: &Failure) -> Result<Finding> {
         let mut finding = told::finding(failure, &self.tested.passing, &mut self.places, &self.runs.modules);
@@ -131,16 +93,32 @@ impl<'a> Teller<'a> {
         Ok(finding)
     }
 
-    fn confirmed(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
-        if c.is_by_delays() {
-            return Ok(self.delayed(c));
+    /// What was made to happen; `certain`: it is wrong in any correct program.
+    fn shown(&mut self, i: usize, c: &Consequence, certain: bool) -> Result<Finding> {
+        let mut finding = if c.is_by_delays() { self.delayed(c) } else { self.scheduled(i, c)? };
+        finding.confidence = if certain { Confidence::Confirmed } else { Confidence::Suspected };
+        if !certain {
+            let why = match c.again {
+                Again::No => {
+                    "it did not happen again when the same choices were made again: something outside the schedule differs from run to run"
+                }
+                Again::NotTried if !c.is_by_delays() => "there was no time left to make it happen again",
+                _ => {
+                    "it was made to happen, and the program ended well: without a data race or a lost update behind it, it may be meant to differ"
+                }
+            };
+            finding.notes.insert(0, why.into());
         }
+        Ok(finding)
+    }
+
+    fn scheduled(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
         let mut finding =
             told::finding(&c.failure, &self.tested.passing, &mut self.places, &self.runs.modules);
-        finding.confidence = Confidence::Confirmed;
         finding.kind = kind(c.failure.kind);
         finding.schedule = or_without(self.write(&c.failure, c.check.as_ref()));
-        let by_verdict = self.tested.verdicts.iter().position(|v| *v == Verdict::Confirmed(i));
+        let answers = |v: &Verdict| [Verdict::Confirmed(i), Verdict::Shown(i)].contains(v);
+        let by_verdict = self.tested.verdicts.iter().position(answers);
         if let Some(s) = by_verdict.or(c.suspects.first().copied()).map(|i| &self.analysed.suspects[i]) {
             let (what, because) = (self.what(&c.failure, &finding), self.because(s));
             finding.message = format!("{what}: {because}");
@@ -151,33 +129,15 @@ impl<'a> Teller<'a> {
             self.add_ends(&mut finding, s);
             self.deeds(&mut finding, s, own);
         }
-        if let Some(Check::Invariant(guard)) = &c.check
-            && !self.is_meant(&guard.invariant)
-        {
-            finding.confidence = Confidence::Suspected;
-            finding.notes.push("it was made to happen, and the program ended well: what held in all training runs need not be meant to hold".into());
-        }
-        finding.notes.extend(match c.again {
-            Again::Yes => None,
-            Again::No => Some(
-                "it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into(),
-            ),
-            Again::NotTried => Some("there was no time left to make it smaller, or to make it again".into()),
-        });
         Ok(finding)
-    }
-
-    /// Would who wrote the program call it wrong that this does not hold?
-    fn is_meant(&self, invariant: &Invariant) -> bool {
-        let kept = |run: &Run| is_kept_in_order(&invariant.variables(), &run.events);
-        invariant.is_strong() && !self.runs.runs.first().is_some_and(kept)
     }
 
     /// What delays have brought about: nothing is known of it but how it ended and what was printed.
     fn delayed(&mut self, c: &Consequence) -> Finding {
-        let s = &self.analysed.suspects[c.suspects[0]];
-        let message = format!("{}: {}", c.failure.facts.sentence, self.because(s));
-        let mut finding = Finding::new(c.failure.kind, Confidence::Confirmed, message);
+        let sentence = &c.failure.facts.sentence;
+        let mut finding = Finding::new(c.failure.kind, Confidence::Confirmed, sentence.as_str());
+        let Some(s) = c.suspects.first().map(|i| &self.analysed.suspects[*i]) else { return finding };
+        finding.message = format!("{sentence}: {}", self.because(s));
         self.add_ends(&mut finding, s);
         if let Some(site) = self.site(s) {
             finding.accesses.insert(0, site);
@@ -189,66 +149,8 @@ impl<'a> Teller<'a> {
         finding
     }
 
-    /// A suspect that could neither be made to happen nor be ruled out.
-    fn suspected(&mut self, group: &[&Suspect]) -> Finding {
-        let s = group[0];
-        let site = self.analysed.kind(s).unwrap_or(SiteKind::Memory);
-        let place = s.site.and_then(|i| self.analysed.sites.pc(i)).map(|pc| self.place_of(pc + 1));
-        let at = place.map_or(String::new(), |p| format!(" at {p}"));
-        let callee = s.site.and_then(|i| self.analysed.sites.site(i)?.0.callee.clone());
-        let by = callee.map_or(String::new(), |c| format!(" ({c})"));
-        let (kind, what) = match site {
-            SiteKind::Assert => (Kind::Assertion, format!("an assertion{by}{at} can fail")),
-            SiteKind::Error => (Kind::ErrorMessage, format!("an error message{by}{at} can appear")),
-            SiteKind::Output => (Kind::Output, format!("the output{by}{at} can be wrong or missing")),
-            SiteKind::Loop => (Kind::Hang, format!("the loop{at} can go on for ever")),
-            SiteKind::Memory if matches!(s.instead, Instead::Freed(_)) => {
-                (Kind::UseAfterFree, "freed memory can be accessed".into())
-            }
-            SiteKind::Memory if !by.is_empty() => {
-                (Kind::DoubleFree, format!("a block{at} can be freed twice{by}"))
-            }
-            SiteKind::Memory => (Kind::Crash, format!("the pointer used{at} can be wrong")),
-            SiteKind::Invariant => {
-                let i = s.site.unwrap_or(FIRST_INVARIANT).saturating_sub(FIRST_INVARIANT) as usize;
-                let text = self.analysed.guards.get(i).map_or("", |g| g.text.as_str());
-                (Kind::Invariant, format!("`{text}`, which held in all training runs, can fail to hold"))
-            }
-        };
-        let message = format!("{what}: {}", self.because(s));
-        let mut finding = Finding::new(kind, Confidence::Suspected, message);
-        self.add_ends(&mut finding, s);
-        // What goes wrong comes first, as where it has happened.
-        if let Some(site) = self.site(s) {
-            finding.accesses.insert(0, site);
-        }
-        finding.notes.extend(self.usual(s));
-        finding.notes.extend(self.more(&group[1..]));
-        let delays = !self.runs.scheduled || self.args.tester == Means::Delays;
-        if !self.args.no_test {
-            let note = match delays {
-                true => "delays have not brought it about, which does not rule it out",
-                false => "no execution has shown it, and not all have been made",
-            };
-            finding.notes.push(note.into());
-        }
-        finding
-    }
-
-    fn violation(&mut self, v: &Violation) -> Finding {
-        let (first, second, between) = (self.place(&v.first), self.place(&v.second), self.place(&v.between));
-        let message = format!("{}: {between} can come between {first} and {second}", v.pattern.told());
-        let mut finding = Finding::new(Kind::AtomicityViolation, Confidence::Suspected, message);
-        let (first, between, second) = v.pattern.ops();
-        let op = |writes| if writes { Op::Write } else { Op::Read };
-        finding.accesses = [(v.first, first), (v.between, between), (v.second, second)]
-            .map(|(point, writes)| self.end(&point, op(writes)))
-            .into();
-        finding
-    }
-
     /// The read, and the write or release that it could come after, or the write that it could come before, with their locks.
-    fn add_ends(&mut self, finding: &mut Finding, s: &Suspect) {
+    pub(super) fn add_ends(&mut self, finding: &mut Finding, s: &Suspect) {
         let other = match s.instead {
             Instead::Write(w) => Some((w, Op::Write)),
             Instead::Freed(f) => Some((f, Op::Free)),
@@ -282,7 +184,7 @@ impl<'a> Teller<'a> {
         label
     }
 
-    fn end(&mut self, point: &Point, op: Op) -> Access {
+    pub(super) fn end(&mut self, point: &Point, op: Op) -> Access {
         let op = match (op, point.cell.atomic) {
             (Op::Read, true) => Op::AtomicRead,
             (Op::Write, true) => Op::AtomicWrite,
@@ -295,13 +197,13 @@ impl<'a> Teller<'a> {
     }
 
     /// The access and where it is called from, as program counters.
-    fn pcs(&self, point: &Point) -> Vec<u64> {
+    pub(super) fn pcs(&self, point: &Point) -> Vec<u64> {
         let pc = pc_of(&self.runs.modules, point.site);
         pc.map(|pc| self.stacks.at(point.thread(), point.site, pc)).unwrap_or_default()
     }
 
     /// The site, which may never have been come by: it is called from where the read is called from that it depends on.
-    fn site(&mut self, s: &Suspect) -> Option<Access> {
+    pub(super) fn site(&mut self, s: &Suspect) -> Option<Access> {
         let pc = s.site.and_then(|i| self.analysed.sites.pc(i))? + 1;
         let mut pcs = vec![pc];
         let read = self.pcs(&s.read);
@@ -358,7 +260,7 @@ impl<'a> Teller<'a> {
     }
 
     /// `ui.c:55 may read NULL written by loader.c:31`.
-    fn because(&mut self, s: &Suspect) -> String {
+    pub(super) fn because(&mut self, s: &Suspect) -> String {
         let read = self.place(&s.read);
         let value = value(s.value, s.read.cell.size, s.read.cell.value);
         match s.instead {
@@ -372,7 +274,7 @@ impl<'a> Teller<'a> {
     }
 
     /// What the read is of and what it got when all was well, where no table of steps says so.
-    fn usual(&mut self, s: &Suspect) -> Option<String> {
+    pub(super) fn usual(&mut self, s: &Suspect) -> Option<String> {
         if matches!(s.instead, Instead::Freed(_)) {
             return None;
         }
@@ -382,14 +284,14 @@ impl<'a> Teller<'a> {
         Some(format!("the read {}got {got} in the traced run", of.unwrap_or_default()))
     }
 
-    fn place(&mut self, point: &Point) -> String {
+    pub(super) fn place(&mut self, point: &Point) -> String {
         match pc_of(&self.runs.modules, point.site) {
             Some(pc) => self.place_of(pc),
             None => "somewhere".into(),
         }
     }
 
-    fn place_of(&mut self, pc: u64) -> String {
+    pub(super) fn place_of(&mut self, pc: u64) -> String {
         let frames = self.places.stack(&self.runs.modules, &[pc]);
         let Some(frame) = raddle_finding::place::place(&frames) else { return format!("{pc:#x}") };
         match (&frame.file, frame.line) {
@@ -436,33 +338,6 @@ impl<'a> Teller<'a> {
         let text = Schedule { head, steps: failure.trace.steps.clone() }.write();
         let name = format!("{}-{}", program_name(recipe), word(failure.kind));
         write_new(&self.args.schedules_to, &name, &text)
-    }
-
-    fn add_stats(&self, report: &mut Report, clock: &Phases) {
-        let count = |f: &dyn Fn(&Verdict) -> bool| {
-            Stat::from(self.tested.verdicts.iter().filter(|v| f(v)).count() as u64)
-        };
-        let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
-        add("seconds", Stat::Float(clock.begun.elapsed().as_secs_f64()));
-        add("seconds_traced", Stat::Float(clock.traced));
-        add("seconds_static", Stat::Float(clock.static_half));
-        add("seconds_analysed", Stat::Float(clock.analysed));
-        add("seconds_tested", Stat::Float(clock.tested));
-        add("sites", Stat::from((self.analysed.sites.count() + self.analysed.guards.len()) as u64));
-        add("critical_reads", Stat::from(self.analysed.sites.critical_reads() as u64));
-        add("invariants", Stat::from(self.analysed.guards.len() as u64));
-        add("suspects", Stat::from(self.analysed.suspects.len() as u64));
-        add("suspects_confirmed", count(&|v| matches!(v, Verdict::Confirmed(_))));
-        add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));
-        add("suspects_open", count(&|v| *v == Verdict::Open));
-        add("atomicity_violations", Stat::from(self.analysed.violations.len() as u64));
-        add("executions", Stat::from(self.tested.executions));
-        add("exhausted", Stat::Bool(self.tested.exhausted));
-        add("scheduled", Stat::Bool(self.runs.scheduled));
-        add("runs", Stat::from(self.runs.runs.len() as u64));
-        add("trace_events", Stat::from(self.analysed.events));
-        add("trace_bytes", Stat::from(self.runs.runs.iter().map(|r| r.bytes).sum::<u64>()));
-        add("accesses", Stat::from(self.runs.runs.iter().map(|r| r.accesses).sum::<u64>()));
     }
 }
 

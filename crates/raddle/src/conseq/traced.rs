@@ -28,6 +28,7 @@ use thiserror::Error;
 
 use super::events::{self, Told};
 use super::printed::Printed;
+use super::tester::{KILLED, was_killed};
 use crate::explore::crew::{Crew, Notes};
 use crate::explore::verdict::{Failure, Usual, judge};
 use crate::explore::watch::{Part, Traced, Watch};
@@ -105,7 +106,7 @@ pub fn make(
     };
     let mut runs: Vec<Run> = Vec::new();
     for (i, tail) in tails.iter().enumerate() {
-        if !runs.is_empty() && Instant::now() >= deadline {
+        if !runs.is_empty() && (Instant::now() >= deadline || crate::explore::interrupted()) {
             break;
         }
         if !learned.is_empty() && maker.crew.watched().is_none() {
@@ -178,7 +179,7 @@ impl Maker<'_> {
             }
             let (usual, reading) = (&mut self.usual, &mut self.reading);
             let without_end = &mut self.without_end;
-            each(&mut self.crew, *tail, &mut |e| {
+            let killed = each(&mut self.crew, self.notes, *tail, &mut |e| {
                 if is_endless(&e) {
                     without_end.push(run(&e, &Usual::default()));
                 }
@@ -190,6 +191,8 @@ impl Maker<'_> {
                 let discoveries = e.watched.map_or(0, |w| w.discoveries());
                 learned.push(Learned { run, part, shared, discoveries });
             })?;
+            // A new process knows nothing of what the one before has learned.
+            lives &= !killed;
             if i + 1 == ENDLESS.min(tails.len()) && self.without_end.len() > i {
                 return Ok(None);
             }
@@ -227,7 +230,7 @@ impl Maker<'_> {
         }
         let mut made = None;
         let (usual, reading) = (&mut self.usual, &mut self.reading);
-        each(&mut self.crew, tail, &mut |e| {
+        each(&mut self.crew, self.notes, tail, &mut |e| {
             learn_usual(usual, is_first, &e);
             let whole = timed(reading, || run(&e, usual));
             made = Some(match end.take() {
@@ -330,12 +333,26 @@ fn timed<T>(seconds: &mut f64, f: impl FnOnce() -> T) -> T {
     done
 }
 
-fn each(crew: &mut Crew<'_>, tail: Tail, then: &mut dyn FnMut(Execution<'_>)) -> Result<()> {
-    crew.post(Order::free(0, tail));
-    while crew.in_flight() > 0 {
-        crew.turn(&mut |_, e| then(e))?;
+/// No execution came to an end that is the program's own.
+#[derive(Debug, Error)]
+#[error("`{0}` was killed {1} times by somebody else: is there enough memory?")]
+struct Killed(String, u32);
+
+/// Makes an execution of this order, again if its process is killed by somebody else. True: it was.
+fn each(crew: &mut Crew<'_>, notes: &Notes, tail: Tail, then: &mut dyn FnMut(Execution<'_>)) -> Result<bool> {
+    const MOST: u32 = 4;
+    for n in 0..MOST {
+        let mut killed = false;
+        crew.post(Order::free(0, tail));
+        while crew.in_flight() > 0 {
+            crew.turn(&mut |_, e| if was_killed(&e) { killed = true } else { then(e) })?;
+        }
+        if !killed {
+            return Ok(n > 0);
+        }
+        notes.say(KILLED);
     }
-    Ok(())
+    Err(Killed(crew.recipe().program.path.display().to_string(), MOST).into())
 }
 
 /// It was ended from outside.
@@ -377,6 +394,22 @@ fn told(e: &Execution<'_>, usual: &Usual) -> (Run, Vec<u64>) {
 }
 
 impl Run {
+    /// Nothing, which ended well.
+    #[cfg(test)]
+    pub fn empty() -> Run {
+        Run {
+            events: Vec::new(),
+            printed: Printed::default(),
+            trace: Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Passed, divergence: None },
+            failure: None,
+            bytes: 0,
+            accesses: 0,
+            cut_short: false,
+            lost: false,
+            endless: false,
+        }
+    }
+
     pub fn is_correct(&self) -> bool {
         self.trace.outcome == Outcome::Passed
     }
@@ -452,18 +485,8 @@ mod tests {
     }
 
     fn learned(shared: Option<Vec<u64>>, discoveries: u64) -> Learned {
-        let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Passed, divergence: None };
-        let run = Run {
-            events: vec![write(64, 4, None, false), write(72, 4, None, false), write(80, 4, None, false)],
-            printed: Printed::default(),
-            trace,
-            failure: None,
-            bytes: 0,
-            accesses: 3,
-            cut_short: false,
-            lost: false,
-            endless: false,
-        };
+        let events = vec![write(64, 4, None, false), write(72, 4, None, false), write(80, 4, None, false)];
+        let run = Run { events, accesses: 3, ..Run::empty() };
         Learned { run: Some(run), part: Some(Part { begins: 0, way: 0 }), shared, discoveries }
     }
 

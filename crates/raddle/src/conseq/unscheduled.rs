@@ -6,6 +6,7 @@
 //! it may be some instructions off, so that one which always holds looks broken in training, and one which does not may look kept. And delayed runs are not
 //! traced: a broken one could not be seen, and each suspect of one would stay open.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,8 +18,9 @@ use thiserror::Error;
 
 use super::delays::failure;
 use super::events::{self, Told};
-use super::ordinary::{self, Ordinary, ended};
+use super::ordinary::{self, OUTSIDE, Ordinary, ended};
 use super::rust_locks::RustLocks;
+use super::tester::KILLED;
 use super::traced::{Run, Runs};
 use crate::explore::crew::{CrewError, Notes};
 use crate::explore::is_rust;
@@ -84,8 +86,13 @@ pub fn make(recipe: &Recipe, n: u32, deadline: Instant, notes: &Notes) -> Result
             }
             break;
         };
+        if status.signal().is_some_and(|s| OUTSIDE.contains(&s)) {
+            // It shows nothing, not even what is usual.
+            notes.say(KILLED);
+            continue;
+        }
         let Some(process) = made.process else { return Err(UnscheduledError::NoThreads(name).into()) };
-        if i == 0 {
+        if runs.is_empty() {
             usual.rust = is_rust(Path::new(&process.executable));
             modules = process.modules;
             locks = usual.rust.then(|| RustLocks::of(Path::new(&process.executable), &modules));
@@ -99,6 +106,9 @@ pub fn make(recipe: &Recipe, n: u32, deadline: Instant, notes: &Notes) -> Result
         locks.iter().for_each(|l: &RustLocks| l.recognise(&mut made.run.events));
         reading += made.reading;
         runs.push(made.run);
+    }
+    if runs.is_empty() {
+        return Err(UnscheduledError::Stopped(name).into());
     }
     let recipe = Recipe { watch: Watch::default(), ..recipe.clone() };
     Ok(Runs { runs, usual, modules, recipe, reading, scheduled: false })

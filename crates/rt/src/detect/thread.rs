@@ -212,6 +212,7 @@ impl Thread {
 
     /// The thread is over; its history stays.
     pub fn end(&mut self) {
+        crate::trace::plain::ends(self);
         self.gate &= !gate::OPEN;
         self.release_into_card();
         self.drop_snapshot();

@@ -360,7 +360,10 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     }
     if s.serve.is_point(pc) || has(flag::ALL_DATA) {
         let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
-        memory(op(kind, address & !7, pc).with_bytes(address as u64, len), Wait::Nothing, address, pc);
+        let (first, last) = (address & !7, (address + len.max(1) - 1) & !7);
+        let last = if last == first { 0 } else { last as u64 };
+        let o = op(kind, first, pc).with_bytes(address as u64, len).with_other(last);
+        memory(o, Wait::Nothing, address, pc);
     } else if super::heap::is_freed(address) {
         fatal::use_after_free(address, pc);
     }

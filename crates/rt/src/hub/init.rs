@@ -293,6 +293,8 @@ pub fn module_calls_in(pc: usize) {
     start(environment());
     if super::is_active() {
         log::mark_instrumented();
+    }
+    if super::is_active() || crate::explore::is_on() {
         modules::mark_instrumented(pc);
     }
 }

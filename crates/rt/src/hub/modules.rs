@@ -225,6 +225,9 @@ pub fn mark_instrumented(pc: usize) {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     let table = unsafe { &mut *TABLE.get() };
+    // Optimised, a constructor jumps here, and `pc` is the loader's. Whoever carries the runtime was linked by raddle.
+    let by_loader = table.modules[..table.n].iter().any(|m| contains(m, pc) && m.loader);
+    let pc = if by_loader { mark_instrumented as *const () as usize } else { pc };
     for m in table.modules[..table.n].iter_mut().filter(|m| contains(m, pc) && !m.loader) {
         m.instrumented = true;
         if FIRST_END.load(Relaxed) == 0 {

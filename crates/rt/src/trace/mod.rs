@@ -30,7 +30,7 @@
 //! order can change ([`shared`]). (5) All reads of shared memory are recorded, not only critical ones: invariants and atomicity
 //! violations are made from them.
 //!
-//! A block of more than [`LARGEST`] bytes that is copied or filled at once counts with its first bytes only.
+//! Of a block that is copied or filled at once, the first [`LARGEST`] bytes count.
 
 pub mod delays;
 pub mod plain;
@@ -55,7 +55,7 @@ use progress::{Progress, Records};
 use shared::Granule;
 use values::{pieces, value};
 
-const LARGEST: usize = 4096;
+const LARGEST: usize = 1 << 16;
 /// No program has anything below this address.
 const LOWEST: usize = 1 << 16;
 
@@ -83,6 +83,8 @@ struct Trace {
     /// Some execution made too many accesses to be recorded whole.
     had_too_much: bool,
     pending: Pending,
+    /// What a block has before it is written to: it stands for the beginning, where that write is the first.
+    before: [u8; LARGEST],
     progress: Progress,
 }
 
@@ -159,6 +161,7 @@ pub fn prepare() {
             is_plain: false,
             had_too_much: false,
             pending: Pending::NOTHING,
+            before: [0; LARGEST],
             progress: Progress::START,
         });
     }
@@ -401,8 +404,18 @@ impl Trace {
             if shared::passes(at) {
                 self.accesses += 1;
             } else if self.wants(at, write, pc) {
-                self.write_access(AccessKind::new(write, size), at, pc, value(at, size), None);
+                let counts = write && shared::is_first(at, size, self.execution);
+                let before = counts.then(|| value(self.before.as_ptr() as usize + (at - address), size));
+                self.write_access(AccessKind::new(write, size), at, pc, value(at, size), before);
             }
+        }
+    }
+
+    /// Keeps what is in a block that is about to be written to.
+    fn keep_before(&mut self, address: usize, len: usize) {
+        // SAFETY: the program is about to write to these bytes; the buffer has room for `LARGEST` of them.
+        unsafe {
+            core::ptr::copy_nonoverlapping(address as *const u8, self.before.as_mut_ptr(), len.min(LARGEST));
         }
     }
 
@@ -477,6 +490,7 @@ pub fn range(write: bool, address: usize, len: usize, pc: usize) {
     }
     let len = len.min(LARGEST);
     if write {
+        t.keep_before(address, len);
         t.pending = Pending { what: What::Block, address, pc, before: len as u64, counts: false };
     } else {
         t.block(false, address, len, pc);

@@ -17,11 +17,13 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 use raddle_explore::OpKind;
 use raddle_wire::trace::{Access, Encoder, Event, Header, LONGEST, Step, VALUE, fill_in};
 
-use super::{LARGEST, LOWEST, pieces, value};
+use super::{LOWEST, pieces, value};
 use crate::detect::thread::{Thread, current};
 use crate::layout::is_watchable;
 use crate::sys::{self, Shared, Spin};
 
+/// Of a block that is copied or filled at once, so many bytes count.
+const LARGEST: usize = 4096;
 /// Threads that can have writes under way.
 const THREADS: usize = 1024;
 /// And how many each: of a block that is filled or copied at once, this many pieces have the values that come to be there, and others those
@@ -290,6 +292,17 @@ pub fn step(t: &mut Thread, kind: OpKind, object: usize, other: usize) {
         let step =
             Step { kind: kind as u8, site: t.caller as u32, object: object as u64, other: other as u64 };
         with(t, |s, header, thread| s.step(header, thread, step));
+    }
+}
+
+/// The running thread ends: what it stored last is there by now.
+pub fn ends(t: &mut Thread) {
+    if records() && t.known {
+        with(t, |s, header, thread| {
+            if (thread as usize) < THREADS {
+                s.settle(header, thread as usize, |_| true);
+            }
+        });
     }
 }
 

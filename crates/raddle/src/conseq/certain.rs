@@ -1,0 +1,168 @@
+//! Is what an execution came to certainly wrong?
+//!
+//! A failed assertion, a crash, a hang, an access to freed memory and a line that says that something failed are: no correct program comes to them. That an
+//! output is not the usual one, or that an invariant of the training runs does not hold, is not wrong by itself: a program may well print how
+//! far it is, or count the same things in two places. It is wrong for certain where
+//!
+//! 1. the execution has a data race on the memory in question ([`points::racy`]); or
+//! 2. it loses an update: a thread adds to a value that another has changed since it was read.
+//!
+//! Everything else that was made to happen is shown to who asks for suspects, and is no finding. Nor is what did not happen again.
+
+use std::collections::{BTreeSet, HashMap};
+
+use raddle_conseq::event::{Event, What};
+use raddle_conseq::suspects::Suspect;
+use raddle_explore::{Step, points};
+use raddle_finding::Kind;
+
+use super::check::Check;
+use super::printed::signals_failure;
+use super::tester::{Again, Consequence};
+use super::traced::Run;
+use crate::explore::verdict::Usual;
+
+/// Places that add to a variable, by its address: the read and the write.
+pub type Additions = HashMap<u64, Vec<(u32, u32)>>;
+
+/// Whether the consequence is wrong in any correct program, and was seen more than once.
+pub fn is_certain(c: &Consequence, suspects: &[Suspect], additions: &Additions, usual: &Usual) -> bool {
+    if !c.is_by_delays() && c.again != Again::Yes {
+        return false;
+    }
+    match c.failure.kind {
+        // A status that is no failure may be a result.
+        Kind::ExitStatus => usual.status == 0,
+        Kind::Output | Kind::ErrorMessage => {
+            let failure =
+                matches!(&c.check, Some(Check::Printed(l)) if l.appears && signals_failure(&l.text));
+            failure || has_broken_order(c, &granules(c, suspects), additions)
+        }
+        Kind::Invariant => {
+            let Some(Check::Invariant(guard)) = &c.check else { return false };
+            let about = guard.invariant.variables().iter().map(|v| v.address & !7).collect();
+            guard.invariant.is_strong() && has_broken_order(c, &about, additions)
+        }
+        _ => true,
+    }
+}
+
+/// The memory that the suspects of a consequence are about.
+fn granules(c: &Consequence, suspects: &[Suspect]) -> BTreeSet<u64> {
+    c.suspects.iter().filter_map(|i| suspects.get(*i)).map(|s| s.read.cell.address & !7).collect()
+}
+
+fn has_broken_order(c: &Consequence, about: &BTreeSet<u64>, additions: &Additions) -> bool {
+    let trace = &c.failure.trace;
+    points::racy(trace.view()).iter().any(|granule| about.contains(granule))
+        || about.iter().any(|granule| {
+            let of = additions.iter().filter(|(address, _)| *address & !7 == *granule);
+            of.flat_map(|(address, places)| places.iter().map(move |p| (*address, *p)))
+                .any(|(address, (read, write))| loses_update(&trace.steps, address, read, write))
+        })
+}
+
+/// What the traced runs add to: a value is read and written again by the same thread, always with the same difference, from at least two
+/// different values, with nobody's write in between.
+pub fn additions(runs: &[Run]) -> Additions {
+    #[derive(Default)]
+    struct Pair {
+        from: BTreeSet<u64>,
+        added: BTreeSet<u64>,
+    }
+    let mut pairs: HashMap<(u64, u32, u32), Pair> = HashMap::new();
+    for run in runs.iter().filter(|r| r.is_correct()) {
+        // By address, who has read what where since the last write.
+        let mut last: HashMap<u64, Vec<(u16, u32, u64)>> = HashMap::new();
+        for Event { thread, site, what } in &run.events {
+            match what {
+                What::Read(cell) => {
+                    let readers = last.entry(cell.address).or_default();
+                    readers.retain(|(reader, ..)| reader != thread);
+                    readers.push((*thread, *site, cell.value));
+                }
+                What::Write { cell, .. } => {
+                    let readers = last.remove(&cell.address).unwrap_or_default();
+                    let own = readers.into_iter().find(|(reader, ..)| reader == thread);
+                    if let Some((_, read, value)) = own {
+                        let bits = 64 - 8 * u32::from(cell.size.clamp(1, 8));
+                        let pair = pairs.entry((cell.address, read, *site)).or_default();
+                        pair.from.insert(value);
+                        pair.added.insert((cell.value.wrapping_sub(value) << bits) >> bits);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut additions = Additions::new();
+    for ((address, read, write), pair) in pairs {
+        if pair.from.len() > 1 && pair.added.len() == 1 && !pair.added.contains(&0) {
+            additions.entry(address).or_default().push((read, write));
+        }
+    }
+    additions
+}
+
+/// Whether a thread writes what it made of a value that another thread has replaced meanwhile.
+fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
+    let (granule, byte) = (address & !7, 1u8 << (address & 7));
+    // Threads that have read, and whether somebody has written since.
+    let mut stale: HashMap<u16, bool> = HashMap::new();
+    for step in steps.iter().filter(|s| !s.is_value() && s.op.covers(granule, byte)) {
+        let (thread, op) = (step.thread.0, &step.op);
+        if op.is_memory_write() {
+            if op.site == write && stale.remove(&thread) == Some(true) {
+                return true;
+            }
+            stale.iter_mut().filter(|(t, _)| **t != thread).for_each(|(_, stale)| *stale = true);
+        } else if op.is_memory_read() && op.site == read {
+            stale.insert(thread, false);
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_conseq::event::Cell;
+    use raddle_explore::{Op, OpKind, ThreadId};
+
+    fn step(thread: u16, kind: OpKind, site: u32) -> Step {
+        let mut step = Step::default();
+        (step.thread, step.op) = (ThreadId(thread), Op::new(kind, 64, site).with_bytes(64, 4));
+        step
+    }
+
+    #[test]
+    fn an_update_is_lost_when_another_comes_between() {
+        use OpKind::{AtomicLoad, AtomicStore};
+        let lost = [(1, AtomicLoad, 3), (2, AtomicLoad, 3), (2, AtomicStore, 4), (1, AtomicStore, 4)];
+        let kept = [(1, AtomicLoad, 3), (1, AtomicStore, 4), (2, AtomicLoad, 3), (2, AtomicStore, 4)];
+        let steps = |of: [(u16, OpKind, u32); 4]| of.map(|(t, k, s)| step(t, k, s));
+        assert!(loses_update(&steps(lost), 64, 3, 4));
+        assert!(!loses_update(&steps(kept), 64, 3, 4));
+        assert!(!loses_update(&steps(lost), 64, 3, 5), "another place's write");
+    }
+
+    fn run(events: Vec<Event>) -> Run {
+        Run { events, ..Run::empty() }
+    }
+
+    fn adds(thread: u16, from: u64, to: u64) -> [Event; 2] {
+        let cell = |value| Cell { address: 64, size: 4, value, atomic: true };
+        let write = What::Write { cell: cell(to), before: None, reads: false };
+        [Event { thread, site: 3, what: What::Read(cell(from)) }, Event { thread, site: 4, what: write }]
+    }
+
+    #[test]
+    fn additions_have_one_difference_from_several_values() {
+        let counts = run([adds(1, 0, 1), adds(2, 1, 2)].concat());
+        assert_eq!(additions(&[counts])[&64], [(3, 4)]);
+        let turns = run([adds(1, 0, 2), adds(2, 2, 1)].concat());
+        assert!(additions(&[turns]).is_empty(), "whose turn it is");
+        let flag = run(adds(1, 0, 1).to_vec());
+        assert!(additions(&[flag]).is_empty(), "a flag");
+    }
+}

@@ -1,0 +1,128 @@
+//! What was looked at, and how each suspect ended: numbers for programs, and sentences for who reads that nothing was found.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use raddle_finding::{Report, Stat};
+
+use super::campaign::Phases;
+use super::tester::{Reason, Verdict};
+use super::told::Teller;
+
+/// Of what was not executed.
+pub fn add_empty_stats(report: &mut Report, begun: Instant) {
+    report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
+    for key in ["sites", "critical_reads", "suspects"] {
+        report.stats.insert(key.into(), Stat::Int(0));
+    }
+}
+
+impl Teller<'_> {
+    pub(super) fn add_stats(&self, report: &mut Report, clock: &Phases) {
+        let verdicts = &self.tested.verdicts;
+        let count =
+            |f: &dyn Fn(&Verdict) -> bool| Stat::from(verdicts.iter().filter(|v| f(v)).count() as u64);
+        let (analysed, runs) = (self.analysed, &self.runs.runs);
+        let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
+        add("seconds", Stat::Float(clock.begun.elapsed().as_secs_f64()));
+        add("seconds_traced", Stat::Float(clock.traced));
+        add("seconds_static", Stat::Float(clock.static_half));
+        add("seconds_analysed", Stat::Float(clock.analysed));
+        add("seconds_tested", Stat::Float(clock.tested));
+        add("sites", Stat::from((analysed.sites.count() + analysed.guards.len()) as u64));
+        add("critical_reads", Stat::from(analysed.sites.critical_reads() as u64));
+        add("critical_reads_reached", Stat::from(analysed.reached as u64));
+        add("invariants", Stat::from(analysed.guards.len() as u64));
+        add("pairs_ruled_out_by_order", Stat::from(analysed.ruled_out.by_order));
+        add("pairs_ruled_out_by_locks", Stat::from(analysed.ruled_out.by_locks));
+        add("suspects", Stat::from(analysed.suspects.len() as u64));
+        add("suspects_confirmed", count(&|v| matches!(v, Verdict::Confirmed(_))));
+        add("suspects_shown", count(&|v| matches!(v, Verdict::Shown(_))));
+        add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));
+        add("refuted_harmless", count(&|v| *v == Verdict::Refuted(Reason::Harmless)));
+        add("refuted_impossible", count(&|v| *v == Verdict::Refuted(Reason::Impossible)));
+        // Those that nobody has tested are as open as those that testing has left so.
+        let untested = analysed.suspects.len().saturating_sub(verdicts.len());
+        let open = verdicts.iter().filter(|v| **v == Verdict::Open).count() + untested;
+        add("suspects_open", Stat::from(open as u64));
+        add("atomicity_violations", Stat::from(analysed.violations.len() as u64));
+        add("executions", Stat::from(self.tested.executions));
+        add("exhausted", Stat::Bool(self.tested.exhausted));
+        add("scheduled", Stat::Bool(self.runs.scheduled));
+        add("runs", Stat::from(runs.len() as u64));
+        add("runs_correct", Stat::from(runs.iter().filter(|r| r.is_correct()).count() as u64));
+        add("trace_events", Stat::from(analysed.events));
+        add("trace_bytes", Stat::from(runs.iter().map(|r| r.bytes).sum::<u64>()));
+        add("accesses", Stat::from(runs.iter().map(|r| r.accesses).sum::<u64>()));
+    }
+}
+
+/// What the numbers say, in words.
+pub fn sentences(stats: &BTreeMap<String, Stat>, lists_suspects: bool) -> Vec<String> {
+    let n = |key: &str| match stats.get(key) {
+        Some(Stat::Int(n)) => *n,
+        _ => 0,
+    };
+    let mut all = vec![format!(
+        "looked at: {}, {} ({} reached in {}); {} ruled out by order, {} by locks",
+        some(n("sites"), "error site"),
+        some(n("critical_reads"), "critical read"),
+        n("critical_reads_reached"),
+        some(n("runs"), "traced run"),
+        some(n("pairs_ruled_out_by_order"), "pair"),
+        n("pairs_ruled_out_by_locks"),
+    )];
+    let (suspects, shown, open) = (n("suspects"), n("suspects_shown"), n("suspects_open"));
+    let mut ends = vec![format!("{} confirmed", n("suspects_confirmed"))];
+    let (harmless, impossible) = (n("refuted_harmless"), n("refuted_impossible"));
+    ends.push(match (harmless, impossible) {
+        (0, 0) => "0 refuted".into(),
+        _ => format!(
+            "{} refuted ({harmless} made to happen without harm, {impossible} impossible)",
+            n("suspects_refuted")
+        ),
+    });
+    if shown > 0 {
+        ends.push(format!("{shown} made to happen and not certainly wrong"));
+    }
+    ends.push(format!("{open} open"));
+    let list = if open + shown > 0 && !lists_suspects { "; --suspects lists them" } else { "" };
+    all.push(format!("{}: {}{list}", some(suspects, "suspect"), ends.join(", ")));
+    all
+}
+
+fn some(n: i64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_each_suspect_ended_is_told() {
+        let numbers = [
+            ("sites", 7),
+            ("critical_reads", 1),
+            ("critical_reads_reached", 1),
+            ("runs", 6),
+            ("suspects", 5),
+            ("suspects_confirmed", 1),
+            ("suspects_refuted", 3),
+            ("refuted_harmless", 2),
+            ("refuted_impossible", 1),
+            ("suspects_open", 1),
+        ];
+        let stats = numbers.map(|(key, n)| (key.to_owned(), Stat::Int(n))).into();
+        let said = sentences(&stats, false);
+        assert_eq!(
+            said[0],
+            "looked at: 7 error sites, 1 critical read (1 reached in 6 traced runs); 0 pairs ruled out by order, 0 by locks"
+        );
+        assert_eq!(
+            said[1],
+            "5 suspects: 1 confirmed, 3 refuted (2 made to happen without harm, 1 impossible), 1 open; --suspects lists them"
+        );
+        assert!(!sentences(&stats, true)[1].contains("--suspects"));
+    }
+}
