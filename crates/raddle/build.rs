@@ -145,6 +145,7 @@ fn make_shared(object: &Path, out: &Path) {
 const TSVD: &[&str] = &[
     "__raddle_runtime",
     "_Fork",
+    "daemon",
     "dlopen",
     "execv",
     "execve",
@@ -152,6 +153,7 @@ const TSVD: &[&str] = &[
     "execvpe",
     "fexecve",
     "fork",
+    "forkpty",
     "get_nprocs",
     "get_nprocs_conf",
     "posix_spawn",

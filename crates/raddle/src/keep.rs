@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::say::say;
 use raddle_finding::Report;
 use raddle_store::{Run, Store, StoreError};
 
@@ -30,7 +31,7 @@ impl Keeper {
         match self.record(report) {
             // Who has no home has no editor that would look there.
             Ok(()) | Err(StoreError::NoHome) => {}
-            Err(why) => eprintln!("raddle: the findings are not kept for the editor: {why}"),
+            Err(why) => say!("the findings are not kept for the editor: {why}"),
         }
     }
 

@@ -10,6 +10,7 @@ mod doctor;
 mod embedded;
 mod exit;
 mod explore;
+mod fatal_signals;
 mod install;
 mod keep;
 mod lsp;
@@ -17,8 +18,11 @@ mod places;
 mod replay;
 mod report;
 mod run;
+mod say;
+mod session_folder;
 mod shims;
 mod sysroot;
+mod threads;
 mod tsvd;
 mod wrap;
 
@@ -31,6 +35,7 @@ use wrap::cc::Dialect;
 use wrap::rustc::Tool;
 
 fn main() -> ExitCode {
+    fatal_signals::catch();
     let args: Vec<OsString> = std::env::args_os().collect();
     match dispatch(args) {
         Ok(code) => code,

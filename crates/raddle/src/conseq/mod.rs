@@ -60,6 +60,7 @@ use crate::explore::worker::Recipe;
 use crate::install::Runtime;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
+use crate::say::say;
 use campaign::Budget;
 
 /// Threads for which there is room at first.
@@ -103,8 +104,8 @@ fn has_input() -> bool {
 /// What can be said without a run.
 fn list(path: &Path, options: &Options) -> Result<ExitCode> {
     let (text, limits) = listing::of_file(path, options)?;
-    print!("{text}");
-    limits.iter().for_each(|note| eprintln!("raddle: {}", listing::sentence(note, path)));
+    crate::say::print(&text);
+    limits.iter().for_each(|note| say!("{}", listing::sentence(note, path)));
     Ok(ExitCode::from(crate::exit::CLEAN))
 }
 

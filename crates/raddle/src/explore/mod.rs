@@ -208,7 +208,9 @@ fn watched(
 ) -> Result<Recipe> {
     let (end, ended) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
-        scope.spawn(move || progress::show(search, clock, &ended));
+        // A search without the line is better than none.
+        let _ =
+            std::thread::Builder::new().spawn_scoped(scope, move || progress::show(search, clock, &ended));
         let result = search::run(search, recipe, jobs, notes, clock);
         drop(end);
         result

@@ -37,6 +37,7 @@ use crate::places::{Mapped, Places};
 use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
+use crate::say::say;
 
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
@@ -46,8 +47,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let recipe = recipe(&args, &schedule)?;
     let changed = build_id(&recipe.program.path) != schedule.head.build_id;
     if changed {
-        eprintln!(
-            "raddle: `{}` has been built anew since the schedule was made: it may come out otherwise",
+        say!(
+            "`{}` has been built anew since the schedule was made: it may come out otherwise",
             recipe.program.path.display()
         );
     }
@@ -220,13 +221,13 @@ fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begu
         }
         report.findings.push(finding);
     } else {
-        eprintln!("raddle: the failure did not come back: {}", schedule.head.expected.message);
+        say!("the failure did not come back: {}", schedule.head.expected.message);
         if let Some(divergence) = &done.divergence {
-            eprintln!("raddle: {divergence}");
+            say!("{divergence}");
         }
     }
     if done.times > 1 {
-        eprintln!("raddle: {count}");
+        say!("{count}");
     }
     let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
     add("seconds", Stat::Float(begun.elapsed().as_secs_f64()));

@@ -4,6 +4,7 @@
 //!
 //! Only the whole command can be run again: raddle does not know what a test is.
 
+use crate::say::say;
 use anyhow::Result;
 
 /// How the runs of a command ended.
@@ -42,14 +43,14 @@ impl Verdict {
         };
         let Some(again) = again.filter(|_| delays > 0) else { return Ok(Settled { status, delayed: None }) };
         let made = if delays == 1 { "1 delay".into() } else { format!("{delays} delays") };
-        eprintln!("raddle: the command failed (status {status}) with {made}: once more without raddle");
+        say!("the command failed (status {status}) with {made}: once more without raddle");
         let own = again()?;
         if own == 0 {
-            eprintln!(
-                "raddle: it failed with {made}, and passes without: some test depends on how long things take; its own verdict, success, is passed on"
+            say!(
+                "it failed with {made}, and passes without: some test depends on how long things take; its own verdict, success, is passed on"
             );
         } else {
-            eprintln!("raddle: it fails without delays as well (status {own})");
+            say!("it fails without delays as well (status {own})");
         }
         Ok(Settled { status: own, delayed: Some(status) })
     }
