@@ -93,7 +93,10 @@ fn collect(
     if raw > 0 && out.read.preprocessed > 0 {
         left_out.note(
             "compile_commands.json",
-            &format!("{raw} files could not be preprocessed and were read as they are"),
+            &format!(
+                "{} could not be preprocessed, so what was read is the source itself",
+                crate::say::count(raw, "file", "files")
+            ),
         );
     } else if raw > 0 {
         left_out.note("compile_commands.json", "no file could be preprocessed; all were read as they are");

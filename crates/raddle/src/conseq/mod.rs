@@ -119,9 +119,9 @@ fn not_instrumented(path: &Path, options: &Options) -> anyhow::Error {
     let name = path.display();
     match kept::analysis(path, options) {
         Ok(analysis) => anyhow::anyhow!(
-            "`{name}` is not instrumented: it has {} error site(s), which --sites-only lists, and a traced run needs `raddle cc`, \
+            "`{name}` is not instrumented: it has {}, which --sites-only lists, and a traced run needs `raddle cc`, \
              `raddle c++`, `raddle rustc` or `cargo raddle`",
-            analysis.sites.len()
+            crate::say::count(analysis.sites.len() as u64, "error site", "error sites")
         ),
         Err(error) => anyhow::anyhow!("{error}, and nothing of it can be traced"),
     }

@@ -114,8 +114,13 @@ impl<'a> Teller<'a> {
         places.dedup();
         let rest = if pcs.len() > TOLD { ", …" } else { "" };
         let n = pcs.len();
-        (n > 0)
-            .then(|| format!("the same read matters to {n} more such place(s): {}{rest}", places.join(", ")))
+        (n > 0).then(|| {
+            format!(
+                "the same read matters to {} like it: {}{rest}",
+                crate::say::count(n as u64, "more place", "more places"),
+                places.join(", ")
+            )
+        })
     }
 
     /// A traced run failed by itself.

@@ -20,7 +20,7 @@ use super::words::Words;
 use super::worker::Recipe;
 use crate::places::Places;
 use crate::report::args::Format;
-use crate::say::say;
+use crate::say::{count, say};
 
 /// How long one failure may be shrunk.
 const SHRINK: Duration = Duration::from_secs(10);
@@ -119,11 +119,8 @@ impl Results<'_> {
             say!("{}", self.memory_in_words(places));
         }
         if self.search.cut_off > 0 {
-            say!(
-                "{} execution(s) were cut off after {} steps: --max-steps allows more",
-                self.search.cut_off,
-                self.recipe.max_steps
-            );
+            let executions = count(self.search.cut_off, "execution was", "executions were");
+            say!("{executions} cut off after {} steps: --max-steps allows more", self.recipe.max_steps);
         }
     }
 
@@ -213,9 +210,10 @@ impl Results<'_> {
 fn notes(small: &Small, search: &Search) -> Vec<String> {
     let preemptions = small.failure.trace.view().preemptions();
     let mut notes = vec![format!(
-        "found after {} schedule(s) of strategy {}; {preemptions} preemption(s){}",
-        small.failure.after,
+        "found after {} of strategy {}; {}{}",
+        count(small.failure.after, "schedule", "schedules"),
         search.strategy.name(),
+        count(preemptions as u64, "preemption", "preemptions"),
         if small.fewest { ", and with fewer it does not happen" } else { "" }
     )];
     if small.failure.kind == Kind::NonDeterminism {

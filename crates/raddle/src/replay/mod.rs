@@ -7,12 +7,14 @@
 //! divergence  the first step that differs, in words
 //! gdb         the failure in a debugger
 //! trace       the steps for a viewer of timelines
+//! trust       whether the command in the file may be run
 //! ```
 
 pub mod args;
 mod divergence;
 mod gdb;
 mod trace;
+mod trust;
 
 pub use args::Args;
 
@@ -45,6 +47,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let trace_file = args.trace.as_deref().map(|p| OutputFile::new("the trace", p)).transpose()?;
     let schedule = Schedule::read(&args.file)?;
     let recipe = recipe(&args, &schedule)?;
+    if !args.trust {
+        trust::check(&args.file, &schedule, &recipe.program.path, args.program.is_some())?;
+    }
     let changed = build_id(&recipe.program.path) != schedule.head.build_id;
     if changed {
         say!(
@@ -86,7 +91,8 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         words[0] = program.path.clone().into_os_string();
     }
     // The loader's variables are put together anew, with the runtime in front.
-    let environment = head.environment.iter().filter(|(k, _)| !k.starts_with("LD_"));
+    let matters = |name: &str| crate::explore::schedule::matters(name) && !name.starts_with("LD_");
+    let environment = head.environment.iter().filter(|(k, _)| matters(k));
     Ok(Recipe {
         program,
         words,
@@ -207,7 +213,11 @@ fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Ve
 fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begun: Instant) -> Report {
     let mut report = Report::new("replay", schedule.head.command.clone());
     let failure = done.last.as_ref().and_then(|made| made.failure.as_ref());
-    let count = format!("{} of {} replay(s) failed as expected", done.again, done.times);
+    let count = format!(
+        "{} of {} failed as expected",
+        done.again,
+        crate::say::count(done.times, "replay", "replays")
+    );
     if let Some(failure) = failure {
         let mut finding = told::finding(failure, &done.passing, &mut Places::new(), &done.modules);
         finding.schedule = Some(args.file.display().to_string());

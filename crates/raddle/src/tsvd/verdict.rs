@@ -4,7 +4,7 @@
 //!
 //! Only the whole command can be run again: raddle does not know what a test is.
 
-use crate::say::say;
+use crate::say::{count, say};
 use anyhow::Result;
 
 /// How the runs of a command ended.
@@ -42,7 +42,7 @@ impl Verdict {
             return Ok(Settled { status: 0, delayed: None });
         };
         let Some(again) = again.filter(|_| delays > 0) else { return Ok(Settled { status, delayed: None }) };
-        let made = if delays == 1 { "1 delay".into() } else { format!("{delays} delays") };
+        let made = count(delays, "delay", "delays");
         say!("the command failed (status {status}) with {made}: once more without raddle");
         let own = again()?;
         if own == 0 {

@@ -12,7 +12,7 @@ use super::planner::Files;
 use super::session::Common;
 use super::sites::{Registry, What};
 use crate::run::target::Program;
-use crate::say::say;
+use crate::say::{count, say};
 use raddle_binary::plain_path;
 use raddle_tsvd::Stats;
 
@@ -62,13 +62,14 @@ pub fn complain(program: &Program, common: &Common, processes: usize) -> Result<
 
 /// How much there was to see, for a person.
 pub fn summary(covered: &[Covered], files: usize, stats: &Stats) -> String {
-    let count = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count();
+    let those = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count();
     format!(
-        "raddle: {} points in {files} files, {} hit, {} of them in a concurrent phase; {} delays",
-        covered.len(),
-        count(|c| c.hit),
-        count(|c| c.concurrent),
-        stats.delays
+        "raddle: {} in {}, {} hit, {} of them in a concurrent phase; {}",
+        count(covered.len() as u64, "point", "points"),
+        count(files as u64, "file", "files"),
+        those(|c| c.hit),
+        those(|c| c.concurrent),
+        count(stats.delays, "delay", "delays")
     )
 }
 
