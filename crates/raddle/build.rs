@@ -152,6 +152,7 @@ fn make_shared(object: &Path, out: &Path) {
 const TSVD: &[&str] = &[
     "__raddle_runtime",
     "_Fork",
+    "daemon",
     "dlopen",
     "execv",
     "execve",
@@ -159,6 +160,7 @@ const TSVD: &[&str] = &[
     "execvpe",
     "fexecve",
     "fork",
+    "forkpty",
     "get_nprocs",
     "get_nprocs_conf",
     "posix_spawn",

@@ -6,7 +6,8 @@
 //! once. Split DWARF (`.dwo`) is not followed: such a unit gives lines and no inline frames.
 
 use std::cell::OnceCell;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gimli::{AttributeValue, EndianSlice, LittleEndian, SectionId, UnitOffset, UnitSectionOffset};
@@ -155,6 +156,16 @@ impl DebugInfo {
 
     pub(crate) fn text(&self, unit: &Unit, value: AttributeValue<Reader>) -> Option<&'static str> {
         std::str::from_utf8(self.dwarf.attr_string(unit, value).ok()?.slice()).ok()
+    }
+
+    /// The folder of the file that each unit was compiled from, as the compiler was told. `#line` does not change that.
+    pub(crate) fn source_folders(&self) -> BTreeSet<PathBuf> {
+        let text = |value: &Option<Reader>| value.and_then(|v| std::str::from_utf8(v.slice()).ok());
+        let folder = |unit: &Unit| {
+            let path = Path::new(text(&unit.comp_dir)?).join(text(&unit.name)?);
+            Path::new(&tidy_path(path.to_str()?)).parent().map(Path::to_path_buf)
+        };
+        self.units().iter().filter_map(folder).collect()
     }
 
     /// The path of a file in a unit's table, made absolute by its folders.

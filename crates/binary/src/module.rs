@@ -102,6 +102,11 @@ impl Module {
         self.debug().is_some()
     }
 
+    /// The folders of the files that it was compiled from, without those of headers.
+    pub fn source_folders(&self) -> std::collections::BTreeSet<PathBuf> {
+        self.debug().map(|debug| debug.source_folders()).unwrap_or_default()
+    }
+
     /// Whether functions that it does not export have names.
     pub fn has_symbols(&self) -> bool {
         self.elf.section_by_name(".symtab").is_some() || self.has_debug_info()

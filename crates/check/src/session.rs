@@ -116,7 +116,10 @@ impl CheckedFunction {
             Some(note) if self.runs == 0 => format!("not checked: {note}"),
             note => {
                 let cut = note.as_ref().map(|n| format!(" ({n})")).unwrap_or_default();
-                format!("checked, {} threads, {} interleavings{cut}", self.threads, self.interleavings)
+                let count = |n: usize, unit: &str| format!("{n} {unit}{}", if n == 1 { "" } else { "s" });
+                let (threads, ways) =
+                    (count(self.threads, "thread"), count(self.interleavings, "interleaving"));
+                format!("checked, {threads}, {ways}{cut}")
             }
         }
     }

@@ -117,6 +117,57 @@ fn deep_nesting_of_anything_is_survived() {
     }
 }
 
+/// What nests no deeper than the parser allows is lowered. Work that doubled with each level would not come to its end here.
+#[test]
+fn nesting_that_is_accepted_costs_no_more_with_each_level() {
+    let operators = [
+        ("*", ""),
+        ("&", ""),
+        ("*&", ""),
+        ("!", ""),
+        ("-", ""),
+        ("~", ""),
+        ("+", ""),
+        ("++", ""),
+        ("sizeof ", ""),
+        ("(int)", ""),
+        ("(int *)", ""),
+        ("(struct s)", ""),
+        ("f(", ")"),
+        ("a[", "]"),
+        ("(", ")[0]"),
+        ("(", ")->next"),
+        ("(*", ").next"),
+        ("(", ")()"),
+        ("p + ", ""),
+        ("p * ", ""),
+        ("(p, ", ")"),
+        ("(p ? ", " : p)"),
+        ("(p ? p : ", ")"),
+        ("(p ?: ", ")"),
+        ("(p && ", ")"),
+        ("(p = ", ")"),
+        ("({ p; ", "; })"),
+        ("_Generic(", ", default: p)"),
+        ("_Generic(p, default: ", ")"),
+        ("__builtin_expect(", ", 1)"),
+        ("(int[]){", "}[0]"),
+    ];
+    let declarations = "struct s { struct s *next; int n; } *p; int a[9]; int f();\n";
+    // Some take more than one level of the parser's, so that only the smaller number is lowered.
+    for ((open, close), n) in operators.iter().flat_map(|o| [(o, 36), (o, 100)]) {
+        let e = format!("{}p{}", open.repeat(n), close.repeat(n));
+        check(format!(
+            "{declarations}int main(void) {{ int c = {e}; a[{e}] = {e}; {e} = 1; return {e}; }}\n"
+        ));
+        check(format!("{declarations}int g = {e}; int h[{e}]; void *k = &{e};\n"));
+        check(format!("int main(void) {{ return p{e}; }}\n"));
+    }
+    // A banner whose comment was opened without its slash, as it is while somebody edits it.
+    let stars = "*".repeat(90);
+    check(format!("int total;\nint f(int a) {{ return a + total\n{stars}\n* words\n{stars}/\n}}\n"));
+}
+
 #[test]
 fn deep_nesting_in_the_preprocessor_is_survived() {
     let n = 20_000;

@@ -38,4 +38,4 @@ mod stat;
 pub mod suppress;
 
 pub use model::*;
-pub use render::{Format, RenderOptions, render};
+pub use render::{Format, RenderOptions, render, visible};

@@ -1,7 +1,8 @@
 //! The command line of `raddle`.
 
-use crate::{check, conseq, doctor, explore, lsp, replay, run, tsvd};
-use clap::{Parser, Subcommand};
+use crate::{check, conseq, doctor, explore, lsp, replay, run, similar, tsvd};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -131,10 +132,42 @@ pub struct CargoArgs {
     pub cargo: Vec<OsString>,
 }
 
+/// What is wrong with the words, what may have been meant, and where to read on.
+pub fn sentence(error: &clap::Error, args: &[OsString]) -> String {
+    let text = error.to_string();
+    let first: Vec<&str> = text.split("\n\n").next().unwrap_or("").lines().map(str::trim).collect();
+    let wrong = first.join(" ");
+    let wrong = wrong.strip_prefix("error: ").unwrap_or(&wrong);
+    let commands = Cli::command();
+    let word = args.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    let help = match commands.find_subcommand(word) {
+        Some(_) => format!("raddle {word} --help"),
+        None => "raddle --help".into(),
+    };
+    match meant(error, &commands) {
+        Some(meant) => format!("{wrong}; did you mean `{meant}`? `{help}` says what there is"),
+        None => format!("{wrong}; `{help}` says what there is"),
+    }
+}
+
+fn meant(error: &clap::Error, commands: &clap::Command) -> Option<String> {
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) {
+        let known = commands.get_subcommands().map(clap::Command::get_name);
+        // A program is not a command of raddle's.
+        let program = || std::path::Path::new(word).is_file().then(|| format!("raddle run -- {word}"));
+        return similar::nearest(word, known).map(str::to_owned).or_else(program);
+    }
+    // What clap takes for similar, the best first or last.
+    match error.get(ContextKind::SuggestedArg).or_else(|| error.get(ContextKind::SuggestedValue))? {
+        ContextValue::String(word) => Some(word.clone()),
+        ContextValue::Strings(words) => words.last().cloned(),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound() {
@@ -143,6 +176,23 @@ mod tests {
 
     fn parse(line: &str) -> Result<Cli, clap::Error> {
         Cli::try_parse_from(line.split_whitespace())
+    }
+
+    #[test]
+    fn an_error_says_what_was_meant_and_whose_help_to_read() {
+        let said = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            sentence(&parse(line).unwrap_err(), &words)
+        };
+        let unknown = said("raddle exlpore -- x");
+        assert!(unknown.contains("did you mean `explore`? `raddle --help`"), "{unknown}");
+        let option = said("raddle run --mdoe hb -- x");
+        assert!(option.contains("did you mean `--mode`? `raddle run --help`"), "{option}");
+        let value = said("raddle run --mode hybird -- x");
+        assert!(value.contains("did you mean `hybrid`?"), "{value}");
+        assert!(said("raddle explore").ends_with("; `raddle explore --help` says what there is"));
+        assert!(said("raddle qqqqqqq").ends_with("; `raddle --help` says what there is"));
+        assert!(said("raddle tsvd --no-such -- x").contains("`raddle tsvd --help`"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! target's own status when there is no finding; the compiler wrappers become the compiler
 //! (by `exec`), so its status is theirs.
 
+use crate::say::say;
 use std::process::ExitCode;
 
 /// Nothing was found.
@@ -16,6 +17,6 @@ pub const FAILURE: u8 = 2;
 
 /// Prints the error as one sentence on stderr, with its causes behind it, and gives [`FAILURE`].
 pub fn failure(error: &anyhow::Error) -> ExitCode {
-    eprintln!("raddle: {error:#}");
+    say!("{error:#}");
     ExitCode::from(FAILURE)
 }

@@ -1,10 +1,10 @@
 //! Keeps the findings of a command for the editor. Not part of the answer: a store that fails is one line on stderr.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::report::source::SourceFiles;
+use crate::say::say;
 use raddle_finding::Report;
 use raddle_store::{Run, Store, StoreError};
 
@@ -30,7 +30,7 @@ impl Keeper {
         match self.record(report) {
             // Who has no home has no editor that would look there.
             Ok(()) | Err(StoreError::NoHome) => {}
-            Err(why) => eprintln!("raddle: the findings are not kept for the editor: {why}"),
+            Err(why) => say!("the findings are not kept for the editor: {why}"),
         }
     }
 
@@ -41,12 +41,8 @@ impl Keeper {
             folder: self.folder.clone(),
             at: self.begun,
         };
-        let texts: RefCell<HashMap<PathBuf, Option<String>>> = RefCell::default();
-        let line = |path: &Path, line: u32| {
-            let mut texts = texts.borrow_mut();
-            let text = texts.entry(path.into()).or_insert_with(|| std::fs::read_to_string(path).ok());
-            text.as_deref()?.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
-        };
+        let source = SourceFiles::of(report);
+        let line = |path: &Path, line: u32| source.line(path.to_str()?, line);
         Store::open_for_project(&self.folder)?.record(&run, &report.findings, &line)
     }
 }

@@ -10,6 +10,7 @@ mod doctor;
 mod embedded;
 mod exit;
 mod explore;
+mod fatal_signals;
 mod install;
 mod keep;
 mod lsp;
@@ -17,12 +18,17 @@ mod places;
 mod replay;
 mod report;
 mod run;
+mod say;
+mod session_folder;
 mod shims;
+mod similar;
 mod sysroot;
+mod threads;
 mod tsvd;
 mod wrap;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use cli::{Cli, Command};
 use shims::Shim;
 use std::ffi::OsString;
@@ -31,6 +37,7 @@ use wrap::cc::Dialect;
 use wrap::rustc::Tool;
 
 fn main() -> ExitCode {
+    fatal_signals::catch();
     let args: Vec<OsString> = std::env::args_os().collect();
     match dispatch(args) {
         Ok(code) => code,
@@ -71,14 +78,11 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
 /// What is wrong with a command line is said in one sentence; help and version are clap's own.
 fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
     Cli::try_parse_from(args).or_else(|error| {
-        if !error.use_stderr() {
+        // Without a word of its own raddle did nothing, and ends with the status for that.
+        if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             error.exit();
         }
-        let text = error.to_string();
-        let first: Vec<&str> = text.split("\n\n").next().unwrap_or("").lines().map(str::trim).collect();
-        let sentence = first.join(" ");
-        let sentence = sentence.strip_prefix("error: ").unwrap_or(&sentence);
-        anyhow::bail!("{sentence}; `raddle --help` says what there is")
+        anyhow::bail!(cli::sentence(&error, args))
     })
 }
 

@@ -25,6 +25,36 @@ fn comes_back(program: &str, kind: &str) {
 }
 
 /// The same schedule gives the same run on the carrier and on threads of the system: no step differs.
+/// A file names a command: one that says to run something else, somewhere else, is not simply believed.
+#[test]
+fn a_file_from_elsewhere_wants_trust() {
+    let bench = Bench::new();
+    let target = bench.build_explored("suite/check_then_act_bad.c");
+    let found = bench.explore("--seconds 20", &[&target]);
+    let own = bench.path(found.schedule());
+    let text = std::fs::read_to_string(&own).unwrap();
+    let folder = bench.path("").canonicalize().unwrap();
+    let folder = folder.to_str().unwrap().trim_end_matches('/');
+    let strange = bench.file("strange/x.raddle", &text.replace(&format!("\"{target}\""), "\"/bin/echo\""));
+    let elsewhere = bench.file("elsewhere/x.raddle", &text.replacen(folder, "/usr", 1));
+    let from = |file: &std::path::Path, folder: &str, options: &str| {
+        let mut command = bench.raddle(&format!("replay {options}"));
+        command.arg(file).current_dir(bench.path(folder)).env("TMPDIR", bench.session_folder());
+        let output = command.output().unwrap();
+        (output.status.code(), common::stderr(&output))
+    };
+    assert_eq!(from(&own, "", "").0, Some(66), "its own project");
+    assert_eq!(from(&own, "strange", "").0, Some(66), "from anywhere");
+    let (status, said) = from(&strange, "", "");
+    assert_eq!(status, Some(2), "{said}");
+    for part in ["runs `/bin/echo`", "not of this project", "--trust"] {
+        assert!(said.contains(part), "`{part}` is not in: {said}");
+    }
+    let (_, said) = from(&strange, "", "--trust");
+    assert!(!said.contains("--trust"), "{said}");
+    assert!(from(&elsewhere, "", "--program check_then_act_bad").1.contains("not of this project"));
+}
+
 #[test]
 fn both_back_ends_make_the_same_run() {
     for (program, kind) in [

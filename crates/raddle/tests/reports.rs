@@ -32,6 +32,59 @@ fn assert_has(object: &Value, names: &[&str]) {
     assert!(missing.is_empty(), "no {missing:?} in {object:#}");
 }
 
+/// `#line` may name any file. Its lines are not for a report, which may be published.
+#[test]
+fn lines_of_files_outside_the_project_are_not_quoted() {
+    let bench = Bench::new();
+    bench.file("outside/secret.env", "TOKEN=hunter2\n");
+    let text = "#include <pthread.h>\nint x;\nstatic void *w(void *a) {\n#line 1 \"../outside/secret.env\"\nx++; return a; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); w(0); pthread_join(t, 0); return 0; }\n";
+    bench.file("project/b.c", text);
+    let raddle = |words: &[&str]| {
+        let mut command = bench.raddle("");
+        let output = command.args(words).current_dir(bench.path("project")).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &common::stderr(&output);
+        (output.status.code(), text)
+    };
+    assert_eq!(raddle(&["cc", "--use", "gcc", "-g", "-pthread", "b.c", "-o", "b"]).0, Some(0));
+    for format in ["text", "json", "sarif", "junit", "github", "html"] {
+        for words in [&["run", "--format", format, "--", "./b"][..], &["check", "--format", format, "b.c"]] {
+            let (status, text) = raddle(words);
+            assert_eq!(status, Some(66), "{words:?}: {text}");
+            assert!(text.contains("secret.env") && !text.contains("hunter2"), "{words:?}: {text}");
+        }
+    }
+}
+
+/// A file's name is somebody else's text.
+#[test]
+fn escape_sequences_in_names_do_not_reach_the_terminal() {
+    let bench = Bench::new();
+    let name = "a\u{1b}[31m\u{7}.c";
+    bench.file(&format!("{name}.raddle"), "x");
+    let lines = [
+        vec!["run", "--", name],
+        vec!["run", "--suppressions", name, "--", "true"],
+        vec!["run", "-o", "none\u{1b}[31m/x", "--", "true"],
+        vec!["run", name],
+        vec![name],
+        vec!["replay", name],
+        vec!["replay", "a\u{1b}[31m\u{7}.c.raddle"],
+        vec!["check", name],
+        vec!["explore", "--", name],
+        vec!["tsvd", "--api", name, "--", "true"],
+        vec!["conseq", "--", name],
+        vec!["run", "--mode", name, "--", "true"],
+        vec!["shims", "/dev/null/\u{1b}[31m"],
+    ];
+    for words in lines {
+        let output = bench.raddle("").args(&words).output().unwrap();
+        let said = common::stderr(&output) + &String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(!said.contains(['\u{1b}', '\u{7}']), "{words:?}: {said:?}");
+    }
+}
+
 #[test]
 fn json_is_the_contract() {
     let bench = Bench::with("race");

@@ -73,14 +73,58 @@ fn exit_while_threads_run() {
 
 #[test]
 fn a_signal_to_the_driver_is_passed_on() {
-    for (signal, number) in [(Signal::TERM, 15), (Signal::HUP, 1)] {
+    for (signal, number) in [(Signal::TERM, 15), (Signal::HUP, 1), (Signal::INT, 2), (Signal::QUIT, 3)] {
         let bench = Bench::with("race");
         let child = bench.start("", &["./race", "wait"]);
         kill_process(pid(&child), signal).unwrap();
         let outcome = bench.outcome(child.wait_with_output().unwrap());
         outcome.assert_races(&["counter"]);
         assert_eq!(outcome.stat("target_status"), 128 + number);
+        assert!(outcome.stderr.contains("this is what was seen until then"), "{}", outcome.stderr);
+        assert_eq!(outcome.report["stats"]["interrupted"], true);
     }
+}
+
+/// It does not end by what it is asked for; after the third request it is made to.
+#[test]
+fn a_target_that_ignores_requests_to_end_is_killed_by_the_third() {
+    let bench = Bench::new();
+    bench.build_text(
+        "deaf",
+        "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n\
+        int main(void) { signal(SIGTERM, SIG_IGN); puts(\"ready\"); fflush(stdout); for (;;) pause(); }\n",
+    );
+    let mut child = bench
+        .run_command("--format json -o report.json", &["./deaf"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = [0; 6];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut ready).unwrap();
+    while child.try_wait().unwrap().is_none() {
+        kill_process(pid(&child), Signal::TERM).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let outcome = bench.outcome(child.wait_with_output().unwrap());
+    assert_eq!((outcome.status, outcome.stat("target_status")), (128 + 9, 128 + 9), "{}", outcome.stderr);
+}
+
+/// `daemon(3)` forks inside the C library. What is left behind is named.
+#[test]
+fn a_daemon_is_known_and_named() {
+    let bench = Bench::new();
+    let text = "#define _GNU_SOURCE\n#include <pthread.h>\n#include <unistd.h>\nstatic int counter;\n\
+        static void *add(void *p) { counter++; return p; }\n\
+        int main(void) { if (daemon(1, 0)) return 1; alarm(120);\n\
+            pthread_t t; pthread_create(&t, 0, add, 0); pthread_join(t, 0); for (;;) pause(); }\n";
+    bench.build_text("goes", text);
+    let outcome = bench.run("", &["./goes"]);
+    assert_eq!((outcome.status, outcome.stat("processes_left")), (0, 1), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("1 watched process still runs"), "{}", outcome.stderr);
+    let (_, number) = outcome.stderr.split_once("/goes (process ").expect("its name and number");
+    let number = number.split(')').next().unwrap().parse().unwrap();
+    kill_process(Pid::from_raw(number).unwrap(), Signal::KILL).unwrap();
 }
 
 /// The terminal sends the signal to everybody in the foreground.

@@ -111,6 +111,21 @@ pub fn populate(at: usize, len: usize) {
     madvise(at, len, libc::MADV_POPULATE_WRITE);
 }
 
+/// Whether a part of a file that is mapped shared may be written to. On a full disk the first touch of a page would end the process
+/// by SIGBUS. A kernel that does not know the request (before 5.14) is taken to have room.
+pub fn has_room(at: usize, len: usize) -> bool {
+    let advice = libc::MADV_POPULATE_WRITE as usize;
+    let r = syscall(libc::SYS_madvise, [at, len, advice, 0, 0, 0]);
+    r != -(libc::EFAULT as isize) && r != -(libc::ENOMEM as isize)
+}
+
+/// How long a file may be by `ulimit -f`. To make a longer one ends the process by SIGXFSZ.
+pub fn longest_file() -> usize {
+    let mut limit = [usize::MAX; 2];
+    syscall(libc::SYS_prlimit64, [0, libc::RLIMIT_FSIZE as usize, 0, limit.as_mut_ptr() as usize, 0, 0]);
+    limit[0]
+}
+
 /// Gives back the memory; it reads as zero afterwards.
 pub fn discard(at: usize, len: usize) {
     madvise(at, len, libc::MADV_DONTNEED);
@@ -119,6 +134,10 @@ pub fn discard(at: usize, len: usize) {
 pub fn open(path: *const c_char, flags: c_int, mode: u32) -> isize {
     let at = libc::AT_FDCWD as isize as usize;
     syscall(libc::SYS_openat, [at, path as usize, flags as usize, mode as usize, 0, 0])
+}
+
+pub fn unlink(path: *const c_char) {
+    syscall(libc::SYS_unlink, [path as usize, 0, 0, 0, 0, 0]);
 }
 
 pub fn close(fd: isize) {

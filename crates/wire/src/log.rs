@@ -25,7 +25,11 @@ pub struct Header {
     /// 1 once an instrumented module has called in.
     pub instrumented: AtomicU32,
     pub pad: u32,
-    pub reserved: [u64; 7],
+    /// Children that this process has begun to make and that have no log yet.
+    pub children_awaited: AtomicU64,
+    /// 1 in a process that asked for a plan and got none.
+    pub without_plan: AtomicU64,
+    pub reserved: [u64; 5],
 }
 
 const _: () = assert!(size_of::<Header>() == 128);
@@ -35,4 +39,6 @@ pub mod fatal {
     pub const SHADOW: u64 = 1;
     pub const LAYOUT: u64 = 2;
     pub const OUT_OF_MEMORY: u64 = 3;
+    /// The session's folder has no room for what the process is to write there.
+    pub const NO_ROOM: u64 = 4;
 }

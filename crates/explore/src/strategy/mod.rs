@@ -91,7 +91,8 @@ impl fmt::Display for Progress {
     /// As a person wants to read it: `bound 2: 1,204 made, 331 known to be left, 62% done, about 1,940 in all`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.exhausted {
-            write!(out, "complete after {} schedules", Grouped(self.schedules))?;
+            let unit = if self.schedules == 1 { "schedule" } else { "schedules" };
+            write!(out, "complete after {} {unit}", Grouped(self.schedules))?;
             if let Some(bound) = self.bound {
                 write!(out, ", bound {bound}")?;
             }

@@ -28,6 +28,7 @@ use std::str::FromStr;
 use crate::model::Report;
 
 pub use steps::{Step, steps};
+pub use text::visible;
 
 /// An output format. Its name is what `--format` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -323,7 +323,7 @@ impl Page<'_> {
 }
 
 /// A text with nothing in it that moves the cursor, changes colours or turns the reading direction.
-fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_control() || story::turns_text(c) || matches!(c, '\u{2028}' | '\u{2029}') {

@@ -108,7 +108,7 @@ fn entries(database: &Path, parsed: Vec<Command>, left_out: &mut LeftOut) -> Ent
     let beside = database.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut out = HashMap::new();
     let mut refused = BTreeSet::new();
-    let mut missing = 0;
+    let mut missing = 0u32;
     for mut command in parsed {
         let folder = beside.join(&command.directory);
         refused.extend(command.refused.iter().cloned());
@@ -122,7 +122,10 @@ fn entries(database: &Path, parsed: Vec<Command>, left_out: &mut LeftOut) -> Ent
     }
     let name = database.display().to_string();
     if missing > 0 {
-        left_out.note(&name, &format!("{missing} of the files that it names are not there"));
+        left_out.note(
+            &name,
+            &format!("{} that it names can not be found", crate::say::count(missing, "file", "files")),
+        );
     }
     if !refused.is_empty() {
         let flags: Vec<&str> = refused.iter().take(MOST_NAMED).map(String::as_str).collect();
@@ -180,7 +183,7 @@ mod tests {
         assert!(all.entry(&root.join("a.c"), &mut left).is_some());
         assert!(all.entry(&root.join("a.c"), &mut left).is_some());
         let text = left.summary().unwrap();
-        assert!(text.contains("1 of the files that it names are not there"), "{text}");
+        assert!(text.contains("1 file that it names can not be found"), "{text}");
         assert!(text.contains("were not used: -fplugin=./e.so"), "{text}");
         assert_eq!(text.lines().count(), 2, "{text}");
     }

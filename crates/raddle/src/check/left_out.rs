@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::say::say;
 use raddle_check::Outcome;
 
 /// The most sentences that are printed.
@@ -52,7 +53,7 @@ impl LeftOut {
     }
 
     pub fn print(&self) {
-        self.shown().iter().for_each(|s| eprintln!("raddle: {s}"));
+        self.shown().iter().for_each(|s| say!("{s}"));
     }
 
     fn shown(&self) -> Vec<String> {

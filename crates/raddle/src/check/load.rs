@@ -63,11 +63,8 @@ pub fn load(
         ..Options::default()
     };
     let worker = Worker { jobs: &jobs, preprocessor, largest: args.largest_file, ..Worker::default() };
-    let mut done: Vec<(usize, Result<Done, String>)> = std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..args.jobs().min(jobs.len())).map(|_| scope.spawn(|| worker.work())).collect();
-        threads.into_iter().flat_map(|t| t.join().unwrap_or_default()).collect()
-    });
+    let parts = crate::threads::in_parallel(args.jobs().min(jobs.len()), || worker.work());
+    let mut done: Vec<(usize, Result<Done, String>)> = parts.into_iter().flatten().collect();
     done.sort_by_key(|d| d.0);
     collect(&jobs, done, options, left_out)
 }
@@ -96,7 +93,10 @@ fn collect(
     if raw > 0 && out.read.preprocessed > 0 {
         left_out.note(
             "compile_commands.json",
-            &format!("{raw} files could not be preprocessed and were read as they are"),
+            &format!(
+                "{} could not be preprocessed, so what was read is the source itself",
+                crate::say::count(raw, "file", "files")
+            ),
         );
     } else if raw > 0 {
         left_out.note("compile_commands.json", "no file could be preprocessed; all were read as they are");

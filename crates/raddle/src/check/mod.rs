@@ -79,10 +79,8 @@ fn check_all(plan: &Plan<'_>, jobs: usize, left_out: &mut LeftOut) -> Vec<Part> 
             done.push((i, catch_unwind(AssertUnwindSafe(|| plan.check(i, None)))));
         }
     };
-    let mut parts: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs.min(plan.len())).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|w| w.join().unwrap_or_default()).collect()
-    });
+    let mut parts: Vec<_> =
+        crate::threads::in_parallel(jobs.min(plan.len()), work).into_iter().flatten().collect();
     parts.sort_by_key(|p| p.0);
     let mut out = Vec::new();
     for (i, part) in parts {

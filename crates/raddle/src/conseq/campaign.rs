@@ -26,7 +26,7 @@ use crate::places::Places;
 #[derive(Debug, Error)]
 pub enum CampaignError {
     #[error(
-        "`{0}` came to its end in none of {1} traced run(s), each cut off after {2} steps or a long silence: there is no correct run to \
+        "`{0}` came to its end in none of its traced runs ({1}), each cut off after {2} steps or a long silence: there is no correct run to \
          start from. A server that only a signal ends needs a test that ends it; a long program needs more than --max-steps {2}, or more --patience"
     )]
     Endless(String, usize, u32),

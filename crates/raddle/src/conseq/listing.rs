@@ -9,6 +9,7 @@ use raddle_binary::{Address, Lookup, Symbolizer};
 use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation};
 
 use super::kept;
+use crate::say::count;
 
 /// The sites of a file with their critical reads, one a line.
 pub fn of_file(path: &Path, options: &Options) -> Result<(String, Vec<Note>)> {
@@ -52,7 +53,9 @@ fn text(path: &Path, analysis: &Analysis) -> String {
             );
         }
     }
-    let _ = writeln!(text, "{} site(s), {} critical read(s)", analysis.sites.len(), analysis.reads.len());
+    let sites = count(analysis.sites.len() as u64, "site", "sites");
+    let reads = count(analysis.reads.len() as u64, "critical read", "critical reads");
+    let _ = writeln!(text, "{sites}, {reads}");
     text
 }
 
@@ -78,7 +81,8 @@ pub fn sentence(note: &Note, path: &Path) -> String {
             "`{name}` has neither symbols nor unwind tables, or is packed: no function was found in it"
         ),
         Note::LeftOut { functions } => format!(
-            "{functions} function(s) of `{name}` are too large, or can not be followed, and are left out"
+            "`{name}`: {} too large, or can not be followed, and left out",
+            count(*functions as u64, "function is", "functions are")
         ),
     }
 }

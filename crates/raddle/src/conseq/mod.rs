@@ -67,6 +67,7 @@ use crate::explore::worker::Recipe;
 use crate::install::Runtime;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
+use crate::say::say;
 use campaign::Budget;
 
 /// Threads for which there is room at first.
@@ -120,8 +121,8 @@ fn has_input() -> bool {
 /// What can be said without a run.
 fn list(path: &Path, options: &Options) -> Result<ExitCode> {
     let (text, limits) = listing::of_file(path, options)?;
-    print!("{text}");
-    limits.iter().for_each(|note| eprintln!("raddle: {}", listing::sentence(note, path)));
+    crate::say::print(&text);
+    limits.iter().for_each(|note| say!("{}", listing::sentence(note, path)));
     Ok(ExitCode::from(crate::exit::CLEAN))
 }
 
@@ -135,9 +136,9 @@ fn not_instrumented(path: &Path, options: &Options) -> anyhow::Error {
     let name = path.display();
     match kept::analysis(path, options) {
         Ok(analysis) => anyhow::anyhow!(
-            "`{name}` is not instrumented: it has {} error site(s), which --sites-only lists, and a traced run needs `raddle cc`, \
+            "`{name}` is not instrumented: it has {}, which --sites-only lists, and a traced run needs `raddle cc`, \
              `raddle c++`, `raddle rustc` or `cargo raddle`",
-            analysis.sites.len()
+            crate::say::count(analysis.sites.len() as u64, "error site", "error sites")
         ),
         Err(error) => anyhow::anyhow!("{error}, and nothing of it can be traced"),
     }

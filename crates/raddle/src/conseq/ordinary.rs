@@ -36,11 +36,7 @@ pub fn run<F, R>(
     prepare: impl FnOnce(&Path) -> Result<F>,
     look: impl FnOnce(&Path, F) -> Result<R>,
 ) -> Result<(Ordinary, R)> {
-    let folder = tempfile::Builder::new()
-        .prefix("raddle-")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
-        .tempdir()
-        .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
+    let folder = crate::session_folder::SessionFolder::new()?;
     let mut page = config.as_bytes().to_vec();
     page.resize(4096, 0);
     std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;

@@ -30,6 +30,8 @@ use crate::report::args::Format;
 use crate::run::collect::{self, Process};
 use crate::run::launch;
 use crate::run::target::{self, TargetError};
+use crate::say::say;
+use crate::session_folder::SessionFolder;
 
 /// The part of the time that the command itself may take.
 const COMMAND: f64 = 0.4;
@@ -127,7 +129,7 @@ pub fn each(
             break;
         }
         if part.is_test && args.report.format == Format::Text {
-            eprintln!("raddle: {} of {n}, {}", i + 1, part.at);
+            say!("{} of {n}, {}", i + 1, part.at);
         }
         let budget = Budget::new(left / (n - i) as f64).within(command);
         match campaign::run(args, options, &part.recipe, budget, notes) {
@@ -206,12 +208,8 @@ fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Recipe>> 
     Ok(seen.into_iter().filter_map(|one| one.recipe(recipe, notes)).collect())
 }
 
-fn session() -> Result<tempfile::TempDir> {
-    let folder = tempfile::Builder::new()
-        .prefix("raddle-")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
-        .tempdir()
-        .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
+fn session() -> Result<SessionFolder> {
+    let folder = SessionFolder::new()?;
     let mut page = Config::new(Mode::Explore, 0, flag::COMMANDS).as_bytes().to_vec();
     page.resize(4096, 0);
     std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;

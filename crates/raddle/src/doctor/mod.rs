@@ -8,7 +8,7 @@
 mod compilers;
 mod machine;
 
-use crate::exit;
+use crate::{exit, say};
 use clap::ValueEnum;
 use serde::Serialize;
 use std::fmt::Write;
@@ -78,11 +78,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     checks.extend(compilers::checks());
     let works = works(&checks);
     match args.format {
-        Format::Text => print!("{}", text(&checks, works)),
+        Format::Text => say::print(&text(&checks, works)),
         Format::Json => {
             let version = env!("CARGO_PKG_VERSION");
             let report = Report { schema: "raddle.doctor/1", version, works, checks: &checks };
-            println!("{}", serde_json::to_string_pretty(&report)?);
+            say::print(&(serde_json::to_string_pretty(&report)? + "\n"));
         }
     }
     Ok(ExitCode::from(if works { exit::CLEAN } else { exit::FAILURE }))

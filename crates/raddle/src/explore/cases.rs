@@ -19,6 +19,7 @@ use super::crew::Notes;
 use super::interrupt;
 use super::worker::{Recipe, apart, end};
 use crate::report::args::Format;
+use crate::say::say;
 
 /// What a test program is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +77,7 @@ pub fn explore_each(args: &Args, recipe: &Recipe, cases: &[Case], notes: &Notes)
             break;
         }
         if args.report.format == Format::Text {
-            eprintln!("raddle: test {} of {}: {}", i + 1, cases.len(), case.name);
+            say!("test {} of {}: {}", i + 1, cases.len(), case.name);
         }
         let share = left / (cases.len() - i) as f64;
         match super::explore(args, case.recipe(recipe), share, notes) {
@@ -132,20 +133,29 @@ fn ask(recipe: &Recipe, arguments: &[&str]) -> Option<String> {
     apart(&mut command);
     let mut child = command.spawn().ok()?;
     let mut output = child.stdout.take()?;
-    let reader = std::thread::spawn(move || {
+    let reader = std::thread::Builder::new().spawn(move || {
         let mut text = Vec::new();
         output.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
     });
+    let Ok(reader) = reader else {
+        end(&mut child);
+        return None;
+    };
     let begun = Instant::now();
     // Catch2 of version 2 ends with the number of tests as its status: a status says nothing.
-    while child.try_wait().ok()?.is_none() {
+    let status = loop {
+        if let Some(status) = child.try_wait().ok()? {
+            break status;
+        }
         if begun.elapsed() > PATIENCE {
             end(&mut child);
             return None;
         }
         std::thread::sleep(Duration::from_millis(2));
-    }
-    reader.join().ok()?.ok()
+    };
+    let listed = reader.join().ok()?.ok()?;
+    // A program that was killed may not have come to the end of its list.
+    status.code().map(|_| listed)
 }
 
 impl Harness {

@@ -14,6 +14,7 @@ use thiserror::Error;
 use super::watch::Watched;
 use super::worker::{Ending, Execution, Recipe, Trouble, Worker};
 use crate::places::Mapped;
+use crate::say::say;
 
 /// Why a program can not be explored. Each is one sentence with its remedy.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -51,12 +52,12 @@ pub struct Notes(Mutex<BTreeSet<String>>);
 impl Notes {
     pub fn say(&self, sentence: &str) {
         if self.0.lock().unwrap_or_else(|e| e.into_inner()).insert(sentence.into()) {
-            eprintln!("raddle: {sentence}");
+            say!("{sentence}");
         }
     }
 }
 
-/// How often a program may die on its way to its first thread.
+/// How often a program may die on its way to its first thread, and in a schedule, before that counts.
 const DEATHS: u32 = 2;
 /// With this status the loader ends a program that wants a function which is nowhere.
 const LOADER: i32 = 127;
@@ -68,12 +69,22 @@ pub struct Crew<'a> {
     is_over: &'a (dyn Fn() -> bool + Sync),
     worker: Option<Worker>,
     waiting: VecDeque<Order>,
+    /// How often in a row a worker has died in the first order that waits, and how.
+    deaths: (u32, Option<ExitStatus>),
     modules: Vec<Mapped>,
 }
 
 impl<'a> Crew<'a> {
     pub fn new(recipe: Recipe, notes: &'a Notes, is_over: &'a (dyn Fn() -> bool + Sync)) -> Crew<'a> {
-        Crew { recipe, notes, is_over, worker: None, waiting: VecDeque::new(), modules: Vec::new() }
+        Crew {
+            recipe,
+            notes,
+            is_over,
+            worker: None,
+            waiting: VecDeque::new(),
+            deaths: (0, None),
+            modules: Vec::new(),
+        }
     }
 
     /// As it has become: more donors, a process a schedule.
@@ -130,6 +141,12 @@ impl<'a> Crew<'a> {
             Ok(()) => {
                 while worker.is_done() {
                     if let Some((order, execution)) = worker.oldest(Ending::Finished) {
+                        if let Ending::Died(_) = execution.ending {
+                            // The process of one execution, by itself.
+                            self.lose(worker, Ending::Died(None), each);
+                            return Ok(());
+                        }
+                        self.survived();
                         each(order, execution);
                     }
                     worker.pop();
@@ -144,28 +161,56 @@ impl<'a> Crew<'a> {
     /// The worker is lost; its orders are not.
     fn recover(
         &mut self,
-        mut worker: Worker,
+        worker: Worker,
         trouble: Trouble,
         each: &mut dyn FnMut(&Order, Execution<'_>),
     ) -> Result<()> {
-        let ending = match trouble {
-            Trouble::Died(status) => Some(Ending::Died(Some(status))),
-            Trouble::Silent => Some(Ending::Hung),
+        match trouble {
+            Trouble::Died(status) => self.lose(worker, Ending::Died(Some(status)), each),
+            Trouble::Silent => self.lose(worker, Ending::Hung, each),
             other => {
                 self.adapt(other)?;
-                None
+                self.put_back(worker);
             }
+        }
+        Ok(())
+    }
+
+    /// The worker ended in its oldest order. Whoever kills a process, or the system when it is short of memory, does that only so
+    /// often: a death counts as the program's own when it came [`DEATHS`] times more, each time in a new worker.
+    fn lose(&mut self, mut worker: Worker, ending: Ending, each: &mut dyn FnMut(&Order, Execution<'_>)) {
+        let again = match ending {
+            Ending::Died(status) if self.deaths.0 < DEATHS => {
+                self.deaths = (self.deaths.0 + 1, status.or(self.deaths.1));
+                true
+            }
+            _ => false,
         };
-        if let Some(ending) = ending {
+        if !again {
+            self.deaths = (0, None);
             if let Some((order, execution)) = worker.oldest(ending) {
                 each(order, execution);
             }
             worker.pop();
         }
+        self.put_back(worker);
+    }
+
+    fn put_back(&mut self, worker: Worker) {
         let mut orders = worker.into_orders();
         orders.append(&mut self.waiting);
         self.waiting = orders;
-        Ok(())
+    }
+
+    /// The order in which workers had died came to its end.
+    fn survived(&mut self) {
+        let (deaths, status) = std::mem::take(&mut self.deaths);
+        if deaths > 0 {
+            let how = status.map_or(String::new(), |status| format!(" ({})", in_words(status)));
+            self.notes.say(&format!(
+                "a worker died{how}, and not again when it was given the same schedule: something outside ended it, so this is no finding"
+            ));
+        }
     }
 
     fn start(&mut self) -> Result<Worker> {

@@ -52,7 +52,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_explore::Limits;
-use raddle_finding::Report;
+use raddle_finding::{Report, Stat};
 use raddle_wire::explore::flag;
 
 use crate::install::Runtime;
@@ -88,6 +88,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         Some(cases) => cases::explore_each(&args, &recipe, &cases, &notes)?,
         None => explore(&args, recipe, args.search.limit(), &notes)?,
     };
+    // A program without threads has one schedule, and that says nothing of its interleavings.
+    let threads = report.stats.get("threads_max").cloned();
+    if report.findings.is_empty() && threads == Some(Stat::from(0u64)) {
+        anyhow::bail!("nothing was explored: no thread was created");
+    }
     settler.settle(report, crate::exit::CLEAN)
 }
 
@@ -115,8 +120,12 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     let search = search.into_inner().unwrap_or_else(|e| e.into_inner());
 
     anyhow::ensure!(
-        search.schedules > 0 || search.alone || interrupt::came(),
-        "no schedule came to its end in {seconds} s: give it more time with --seconds"
+        search.schedules > 0 || search.alone,
+        "{}",
+        match interrupt::came() {
+            true => "interrupted before a schedule came to its end: nothing was explored".into(),
+            false => format!("no schedule came to its end in {seconds} s: give it more time with --seconds"),
+        }
     );
     if recipe.flags & flag::PLAIN != 0 {
         notes.say(&format!(
@@ -208,7 +217,9 @@ fn watched(
 ) -> Result<Recipe> {
     let (end, ended) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
-        scope.spawn(move || progress::show(search, clock, &ended));
+        // A search without the line is better than none.
+        let _ =
+            std::thread::Builder::new().spawn_scoped(scope, move || progress::show(search, clock, &ended));
         let result = search::run(search, recipe, jobs, notes, clock);
         drop(end);
         result

@@ -51,12 +51,10 @@ fn failure(e: &Execution<'_>, kind: Kind, what: u32, sentence: String, seen: See
 }
 
 fn leak_sentence(leak: &Leak) -> String {
+    let bytes = crate::say::count(leak.bytes, "byte", "bytes");
     match leak.blocks {
-        1 => format!("a block of {} bytes is lost: nothing points to it when the program ends", leak.bytes),
-        n => format!(
-            "{n} blocks of {} bytes together are lost: nothing points to them when the program ends",
-            leak.bytes
-        ),
+        1 => format!("a block of {bytes} is lost: nothing points to it when the program ends"),
+        n => format!("{n} blocks of {bytes} together are lost: nothing points to them when the program ends"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use raddle_explore::Op;
-use raddle_finding::{Finding, Kind, Report, Stat};
+use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
 
 use super::args::Args;
@@ -20,6 +20,7 @@ use super::words::Words;
 use super::worker::Recipe;
 use crate::places::Places;
 use crate::report::args::Format;
+use crate::say::{count, say};
 
 /// How long one failure may be shrunk.
 const SHRINK: Duration = Duration::from_secs(10);
@@ -93,6 +94,10 @@ impl Results<'_> {
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::with_stacks(small, crew.recipe(), self.notes);
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
+            if !small.again {
+                // Nothing is confirmed that was not seen again.
+                finding.confidence = Confidence::Suspected;
+            }
             finding.schedule = or_without(self.write(&small, &args.search.schedules_to));
             finding.notes.extend(notes(&small, &self.search));
             report.findings.push(finding);
@@ -110,14 +115,12 @@ impl Results<'_> {
     fn say_how_far(&self, places: &mut Places) {
         if !self.search.alone {
             let (name, progress) = (self.search.strategy.name(), self.search.strategy.progress());
-            eprintln!("raddle: {name}: {progress}");
-            eprintln!("raddle: {}", self.memory_in_words(places));
+            say!("{name}: {progress}");
+            say!("{}", self.memory_in_words(places));
         }
         if self.search.cut_off > 0 {
-            eprintln!(
-                "raddle: {} execution(s) were cut off after {} steps: --max-steps allows more",
-                self.search.cut_off, self.recipe.max_steps
-            );
+            let executions = count(self.search.cut_off, "execution was", "executions were");
+            say!("{executions} cut off after {} steps: --max-steps allows more", self.recipe.max_steps);
         }
     }
 
@@ -207,9 +210,10 @@ impl Results<'_> {
 fn notes(small: &Small, search: &Search) -> Vec<String> {
     let preemptions = small.failure.trace.view().preemptions();
     let mut notes = vec![format!(
-        "found after {} schedule(s) of strategy {}; {preemptions} preemption(s){}",
-        small.failure.after,
+        "found after {} of strategy {}; {}{}",
+        count(small.failure.after, "schedule", "schedules"),
         search.strategy.name(),
+        count(preemptions as u64, "preemption", "preemptions"),
         if small.fewest { ", and with fewer it does not happen" } else { "" }
     )];
     if small.failure.kind == Kind::NonDeterminism {
@@ -223,7 +227,7 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
 
 /// The path for the report. A disk that is full is no reason to keep quiet about what was found.
 pub fn or_without(written: Result<PathBuf>) -> Option<String> {
-    let told = |e: &anyhow::Error| eprintln!("raddle: {e:#}; so there is no schedule to replay this by");
+    let told = |e: &anyhow::Error| say!("{e:#}; so there is no schedule to replay this by");
     written.inspect_err(told).ok().map(|path| path.display().to_string())
 }
 

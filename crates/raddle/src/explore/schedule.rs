@@ -187,11 +187,15 @@ fn kind(name: &str) -> Option<OpKind> {
     OpKind::deserialize(name).ok()
 }
 
-/// Variables that change what a program does and that a file may show to others.
-pub fn environment() -> BTreeMap<String, String> {
+/// Whether a variable can change what a program does, and may be shown to others.
+pub fn matters(name: &str) -> bool {
     const WHOLE: [&str; 4] = ["LANG", "TZ", "LD_PRELOAD", "LD_LIBRARY_PATH"];
     const BEGIN: [&str; 8] = ["LC_", "RUST_", "OMP_", "MALLOC_", "GLIBC_", "GTEST_", "CATCH_", "LD_BIND"];
-    let matters = |name: &str| WHOLE.contains(&name) || BEGIN.iter().any(|b| name.starts_with(b));
+    WHOLE.contains(&name) || BEGIN.iter().any(|b| name.starts_with(b))
+}
+
+/// Those of raddle's own.
+pub fn environment() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
         .filter(|(k, _)| matters(k))

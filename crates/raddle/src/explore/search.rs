@@ -312,11 +312,7 @@ pub fn run(
     notes: &Notes,
     clock: &Clock,
 ) -> Result<Recipe> {
-    let results: Vec<Result<Recipe>> = std::thread::scope(|scope| {
-        let job = || scope.spawn(|| work(search, recipe.clone(), notes, clock));
-        let jobs: Vec<_> = (0..jobs.max(1)).map(|_| job()).collect();
-        jobs.into_iter().map(|j| j.join().expect("a job does not panic")).collect()
-    });
+    let results = crate::threads::in_parallel(jobs, || work(search, recipe.clone(), notes, clock));
     let mut last = recipe.clone();
     for result in results {
         match result {

@@ -28,6 +28,7 @@ use crate::install::Runtime;
 use crate::places::Mapped;
 use crate::run::launch;
 use crate::run::target::Program;
+use crate::session_folder::SessionFolder;
 
 /// How often a silent worker is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -110,7 +111,7 @@ impl<'a> Execution<'a> {
 }
 
 pub struct Worker {
-    folder: tempfile::TempDir,
+    folder: SessionFolder,
     memory: SharedFile,
     /// Gets room for steps ready, where executions are long.
     _ahead: Option<Ahead>,
@@ -135,12 +136,8 @@ impl Recipe {
     }
 
     /// Writes the session: the config page, and the file of orders.
-    pub fn session(&self) -> Result<(tempfile::TempDir, SharedFile)> {
-        let folder = tempfile::Builder::new()
-            .prefix("raddle-")
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
-            .tempdir()
-            .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
+    pub fn session(&self) -> Result<(SessionFolder, SharedFile)> {
+        let folder = SessionFolder::new()?;
         let plain = if self.flags & explore::flag::PLAIN != 0 { config::flag::PLAIN } else { 0 };
         let mut page = Config::new(Mode::Explore, 0, plain).as_bytes().to_vec();
         page.resize(4096, 0);

@@ -7,6 +7,7 @@
 //! in the same way, does instead; raddle says so when it is first made.
 
 use super::is_private;
+use crate::say::say;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ fn root_from(base: Option<&Path>, temp: &Path) -> Result<PathBuf, CacheError> {
     check_private(&path)?;
     if is_new {
         // Only now: configure scripts read a line on stderr as a failed test.
-        eprintln!("raddle: the cache folder cannot be written; using {} instead", path.display());
+        say!("the cache folder cannot be written; using {} instead", path.display());
     }
     Ok(path)
 }

@@ -6,7 +6,8 @@ use crate::report;
 
 /// Bring a failure back that `raddle explore` has found
 ///
-/// Runs the program once more, with the interleaving in the file.
+/// Runs the program once more, with the interleaving in the file. A file names the command to run, so one that is not
+/// of this user and this project wants --trust.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,6 +31,10 @@ pub struct Args {
     /// Write the steps to a file for chrome://tracing or ui.perfetto.dev
     #[arg(long, value_name = "FILE", help_heading = "Replay", conflicts_with = "gdb")]
     pub trace: Option<PathBuf>,
+
+    /// Run what the file says although it is not of this user or of this project
+    #[arg(long, help_heading = "Replay")]
+    pub trust: bool,
 
     /// Another program than the one in the file: a rebuilt one, or one that has moved
     #[arg(long, value_name = "FILE", help_heading = "Replay")]

@@ -7,12 +7,14 @@
 //! divergence  the first step that differs, in words
 //! gdb         the failure in a debugger
 //! trace       the steps for a viewer of timelines
+//! trust       whether the command in the file may be run
 //! ```
 
 pub mod args;
 mod divergence;
 mod gdb;
 mod trace;
+mod trust;
 
 pub use args::Args;
 
@@ -37,6 +39,7 @@ use crate::places::{Mapped, Places};
 use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
+use crate::say::say;
 
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
@@ -44,10 +47,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let trace_file = args.trace.as_deref().map(|p| OutputFile::new("the trace", p)).transpose()?;
     let schedule = Schedule::read(&args.file)?;
     let recipe = recipe(&args, &schedule)?;
+    if !args.trust {
+        trust::check(&args.file, &schedule, &recipe.program.path, args.program.is_some())?;
+    }
     let changed = build_id(&recipe.program.path) != schedule.head.build_id;
     if changed {
-        eprintln!(
-            "raddle: `{}` has been built anew since the schedule was made: it may come out otherwise",
+        say!(
+            "`{}` has been built anew since the schedule was made: it may come out otherwise",
             recipe.program.path.display()
         );
     }
@@ -85,7 +91,8 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         words[0] = program.path.clone().into_os_string();
     }
     // The loader's variables are put together anew, with the runtime in front.
-    let environment = head.environment.iter().filter(|(k, _)| !k.starts_with("LD_"));
+    let matters = |name: &str| crate::explore::schedule::matters(name) && !name.starts_with("LD_");
+    let environment = head.environment.iter().filter(|(k, _)| matters(k));
     Ok(Recipe {
         program,
         words,
@@ -206,7 +213,11 @@ fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Ve
 fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begun: Instant) -> Report {
     let mut report = Report::new("replay", schedule.head.command.clone());
     let failure = done.last.as_ref().and_then(|made| made.failure.as_ref());
-    let count = format!("{} of {} replay(s) failed as expected", done.again, done.times);
+    let count = format!(
+        "{} of {} failed as expected",
+        done.again,
+        crate::say::count(done.times, "replay", "replays")
+    );
     if let Some(failure) = failure {
         let mut finding = told::finding(failure, &done.passing, &mut Places::new(), &done.modules);
         finding.schedule = Some(args.file.display().to_string());
@@ -220,13 +231,13 @@ fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begu
         }
         report.findings.push(finding);
     } else {
-        eprintln!("raddle: the failure did not come back: {}", schedule.head.expected.message);
+        say!("the failure did not come back: {}", schedule.head.expected.message);
         if let Some(divergence) = &done.divergence {
-            eprintln!("raddle: {divergence}");
+            say!("{divergence}");
         }
     }
     if done.times > 1 {
-        eprintln!("raddle: {count}");
+        say!("{count}");
     }
     let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
     add("seconds", Stat::Float(begun.elapsed().as_secs_f64()));

@@ -4,11 +4,13 @@
 //! args      --format, -o, --exit-code, --fail-on, --suppressions, --baseline …
 //! settle    suppressions, grouping, baseline, formats, exit status
 //! output    files that are checked before the work and written in one piece after it
+//! source    lines of source, from files that may be quoted
 //! ```
 
 pub mod args;
 pub mod output;
 mod settle;
+pub mod source;
 
 pub use args::Options;
 pub use settle::{Settler, TextTo};

@@ -1,6 +1,5 @@
 //! What becomes of a report: suppressions, grouping, the baseline, the format, the exit status.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,6 +12,7 @@ use raddle_finding::{
 
 use super::args::{self, Color, FailOn, Options};
 use super::output::{self, OutputFile};
+use super::source::SourceFiles;
 use crate::keep::Keeper;
 
 /// Where text goes that is for a person and has no file. Documents go to stdout.
@@ -101,7 +101,7 @@ impl Settler {
 
     fn show(&self, report: &Report) -> Result<()> {
         let root = std::env::current_dir().ok().map(|d| d.to_string_lossy().into_owned());
-        let source = SourceFiles::default();
+        let source = SourceFiles::of(report);
         let options = RenderOptions {
             color: self.color,
             width: output::width(self.text_to),
@@ -130,17 +130,5 @@ fn format(format: args::Format) -> Format {
         args::Format::Junit => Format::Junit,
         args::Format::Github => Format::Github,
         args::Format::Html => Format::Html,
-    }
-}
-
-/// Lines of source, each file read once.
-#[derive(Default)]
-struct SourceFiles(std::cell::RefCell<HashMap<String, Option<String>>>);
-
-impl SourceFiles {
-    fn line(&self, file: &str, line: u32) -> Option<String> {
-        let mut files = self.0.borrow_mut();
-        let text = files.entry(file.into()).or_insert_with(|| std::fs::read_to_string(file).ok());
-        text.as_deref()?.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
     }
 }

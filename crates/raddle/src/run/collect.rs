@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_wire::log::{Header, MAGIC};
+use raddle_wire::log::{Header, MAGIC, fatal};
 use raddle_wire::record::{Decoded, DecodedCaught, DecodedEnd, HeldLock, Place, decode_all};
 
 use crate::places::Mapped;
@@ -26,6 +29,8 @@ pub struct Process {
     pub threads_seen: u64,
     pub untracked: u64,
     pub lost: u64,
+    /// It asked which of its code are locks, and which is to be ignored, and had no answer.
+    pub without_plan: bool,
     /// In the order they were mapped.
     pub modules: Vec<Mapped>,
     pub stacks: HashMap<u64, Stack>,
@@ -97,29 +102,77 @@ pub struct Expected {
 
 /// All processes of a session, in the order of their numbers.
 pub fn read(dir: &Path) -> Result<Vec<Process>> {
+    Ok(logs(dir)?.iter().filter_map(|path| read_log(path)).collect())
+}
+
+fn logs(dir: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         std::fs::read_dir(dir).with_context(|| format!("cannot read the session {}", dir.display()))?;
     let mut logs: Vec<PathBuf> =
         entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "log")).collect();
     logs.sort();
-    Ok(logs.iter().filter_map(|path| read_log(path)).collect())
+    Ok(logs)
+}
+
+/// Waits until every child that a process of the session has made is known by its log, or is not to be expected any more.
+pub fn await_children(dir: &Path) {
+    const LONGEST: Duration = Duration::from_secs(1);
+    const NAP: Duration = Duration::from_millis(5);
+    let begun = Instant::now();
+    let awaits = |path: &PathBuf| header(path).is_some_and(|(_, h)| h.children_awaited.load(Relaxed) > 0);
+    while logs(dir).is_ok_and(|logs| logs.iter().any(awaits)) && begun.elapsed() < LONGEST {
+        std::thread::sleep(NAP);
+    }
+}
+
+/// The executable of the process that writes this log.
+pub fn executable(log: &Path) -> Option<PathBuf> {
+    // The record is the first; a path is no longer than this.
+    const ENOUGH: usize = 8192;
+    let (file, header) = header(log)?;
+    let used = (header.used.load(Relaxed) as usize).min(ENOUGH);
+    decode_all(&body(&file, used)?).into_iter().find_map(|record| match record {
+        Decoded::Process { executable } => Some(PathBuf::from(OsString::from_vec(executable))),
+        _ => None,
+    })
+}
+
+/// The file and a copy of its beginning.
+///
+/// Read, not mapped: in a mapping a page that was never written needs room on the disk, and where there is none the look at it ends
+/// raddle by SIGBUS.
+fn header(path: &Path) -> Option<(File, Header)> {
+    let file = File::open(path).ok()?;
+    // SAFETY: numbers, for which zero is valid.
+    let mut header = unsafe { std::mem::zeroed::<Header>() };
+    // SAFETY: all bytes of numbers without padding.
+    let bytes =
+        unsafe { std::slice::from_raw_parts_mut((&raw mut header).cast::<u8>(), size_of::<Header>()) };
+    file.read_exact_at(bytes, 0).ok()?;
+    Some((file, header))
+}
+
+/// The first `used` bytes behind the header, or as many as there are.
+fn body(file: &File, used: usize) -> Option<Vec<u8>> {
+    let len = usize::try_from(file.metadata().ok()?.len()).ok()?.checked_sub(size_of::<Header>())?;
+    let mut body = vec![0; used.min(len)];
+    file.read_exact_at(&mut body, size_of::<Header>() as u64).ok()?;
+    Some(body)
 }
 
 fn read_log(path: &Path) -> Option<Process> {
-    let file = std::fs::File::open(path).ok()?;
-    // SAFETY: a process of the session may still append to the log, which only makes later records visible or not;
-    // nobody truncates it.
-    let map = unsafe { memmap2::Mmap::map(&file) }.ok()?;
-    if map.len() < size_of::<Header>() {
-        return None;
+    let (file, header) = match header(path) {
+        Some(read) => read,
+        // It is made first, and then made longer.
+        None => return no_room(path),
+    };
+    if header.magic == 0 {
+        return no_room(path);
     }
-    // SAFETY: long enough, and aligned as mappings are; the counters are atomics.
-    let header = unsafe { &*map.as_ptr().cast::<Header>() };
     if header.magic != MAGIC || header.version != raddle_wire::VERSION {
         return None;
     }
-    let body = &map[size_of::<Header>()..];
-    let used = (header.used.load(Relaxed) as usize).min(body.len());
+    let body = body(&file, header.used.load(Relaxed) as usize)?;
     let mut process = Process {
         pid: header.pid,
         instrumented: header.instrumented.load(Relaxed) != 0,
@@ -128,10 +181,22 @@ fn read_log(path: &Path) -> Option<Process> {
         threads_seen: header.threads.load(Relaxed),
         untracked: header.threads_untracked.load(Relaxed),
         lost: header.lost.load(Relaxed),
+        without_plan: header.without_plan.load(Relaxed) != 0,
         ..Process::default()
     };
-    decode_all(&body[..used]).into_iter().for_each(|record| process.add(record));
+    decode_all(&body).into_iter().for_each(|record| process.add(record));
     Some(process)
+}
+
+/// A process that made a log and wrote nothing to it: for want of room, or because it was killed just then.
+fn no_room(path: &Path) -> Option<Process> {
+    const LITTLE: u64 = 64 << 10;
+    let disk = rustix::fs::statvfs(path).ok()?;
+    if disk.f_bavail.saturating_mul(disk.f_frsize) >= LITTLE {
+        return None;
+    }
+    let pid = path.file_name()?.to_str()?.split('.').next()?.parse().ok()?;
+    Some(Process { pid, fatal: Some(fatal::NO_ROOM), ..Process::default() })
 }
 
 fn text(bytes: Vec<u8>) -> String {

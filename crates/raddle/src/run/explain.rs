@@ -279,7 +279,9 @@ fn lock_label(held: &HeldLock) -> String {
 pub fn race_message(now: &Access, before: &Access, location: Option<&Location>) -> String {
     let on = match location {
         Some(Location::Global { name, .. }) => format!(" on `{name}`"),
-        Some(Location::Heap { size, .. }) => format!(" on a heap block of {size} bytes"),
+        Some(Location::Heap { size, .. }) => {
+            format!(" on a heap block of {}", crate::say::count(*size, "byte", "bytes"))
+        }
         Some(Location::Stack { thread }) => format!(" on the stack of {thread}"),
         Some(Location::Tls { thread }) => format!(" on thread-local storage of {thread}"),
         _ => String::new(),

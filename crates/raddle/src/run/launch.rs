@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use anyhow::{Context, Result};
 
@@ -26,25 +26,76 @@ impl Status {
 
 /// The target, for the handler that passes signals on.
 static CHILD: AtomicI32 = AtomicI32::new(0);
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The last signal that wanted it all to end; 0: none came.
+static INTERRUPTED: AtomicI32 = AtomicI32::new(0);
+/// How often somebody has told raddle, and not the terminal, to end.
+static REQUESTS: AtomicI32 = AtomicI32::new(0);
+/// A target that has not ended by so many requests is killed, as other tools do.
+const PATIENCE: i32 = 3;
 
-/// Whether somebody wanted it all to end.
-pub fn was_interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+/// The signal that wanted it all to end.
+pub fn interrupted_by() -> Option<&'static str> {
+    match INTERRUPTED.load(Ordering::Relaxed) {
+        0 => None,
+        libc::SIGINT => Some("SIGINT"),
+        libc::SIGQUIT => Some("SIGQUIT"),
+        libc::SIGHUP => Some("SIGHUP"),
+        _ => Some("SIGTERM"),
+    }
 }
 
-extern "C" fn note(_: i32) {
-    INTERRUPTED.store(true, Ordering::Relaxed);
-}
-
-extern "C" fn pass_on(signal: i32) {
-    if signal == libc::SIGTERM || signal == libc::SIGHUP {
-        note(signal);
+/// Passes a signal on to the target. Raddle stays to tell what was found.
+extern "C" fn pass_on(signal: i32, info: *const libc::siginfo_t, _: *const libc::c_void) {
+    // SAFETY: the kernel's description.
+    let by_kernel = unsafe { (*info).si_code } == libc::SI_KERNEL;
+    // The terminal sends these to the target as well, which is in the same group.
+    let has_it = by_kernel && matches!(signal, libc::SIGINT | libc::SIGQUIT);
+    let mut signal = signal;
+    if matches!(signal, libc::SIGINT | libc::SIGQUIT | libc::SIGTERM | libc::SIGHUP) {
+        INTERRUPTED.store(signal, Ordering::Relaxed);
+        if !by_kernel && REQUESTS.fetch_add(1, Ordering::Relaxed) + 1 >= PATIENCE {
+            signal = libc::SIGKILL;
+        }
     }
     let child = CHILD.load(Ordering::Relaxed);
-    if child > 0 {
+    if child > 0 && !has_it {
         // SAFETY: kill is safe in a handler.
         unsafe { libc::kill(child, signal) };
+    }
+}
+
+fn pass_signals_on() {
+    // SAFETY: the handler reads and writes atomics, and calls kill.
+    unsafe {
+        let mut action = std::mem::zeroed::<libc::sigaction>();
+        action.sa_sigaction = pass_on as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2]
+        {
+            let mut before = std::mem::zeroed::<libc::sigaction>();
+            libc::sigaction(signal, &action, &mut before);
+            // `nohup` is for the target too. A shell's `&` ignores SIGINT, and `kill -INT` is meant all the same.
+            if signal == libc::SIGHUP && before.sa_sigaction == libc::SIG_IGN {
+                libc::sigaction(signal, &before, std::ptr::null_mut());
+            }
+        }
+    }
+}
+
+/// A driver that is killed takes the target along: nobody would read what it finds. By a signal that it can clean up after, as
+/// raddle would have passed one on.
+fn ends_with_raddle(command: &mut Command) {
+    let raddle = std::process::id() as i32;
+    // SAFETY: only async-signal-safe calls between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            if libc::getppid() != raddle {
+                // It was killed before.
+                libc::raise(libc::SIGTERM);
+            }
+            Ok(())
+        });
     }
 }
 
@@ -121,16 +172,15 @@ pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
 }
 
 fn start(program: &Program, mut command: Command) -> Result<Status> {
-    for signal in [libc::SIGINT, libc::SIGQUIT] {
-        // SAFETY: the terminal sends these to the target as well; raddle stays to tell what was found. The handler only
-        // writes an atomic.
-        unsafe { libc::signal(signal, note as *const () as libc::sighandler_t) };
-    }
+    pass_signals_on();
+    ends_with_raddle(&mut command);
     let mut child = command.spawn().with_context(|| format!("cannot start {}", program.path.display()))?;
     CHILD.store(child.id() as i32, Ordering::Relaxed);
-    for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2] {
-        // SAFETY: the handler only reads an atomic and calls kill.
-        unsafe { libc::signal(signal, pass_on as *const () as libc::sighandler_t) };
+    // One that came before there was anybody to pass it on to.
+    let early = INTERRUPTED.load(Ordering::Relaxed);
+    if early != 0 {
+        // SAFETY: a plain system call; the child has not been waited for.
+        unsafe { libc::kill(child.id() as i32, early) };
     }
     let status = child.wait().context("cannot wait for the target")?;
     CHILD.store(0, Ordering::Relaxed);

@@ -28,6 +28,7 @@ use anyhow::Result;
 use raddle_finding::Stat;
 
 use crate::report::{Settler, TextTo};
+use crate::say::{count, say};
 
 /// Runs the target and reports what was found.
 pub fn run(args: Args) -> Result<ExitCode> {
@@ -41,17 +42,56 @@ pub fn run(args: Args) -> Result<ExitCode> {
 
     let status = launch::run(&program, &args.command, &runtime, &session)?;
     let served = session.close();
+    collect::await_children(served.dir());
     let processes = collect::read(served.dir())?;
-    target::complain(&program, &processes)?;
-    let left = processes.iter().filter(|p| p.is_running()).count();
-    if left > 0 {
-        eprintln!("raddle: {left} watched process(es) still run; what they do from now on is not reported");
-    }
-
     let mut report = explain::report(&args.command, &processes, &options);
+    if let Err(trouble) = target::complain(&program, &processes) {
+        // What others have found before is told all the same.
+        if report.findings.is_empty() {
+            return Err(trouble.into());
+        }
+        say!("{trouble}");
+    }
+    let left = say_what_is_not_seen(&served, &processes);
+
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     report.stats.insert("processes_left".into(), Stat::Int(left as i64));
     report.stats.insert("target_status".into(), Stat::Int(status.code() as i64));
+    report.stats.insert("interrupted".into(), Stat::Bool(launch::interrupted_by().is_some()));
     // As if raddle had not been there. A status of 256 and more does not exist.
     settler.settle(report, status.code() as u8)
+}
+
+/// What a reader of the report would take for watched. Gives the number of processes that are left.
+fn say_what_is_not_seen(served: &session::Served, processes: &[collect::Process]) -> usize {
+    if let Some(signal) = launch::interrupted_by() {
+        say!("interrupted by {signal}: this is what was seen until then");
+    }
+    let left: Vec<String> = processes
+        .iter()
+        .filter(|p| p.is_running())
+        .map(|p| format!("{} (process {})", p.executable, p.pid))
+        .collect();
+    if !left.is_empty() {
+        let count = count(left.len() as u64, "watched process still runs", "watched processes still run");
+        say!(
+            "{count}, and what happens there from now on is not reported: {}; what puts itself into the background is watched to its end if it is started in the foreground",
+            left.join(", ")
+        );
+    }
+    let mut blind = served.unreadable.clone();
+    blind.extend(processes.iter().filter(|p| p.without_plan).map(|p| p.executable.clone()));
+    for executable in blind {
+        say!(
+            "{executable} could not be read in time, or at all: `--ignore` has no effect on its code, and its locks of Rust's standard library count as atomics"
+        );
+    }
+    let lost: u64 = processes.iter().map(|p| p.lost).sum();
+    if lost > 0 {
+        say!(
+            "{} found no room in a log: there may be more to find; set TMPDIR to a folder on a disk with more room",
+            count(lost, "record", "records")
+        );
+    }
+    left.len()
 }

@@ -1,7 +1,7 @@
 //! The session: a private folder, the config page in it, and the two things the driver does while the target runs:
 //! answering runtimes that ask for a plan, and watching memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
@@ -17,33 +17,37 @@ use raddle_wire::config::{Config, Mode, flag};
 use raddle_wire::plan::{self, Site, SiteClass, SiteEffect};
 
 use super::args::{self, Options};
+use crate::session_folder::SessionFolder;
+use crate::threads;
 
 /// How often memory is looked at, and how long a flush may take to show.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 const FLUSH_REST: Duration = Duration::from_secs(2);
 
 pub struct Session {
-    dir: tempfile::TempDir,
+    dir: SessionFolder,
     stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+    planner: JoinHandle<BTreeSet<String>>,
+    watcher: JoinHandle<()>,
 }
 
-/// What is left of a session: its logs.
-pub struct Served(tempfile::TempDir);
+/// What is left of a session.
+pub struct Served {
+    dir: SessionFolder,
+    /// Executables that were started and that raddle may not read.
+    pub unreadable: BTreeSet<String>,
+}
 
 impl Served {
+    /// The folder with the logs.
     pub fn dir(&self) -> &Path {
-        self.0.path()
+        self.dir.path()
     }
 }
 
 impl Session {
     pub fn open(options: &Options) -> Result<Session> {
-        let dir = tempfile::Builder::new()
-            .prefix("raddle-")
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
-            .tempdir()
-            .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
+        let dir = SessionFolder::new()?;
         check_limits(dir.path())?;
         let config = dir.path().join("config");
         // A whole page, since the runtime maps one.
@@ -58,19 +62,15 @@ impl Session {
             questions: open_fifo(&dir.path().join("ask"))?,
             patterns: patterns(&options.ignore),
             known: HashMap::new(),
+            unreadable: BTreeSet::new(),
         };
         let watcher = Watcher::new(dir.path(), options.memory_limit)?;
-        let threads = vec![
-            spawn("plans", {
-                let stop = stop.clone();
-                move || planner.serve(&stop)
-            }),
-            spawn("memory", {
-                let stop = stop.clone();
-                move || watcher.watch(&stop)
-            }),
-        ];
-        Ok(Session { dir, stop, threads })
+        let (stop_planner, stop_watcher) = (stop.clone(), stop.clone());
+        let planner = threads::spawn("plans", move || planner.serve(&stop_planner))?;
+        let watcher = threads::spawn("memory", move || watcher.watch(&stop_watcher)).inspect_err(|_| {
+            stop.store(true, Ordering::Release);
+        })?;
+        Ok(Session { dir, stop, planner, watcher })
     }
 
     pub fn dir(&self) -> &Path {
@@ -86,11 +86,9 @@ impl Session {
             .custom_flags(libc::O_NONBLOCK)
             .open(self.dir.path().join("ask"))
             .map(|mut fifo| std::io::Write::write(&mut fifo, &[0]));
-        for thread in self.threads {
-            thread.thread().unpark();
-            let _ = thread.join();
-        }
-        Served(self.dir)
+        self.watcher.thread().unpark();
+        let _ = self.watcher.join();
+        Served { unreadable: self.planner.join().unwrap_or_default(), dir: self.dir }
     }
 }
 
@@ -109,10 +107,6 @@ pub fn check_limits(dir: &Path) -> Result<()> {
         "`ulimit -f` allows no file of 64 MiB, which raddle's log needs: raise it"
     );
     Ok(())
-}
-
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
-    std::thread::Builder::new().name(name.into()).spawn(work).expect("a thread can be started")
 }
 
 fn config_of(options: &Options) -> Config {
@@ -165,10 +159,12 @@ struct Planner {
     questions: File,
     patterns: Patterns,
     known: HashMap<(PathBuf, u64, i64), Vec<u8>>,
+    unreadable: BTreeSet<String>,
 }
 
 impl Planner {
-    fn serve(mut self, stop: &AtomicBool) {
+    /// Until `stop`. Gives the executables that could not be read.
+    fn serve(mut self, stop: &AtomicBool) -> BTreeSet<String> {
         while !stop.load(Ordering::Acquire) {
             let mut pid = [0; 4];
             match self.questions.read_exact(&mut pid) {
@@ -176,29 +172,51 @@ impl Planner {
                 Err(_) => wait_readable(&self.questions),
             }
         }
+        self.unreadable
     }
 
+    /// Always in some way: the process waits for it.
     fn answer(&mut self, pid: u32) {
-        let plan =
-            std::fs::read_link(format!("/proc/{pid}/exe")).map(|exe| self.plan(&exe)).unwrap_or_default();
+        let plan = self.executable(pid).map_or_else(no_plan, |exe| self.plan(&exe));
         let (new, path) = (self.dir.join(format!("plan.{pid}.new")), self.dir.join(format!("plan.{pid}")));
+        // An empty file needs no room on a full disk, and is an answer too.
+        let written = std::fs::write(&new, plan).or_else(|_| std::fs::write(&new, []));
         // By a rename, so that the runtime sees all of it or nothing.
-        if std::fs::write(&new, plan).is_ok() {
+        if written.is_ok() {
             let _ = std::fs::rename(new, path);
         }
     }
 
+    /// As the process itself says in its log: its `/proc/PID/exe` is closed to others if it is set-user-ID or can not be read, and
+    /// its number means another process if it has a namespace of its own.
+    fn executable(&self, pid: u32) -> Option<PathBuf> {
+        let newest = (0..).map(|n| self.dir.join(format!("{pid}.{n}.log"))).take_while(|p| p.exists()).last();
+        newest.and_then(|log| super::collect::executable(&log))
+    }
+
     fn plan(&mut self, exe: &Path) -> Vec<u8> {
         use std::os::unix::fs::MetadataExt;
-        let Ok(meta) = std::fs::metadata(exe) else { return plan::encode(&[], &[]) };
+        let Ok(meta) = std::fs::metadata(exe) else { return no_plan() };
         let key = (exe.to_path_buf(), meta.ino(), meta.mtime_nsec() + meta.mtime() * 1_000_000_000);
-        let patterns = &self.patterns;
-        self.known.entry(key).or_insert_with(|| make_plan(exe, patterns)).clone()
+        if let Some(plan) = self.known.get(&key) {
+            return plan.clone();
+        }
+        if File::open(exe).is_err() {
+            self.unreadable.insert(exe.display().to_string());
+        }
+        let plan = make_plan(exe, &self.patterns);
+        self.known.insert(key, plan.clone());
+        plan
     }
 }
 
+/// Says that there are no such places.
+fn no_plan() -> Vec<u8> {
+    plan::encode(&[], &[])
+}
+
 fn make_plan(exe: &Path, patterns: &Patterns) -> Vec<u8> {
-    let Ok(module) = Module::open(exe) else { return plan::encode(&[], &[]) };
+    let Ok(module) = Module::open(exe) else { return no_plan() };
     let sites: Vec<(u64, Site)> = module.lock_sites().sites.iter().map(site).collect();
     let ignored = module.match_ranges(patterns);
     plan::encode(&sites, &ignored)

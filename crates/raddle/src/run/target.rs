@@ -50,6 +50,16 @@ pub enum TargetError {
         "`{0}` was laid out where raddle's shadow memory must be: allow personality(2), or set vm.mmap_rnd_bits to 28; `raddle doctor` says more"
     )]
     Layout(String),
+    #[error(
+        "the temporary folder has no room for the log of `{0}`: set TMPDIR to a folder on a disk with more"
+    )]
+    NoRoom(String),
+    #[error(
+        "`{0}` has more rights than its caller (set-user-ID, set-group-ID or file capabilities), and such a program does not let raddle watch it: run a copy without them, or as the user whose rights it has"
+    )]
+    Privileged(String),
+    #[error("interrupted by {0} before an instrumented program had started: nothing was watched")]
+    Interrupted(&'static str),
 }
 
 /// A program that can be started.
@@ -115,6 +125,17 @@ fn is_executable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
+/// It runs with rights that its caller does not have.
+fn is_privileged(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    let (set_user, set_group) = (libc::S_ISUID, libc::S_ISGID);
+    let by_mode = std::fs::metadata(path).is_ok_and(|m| {
+        m.mode() & set_user != 0 && m.uid() != user || m.mode() & set_group != 0 && m.gid() != group
+    });
+    by_mode || rustix::fs::getxattr(path, "security.capability", &mut [0u8; 64]).is_ok()
+}
+
 /// After the run: was there anything to watch, and did the runtimes start?
 pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetError> {
     let name = |p: &Process| {
@@ -123,11 +144,18 @@ pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetEr
     for p in processes {
         match p.fatal {
             Some(fatal::LAYOUT) => return Err(TargetError::Layout(name(p))),
+            Some(fatal::NO_ROOM) => return Err(TargetError::NoRoom(name(p))),
             Some(_) => return Err(TargetError::NoShadow(name(p))),
             None => {}
         }
     }
     if !processes.iter().any(|p| p.instrumented) {
+        if let Some(signal) = super::launch::interrupted_by() {
+            return Err(TargetError::Interrupted(signal));
+        }
+        if is_privileged(&program.path) {
+            return Err(TargetError::Privileged(program.path.display().to_string()));
+        }
         return Err(TargetError::NothingInstrumented(program.path.display().to_string()));
     }
     Ok(())

@@ -21,9 +21,10 @@ pub use rlib::has_bitcode;
 pub use toolchain::{Toolchain, ToolchainError};
 
 use crate::install::cache;
+use crate::{say, threads};
 use rustix::fs::FlockOperation;
 use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -86,18 +87,14 @@ fn build(toolchain: &Toolchain, root: &Path, overlay: &Path) -> Result<(), Sysro
     let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
     let jobs = std::thread::available_parallelism().map_or(1, |n| n.get()).min(rlibs.len());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                while let Some((from, to)) = rlibs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    progress.begin(from);
-                    if let Err(error) = rlib::instrument(from, to, &lld, work.path()) {
-                        failure.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(error);
-                        // Nothing is left to take.
-                        next.store(rlibs.len(), Ordering::Relaxed);
-                    }
-                }
-            });
+    threads::in_parallel(jobs, || {
+        while let Some((from, to)) = rlibs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            progress.begin(from);
+            if let Err(error) = rlib::instrument(from, to, &lld, work.path()) {
+                failure.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(error);
+                // Nothing is left to take.
+                next.store(rlibs.len(), Ordering::Relaxed);
+            }
         }
     });
     progress.finish();
@@ -165,14 +162,15 @@ impl Progress {
             let name = rlib.file_stem().unwrap_or_default().to_string_lossy();
             let name = name.trim_start_matches("lib").split('-').next().unwrap_or_default();
             let total = self.total;
-            eprint!("\r\x1b[Kraddle: instrumenting Rust's standard library, once: {count}/{total} {name}");
-            let _ = std::io::stderr().flush();
+            say::error(&format!(
+                "\r\x1b[Kraddle: instrumenting Rust's standard library, once: {count}/{total} {name}"
+            ));
         }
     }
 
     fn finish(&self) {
         if self.shown {
-            eprint!("\r\x1b[K");
+            say::error("\r\x1b[K");
         }
     }
 }

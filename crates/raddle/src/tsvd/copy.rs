@@ -37,6 +37,7 @@ use super::sites::{File, Found, Registry, What};
 use super::traps::Traps;
 use super::{Outputs, words};
 use crate::report::{Settler, TextTo};
+use crate::say::{count, say};
 
 const SCHEMA: &str = "raddle.instrumented/1";
 const ABOUT: &str = "about.json";
@@ -132,7 +133,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     let with: Vec<String> = about.libraries.iter().map(|l| l.path.display().to_string()).collect();
     let with =
         if with.is_empty() { String::new() } else { format!(" and its libraries: {}", with.join(", ")) };
-    eprintln!("raddle: {points} points in {}{with}", args.output.display());
+    say!("{} in {}{with}", count(points as u64, "point", "points"), args.output.display());
     words::say_unwatched(&registry);
     Ok(ExitCode::from(crate::exit::CLEAN))
 }

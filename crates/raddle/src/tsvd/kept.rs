@@ -20,6 +20,7 @@ use super::args::Options;
 use super::session::Common;
 use super::traps::Traps;
 use crate::report::output::OutputFile;
+use crate::say::say;
 
 pub const SCHEMA: &str = "raddle.traps/2";
 /// Without gaps and without pairs that rest.
@@ -127,7 +128,7 @@ impl Keeper {
             Ok(store) => Some(store),
             Err(StoreError::NoHome) => None,
             Err(why) => {
-                eprintln!("raddle: pairs of earlier runs are not known: {why}");
+                say!("pairs of earlier runs are not known: {why}");
                 None
             }
         });
@@ -162,7 +163,7 @@ impl Keeper {
         if let Some(store) = &self.store
             && let Err(why) = store.keep(What::Trap, &self.name, text.as_bytes(), SystemTime::now())
         {
-            eprintln!("raddle: the pairs of this run are not kept: {why}");
+            say!("the pairs of this run are not kept: {why}");
         }
         Ok(())
     }

@@ -49,12 +49,14 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use raddle_finding::{Finding, Report, Stat};
 use raddle_tsvd::Stats;
+use raddle_wire::log::fatal;
 
 use crate::places::Places;
 use crate::report::args::Format;
 use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
 use crate::run::{collect, launch, target};
+use crate::say::{count, say};
 use api::Catalogue;
 use coverage::{Coverage, Covered};
 use harvest::Harvest;
@@ -94,15 +96,20 @@ pub fn run(args: Args) -> Result<ExitCode> {
         let delays_before = all.stats.delays;
         all.end(session, (options.runs > 1).then_some(run + 1))?;
         verdict.add(ended.code(), all.stats.delays - delays_before);
+        if let Some(signal) = launch::interrupted_by() {
+            let runs = count(options.runs, "run", "runs");
+            say!("interrupted by {signal} in run {} of {runs}: this is what was seen until then", run + 1);
+            break;
+        }
     }
-    let again = !options.no_retry && !launch::was_interrupted();
+    let again = !options.no_retry && launch::interrupted_by().is_none();
     let again = again.then_some(|| Ok(launch::run_plain(&program, &args.command)?.code()));
     let settled = verdict.settle(again)?;
     words::complain(&program, &common, all.processes)?;
     words::warn(&common, options, &all.files, &all.stats);
     if options.report.format == Format::Text {
         let files = common.registry.lock().expect("nobody panics with the registry").files.len();
-        eprintln!("{}", words::summary(&all.covered, files, &all.stats));
+        crate::say::error(&format!("{}\n", words::summary(&all.covered, files, &all.stats)));
     }
     keeper.write(&common)?;
     outputs.write(&common, &all.covered, &mut all.places)?;
@@ -111,6 +118,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut report = all.report(target, options.runs, options.parameters.policy);
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     report.stats.insert("target_status".into(), Stat::Int(i64::from(settled.status)));
+    report.stats.insert("interrupted".into(), Stat::Bool(launch::interrupted_by().is_some()));
     if let Some(delayed) = settled.delayed {
         report.stats.insert("target_status_delayed".into(), Stat::Int(i64::from(delayed)));
     }
@@ -138,7 +146,7 @@ impl Outputs {
         let registry = common.registry.lock().expect("nobody panics with the registry");
         let coverage = Coverage::new(&registry, covered, places);
         if self.table {
-            eprint!("{}", coverage.table());
+            crate::say::error(&coverage.table());
         }
         if let Some(file) = &self.coverage {
             file.write(&coverage.json())?;
@@ -187,6 +195,11 @@ impl<'a> Runs<'a> {
         self.covered.resize(registry.sites.len(), Covered::default());
         let harvest = Harvest::read(dir, &mut self.covered);
         let processes = collect::read(dir).context("cannot read what the target left")?;
+        if processes.iter().any(|p| p.fatal == Some(fatal::NO_ROOM)) {
+            say!(
+                "a process was not watched: the temporary folder has no room; set TMPDIR to a folder on a disk with more"
+            );
+        }
         let mut teller = told::Teller {
             catalogue: &self.common.catalogue,
             registry: &registry,

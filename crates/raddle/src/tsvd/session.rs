@@ -1,7 +1,7 @@
 //! The session of one run: the folder through which the runtimes ask for their plans.
 
 use std::fs::OpenOptions;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,6 +17,7 @@ use super::planner::{Files, Planner};
 use super::sites::{self, Numbered, Registry};
 use super::traps::Traps;
 use crate::run::session::{make_fifo, open_fifo};
+use crate::session_folder::SessionFolder;
 
 /// What is the same for all runs of a command.
 pub struct Common {
@@ -94,18 +95,14 @@ impl Common {
 }
 
 pub struct Session {
-    dir: tempfile::TempDir,
+    dir: SessionFolder,
     stop: Arc<AtomicBool>,
     planner: JoinHandle<Files>,
 }
 
 impl Session {
     pub fn open(common: &Arc<Common>, params: &Params, files: Files) -> Result<Session> {
-        let dir = tempfile::Builder::new()
-            .prefix("raddle-")
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir()
-            .context("cannot make a folder for the session: set TMPDIR to a folder that is writable")?;
+        let dir = SessionFolder::new()?;
         crate::run::session::check_limits(dir.path())?;
         write_files(dir.path(), params, common.share, common.force_async, params.run_cap)?;
         make_fifo(&dir.path().join("ask"))?;
@@ -127,7 +124,7 @@ impl Session {
     }
 
     /// The target is over: what is left are its logs, and the files that were looked at.
-    pub fn close(self) -> (tempfile::TempDir, Files) {
+    pub fn close(self) -> (SessionFolder, Files) {
         self.stop.store(true, Ordering::Release);
         // Whoever sleeps on the FIFO wakes by a byte too few for a question.
         let _ = OpenOptions::new()

@@ -4,6 +4,7 @@
 //!
 //! Only the whole command can be run again: raddle does not know what a test is.
 
+use crate::say::{count, say};
 use anyhow::Result;
 
 /// How the runs of a command ended.
@@ -41,15 +42,15 @@ impl Verdict {
             return Ok(Settled { status: 0, delayed: None });
         };
         let Some(again) = again.filter(|_| delays > 0) else { return Ok(Settled { status, delayed: None }) };
-        let made = if delays == 1 { "1 delay".into() } else { format!("{delays} delays") };
-        eprintln!("raddle: the command failed (status {status}) with {made}: once more without raddle");
+        let made = count(delays, "delay", "delays");
+        say!("the command failed (status {status}) with {made}: once more without raddle");
         let own = again()?;
         if own == 0 {
-            eprintln!(
-                "raddle: it failed with {made}, and passes without: some test depends on how long things take; its own verdict, success, is passed on"
+            say!(
+                "it failed with {made}, and passes without: some test depends on how long things take; its own verdict, success, is passed on"
             );
         } else {
-            eprintln!("raddle: it fails without delays as well (status {own})");
+            say!("it fails without delays as well (status {own})");
         }
         Ok(Settled { status: own, delayed: Some(status) })
     }

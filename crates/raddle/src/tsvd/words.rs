@@ -12,6 +12,7 @@ use super::planner::Files;
 use super::session::Common;
 use super::sites::{Registry, What};
 use crate::run::target::Program;
+use crate::say::{count, say};
 use raddle_binary::plain_path;
 use raddle_tsvd::Stats;
 
@@ -61,13 +62,14 @@ pub fn complain(program: &Program, common: &Common, processes: usize) -> Result<
 
 /// How much there was to see, for a person.
 pub fn summary(covered: &[Covered], files: usize, stats: &Stats) -> String {
-    let count = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count();
+    let those = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count();
     format!(
-        "raddle: {} points in {files} files, {} hit, {} of them in a concurrent phase; {} delays",
-        covered.len(),
-        count(|c| c.hit),
-        count(|c| c.concurrent),
-        stats.delays
+        "raddle: {} in {}, {} hit, {} of them in a concurrent phase; {}",
+        count(covered.len() as u64, "point", "points"),
+        count(files as u64, "file", "files"),
+        those(|c| c.hit),
+        those(|c| c.concurrent),
+        count(stats.delays, "delay", "delays")
     )
 }
 
@@ -77,8 +79,8 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     let catalogue = &common.catalogue;
     for (path, (_, has_symbols)) in &registry.files {
         if !has_symbols {
-            eprintln!(
-                "raddle: {} is stripped: calls between its own functions are not seen, only those into other libraries",
+            say!(
+                "{} is stripped: calls between its own functions are not seen, only those into other libraries",
                 path.display()
             );
         }
@@ -90,8 +92,8 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             let classes = file.found.inlined.iter().map(|c| &catalogue.classes[*c]);
             let names: Vec<&str> =
                 classes.filter(|c| parts.insert(&c.traces)).map(|c| c.name.as_str()).collect();
-            eprintln!(
-                "raddle: {} uses {} or their kin, but a compiler has inlined all of their methods, so no call is seen: build with `raddle c++ --tsvd`",
+            say!(
+                "{} uses {} or their kin, but a compiler has inlined all of their methods, so no call is seen: build with `raddle c++ --tsvd`",
                 version.0.display(),
                 names.join(", ")
             );
@@ -110,30 +112,24 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
         .collect();
     for (number, operation) in catalogue.operations.iter().enumerate() {
         if catalogue.classes[operation.class].of_project && !seen.contains(&number) {
-            eprintln!(
-                "raddle: the pattern `{}` of your list matches no call in the program",
-                operation.pattern
-            );
+            say!("the pattern `{}` of your list matches no call in the program", operation.pattern);
         }
     }
     say_unwatched(&registry);
     if registry.left_out > 0 {
-        eprintln!(
-            "raddle: {} call sites are beyond what can be told apart, and are left alone",
-            registry.left_out
-        );
+        say!("{} call sites are beyond what can be told apart, and are left alone", registry.left_out);
     }
     let traps = common.traps.lock().expect("nobody panics with the traps");
     let strangers = traps.strangers();
     if strangers > 0 && options.trap_file.is_some() {
-        eprintln!(
-            "raddle: {strangers} of {} pairs in the trap file name places that this build does not have: they are left out",
+        say!(
+            "{strangers} of {} pairs in the trap file name places that this build does not have: they are left out",
             traps.named()
         );
     }
     if stats.refused > 0 {
-        eprintln!(
-            "raddle: some delays were not made, so that no test times out; --share, --thread-cap, --test-cap and --run-cap say how much there may be"
+        say!(
+            "some delays were not made, so that no test times out; --share, --thread-cap, --test-cap and --run-cap say how much there may be"
         );
     }
 }
@@ -142,8 +138,8 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
 pub fn say_unwatched(registry: &Registry) {
     if !registry.unwatched.is_empty() {
         let names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();
-        eprintln!(
-            "raddle: calls through pointers of {} are not seen: too little of what {} with can be moved",
+        say!(
+            "calls through pointers of {} are not seen: too little of what {} with can be moved",
             names.join(", "),
             if names.len() == 1 { "it begins" } else { "they begin" }
         );

@@ -38,7 +38,7 @@ const SESSION: &str = match raddle_wire::SESSION_ENV.to_str() {
 /// program is run.
 pub fn run(options: &[OsString], cargo_args: &[OsString]) -> anyhow::Result<ExitCode> {
     let subcommand = subcommand(cargo_args).unwrap_or_default().to_owned();
-    let runs = WATCHED.iter().any(|w| subcommand == *w);
+    let runs = runs_a_program(&subcommand, cargo_args);
     let is_watched = runs && env(SESSION).is_none();
     if !runs && let Some(option) = options.first() {
         anyhow::bail!(
@@ -158,6 +158,16 @@ fn subcommand(args: &[OsString]) -> Option<&OsStr> {
     None
 }
 
+/// Whether cargo runs what it has built.
+fn runs_a_program(subcommand: &OsStr, args: &[OsString]) -> bool {
+    let mut own = args.iter().take_while(|a| *a != "--");
+    let builds_only = own.clone().any(|a| a == "--no-run" || a == "--help" || a == "-h");
+    // `nextest list` and the like.
+    let after = own.by_ref().skip_while(|a| *a != subcommand).nth(1);
+    let is_run = subcommand != "nextest" || after.is_some_and(|a| a == "run" || a == "r");
+    WATCHED.iter().any(|w| subcommand == *w) && is_run && !builds_only
+}
+
 /// The value of `--name VALUE` or `--name=VALUE`, before a `--`.
 fn value_of(name: &str, args: &[OsString]) -> Option<OsString> {
     let mut words = args.iter().take_while(|a| *a != "--");
@@ -192,6 +202,21 @@ mod tests {
         assert_eq!(of("+nightly -v --color always run x").as_deref(), Some("run"));
         assert_eq!(of("--config a.b=1 build").as_deref(), Some("build"));
         assert_eq!(of("--version"), None);
+    }
+
+    #[test]
+    fn what_runs_nothing_is_not_watched() {
+        let runs = |line: &str| {
+            let words = words(line);
+            runs_a_program(subcommand(&words).unwrap(), &words)
+        };
+        for line in ["test", "t -p x", "run -- --no-run", "bench", "nextest run", "+nightly test -- -h"] {
+            assert!(runs(line), "{line}");
+        }
+        for line in ["build", "test --no-run", "bench --no-run -- x", "nextest list", "nextest", "run --help"]
+        {
+            assert!(!runs(line), "{line}");
+        }
     }
 
     #[test]

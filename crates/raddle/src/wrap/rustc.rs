@@ -21,6 +21,7 @@
 use super::cc;
 use super::response;
 use crate::install::{self, Runtime};
+use crate::say::say;
 use crate::sysroot::{self, TARGET, Toolchain};
 use anyhow::Context;
 use std::ffi::{OsStr, OsString};
@@ -252,7 +253,7 @@ fn prepare(tool: Tool, wrapped: Option<OsString>, args: &[OsString]) -> anyhow::
     };
     let added = additions(&krate, tool, &Runtime::open()?, &overlay)?;
     if krate.wants_lto && krate.links_executable() {
-        eprintln!("raddle: link-time optimisation is off in an instrumented build");
+        say!("link-time optimisation is off in an instrumented build");
     }
     command.args(added).env("RUSTC_BOOTSTRAP", "1");
     Ok(command)
@@ -283,7 +284,7 @@ fn marked_version(program: &OsStr) -> anyhow::Result<ExitCode> {
     if !status.success() {
         return Ok(ExitCode::from(status.code().map_or(1, |c| c as u8)));
     }
-    println!("raddle: {} {}", env!("CARGO_PKG_VERSION"), install::content_hash());
+    crate::say::print(&format!("raddle: {} {}\n", env!("CARGO_PKG_VERSION"), install::content_hash()));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -112,6 +112,16 @@ impl Bench {
             assert!(sentence.contains(part), "`{part}` is not in: {said}");
         }
     }
+
+    /// A target without threads: said why, and not taken for explored.
+    #[track_caller]
+    pub fn explores_nothing(&self, target: &[&str], parts: &[&str]) {
+        self.refuses_to_explore("", target, &["nothing was explored"]);
+        let said = stderr(&within(Duration::from_secs(60), &mut self.explore_command("", target)));
+        for part in parts {
+            assert!(said.contains(part), "`{part}` is not in: {said}");
+        }
+    }
 }
 
 /// The output of a command that must end within `limit`.

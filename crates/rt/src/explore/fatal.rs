@@ -143,7 +143,10 @@ fn catch(signal: c_int) {
 
 extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *const libc::ucontext_t) {
     let s = state();
-    if !s.running {
+    // A signal that another process has sent is none of the program's doing: the worker ends by it, and the order is given again.
+    // SAFETY: the kernel's description; who sent it is filled in where it was sent.
+    let sent = unsafe { (*info).si_code <= 0 && (*info).si_pid() != sys::pid() as i32 };
+    if !s.running || sent {
         let default = [0u64; 4];
         sys::syscall(libc::SYS_rt_sigaction, [signal as usize, default.as_ptr() as usize, 0, 8, 0, 0]);
         let pid = sys::pid() as usize;

@@ -292,7 +292,12 @@ extern "C" fn serve(_: usize) -> ! {
         next_order();
         if has(flag::FORK) {
             match fork() {
-                0 => state().serve.child = true,
+                0 => {
+                    // An execution does not outlive the worker that it was made for.
+                    let end = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0];
+                    sys::syscall(libc::SYS_prctl, end);
+                    state().serve.child = true;
+                }
                 child if child > 0 => {
                     sys::syscall(libc::SYS_wait4, [child as usize, 0, 0, 0, 0, 0]);
                     found::take_over();

@@ -268,7 +268,7 @@ unsafe fn strings(list: *const *const c_char) -> &'static [u8] {
 
 /// In the child of a fork: a log of its own, which begins by saying who is there.
 pub fn new_log(t: &mut Thread) {
-    if !log::open(session::dir()) {
+    if !log::open_in_child(session::dir()) {
         return;
     }
     log_process();
@@ -281,7 +281,7 @@ pub fn new_log(t: &mut Thread) {
 
 /// The same where no detector runs.
 pub fn new_log_of_child() {
-    if log::open(session::dir()) {
+    if log::open_in_child(session::dir()) {
         log_process();
         modules::reset_after_fork();
         log::mark_instrumented();

@@ -1,12 +1,19 @@
 //! Writes records into the log, which outlives the process.
 
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::*};
 
 use crate::sys;
 use raddle_wire::log::{FILE_SIZE, Header, MAGIC};
 use raddle_wire::record::{Count, PENDING, Record, Sink};
 
 static LOG: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
+/// Bytes of the file.
+static SIZE: AtomicUsize = AtomicUsize::new(0);
+/// Bytes of the file, from its beginning, that are known to have room on the disk.
+static READY: AtomicUsize = AtomicUsize::new(0);
+/// Room is asked for in parts: a process writes little, and to clear the whole file would take longer than it runs.
+const FIRST_PART: usize = 64 << 10;
+const PART: usize = 256 << 10;
 
 fn header() -> Option<&'static Header> {
     // SAFETY: null or the beginning of the mapped log, which stays mapped.
@@ -32,7 +39,9 @@ pub fn open(dir: &[u8]) -> bool {
 }
 
 fn map(fd: isize) -> bool {
-    let ok = sys::syscall(libc::SYS_ftruncate, [fd as usize, FILE_SIZE, 0, 0, 0, 0]) == 0;
+    // The program may have set itself a limit.
+    let size = FILE_SIZE.min(sys::longest_file()) & !4095;
+    let ok = size >= FIRST_PART && sys::syscall(libc::SYS_ftruncate, [fd as usize, size, 0, 0, 0, 0]) == 0;
     let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
     let at = sys::syscall(
         libc::SYS_mmap,
@@ -44,6 +53,12 @@ fn map(fd: isize) -> bool {
     }
     // The first touch would read ahead, which of an empty file is to clear a thousand pages: 2 ms of each process.
     sys::no_reading_ahead(at as usize, FILE_SIZE);
+    // An empty log is how the driver learns of it.
+    if !sys::has_room(at as usize, FIRST_PART) {
+        return false;
+    }
+    SIZE.store(size, Relaxed);
+    READY.store(FIRST_PART, Relaxed);
     let header = at as *mut Header;
     // SAFETY: a fresh mapping of at least a header's size.
     unsafe {
@@ -74,8 +89,14 @@ pub fn write(record: &Record) {
     record.body(&mut count);
     let bytes = (count.0 + 1) as u64 * 8;
     let at = header.used.fetch_add(bytes, Relaxed);
-    if at + bytes > (FILE_SIZE - size_of::<Header>()) as u64 {
+    let end = size_of::<Header>() as u64 + at + bytes;
+    if end > SIZE.load(Relaxed) as u64 {
         header.used.fetch_sub(bytes, Relaxed);
+        header.lost.fetch_add(1, Relaxed);
+        return;
+    }
+    // What was reserved stays so: whatever comes behind it finds no room either, and the driver stops reading at the gap.
+    if !is_ready(header, end as usize) {
         header.lost.fetch_add(1, Relaxed);
         return;
     }
@@ -86,6 +107,53 @@ pub fn write(record: &Record) {
         head.store(PENDING | count.0 as u64, Relaxed);
         record.body(&mut Into(first.add(1)));
         head.store(record.head(count.0), Release);
+    }
+}
+
+/// Whether the file has room up to byte `end`.
+#[inline]
+fn is_ready(header: &Header, end: usize) -> bool {
+    end <= READY.load(Relaxed) || get_ready(header, end)
+}
+
+#[cold]
+#[inline(never)]
+fn get_ready(header: &Header, end: usize) -> bool {
+    let ready = READY.load(Relaxed);
+    let wanted = end.next_multiple_of(PART).min(SIZE.load(Relaxed));
+    if wanted > ready && !sys::has_room(&raw const *header as usize + ready, wanted - ready) {
+        return false;
+    }
+    READY.fetch_max(wanted, Relaxed);
+    true
+}
+
+/// A child is about to be made. The driver waits for its log before it looks which processes are left.
+pub fn awaits_child() {
+    header().map(|h| h.children_awaited.fetch_add(1, Relaxed));
+}
+
+/// There is none.
+pub fn awaits_no_child() {
+    header().map(|h| h.children_awaited.fetch_sub(1, Relaxed));
+}
+
+/// The same as [`open`], in a child that its parent awaits.
+pub fn open_in_child(dir: &[u8]) -> bool {
+    // The parent's log is mapped here as well.
+    let parent = header();
+    let opened = open(dir);
+    parent.map(|h| h.children_awaited.fetch_sub(1, Relaxed));
+    if !opened {
+        // The parent's is not this process's to write to.
+        LOG.store(core::ptr::null_mut(), Release);
+    }
+    opened
+}
+
+pub fn mark_without_plan() {
+    if let Some(h) = header() {
+        h.without_plan.store(1, Relaxed);
     }
 }
 

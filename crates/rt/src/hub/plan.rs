@@ -2,7 +2,8 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
-use super::session::{Path, dir, map_file};
+use super::log;
+use super::session::{Path, dir, has_driver, is_empty_file, map_file};
 use crate::detect::thread::Thread;
 use crate::detect::trace::ENTERED;
 use crate::sys;
@@ -25,28 +26,38 @@ fn plan() -> Option<Plan<'static>> {
     Plan::decode(unsafe { core::slice::from_raw_parts(words as *const u64, COUNT.load(Relaxed)) })
 }
 
-/// Asks the driver and waits for its answer.
+/// Asks the driver and waits for its answer: not for ever, and not once there is no driver any more.
 pub fn ask(bias: usize) {
+    let mut path = Path::new(dir());
+    path.push(b"plan.");
+    path.number(sys::pid() as u64);
+    // The program that this process was before `exec` may have left its own.
+    sys::unlink(path.as_ptr());
     let mut fifo = Path::new(dir());
     fifo.push(b"ask");
     let fd = sys::open(fifo.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd < 0 {
-        return;
+        return log::mark_without_plan();
     }
     sys::write(fd, &sys::pid().to_le_bytes());
     sys::close(fd);
-    let mut path = Path::new(dir());
-    path.push(b"plan.");
-    path.number(sys::pid() as u64);
-    for waited in 0..PATIENCE_MS {
+    let mut waited = 0;
+    while waited < PATIENCE_MS {
         if let Some((at, len)) = map_file(&path, 0) {
+            sys::unlink(path.as_ptr());
             BIAS.store(bias, Relaxed);
             COUNT.store(len / 8, Relaxed);
             WORDS.store(at, Release);
             return;
         }
-        sys::sleep_ms(if waited < 100 { 1 } else { 10 });
+        if is_empty_file(&path) || !has_driver() {
+            break;
+        }
+        let nap = if waited < 100 { 1 } else { 10 };
+        sys::sleep_ms(nap);
+        waited += nap;
     }
+    log::mark_without_plan();
 }
 
 /// The executable has locks that only a plan knows.

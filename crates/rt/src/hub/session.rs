@@ -56,8 +56,43 @@ pub fn dir() -> &'static [u8] {
     &bytes[..*len]
 }
 
+/// A program with more rights than its caller (set-user-ID, file capabilities) does not let the caller's environment choose where it
+/// writes.
+fn is_privileged() -> bool {
+    unsafe extern "C" {
+        fn getauxval(kind: core::ffi::c_ulong) -> core::ffi::c_ulong;
+    }
+    // SAFETY: what the kernel told the process at its start.
+    unsafe { getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Whether a driver still listens for questions. Only it has the FIFO open for reading.
+pub fn has_driver() -> bool {
+    let mut fifo = Path::new(dir());
+    fifo.push(b"ask");
+    let fd = sys::open(fifo.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
+    if fd >= 0 {
+        sys::close(fd);
+    }
+    fd >= 0
+}
+
+/// Whether there is a file, and nothing in it: an answer that says nothing.
+pub fn is_empty_file(path: &Path) -> bool {
+    let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
+    if fd < 0 {
+        return false;
+    }
+    let end = sys::syscall(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_END as usize, 0, 0, 0]);
+    sys::close(fd);
+    end == 0
+}
+
 /// Looks for the session in the environment. False: nobody watches this process.
 pub fn find(environment: *const *const c_char) -> bool {
+    if is_privileged() {
+        return false;
+    }
     let name = raddle_wire::SESSION_ENV.to_bytes();
     let Some(value) = value_in(environment, name) else { return false };
     if value.is_empty() || value.len() > 400 {
@@ -124,7 +159,7 @@ pub fn remembered() -> &'static [*const c_char; VARIABLES] {
 
 /// Copies those variables aside, if there is a session: the program may change its environment.
 pub fn remember(environment: *const *const c_char) {
-    if value_in(environment, &WANTED[0][..WANTED[0].len() - 1]).is_none() {
+    if is_privileged() || value_in(environment, &WANTED[0][..WANTED[0].len() - 1]).is_none() {
         return;
     }
     for (i, name) in WANTED.iter().enumerate() {

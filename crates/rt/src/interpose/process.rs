@@ -6,7 +6,7 @@ use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
 use crate::detect::{depot, flush, held, kept, objects, report, sids, sync, trace};
 use crate::explore;
-use crate::hub::{annotations, init, is_active, modules, session};
+use crate::hub::{annotations, init, is_active, log, modules, session};
 use crate::{sys, tsvd};
 
 /// Orders that come through other processes are one object: what goes out to any may come back from any.
@@ -44,6 +44,20 @@ fn in_child(t: &mut Thread) {
     // This memory is a copy: what the others did to it, locked or not, they did before, and can not do again.
     t.acquire(&sids::outlived_by(t.sid()));
     init::new_log(t);
+}
+
+/// Calls what makes a child, and in the child `arrived`. The child is known by its number: `daemon` returns nothing else, and only
+/// there.
+fn makes_child(make: impl FnOnce() -> c_int, arrived: impl FnOnce()) -> c_int {
+    let before = sys::pid();
+    log::awaits_child();
+    let r = make();
+    if sys::pid() != before {
+        arrived();
+    } else if r < 0 {
+        log::awaits_no_child();
+    }
+    r
 }
 
 /// A copy of `environment` with what a watched process needs of it, where that is missing: a program that cleans its
@@ -91,17 +105,9 @@ type Texts = *const *const c_char;
 interpose! {
     fn fork() -> c_int, |t, pc, real| {
         let _inside = t.enter();
-        let r = real();
-        if r == 0 {
-            in_child(t);
-        }
-        r
+        makes_child(|| real(), || in_child(t))
     } record as detect, tsvd {
-        let r = real();
-        if r == 0 {
-            tsvd::in_child();
-        }
-        r
+        makes_child(|| real(), tsvd::in_child)
     } explore {
         explore::fork::forks(pc);
         real()
@@ -143,17 +149,28 @@ interpose! {
     }
     fn _Fork() -> c_int, |t, pc, real| {
         let _inside = t.enter();
-        let r = real();
-        if r == 0 {
-            in_child(t);
-        }
-        r
+        makes_child(|| real(), || in_child(t))
     } record as detect, explore real, tsvd {
-        let r = real();
-        if r == 0 {
-            tsvd::in_child();
-        }
-        r
+        makes_child(|| real(), tsvd::in_child)
+    }
+    /// The C library's own fork in here is not interposed. It returns in the child.
+    fn daemon(stay: c_int, open: c_int) -> c_int, |t, pc, real| {
+        let _inside = t.enter();
+        makes_child(|| real(stay, open), || in_child(t))
+    } record as detect, tsvd {
+        makes_child(|| real(stay, open), tsvd::in_child)
+    } explore {
+        explore::fork::forks(pc);
+        real(stay, open)
+    }
+    fn forkpty(master: *mut c_int, name: *mut c_char, termios: *const c_void, size: *const c_void) -> c_int, |t, pc, real| {
+        let _inside = t.enter();
+        makes_child(|| real(master, name, termios, size), || in_child(t))
+    } record as detect, tsvd {
+        makes_child(|| real(master, name, termios, size), tsvd::in_child)
+    } explore {
+        explore::fork::forks(pc);
+        real(master, name, termios, size)
     }
     fn dlclose(handle: *mut c_void) -> c_int, |t, pc, real| {
         // Stacks into the library are named by what is known of it now.
@@ -267,19 +284,14 @@ extern "C" fn vfork() -> c_int {
     if explore::is_on() {
         explore::fork::forks(0);
     }
+    // SAFETY: a plain call.
+    let fork = || unsafe { __fork() };
+    if tsvd::is_on() {
+        return makes_child(fork, tsvd::in_child);
+    }
     if !is_active() {
-        // SAFETY: a plain call.
-        let r = unsafe { __fork() };
-        if r == 0 {
-            tsvd::in_child();
-        }
-        return r;
+        return fork();
     }
     let _inside = t.enter();
-    // SAFETY: a plain call.
-    let r = unsafe { __fork() };
-    if r == 0 {
-        in_child(t);
-    }
-    r
+    makes_child(fork, || in_child(t))
 }

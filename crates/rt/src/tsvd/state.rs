@@ -4,9 +4,12 @@
 use core::sync::atomic::{AtomicPtr, Ordering::*};
 
 use super::point::Waiting;
+use crate::hub::log;
 use crate::hub::session::{Path, dir, map_file};
 use crate::sys;
 use raddle_tsvd::{PairState, Params, SIZE, TrapPair, Tsvd};
+use raddle_wire::log::fatal;
+use raddle_wire::record::Record;
 use raddle_wire::tsvd::{PARAMS_FILE, Pair, STATE_SUFFIX};
 
 static STATE: AtomicPtr<Tsvd> = AtomicPtr::new(core::ptr::null_mut());
@@ -70,6 +73,12 @@ fn new_file() -> Option<*mut u8> {
 }
 
 fn map_new(fd: isize) -> Option<*mut u8> {
+    // The tables are sparse. Where they might not find room, nothing is watched: a page that can not be had ends the process.
+    if !is_room_for(fd, SIZE) || sys::longest_file() < SIZE {
+        sys::close(fd);
+        log::write(&Record::Fatal { code: fatal::NO_ROOM, detail: b"" });
+        return None;
+    }
     let sized = sys::syscall(libc::SYS_ftruncate, [fd as usize, SIZE, 0, 0, 0, 0]) == 0;
     let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
     let at = sys::syscall(libc::SYS_mmap, [0, SIZE, access, libc::MAP_SHARED as usize, fd as usize, 0]);
@@ -79,6 +88,15 @@ fn map_new(fd: isize) -> Option<*mut u8> {
     }
     sys::no_reading_ahead(at as usize, SIZE);
     Some(at as *mut u8)
+}
+
+/// Whether the disk of a file has so many bytes left.
+fn is_room_for(fd: isize, bytes: usize) -> bool {
+    // SAFETY: numbers, for which zero is valid.
+    let mut disk = unsafe { core::mem::zeroed::<libc::statfs>() };
+    let r = sys::syscall(libc::SYS_fstatfs, [fd as usize, &raw mut disk as usize, 0, 0, 0, 0]);
+    // A tmpfs without a limit says zero of everything.
+    r != 0 || disk.f_blocks == 0 || disk.f_bavail.saturating_mul(disk.f_bsize as u64) >= bytes as u64
 }
 
 /// A pair to begin with.

@@ -516,11 +516,15 @@ impl Lower<'_> {
             ExprKind::Call(f, args) => self.call_type(f, args),
             ExprKind::Index(a, i) => self.pointee(a).or_else(|| self.pointee(i)).unwrap_or(Types::UNKNOWN),
             ExprKind::Deref(a) => {
-                let ty = self.static_type(a);
-                if types.as_function(ty).is_some() {
-                    return ty;
+                // `*&x` is `x`, as in `pointee`. The operand's type is asked for once: `****p` would double it with each star.
+                if let ExprKind::AddressOf(x) = &a.kind {
+                    return self.static_type(x);
                 }
-                self.pointee(a).unwrap_or(Types::UNKNOWN)
+                let ty = self.static_type(a);
+                match types.as_function(ty) {
+                    Some(_) => ty,
+                    None => types.element(ty).unwrap_or(Types::UNKNOWN),
+                }
             }
             ExprKind::Member(a, name, arrow) => {
                 let ty = if *arrow { self.pointee(a).unwrap_or(Types::UNKNOWN) } else { self.static_type(a) };

@@ -1,0 +1,45 @@
+//! Sentences on stderr, and text on stdout.
+//!
+//! Names of files and functions come from strangers, and a pipe may be closed by whoever reads it. So nothing here moves
+//! the cursor of a terminal, and nothing fails: `eprintln!` and `println!` panic on a closed pipe, and raddle uses neither.
+
+use std::fmt::Arguments;
+use std::io::Write;
+
+/// `raddle: ` and a sentence, on stderr. Takes what `format!` takes.
+macro_rules! say {
+    ($($part:tt)*) => { $crate::say::sentence(format_args!($($part)*)) };
+}
+pub(crate) use say;
+
+pub fn sentence(text: Arguments<'_>) {
+    let lines: Vec<String> = text.to_string().lines().map(raddle_finding::visible).collect();
+    error(&format!("raddle: {}\n", lines.join("\n")));
+}
+
+/// Text of raddle's own on stderr, as it is.
+pub fn error(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Text of raddle's own on stdout, as it is.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// `1 file`, `3 files`.
+pub fn count(n: impl Into<u64>, one: &str, several: &str) -> String {
+    let n = n.into();
+    format!("{n} {}", if n == 1 { one } else { several })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_not_several() {
+        assert_eq!([0u32, 1, 2].map(|n| count(n, "file", "files")), ["0 files", "1 file", "2 files"]);
+    }
+}

@@ -1,0 +1,145 @@
+//! The private folder through which the driver and the runtimes of one session talk.
+//!
+//! It is removed when the session ends. A driver that is killed can not do that, so each new session removes what such
+//! drivers have left. A driver holds a lock on a file in its folder for as long as it lives; the kernel releases the lock
+//! however the driver ends. A folder whose lock can be had belongs to nobody.
+//!
+//! The lock file gets its name only once it is locked, so a folder that has one was locked from the start. A folder
+//! without one is left alone, unless it is empty and old: its driver was killed between two system calls.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use rustix::fs::FlockOperation;
+
+const PREFIX: &str = "raddle-";
+const LOCK: &str = "lock";
+const UNLOCKED: &str = "lock.new";
+/// A session with less fails in ways that are harder to explain.
+const LEAST_ROOM: u64 = 256 << 10;
+/// An empty folder that is older than this is no session about to begin.
+const OLD: Duration = Duration::from_secs(3600);
+
+/// Removed when this is dropped.
+#[derive(Debug)]
+pub struct SessionFolder {
+    dir: tempfile::TempDir,
+    _lock: File,
+}
+
+impl SessionFolder {
+    pub fn new() -> Result<SessionFolder> {
+        let temporary = std::env::temp_dir();
+        remove_abandoned(&temporary);
+        if let Some(left) = room(&temporary).filter(|left| *left < LEAST_ROOM) {
+            anyhow::bail!(
+                "the temporary folder {} has {} KiB left, which is too little for a session: set TMPDIR to another folder",
+                temporary.display(),
+                left >> 10
+            );
+        }
+        Self::new_in(&temporary).context(
+            "cannot make a folder for the session: set TMPDIR to a folder that is writable and not full",
+        )
+    }
+
+    fn new_in(temporary: &Path) -> std::io::Result<SessionFolder> {
+        let mode = PermissionsExt::from_mode(0o700);
+        let dir = tempfile::Builder::new().prefix(PREFIX).permissions(mode).tempdir_in(temporary)?;
+        let new = dir.path().join(UNLOCKED);
+        let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+        // A file system without locks has no sessions to be removed either: the file keeps its first name.
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            std::fs::rename(&new, dir.path().join(LOCK))?;
+        }
+        Ok(SessionFolder { dir, _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// How many bytes the disk of a folder has left; nothing where there is no limit, or none that is known.
+fn room(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Removes the sessions of this user whose drivers are no more.
+fn remove_abandoned(temporary: &Path) {
+    let user = rustix::process::geteuid().as_raw();
+    for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let is_session = is_name(&entry.file_name());
+        // Of the folder itself, not of what a link leads to.
+        let own = entry.metadata().is_ok_and(|m| m.is_dir() && m.uid() == user && m.mode() & 0o077 == 0);
+        if is_session && own && is_abandoned(&entry.path()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// `raddle-` and the six characters of a temporary name.
+fn is_name(name: &OsStr) -> bool {
+    let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    random.is_some_and(|r| r.len() == 6 && r.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
+fn is_abandoned(folder: &Path) -> bool {
+    let mut options = OpenOptions::new();
+    options.write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    match options.open(folder.join(LOCK)) {
+        Ok(lock) => rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok(),
+        Err(_) => {
+            let mut names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            let is_empty = names.all(|entry| entry.file_name() == UNLOCKED);
+            let age =
+                std::fs::metadata(folder).and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
+            is_empty && age.is_some_and(|age| age > OLD)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_removed_with_its_driver_and_not_before() {
+        let temporary = tempfile::tempdir().unwrap();
+        let session = SessionFolder::new_in(temporary.path()).unwrap();
+        remove_abandoned(temporary.path());
+        assert!(session.path().join(LOCK).exists());
+        // As a killed driver leaves it: the lock is released, the folder is there.
+        let SessionFolder { dir, _lock } = session;
+        let path = dir.keep();
+        std::fs::write(path.join("1.0.log"), "").unwrap();
+        drop(_lock);
+        remove_abandoned(temporary.path());
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_is_no_session_or_may_become_one_stays() {
+        let temporary = tempfile::tempdir().unwrap();
+        let private = |name: &str| {
+            let path = temporary.path().join(name);
+            std::fs::create_dir(&path).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).unwrap();
+            path
+        };
+        let about_to_begin = private("raddle-AbC123");
+        let cache = private("raddle-1000");
+        let others = private("raddle-work-1");
+        std::fs::write(others.join(LOCK), "").unwrap();
+        let linked = private("elsewhere");
+        std::fs::write(linked.join(LOCK), "").unwrap();
+        std::os::unix::fs::symlink(&linked, temporary.path().join("raddle-aaaaaa")).unwrap();
+        remove_abandoned(temporary.path());
+        assert!([about_to_begin, cache, others, linked].iter().all(|path| path.exists()));
+    }
+}
