@@ -6,7 +6,7 @@
 
 use super::Machine;
 use super::history::{ATOMIC, WRITE};
-use super::value::{self, is_unknown};
+use super::value::is_unknown;
 use crate::ir::{Access, AtomicOp, Bin, Order, Scalar};
 
 impl Machine<'_> {
@@ -34,10 +34,13 @@ impl Machine<'_> {
         let new = match op {
             AtomicOp::Load => None,
             AtomicOp::Store | AtomicOp::Swap => Some(operand),
-            AtomicOp::Rmw(op) => Some(value::bin(op, ty, old, operand)),
-            AtomicOp::Nand => Some(value::un(crate::ir::Un::Not, ty, value::bin(Bin::And, ty, old, operand))),
+            AtomicOp::Rmw(op) => Some(self.bin(op, ty, old, operand)),
+            AtomicOp::Nand => {
+                let and = self.bin(Bin::And, ty, old, operand);
+                Some(self.un(crate::ir::Un::Not, ty, and))
+            }
             AtomicOp::CompareSwap => {
-                let same = value::bin(Bin::Eq, ty, old, operand);
+                let same = self.bin(Bin::Eq, ty, old, operand);
                 let same = if is_unknown(same) { self.decide(same, pc) } else { same != 0 };
                 same.then_some(desired)
             }

@@ -81,8 +81,7 @@ impl Machine<'_> {
             Intrinsic::Unknown => self.fresh_unknown(),
             Intrinsic::Choose => self.choose(a, b),
             Intrinsic::Assume => {
-                let holds = if is_unknown(a) { true } else { a != 0 };
-                if !holds {
+                if !self.assume_if_possible(a) {
                     self.end = Some(End::Finished);
                 }
                 0

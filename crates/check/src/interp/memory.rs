@@ -79,6 +79,8 @@ pub struct Memory {
     frames: FxHashMap<u32, Vec<u32>>,
     /// Start and end of blocks whose real size is unknown, by address.
     vague: Vec<(u64, u64)>,
+    /// Unknowns that were stored in fewer bytes than their numbers have.
+    narrow: FxHashMap<u32, u64>,
     limit: usize,
     /// Bytes allocated on the heap and for frames.
     used: usize,
@@ -116,6 +118,7 @@ impl Memory {
         self.blocks.clear();
         self.vague.clear();
         self.frames.clear();
+        self.narrow.clear();
         self.limit = limit;
         self.used = 0;
     }
@@ -187,8 +190,17 @@ impl Memory {
             _ if bits == 0 => unknown(mix(308, at as u64, size as u64)),
             // The number itself was stored, see `store`.
             4 | 8 if whole => unknown(bits as u32),
-            _ => unknown(mix(301, bits, size as u64)),
+            _ => {
+                let stored = if whole { self.narrow_at(at, bits, size) } else { None };
+                stored.unwrap_or_else(|| unknown(mix(301, bits, size as u64)))
+            }
         }
+    }
+
+    /// The unknown that was stored here, if these are the bytes it left.
+    fn narrow_at(&self, at: usize, bits: u64, size: usize) -> Option<u64> {
+        let mask = u64::MAX >> (64 - size * 8);
+        self.narrow.get(&(at as u32)).copied().filter(|v| v & mask == bits)
     }
 
     fn is_hole(&self, at: usize) -> bool {
@@ -201,6 +213,9 @@ impl Memory {
         self.touch(at, size);
         // An unknown's number goes where the value would: loading it gives the same unknown again.
         let (bits, hole) = if is_unknown(value) { (u64::from(number(value)), true) } else { (value, false) };
+        if hole && size < 4 {
+            self.narrow.insert(at as u32, value);
+        }
         self.bytes[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
         let (granule, shift) = (at / 8, at % 8);
         let mask = (0xFFu16 >> (8 - size)) << shift;
@@ -224,6 +239,9 @@ impl Memory {
     pub fn copy(&mut self, to: usize, from: usize, size: usize) {
         self.touch(to, size);
         self.bytes.copy_within(from..from + size, to);
+        if !self.narrow.is_empty() {
+            self.copy_narrow(to, from, size);
+        }
         if (to | from | size).is_multiple_of(8) {
             self.holes.copy_within(from / 8..(from + size) / 8, to / 8);
             return;
@@ -231,6 +249,16 @@ impl Memory {
         let holes: Vec<bool> = (from..from + size).map(|i| self.is_hole(i)).collect();
         for (i, hole) in holes.into_iter().enumerate() {
             set_bits(&mut self.holes[(to + i) / 8], 1 << ((to + i) % 8), hole);
+        }
+    }
+
+    /// Unknowns in one or two bytes keep their identity when they are copied, records at least.
+    #[cold]
+    fn copy_narrow(&mut self, to: usize, from: usize, size: usize) {
+        for i in 0..size.min(PAGE) {
+            if let Some(v) = self.narrow.get(&((from + i) as u32)).copied() {
+                self.narrow.insert((to + i) as u32, v);
+            }
         }
     }
 

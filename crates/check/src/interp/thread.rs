@@ -156,6 +156,37 @@ impl Thread {
         }
     }
 
+    #[inline(always)]
+    pub fn push(&mut self, v: u64) {
+        self.stack.push(v);
+    }
+
+    #[inline(always)]
+    pub fn pop(&mut self) -> u64 {
+        self.stack.pop().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    pub fn top(&self) -> u64 {
+        self.stack.last().copied().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn slot(&self, n: u16) -> usize {
+        self.frames.last().map_or(0, |f| f.base) as usize + usize::from(n)
+    }
+
+    #[inline(always)]
+    pub fn local(&self, n: u16) -> u64 {
+        self.stack[self.slot(n)]
+    }
+
+    #[inline(always)]
+    pub fn set_local(&mut self, n: u16, v: u64) {
+        let slot = self.slot(n);
+        self.stack[slot] = v;
+    }
+
     pub fn ended(&self) -> bool {
         self.state == State::Ended
     }
