@@ -71,6 +71,17 @@ impl Machine<'_> {
         !self.switch_at_sync()
     }
 
+    /// Copies an object that is atomic as a whole, on either side.
+    pub(super) fn copy_atomically(&mut self, ti: usize, pc: u32, to: u64, from: u64, size: u64) {
+        if self.watching {
+            self.learn(ti, from, Order::SeqCst);
+        }
+        self.copy(ti, pc, to, from, size, ATOMIC);
+        if self.watching {
+            self.publish(ti, to, Order::SeqCst, false);
+        }
+    }
+
     fn gave_way_a_little(&mut self, ti: usize) {
         if self.rng.below(16) == 0 {
             self.gave_way(ti);

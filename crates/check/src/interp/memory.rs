@@ -77,8 +77,8 @@ pub struct Memory {
     /// Sorted by address; only ever appended to, except when space is used again.
     blocks: Vec<Block>,
     frames: FxHashMap<u32, Vec<u32>>,
-    /// Start and end of blocks whose real size is unknown, by address.
-    vague: Vec<(u64, u64)>,
+    /// Start and end of everything allocated so far, by address.
+    extents: Vec<(u32, u32)>,
     /// Unknowns that were stored in fewer bytes than their numbers have.
     narrow: FxHashMap<u32, u64>,
     limit: usize,
@@ -116,7 +116,7 @@ impl Memory {
             self.base = Some(base.clone());
         }
         self.blocks.clear();
-        self.vague.clear();
+        self.extents.clear();
         self.frames.clear();
         self.narrow.clear();
         self.limit = limit;
@@ -302,7 +302,9 @@ impl Memory {
         self.bytes.resize(at + size + 8, 0);
         self.holes.resize(self.bytes.len() / 8, 0);
         self.history.grow(self.bytes.len() / 8);
-        u32::try_from(at as u64 + BASE).ok()
+        let address = u32::try_from(at as u64 + BASE).ok()?;
+        self.extents.push((address, address.checked_add(u32::try_from(size).ok()?)?));
+        Some(address)
     }
 
     /// A heap block of unknown or zero content.
@@ -318,25 +320,11 @@ impl Memory {
         Some(address)
     }
 
-    /// Remembers that the size of the block allocated last is a guess.
-    pub fn guess(&mut self) {
-        if let Some(b) = self.blocks.last() {
-            self.vague.push((u64::from(b.address), u64::from(b.address) + u64::from(b.size)));
-        }
-    }
-
-    /// Whether a pointer into a block of guessed size would leave it for an element of `size` bytes at `to`. In the
-    /// program the block may well have been large enough; what lies behind it here is another object.
-    #[inline(always)]
-    pub fn leaves_guess(&self, from: u64, to: u64, size: u64) -> bool {
-        !self.vague.is_empty() && self.leaves_some_guess(from, to, size)
-    }
-
-    #[cold]
-    fn leaves_some_guess(&self, from: u64, to: u64, size: u64) -> bool {
-        let i = self.vague.partition_point(|v| v.0 <= from);
-        let Some((start, end)) = i.checked_sub(1).map(|i| self.vague[i]) else { return false };
-        from <= end && (to < start || to.saturating_add(size) > end)
+    /// Where the block or frame begins and ends that an address lies in.
+    pub fn extent_around(&self, address: u64) -> Option<(u64, u64)> {
+        let i = self.extents.partition_point(|e| u64::from(e.0) <= address).checked_sub(1)?;
+        let (start, end) = self.extents[i];
+        (address <= u64::from(end)).then_some((u64::from(start), u64::from(end)))
     }
 
     /// Memory for a frame; its content is whatever is there, its history is gone.
@@ -441,16 +429,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_leaves_a_block_of_guessed_size_only() {
+    fn an_address_lies_in_what_was_allocated_around_it() {
         let mut m = memory();
-        let sure = u64::from(m.allocate(64, true, block()).expect("room"));
-        let guessed = u64::from(m.allocate(64, true, block()).expect("room"));
-        m.guess();
-        assert!(!m.leaves_guess(sure, sure + 100, 4));
-        assert!(!m.leaves_guess(guessed, guessed + 60, 4));
-        assert!(m.leaves_guess(guessed, guessed + 60, 8), "the element is larger than what is left");
-        assert!(m.leaves_guess(guessed + 8, guessed + 4096, 1));
-        assert!(m.leaves_guess(guessed + 8, guessed - 8, 1));
+        let first = u64::from(m.allocate(64, true, block()).expect("room"));
+        let second = u64::from(m.allocate(60, true, block()).expect("room"));
+        assert_eq!(m.extent_around(first + 10), Some((first, first + 64)));
+        assert_eq!(m.extent_around(first + 64), Some((first, first + 64)), "just behind it");
+        assert_eq!(m.extent_around(first + 65), None);
+        assert_eq!(m.extent_around(second), Some((second, second + 64)), "in whole granules");
     }
 
     #[test]

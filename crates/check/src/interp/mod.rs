@@ -173,6 +173,10 @@ pub struct Machine<'p> {
     /// A thread that is held back, and until which step.
     delayed: (usize, u64),
     destructors: Vec<u64>,
+    /// Ranges on which the program says that races do no harm.
+    benign: Vec<(u64, u64)>,
+    /// The object that the last element lay in, see [`step`].
+    last_object: (u64, u64),
     interrupts: Vec<lifecycle::InterruptSource>,
     interrupts_left: u32,
     /// A handler was set up, if only for a while.
@@ -224,6 +228,8 @@ impl<'p> Machine<'p> {
             watching: false,
             end: None,
             destructors: Vec::new(),
+            benign: Vec::new(),
+            last_object: (0, 0),
             interrupts: Vec::new(),
             interrupts_left: 0,
             interruptible: false,
@@ -296,6 +302,8 @@ impl<'p> Machine<'p> {
         self.end = None;
         self.delayed = (0, 0);
         self.destructors.clear();
+        self.benign.clear();
+        self.last_object = (0, 0);
         self.interrupts.clear();
         self.interrupts_left = 4;
         self.interruptible = false;

@@ -112,19 +112,48 @@ impl Machine<'_> {
         if is_unknown(a) { self.witness.conv(from, to, a) } else { value::known_conv(from, to, a) }
     }
 
-    /// The address of an element of `size` bytes. One that would leave an object of guessed size is unknown.
+    /// The address of an element of `size` bytes. One that would leave its object is unknown: a loop whose bound is
+    /// unknown, or an object whose size is a guess, must not reach into another object.
     #[inline(always)]
     fn element(&mut self, a: u64, i: u64, size: u64) -> u64 {
         if is_unknown(a) || is_unknown(i) {
             return self.witness.index(a, i, size);
         }
         let to = a.wrapping_add(i.wrapping_mul(size));
-        if self.memory.leaves_guess(a, to, size) { self.witness.index(a, i, size) } else { to }
+        let (start, end) = self.last_object;
+        let stays = a >= start && a <= end && to >= start && to <= end;
+        if stays || self.stays_in_object(a, to) { to } else { self.witness.index(a, i, size) }
     }
 
     #[inline(always)]
     fn field(&mut self, a: u64, offset: u64) -> u64 {
-        if is_unknown(a) { self.witness.index(a, offset, 1) } else { a.wrapping_add(offset) }
+        self.element(a, offset, 1)
+    }
+
+    /// Whether two addresses lie in one object or just behind it; of what is in no object nobody knows.
+    #[cold]
+    fn stays_in_object(&mut self, a: u64, to: u64) -> bool {
+        let Some((start, end)) = self.object_around(a) else { return true };
+        self.last_object = (start, end);
+        start <= to && to <= end
+    }
+
+    /// Where the object begins and ends that an address lies in: a global, a heap block, a frame.
+    fn object_around(&self, a: u64) -> Option<(u64, u64)> {
+        let globals = &self.program.globals;
+        let global = globals.partition_point(|g| u64::from(g.address) <= a).checked_sub(1).map(|i| &globals[i]);
+        match global.map(|g| (u64::from(g.address), u64::from(g.address) + u64::from(g.size))) {
+            Some((start, end)) if a <= end => Some((start, end)),
+            _ => self.memory.extent_around(a),
+        }
+    }
+
+    /// How much of a range lies in the object that it begins in.
+    pub(super) fn within_object(&self, address: u64, size: u64) -> u64 {
+        match self.object_around(address) {
+            Some((_, end)) => size.min(end - address),
+            None => size,
+        }
     }
 
     /// Loads and stores. False ends the thread's turn.
@@ -170,7 +199,11 @@ impl Machine<'_> {
             Instr::StoreBits(ty, at, width) => self.store_bits(ti, pc, ty, at, width),
             Instr::Copy(size) => {
                 let (from, to) = (self.pop(ti), self.pop(ti));
-                self.copy(ti, pc, to, from, u64::from(size));
+                self.copy(ti, pc, to, from, u64::from(size), 0);
+            }
+            Instr::CopyAtomic(size) => {
+                let (from, to) = (self.pop(ti), self.pop(ti));
+                self.copy_atomically(ti, pc, to, from, u64::from(size));
             }
             Instr::Zero(size) => {
                 let address = self.pop(ti);
@@ -305,6 +338,9 @@ impl Machine<'_> {
         if self.knowledge.hot[pc as usize] {
             self.at_hot_access(ti);
         }
+        if self.threads[ti].ignores[usize::from(flags & WRITE != 0)] > 0 {
+            return;
+        }
         let cell = self.cell(ti, pc, flags);
         let (granule, shift) = (at / 8, at % 8);
         let mask = (0xFFu16 >> (8 - size)) << shift;
@@ -347,7 +383,8 @@ impl Machine<'_> {
 
     /// Records an access to a range of any length.
     pub(super) fn watch_range(&mut self, ti: usize, pc: u32, at: usize, size: usize, flags: u8) {
-        if !self.watching || size == 0 {
+        let ignored = self.threads[ti].ignores[usize::from(flags & WRITE != 0)] > 0;
+        if !self.watching || size == 0 || ignored {
             return;
         }
         let cell = self.cell(ti, pc, flags);
@@ -361,7 +398,8 @@ impl Machine<'_> {
     }
 
     /// `to` and `from` may be unknown; then the copy does nothing, or leaves unknowns.
-    pub(super) fn copy(&mut self, ti: usize, pc: u32, to: u64, from: u64, size: u64) {
+    pub(super) fn copy(&mut self, ti: usize, pc: u32, to: u64, from: u64, size: u64, flags: u8) {
+        let size = self.within_object(from, self.within_object(to, size));
         if size == 0 || is_unknown(to) {
             return;
         }
@@ -374,8 +412,8 @@ impl Machine<'_> {
         };
         match self.memory.index(from, size) {
             Ok(from_at) if !is_unknown(from) => {
-                self.watch_range(ti, pc, from_at, size as usize, 0);
-                self.watch_range(ti, pc, to_at, size as usize, WRITE);
+                self.watch_range(ti, pc, from_at, size as usize, flags);
+                self.watch_range(ti, pc, to_at, size as usize, flags | WRITE);
                 self.memory.copy(to_at, from_at, size as usize);
             }
             result => {
@@ -385,7 +423,7 @@ impl Machine<'_> {
                     self.end = Some(End::Crashed);
                     return;
                 }
-                self.watch_range(ti, pc, to_at, size as usize, WRITE);
+                self.watch_range(ti, pc, to_at, size as usize, flags | WRITE);
                 self.fresh = self.fresh.wrapping_add(1);
                 self.memory.havoc(to_at, size as usize, u64::from(self.fresh));
             }

@@ -112,6 +112,8 @@ pub struct Thread {
     pub timer: Option<u64>,
     /// An unlock was ignored because its object was unknown: what it holds is not certain.
     pub vague: bool,
+    /// How many times it has asked that its reads, and its writes, are not looked at.
+    pub ignores: [u32; 2],
     /// Blocks that live as long as a frame: depth, address and size.
     pub frame_blocks: Vec<(u32, u32, u32)>,
     /// It is to end, or has ended, by being cancelled.
@@ -150,6 +152,7 @@ impl Thread {
             jumps: Vec::new(),
             timer: None,
             vague: false,
+            ignores: [0; 2],
             frame_blocks: Vec::new(),
             cancelled: false,
             on_cancel: 0,
