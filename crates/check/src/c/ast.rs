@@ -92,8 +92,10 @@ pub enum StmtKind {
     Case(Expr, Option<Expr>, Box<Stmt>),
     Default(Box<Stmt>),
     Omp(Box<OmpDirective>, Option<Box<Stmt>>),
-    /// A function defined within a function, a GNU form: its index among the unit's functions.
-    Asm,
+    /// Inline assembly; of what it does only fences matter.
+    Asm {
+        is_fence: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 
 use super::Machine;
 use super::history::{ATOMIC, WRITE};
-use super::value::{self, is_unknown};
+use super::value::is_unknown;
 use crate::ir::{Access, AtomicOp, Bin, Order, Scalar};
 
 impl Machine<'_> {
@@ -34,10 +34,13 @@ impl Machine<'_> {
         let new = match op {
             AtomicOp::Load => None,
             AtomicOp::Store | AtomicOp::Swap => Some(operand),
-            AtomicOp::Rmw(op) => Some(value::bin(op, ty, old, operand)),
-            AtomicOp::Nand => Some(value::un(crate::ir::Un::Not, ty, value::bin(Bin::And, ty, old, operand))),
+            AtomicOp::Rmw(op) => Some(self.bin(op, ty, old, operand)),
+            AtomicOp::Nand => {
+                let and = self.bin(Bin::And, ty, old, operand);
+                Some(self.un(crate::ir::Un::Not, ty, and))
+            }
             AtomicOp::CompareSwap => {
-                let same = value::bin(Bin::Eq, ty, old, operand);
+                let same = self.bin(Bin::Eq, ty, old, operand);
                 let same = if is_unknown(same) { self.decide(same, pc) } else { same != 0 };
                 same.then_some(desired)
             }
@@ -66,6 +69,17 @@ impl Machine<'_> {
             self.gave_way_a_little(ti);
         }
         !self.switch_at_sync()
+    }
+
+    /// Copies an object that is atomic as a whole, on either side.
+    pub(super) fn copy_atomically(&mut self, ti: usize, pc: u32, to: u64, from: u64, size: u64) {
+        if self.watching {
+            self.learn(ti, from, Order::SeqCst);
+        }
+        self.copy(ti, pc, to, from, size, ATOMIC);
+        if self.watching {
+            self.publish(ti, to, Order::SeqCst, false);
+        }
     }
 
     fn gave_way_a_little(&mut self, ti: usize) {

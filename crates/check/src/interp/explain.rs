@@ -26,7 +26,8 @@ impl Machine<'_> {
         let address = u64::from(Program::GLOBALS_BASE) + granule as u64 * 8 + u64::from(first);
         // A handler shares the thread-local storage of the thread under it, and puts `errno` back.
         let handled = (old.flags | new.flags) & HANDLER != 0 && self.is_thread_local(address);
-        if vague(&old) || vague(&new) || handled || self.met(Kind::DataRace, old.pc, new.pc) {
+        let benign = self.benign.iter().any(|b| b.0 <= address && address < b.1);
+        if benign || vague(&old) || vague(&new) || handled || self.met(Kind::DataRace, old.pc, new.pc) {
             return;
         }
         self.knowledge.hot[old.pc as usize] = true;

@@ -37,7 +37,7 @@ impl Machine<'_> {
             Intrinsic::Free => self.free(ti, pc, a),
             Intrinsic::Copy => {
                 let size = self.size_or(c, 0);
-                self.copy(ti, pc, a, b, size);
+                self.copy(ti, pc, a, b, size, 0);
                 a
             }
             Intrinsic::Fill => self.fill(ti, pc, a, b, c),
@@ -81,13 +81,16 @@ impl Machine<'_> {
             Intrinsic::Unknown => self.fresh_unknown(),
             Intrinsic::Choose => self.choose(a, b),
             Intrinsic::Assume => {
-                let holds = if is_unknown(a) { true } else { a != 0 };
-                if !holds {
+                if !self.assume_if_possible(a) {
                     self.end = Some(End::Finished);
                 }
                 0
             }
             Intrinsic::IsKnown => u64::from(!is_unknown(a)),
+            Intrinsic::Peek => match self.memory.index(a, 4) {
+                Ok(at) if !is_unknown(a) => self.memory.load(at, Scalar::U32),
+                _ => self.fresh_unknown(),
+            },
             Intrinsic::BlockSize => self.memory.block(a).map_or(0, |b| u64::from(b.size)),
         }
     }
@@ -100,17 +103,11 @@ impl Machine<'_> {
         /// What an allocation of unknown size gets: room for the few elements that a loop to an unknown bound reaches,
         /// so that they do not reach into other objects.
         const USUAL: u64 = 8192;
-        let is_guess = is_unknown(size);
         let size = self.size_or(size, USUAL);
         let context = self.context(ti);
         let block = Block { address: 0, size: 0, freed: false, thread: ti as u8, pc, context };
         match self.memory.allocate(size, zero, block) {
-            Some(address) => {
-                if is_guess {
-                    self.memory.guess();
-                }
-                u64::from(address)
-            }
+            Some(address) => u64::from(address),
             // One that could never succeed fails; one that meets the bound ends the run.
             None if size > self.bounds.heap as u64 => 0,
             None => {
@@ -138,7 +135,7 @@ impl Machine<'_> {
         }
         let had = self.memory.block(old).map_or(0, |b| u64::from(b.size));
         let keep = had.min(self.size_or(size, had));
-        self.copy(ti, pc, new, old, keep);
+        self.copy(ti, pc, new, old, keep, 0);
         self.free(ti, pc, old);
         new
     }
@@ -163,6 +160,7 @@ impl Machine<'_> {
         if is_unknown(address) || is_unknown(size) {
             return None;
         }
+        let size = self.within_object(address, size);
         let at = self.memory.index(address, size).ok()?;
         self.watch_range(ti, pc, at, size as usize, flags);
         Some((at, size as usize))
@@ -199,7 +197,8 @@ impl Machine<'_> {
             return Text::Nowhere;
         }
         let mut bytes = Vec::new();
-        let end = self.memory.extent().min(at + most);
+        let end = at + self.within_object(address, most as u64) as usize;
+        let end = self.memory.extent().min(end);
         let mut i = at;
         let result = loop {
             if i >= end {

@@ -9,6 +9,8 @@ use super::{End, Machine};
 
 /// What a failed attempt returns.
 const BUSY: u64 = 1;
+/// What taking a lock returns whose owner ended while it held it.
+const ABANDONED: u64 = 2;
 
 impl Machine<'_> {
     pub(super) fn lock_init(&mut self, lock: u64, flags: u64) -> Flow {
@@ -17,10 +19,20 @@ impl Machine<'_> {
         *o = super::sync::Object {
             recursive: flags & 1 != 0,
             checked: flags & 2 != 0,
+            robust: flags & 4 != 0,
             initialised: true,
             clock,
             ..Default::default()
         };
+        Flow::Done(0)
+    }
+
+    /// The kind of a lock that no call has initialised.
+    pub(super) fn lock_static(&mut self, lock: u64, flags: u64) -> Flow {
+        let o = self.objects.entry(lock).or_default();
+        if !std::mem::replace(&mut o.initialised, true) {
+            (o.recursive, o.checked) = (flags & 1 != 0, flags & 2 != 0);
+        }
         Flow::Done(0)
     }
 
@@ -49,8 +61,9 @@ impl Machine<'_> {
                 return self.taken_twice(ti, lock, pc);
             }
             None if o.readers.is_empty() => {
+                let abandoned = std::mem::take(&mut o.abandoned);
                 self.take(ti, lock, false, pc);
-                return Flow::Done(0);
+                return Flow::Done(if abandoned { ABANDONED } else { 0 });
             }
             None if o.readers.iter().all(|r| *r == ti) && !timed => return self.taken_twice(ti, lock, pc),
             _ => {}
@@ -189,8 +202,19 @@ impl Machine<'_> {
         Flow::Done(BUSY)
     }
 
+    /// The next thread to take a robust lock learns that its owner has ended.
+    fn abandon_robust(&mut self, ti: usize) {
+        for held in self.threads[ti].held.clone() {
+            if let Some(o) = self.objects.get_mut(&held.lock).filter(|o| o.robust) {
+                o.abandoned = true;
+                self.give_up(ti, held.lock);
+            }
+        }
+    }
+
     /// A thread that has ended still holds something.
     pub(super) fn look_for_leaks(&mut self, ti: usize) {
+        self.abandon_robust(ti);
         let t = &self.threads[ti];
         if t.vague || t.cancelled || t.interrupts.is_some() {
             return;

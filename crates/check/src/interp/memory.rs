@@ -77,8 +77,10 @@ pub struct Memory {
     /// Sorted by address; only ever appended to, except when space is used again.
     blocks: Vec<Block>,
     frames: FxHashMap<u32, Vec<u32>>,
-    /// Start and end of blocks whose real size is unknown, by address.
-    vague: Vec<(u64, u64)>,
+    /// Start and end of everything allocated so far, by address.
+    extents: Vec<(u32, u32)>,
+    /// Unknowns that were stored in fewer bytes than their numbers have.
+    narrow: FxHashMap<u32, u64>,
     limit: usize,
     /// Bytes allocated on the heap and for frames.
     used: usize,
@@ -114,8 +116,9 @@ impl Memory {
             self.base = Some(base.clone());
         }
         self.blocks.clear();
-        self.vague.clear();
+        self.extents.clear();
         self.frames.clear();
+        self.narrow.clear();
         self.limit = limit;
         self.used = 0;
     }
@@ -187,8 +190,17 @@ impl Memory {
             _ if bits == 0 => unknown(mix(308, at as u64, size as u64)),
             // The number itself was stored, see `store`.
             4 | 8 if whole => unknown(bits as u32),
-            _ => unknown(mix(301, bits, size as u64)),
+            _ => {
+                let stored = if whole { self.narrow_at(at, bits, size) } else { None };
+                stored.unwrap_or_else(|| unknown(mix(301, bits, size as u64)))
+            }
         }
+    }
+
+    /// The unknown that was stored here, if these are the bytes it left.
+    fn narrow_at(&self, at: usize, bits: u64, size: usize) -> Option<u64> {
+        let mask = u64::MAX >> (64 - size * 8);
+        self.narrow.get(&(at as u32)).copied().filter(|v| v & mask == bits)
     }
 
     fn is_hole(&self, at: usize) -> bool {
@@ -201,6 +213,9 @@ impl Memory {
         self.touch(at, size);
         // An unknown's number goes where the value would: loading it gives the same unknown again.
         let (bits, hole) = if is_unknown(value) { (u64::from(number(value)), true) } else { (value, false) };
+        if hole && size < 4 {
+            self.narrow.insert(at as u32, value);
+        }
         self.bytes[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
         let (granule, shift) = (at / 8, at % 8);
         let mask = (0xFFu16 >> (8 - size)) << shift;
@@ -224,6 +239,9 @@ impl Memory {
     pub fn copy(&mut self, to: usize, from: usize, size: usize) {
         self.touch(to, size);
         self.bytes.copy_within(from..from + size, to);
+        if !self.narrow.is_empty() {
+            self.copy_narrow(to, from, size);
+        }
         if (to | from | size).is_multiple_of(8) {
             self.holes.copy_within(from / 8..(from + size) / 8, to / 8);
             return;
@@ -231,6 +249,16 @@ impl Memory {
         let holes: Vec<bool> = (from..from + size).map(|i| self.is_hole(i)).collect();
         for (i, hole) in holes.into_iter().enumerate() {
             set_bits(&mut self.holes[(to + i) / 8], 1 << ((to + i) % 8), hole);
+        }
+    }
+
+    /// Unknowns in one or two bytes keep their identity when they are copied, records at least.
+    #[cold]
+    fn copy_narrow(&mut self, to: usize, from: usize, size: usize) {
+        for i in 0..size.min(PAGE) {
+            if let Some(v) = self.narrow.get(&((from + i) as u32)).copied() {
+                self.narrow.insert((to + i) as u32, v);
+            }
         }
     }
 
@@ -274,7 +302,9 @@ impl Memory {
         self.bytes.resize(at + size + 8, 0);
         self.holes.resize(self.bytes.len() / 8, 0);
         self.history.grow(self.bytes.len() / 8);
-        u32::try_from(at as u64 + BASE).ok()
+        let address = u32::try_from(at as u64 + BASE).ok()?;
+        self.extents.push((address, address.checked_add(u32::try_from(size).ok()?)?));
+        Some(address)
     }
 
     /// A heap block of unknown or zero content.
@@ -290,25 +320,11 @@ impl Memory {
         Some(address)
     }
 
-    /// Remembers that the size of the block allocated last is a guess.
-    pub fn guess(&mut self) {
-        if let Some(b) = self.blocks.last() {
-            self.vague.push((u64::from(b.address), u64::from(b.address) + u64::from(b.size)));
-        }
-    }
-
-    /// Whether a pointer into a block of guessed size would leave it for an element of `size` bytes at `to`. In the
-    /// program the block may well have been large enough; what lies behind it here is another object.
-    #[inline(always)]
-    pub fn leaves_guess(&self, from: u64, to: u64, size: u64) -> bool {
-        !self.vague.is_empty() && self.leaves_some_guess(from, to, size)
-    }
-
-    #[cold]
-    fn leaves_some_guess(&self, from: u64, to: u64, size: u64) -> bool {
-        let i = self.vague.partition_point(|v| v.0 <= from);
-        let Some((start, end)) = i.checked_sub(1).map(|i| self.vague[i]) else { return false };
-        from <= end && (to < start || to.saturating_add(size) > end)
+    /// Where the block or frame begins and ends that an address lies in.
+    pub fn extent_around(&self, address: u64) -> Option<(u64, u64)> {
+        let i = self.extents.partition_point(|e| u64::from(e.0) <= address).checked_sub(1)?;
+        let (start, end) = self.extents[i];
+        (address <= u64::from(end)).then_some((u64::from(start), u64::from(end)))
     }
 
     /// Memory for a frame; its content is whatever is there, its history is gone.
@@ -413,16 +429,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_leaves_a_block_of_guessed_size_only() {
+    fn an_address_lies_in_what_was_allocated_around_it() {
         let mut m = memory();
-        let sure = u64::from(m.allocate(64, true, block()).expect("room"));
-        let guessed = u64::from(m.allocate(64, true, block()).expect("room"));
-        m.guess();
-        assert!(!m.leaves_guess(sure, sure + 100, 4));
-        assert!(!m.leaves_guess(guessed, guessed + 60, 4));
-        assert!(m.leaves_guess(guessed, guessed + 60, 8), "the element is larger than what is left");
-        assert!(m.leaves_guess(guessed + 8, guessed + 4096, 1));
-        assert!(m.leaves_guess(guessed + 8, guessed - 8, 1));
+        let first = u64::from(m.allocate(64, true, block()).expect("room"));
+        let second = u64::from(m.allocate(60, true, block()).expect("room"));
+        assert_eq!(m.extent_around(first + 10), Some((first, first + 64)));
+        assert_eq!(m.extent_around(first + 64), Some((first, first + 64)), "just behind it");
+        assert_eq!(m.extent_around(first + 65), None);
+        assert_eq!(m.extent_around(second), Some((second, second + 64)), "in whole granules");
     }
 
     #[test]

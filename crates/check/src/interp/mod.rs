@@ -11,7 +11,8 @@
 //!    synchronisation. Happens-before finds a race whatever lies between the two accesses, so what matters is the
 //!    order of synchronisation; and a switch a step would cost half the speed. Section 3.1's sequential consistency
 //!    is kept. See [`sched`].
-//! 2. Unknown values have identity ([`value`]), so that a condition on the same input is decided once a run.
+//! 2. Unknown values have identity ([`value`]), and a branch on one goes only where inputs exist that go there
+//!    ([`witness`]), given all branches before.
 //! 3. The access history is FastTrack's, not a list of all accesses ([`history`]).
 //! 4. A lock at an unknown address is not ignored: it is the lock of that unknown. It orders accesses, it counts as
 //!    held, and no deadlock is reported on it.
@@ -25,6 +26,7 @@ mod call;
 pub mod clock;
 pub mod context;
 mod deadlock;
+mod decide;
 mod explain;
 pub mod history;
 mod intrinsic;
@@ -41,6 +43,7 @@ mod sync;
 mod thread;
 pub mod value;
 mod waits;
+mod witness;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,6 +60,7 @@ pub use rng::Rng;
 use sched::Strategy;
 use sync::Object;
 use thread::Thread;
+use witness::Witness;
 
 /// Bounds of one run.
 #[derive(Debug, Clone, Copy)]
@@ -148,7 +152,8 @@ pub struct Machine<'p> {
     atomics: FxHashMap<u64, Clock>,
     contexts: Contexts,
     pub knowledge: Knowledge,
-    decisions: FxHashMap<u32, (bool, u16)>,
+    /// What branches have assumed of unknowns.
+    witness: Witness,
     rng: Rng,
     seed: u64,
     start: Start,
@@ -168,6 +173,10 @@ pub struct Machine<'p> {
     /// A thread that is held back, and until which step.
     delayed: (usize, u64),
     destructors: Vec<u64>,
+    /// Ranges on which the program says that races do no harm.
+    benign: Vec<(u64, u64)>,
+    /// The object that the last element lay in, see [`step`].
+    last_object: (u64, u64),
     interrupts: Vec<lifecycle::InterruptSource>,
     interrupts_left: u32,
     /// A handler was set up, if only for a while.
@@ -206,7 +215,7 @@ impl<'p> Machine<'p> {
             },
             turn_over: false,
             delayed: (0, 0),
-            decisions: FxHashMap::default(),
+            witness: Witness::default(),
             rng: Rng::new(0),
             seed: 0,
             start: Start { function: 0, in_the_middle: false },
@@ -219,6 +228,8 @@ impl<'p> Machine<'p> {
             watching: false,
             end: None,
             destructors: Vec::new(),
+            benign: Vec::new(),
+            last_object: (0, 0),
             interrupts: Vec::new(),
             interrupts_left: 0,
             interruptible: false,
@@ -275,7 +286,7 @@ impl<'p> Machine<'p> {
         self.objects.clear();
         self.atomics.clear();
         self.contexts.clear();
-        self.decisions.clear();
+        self.witness.clear();
         if start.in_the_middle {
             self.settle_pointers();
         }
@@ -291,6 +302,8 @@ impl<'p> Machine<'p> {
         self.end = None;
         self.delayed = (0, 0);
         self.destructors.clear();
+        self.benign.clear();
+        self.last_object = (0, 0);
         self.interrupts.clear();
         self.interrupts_left = 4;
         self.interruptible = false;
@@ -302,15 +315,11 @@ impl<'p> Machine<'p> {
         self.start_main(start.function);
     }
 
-    /// How often a decision was used that stands for the whole run.
-    const SETTLED: u16 = u16::MAX;
-
     /// In the middle of a program its pointers are set: null would send it through the first steps that it has behind it,
     /// on several threads at once.
     fn settle_pointers(&mut self) {
         for (address, _) in self.program.image_mutable.iter().filter(|r| r.1 == 8) {
-            let number = memory::unknown_at_start(*address);
-            self.decisions.insert(number >> 1, (true, Self::SETTLED));
+            self.witness.settle(memory::unknown_at_start(*address));
         }
     }
 
@@ -327,60 +336,6 @@ impl<'p> Machine<'p> {
     fn fresh_unknown(&mut self) -> u64 {
         self.fresh = self.fresh.wrapping_add(1);
         value::unknown(value::mix(400, u64::from(self.fresh), 0))
-    }
-
-    /// Decides a branch on an unknown, the same way each time in a run (rule 3 of [`value`]).
-    #[cold]
-    fn decide(&mut self, unknown: u64, pc: u32) -> bool {
-        const SETTLED: u16 = Machine::SETTLED;
-        /// A loop that waits for something unknown to change would never end otherwise.
-        const PATIENCE: u16 = 100;
-        self.approximate = true;
-        let (key, negated) = (value::number(unknown) >> 1, value::number(unknown) & 1 == 1);
-        let doomed_side = self.doomed_side(pc);
-        let known = self.decisions.get(&key).copied();
-        let truth = match known {
-            Some((truth, SETTLED)) => truth,
-            Some((truth, uses)) if uses < PATIENCE => {
-                self.decisions.insert(key, (truth, uses + 1));
-                truth
-            }
-            Some((truth, _)) => {
-                self.decisions.insert(key, (!truth, 0));
-                !truth
-            }
-            None => {
-                let sides = self.knowledge.sides.entry(pc).or_default();
-                // Mostly the side that was taken less often, so that both are covered over the runs; but not the
-                // one that ends the program.
-                let taken = match doomed_side {
-                    Some(side) if self.rng.below(256) > 0 => !side,
-                    _ if sides[0] == sides[1] || self.rng.below(4) == 0 => self.rng.below(2) == 1,
-                    _ => sides[1] < sides[0],
-                };
-                let truth = taken != negated;
-                self.decisions.insert(key, (truth, 0));
-                truth
-            }
-        };
-        let taken = truth != negated;
-        self.knowledge.sides.entry(pc).or_default()[usize::from(taken)] += 1;
-        taken
-    }
-
-    /// The truth value of the condition at `pc` that leads to the program's end, if just one does.
-    fn doomed_side(&self, pc: u32) -> Option<bool> {
-        use crate::ir::Instr;
-        let (to, when) = match self.program.code.get(pc as usize)? {
-            Instr::JumpIf(to) => (*to, true),
-            Instr::JumpIfNot(to) => (*to, false),
-            _ => return None,
-        };
-        match (self.doomed[to as usize], self.doomed[pc as usize + 1]) {
-            (true, false) => Some(when),
-            (false, true) => Some(!when),
-            _ => None,
-        }
     }
 
     /// Adds an event to the run's fingerprint.

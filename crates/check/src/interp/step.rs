@@ -3,9 +3,9 @@
 use super::clock::Epoch;
 use super::history::{Cell, HANDLER, VOLATILE, WRITE};
 use super::memory::Bad;
-use super::value::{self, is_unknown, mix, number, unknown};
+use super::value::{self, is_unknown, mix, unknown};
 use super::{End, Machine};
-use crate::ir::{Access, Instr, Scalar, SwitchTable};
+use crate::ir::{Access, Bin, Instr, Scalar, Un};
 
 /// Calls of unknown functions with pointers forget at most this much of what lies behind each.
 pub(super) const HAVOC: u64 = 4096;
@@ -16,160 +16,166 @@ impl Machine<'_> {
         let fuel = fuel.min(self.step_limit.saturating_sub(self.steps));
         let mut left = fuel;
         let code = &self.program.code[..];
-        macro_rules! t {
-            () => {
-                self.threads[ti]
-            };
-        }
-        macro_rules! push {
-            ($v:expr) => {{
-                let v = $v;
-                t!().stack.push(v)
-            }};
-        }
-        macro_rules! pop {
-            () => {
-                t!().stack.pop().unwrap_or(0)
-            };
-        }
         while left > 0 {
             left -= 1;
-            let pc = t!().pc;
-            let instr = code[pc as usize];
-            t!().pc = pc + 1;
-            match instr {
-                Instr::Nop | Instr::Gap => {}
-                Instr::Int(v) => push!(i64::from(v) as u64),
-                Instr::Get(n) => {
-                    let th = &mut t!();
-                    let base = th.frames.last().map_or(0, |f| f.base) as usize;
-                    let v = th.stack[base + usize::from(n)];
-                    th.stack.push(v);
-                }
-                Instr::Set(n) => {
-                    let th = &mut t!();
-                    let v = th.stack.pop().unwrap_or(0);
-                    let base = th.frames.last().map_or(0, |f| f.base) as usize;
-                    th.stack[base + usize::from(n)] = v;
-                }
-                Instr::Tee(n) => {
-                    let th = &mut t!();
-                    let v = th.stack.last().copied().unwrap_or(0);
-                    let base = th.frames.last().map_or(0, |f| f.base) as usize;
-                    th.stack[base + usize::from(n)] = v;
-                }
-                Instr::Bin(op, ty) => {
-                    let th = &mut t!();
-                    let b = th.stack.pop().unwrap_or(0);
-                    if let Some(a) = th.stack.last_mut() {
-                        *a = value::bin(op, ty, *a, b);
-                    }
-                }
-                Instr::Un(op, ty) => {
-                    if let Some(a) = t!().stack.last_mut() {
-                        *a = value::un(op, ty, *a);
-                    }
-                }
-                Instr::Conv(from, to) => {
-                    if let Some(a) = t!().stack.last_mut() {
-                        *a = value::conv(from, to, *a);
-                    }
-                }
-                Instr::Load(ty, access) => {
-                    let address = pop!();
-                    let v = self.load(ti, pc, address, ty, access);
-                    push!(v);
-                    if self.turn_over {
-                        break;
-                    }
-                }
-                Instr::Store(ty, access) => {
-                    let v = pop!();
-                    let address = pop!();
-                    self.store(ti, pc, address, ty, access, v);
-                    if self.turn_over {
-                        break;
-                    }
-                }
-                Instr::StoreTee(ty, access) => {
-                    let v = pop!();
-                    let address = pop!();
-                    self.store(ti, pc, address, ty, access, v);
-                    push!(ty.wrap_known(v));
-                    if self.turn_over {
-                        break;
-                    }
-                }
-                Instr::FrameAddr(n) => {
-                    let base = t!().frames.last().map_or(0, |f| f.memory);
-                    push!(u64::from(base) + u64::from(n));
-                }
-                Instr::GlobalAddr(a) => push!(u64::from(a)),
-                Instr::Index(n) => {
-                    let i = pop!();
-                    if let Some(a) = t!().stack.last_mut() {
-                        let to = index(*a, i, u64::from(n));
-                        let lost = self.memory.leaves_guess(*a, to, u64::from(n));
-                        *a = if lost { unknown_index(*a, i, u64::from(n)) } else { to };
-                    }
-                }
-                Instr::Field(n) => {
-                    if let Some(a) = t!().stack.last_mut() {
-                        *a = index(*a, u64::from(n), 1);
-                    }
-                }
-                Instr::Jump(to) => t!().pc = to,
-                Instr::JumpIf(to) => {
-                    let v = pop!();
-                    let taken = if is_unknown(v) { self.decide(v, pc) } else { v != 0 };
-                    if taken {
-                        t!().pc = to;
-                    }
-                }
-                Instr::JumpIfNot(to) => {
-                    let v = pop!();
-                    let taken = if is_unknown(v) { self.decide(v, pc) } else { v != 0 };
-                    if !taken {
-                        t!().pc = to;
-                    }
-                }
-                Instr::Dup => {
-                    let v = t!().stack.last().copied().unwrap_or(0);
-                    push!(v);
-                }
-                Instr::Drop => {
-                    pop!();
-                }
-                Instr::Swap => {
-                    let th = &mut t!();
-                    let n = th.stack.len();
-                    th.stack.swap(n - 1, n - 2);
-                }
-                Instr::Call(f, n) => {
-                    if !self.call(ti, f, usize::from(n), pc) {
-                        break;
-                    }
-                }
-                Instr::Return => {
-                    self.ret(ti);
-                    if self.end.is_some() || t!().frames.is_empty() {
-                        break;
-                    }
-                }
-                Instr::Sync(op) => {
-                    if !self.sync(ti, op, pc) {
-                        break;
-                    }
-                }
-                other => {
-                    if !self.rare(ti, pc, other) {
-                        break;
-                    }
-                }
+            let pc = self.threads[ti].pc;
+            self.threads[ti].pc = pc + 1;
+            if !self.step(ti, pc, code[pc as usize]) {
+                break;
             }
         }
         self.turn_over = false;
         self.steps += fuel - left;
+    }
+
+    /// Runs one instruction. False ends the thread's turn.
+    #[inline(always)]
+    fn step(&mut self, ti: usize, pc: u32, instr: Instr) -> bool {
+        let t = &mut self.threads[ti];
+        match instr {
+            Instr::Nop | Instr::Gap => {}
+            Instr::Int(v) => t.push(i64::from(v) as u64),
+            Instr::Get(n) => t.push(t.local(n)),
+            Instr::Set(n) => {
+                let v = t.pop();
+                t.set_local(n, v);
+            }
+            Instr::Tee(n) => {
+                let v = t.top();
+                t.set_local(n, v);
+            }
+            Instr::FrameAddr(n) => t.push(u64::from(t.frames.last().map_or(0, |f| f.memory)) + u64::from(n)),
+            Instr::GlobalAddr(a) => t.push(u64::from(a)),
+            Instr::Jump(to) => t.pc = to,
+            Instr::Dup => t.push(t.top()),
+            Instr::Drop => {
+                t.pop();
+            }
+            Instr::Swap => {
+                let n = t.stack.len();
+                t.stack.swap(n - 1, n - 2);
+            }
+            Instr::Bin(..) | Instr::Un(..) | Instr::Conv(..) | Instr::Index(_) | Instr::Field(_) => {
+                self.compute(ti, instr);
+            }
+            Instr::Load(..) | Instr::Store(..) | Instr::StoreTee(..) => return self.access(ti, pc, instr),
+            Instr::JumpIf(to) | Instr::JumpIfNot(to) => {
+                let v = t.pop();
+                let truth = if is_unknown(v) { self.decide(v, pc) } else { v != 0 };
+                if truth == matches!(instr, Instr::JumpIf(_)) {
+                    self.threads[ti].pc = to;
+                }
+            }
+            Instr::Call(f, n) => return self.call(ti, f, usize::from(n), pc),
+            Instr::Return => {
+                self.ret(ti);
+                return self.end.is_none() && !self.threads[ti].frames.is_empty();
+            }
+            Instr::Sync(op) => return self.sync(ti, op, pc),
+            other => return self.rare(ti, pc, other),
+        }
+        true
+    }
+
+    /// Instructions that compute a value from others.
+    #[inline(always)]
+    fn compute(&mut self, ti: usize, instr: Instr) {
+        let t = &mut self.threads[ti];
+        let b = if matches!(instr, Instr::Bin(..) | Instr::Index(_)) { t.pop() } else { 0 };
+        let a = t.pop();
+        let v = match instr {
+            Instr::Bin(op, ty) => self.bin(op, ty, a, b),
+            Instr::Un(op, ty) => self.un(op, ty, a),
+            Instr::Conv(from, to) => self.conv(from, to, a),
+            Instr::Index(n) => self.element(a, b, u64::from(n)),
+            Instr::Field(n) => self.field(a, u64::from(n)),
+            _ => a,
+        };
+        self.threads[ti].push(v);
+    }
+
+    #[inline(always)]
+    pub(super) fn bin(&mut self, op: Bin, ty: Scalar, a: u64, b: u64) -> u64 {
+        if is_unknown(a) || is_unknown(b) {
+            return self.witness.bin(op, ty, a, b);
+        }
+        value::known_bin(op, ty, a, b)
+    }
+
+    #[inline(always)]
+    pub(super) fn un(&mut self, op: Un, ty: Scalar, a: u64) -> u64 {
+        if is_unknown(a) { self.witness.un(op, ty, a) } else { value::known_un(op, ty, a) }
+    }
+
+    #[inline(always)]
+    fn conv(&mut self, from: Scalar, to: Scalar, a: u64) -> u64 {
+        if is_unknown(a) { self.witness.conv(from, to, a) } else { value::known_conv(from, to, a) }
+    }
+
+    /// The address of an element of `size` bytes. One that would leave its object is unknown: a loop whose bound is
+    /// unknown, or an object whose size is a guess, must not reach into another object.
+    #[inline(always)]
+    fn element(&mut self, a: u64, i: u64, size: u64) -> u64 {
+        if is_unknown(a) || is_unknown(i) {
+            return self.witness.index(a, i, size);
+        }
+        let to = a.wrapping_add(i.wrapping_mul(size));
+        let (start, end) = self.last_object;
+        let stays = a >= start && a <= end && to >= start && to <= end;
+        if stays || self.stays_in_object(a, to) { to } else { self.witness.index(a, i, size) }
+    }
+
+    #[inline(always)]
+    fn field(&mut self, a: u64, offset: u64) -> u64 {
+        self.element(a, offset, 1)
+    }
+
+    /// Whether two addresses lie in one object or just behind it; of what is in no object nobody knows.
+    #[cold]
+    fn stays_in_object(&mut self, a: u64, to: u64) -> bool {
+        let Some((start, end)) = self.object_around(a) else { return true };
+        self.last_object = (start, end);
+        start <= to && to <= end
+    }
+
+    /// Where the object begins and ends that an address lies in: a global, a heap block, a frame.
+    fn object_around(&self, a: u64) -> Option<(u64, u64)> {
+        let globals = &self.program.globals;
+        let global = globals.partition_point(|g| u64::from(g.address) <= a).checked_sub(1).map(|i| &globals[i]);
+        match global.map(|g| (u64::from(g.address), u64::from(g.address) + u64::from(g.size))) {
+            Some((start, end)) if a <= end => Some((start, end)),
+            _ => self.memory.extent_around(a),
+        }
+    }
+
+    /// How much of a range lies in the object that it begins in.
+    pub(super) fn within_object(&self, address: u64, size: u64) -> u64 {
+        match self.object_around(address) {
+            Some((_, end)) => size.min(end - address),
+            None => size,
+        }
+    }
+
+    /// Loads and stores. False ends the thread's turn.
+    #[inline(always)]
+    fn access(&mut self, ti: usize, pc: u32, instr: Instr) -> bool {
+        match instr {
+            Instr::Load(ty, access) => {
+                let address = self.pop(ti);
+                let v = self.load(ti, pc, address, ty, access);
+                self.push(ti, v);
+            }
+            Instr::Store(ty, access) | Instr::StoreTee(ty, access) => {
+                let v = self.pop(ti);
+                let address = self.pop(ti);
+                self.store(ti, pc, address, ty, access, v);
+                if matches!(instr, Instr::StoreTee(..)) {
+                    self.push(ti, ty.wrap_known(v));
+                }
+            }
+            _ => {}
+        }
+        !self.turn_over
     }
 
     /// Instructions that need not be fast. False ends the thread's turn.
@@ -183,14 +189,21 @@ impl Machine<'_> {
             Instr::FuncAddr(f) => self.push(ti, crate::ir::Program::function_address(f)),
             Instr::TlsAddr(n) => self.push(ti, u64::from(self.threads[ti].tls) + u64::from(n)),
             Instr::LoadBits(ty, at, width) => {
+                let (ty, at, offset) = ty.around_bits(at, width);
                 let address = self.pop(ti);
+                let address = self.field(address, offset);
                 let whole = self.load(ti, pc, address, ty, Access::Plain);
-                self.push(ti, extract(whole, ty, at, width));
+                let v = self.extract(whole, ty, at, width);
+                self.push(ti, v);
             }
             Instr::StoreBits(ty, at, width) => self.store_bits(ti, pc, ty, at, width),
             Instr::Copy(size) => {
                 let (from, to) = (self.pop(ti), self.pop(ti));
-                self.copy(ti, pc, to, from, u64::from(size));
+                self.copy(ti, pc, to, from, u64::from(size), 0);
+            }
+            Instr::CopyAtomic(size) => {
+                let (from, to) = (self.pop(ti), self.pop(ti));
+                self.copy_atomically(ti, pc, to, from, u64::from(size));
             }
             Instr::Zero(size) => {
                 let address = self.pop(ti);
@@ -206,17 +219,14 @@ impl Machine<'_> {
             }
             Instr::PtrDiff(size) => {
                 let (b, a) = (self.pop(ti), self.pop(ti));
-                let v = if is_unknown(a) || is_unknown(b) {
-                    value::unknown_bin(crate::ir::Bin::Sub, a, b)
-                } else {
-                    ((a.wrapping_sub(b) as i64) / i64::from(size.max(1))) as u64
-                };
+                let bytes = self.bin(Bin::Sub, Scalar::I64, a, b);
+                let v = self.bin(Bin::Div, Scalar::I64, bytes, u64::from(size.max(1)));
                 self.push(ti, v);
             }
             Instr::Switch(table) => {
                 let v = self.pop(ti);
                 let program = self.program;
-                let to = self.switch_target(&program.switches[table as usize], v, pc);
+                let to = self.switch_target(&program.switches[table as usize], v);
                 self.threads[ti].pc = to;
             }
             Instr::CallPtr(n) => {
@@ -236,35 +246,11 @@ impl Machine<'_> {
     }
 
     pub(super) fn push(&mut self, ti: usize, v: u64) {
-        self.threads[ti].stack.push(v);
+        self.threads[ti].push(v);
     }
 
     pub(super) fn pop(&mut self, ti: usize) -> u64 {
-        self.threads[ti].stack.pop().unwrap_or(0)
-    }
-
-    fn switch_target(&mut self, table: &SwitchTable, v: u64, pc: u32) -> u32 {
-        if !is_unknown(v) {
-            let v = v as i64;
-            return table
-                .cases
-                .iter()
-                .find(|(lo, hi, _)| *lo <= v && v <= *hi)
-                .map_or(table.default, |c| c.2);
-        }
-        // Asks for each case in turn, from a random one on, as a chain of comparisons would.
-        let n = table.cases.len();
-        let first = self.rng.below(n as u64) as usize;
-        for i in 0..n.min(64) {
-            let (lo, _, to) = table.cases[(first + i) % n];
-            let same = value::unknown_bin(crate::ir::Bin::Eq, v, lo as u64);
-            let likely =
-                self.decisions.contains_key(&(number(same) >> 1)) || self.rng.below(n as u64 + 1) < 2;
-            if likely && self.decide(same, pc.wrapping_add(to << 8)) {
-                return to;
-            }
-        }
-        table.default
+        self.threads[ti].pop()
     }
 
     #[inline(always)]
@@ -281,11 +267,24 @@ impl Machine<'_> {
 
     #[cold]
     fn bad_load(&mut self, _: usize, address: u64, bad: Bad) -> u64 {
-        if bad == Bad::Null && !is_unknown(address) {
+        let is_null = if is_unknown(address) { self.is_null(address) } else { bad == Bad::Null };
+        if is_null {
             self.end = Some(End::Crashed);
             self.turn_over = true;
         }
         unknown(mix(304, address, 0))
+    }
+
+    /// An access through an unknown pointer says that it is not null, unless it was found to be.
+    fn is_null(&mut self, address: u64) -> bool {
+        let base = self.witness.base_of(address);
+        if !is_unknown(base) {
+            return false;
+        }
+        let (name, negated) = self.witness.strip(base);
+        let known = self.witness.is_decided(name);
+        let truth = if known { self.witness.truth(name) } else { self.witness.assume(name, !negated) };
+        truth == negated
     }
 
     #[inline(always)]
@@ -306,18 +305,31 @@ impl Machine<'_> {
 
     fn store_bits(&mut self, ti: usize, pc: u32, ty: Scalar, at: u8, width: u8) {
         let (v, address) = (self.pop(ti), self.pop(ti));
+        let (ty, at, offset) = ty.around_bits(at, width);
+        let address = self.field(address, offset);
         // The bits around are not accessed for the reader, but a bit-field's neighbours do share its memory
-        // location (C11 3.14), so that the write covers the whole unit.
+        // location (C11 3.14), so that the write covers the bytes around.
         let whole = self.load(ti, pc, address, ty, Access::Hidden);
         let mask = field_mask(width) << at;
-        let new = if is_unknown(v) || is_unknown(whole) {
-            unknown(mix(305, v, whole))
-        } else {
-            ty.wrap(whole & !mask | (v << at) & mask)
-        };
-        self.store(ti, pc, address, ty, Access::Plain, new);
-        let kept = if is_unknown(v) { v } else { extract(v << at, ty, at, width) };
-        self.push(ti, kept);
+        let kept = self.bin(Bin::And, Scalar::U64, whole, ty.unsigned_mask() & !mask);
+        let shifted = self.bin(Bin::Shl, Scalar::U64, v, u64::from(at));
+        let put = self.bin(Bin::And, Scalar::U64, shifted, mask);
+        let new = self.bin(Bin::Or, Scalar::U64, kept, put);
+        self.store(ti, pc, address, ty, Access::Plain, ty.wrap_known(new));
+        let result = self.extract(put, ty, at, width);
+        self.push(ti, result);
+    }
+
+    /// A bit-field of a scalar.
+    fn extract(&mut self, whole: u64, ty: Scalar, at: u8, width: u8) -> u64 {
+        let shifted = self.bin(Bin::Shr, Scalar::U64, whole, u64::from(at));
+        let bits = self.bin(Bin::And, Scalar::U64, shifted, field_mask(width));
+        if !ty.is_signed() || width >= 64 || width == 0 {
+            return bits;
+        }
+        let up = u64::from(64 - width);
+        let high = self.bin(Bin::Shl, Scalar::I64, bits, up);
+        self.bin(Bin::Shr, Scalar::I64, high, up)
     }
 
     /// Records an access of at most eight bytes and looks for a race.
@@ -325,6 +337,9 @@ impl Machine<'_> {
     pub(super) fn watch(&mut self, ti: usize, pc: u32, at: usize, size: u32, flags: u8) {
         if self.knowledge.hot[pc as usize] {
             self.at_hot_access(ti);
+        }
+        if self.threads[ti].ignores[usize::from(flags & WRITE != 0)] > 0 {
+            return;
         }
         let cell = self.cell(ti, pc, flags);
         let (granule, shift) = (at / 8, at % 8);
@@ -368,7 +383,8 @@ impl Machine<'_> {
 
     /// Records an access to a range of any length.
     pub(super) fn watch_range(&mut self, ti: usize, pc: u32, at: usize, size: usize, flags: u8) {
-        if !self.watching || size == 0 {
+        let ignored = self.threads[ti].ignores[usize::from(flags & WRITE != 0)] > 0;
+        if !self.watching || size == 0 || ignored {
             return;
         }
         let cell = self.cell(ti, pc, flags);
@@ -382,7 +398,8 @@ impl Machine<'_> {
     }
 
     /// `to` and `from` may be unknown; then the copy does nothing, or leaves unknowns.
-    pub(super) fn copy(&mut self, ti: usize, pc: u32, to: u64, from: u64, size: u64) {
+    pub(super) fn copy(&mut self, ti: usize, pc: u32, to: u64, from: u64, size: u64, flags: u8) {
+        let size = self.within_object(from, self.within_object(to, size));
         if size == 0 || is_unknown(to) {
             return;
         }
@@ -395,8 +412,8 @@ impl Machine<'_> {
         };
         match self.memory.index(from, size) {
             Ok(from_at) if !is_unknown(from) => {
-                self.watch_range(ti, pc, from_at, size as usize, 0);
-                self.watch_range(ti, pc, to_at, size as usize, WRITE);
+                self.watch_range(ti, pc, from_at, size as usize, flags);
+                self.watch_range(ti, pc, to_at, size as usize, flags | WRITE);
                 self.memory.copy(to_at, from_at, size as usize);
             }
             result => {
@@ -406,7 +423,7 @@ impl Machine<'_> {
                     self.end = Some(End::Crashed);
                     return;
                 }
-                self.watch_range(ti, pc, to_at, size as usize, WRITE);
+                self.watch_range(ti, pc, to_at, size as usize, flags | WRITE);
                 self.fresh = self.fresh.wrapping_add(1);
                 self.memory.havoc(to_at, size as usize, u64::from(self.fresh));
             }
@@ -415,6 +432,25 @@ impl Machine<'_> {
 }
 
 impl Scalar {
+    /// The bits that the type has.
+    const fn unsigned_mask(self) -> u64 {
+        if self.size() == 8 { u64::MAX } else { (1 << (self.size() * 8)) - 1 }
+    }
+
+    /// The smallest scalar within this one that has the given bits: its type, the first bit in it, its offset. What lies
+    /// beside a bit-field in its unit need not be a bit-field.
+    fn around_bits(self, at: u8, width: u8) -> (Self, u8, u64) {
+        let last = at + width.max(1) - 1;
+        let signed = self.is_signed();
+        let narrower = [(Self::I8, Self::U8), (Self::I16, Self::U16), (Self::I32, Self::U32)];
+        for (bits, (i, u)) in [8, 16, 32].into_iter().zip(narrower) {
+            if u32::from(bits) < self.size() * 8 && at / bits == last / bits {
+                return (if signed { i } else { u }, at % bits, u64::from(at / bits * (bits / 8)));
+            }
+        }
+        (self, at, 0)
+    }
+
     /// Wraps unless the value is unknown.
     #[inline(always)]
     fn wrap_known(self, v: u64) -> u64 {
@@ -422,31 +458,6 @@ impl Scalar {
     }
 }
 
-#[inline(always)]
-fn index(a: u64, i: u64, n: u64) -> u64 {
-    if is_unknown(a) || is_unknown(i) {
-        return unknown_index(a, i, n);
-    }
-    a.wrapping_add(i.wrapping_mul(n))
-}
-
-#[cold]
-fn unknown_index(a: u64, i: u64, n: u64) -> u64 {
-    unknown(mix(306, a, i.wrapping_mul(31).wrapping_add(n)))
-}
-
 fn field_mask(width: u8) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
-}
-
-fn extract(whole: u64, ty: Scalar, at: u8, width: u8) -> u64 {
-    if is_unknown(whole) {
-        return unknown(mix(307, whole, u64::from(at)));
-    }
-    let bits = whole >> at & field_mask(width);
-    if ty.is_signed() && width < 64 && bits >> (width - 1) & 1 == 1 {
-        bits | !field_mask(width)
-    } else {
-        bits
-    }
 }

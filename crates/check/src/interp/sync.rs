@@ -28,6 +28,10 @@ pub struct Object {
     /// Errors are returned to the program, which handles them.
     pub checked: bool,
     pub once: OnceState,
+    /// Its owner may end while it holds it …
+    pub robust: bool,
+    /// … and the last one did.
+    pub abandoned: bool,
     /// It was set up by the program, and not merely found.
     pub initialised: bool,
     /// Threads that took from a semaphore and have not given back.
@@ -117,6 +121,7 @@ impl Machine<'_> {
             SyncOp::TeamId => Flow::Done(self.threads[ti].member.0),
             SyncOp::TeamSize => Flow::Done(self.threads[ti].member.1),
             SyncOp::LockInit => self.lock_init(a, operands[1]),
+            SyncOp::LockStatic => self.lock_static(a, operands[1]),
             SyncOp::LockDestroy => self.lock_destroy(a),
             SyncOp::Lock | SyncOp::TimedLock => self.lock(ti, a, op == SyncOp::TimedLock, pc),
             SyncOp::TryLock => self.try_lock(ti, a, pc),
@@ -161,6 +166,23 @@ impl Machine<'_> {
                     return Flow::Block(State::Interrupted { by });
                 }
                 self.interrupt_off(ti, a);
+                Flow::Done(0)
+            }
+            SyncOp::Publish => {
+                self.release(ti, a);
+                Flow::Done(0)
+            }
+            SyncOp::Learn => {
+                self.acquire(ti, a);
+                Flow::Done(0)
+            }
+            SyncOp::Benign => {
+                self.benign.push((a, a.saturating_add(operands[1])));
+                Flow::Done(0)
+            }
+            SyncOp::Ignore => {
+                let ignores = &mut self.threads[ti].ignores[usize::from(a != 0)];
+                *ignores = ignores.saturating_add_signed((operands[1] as i64).clamp(-1, 1) as i32);
                 Flow::Done(0)
             }
             SyncOp::TimerStart => self.timer_start(ti, operands, pc),

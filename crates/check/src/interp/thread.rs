@@ -112,6 +112,8 @@ pub struct Thread {
     pub timer: Option<u64>,
     /// An unlock was ignored because its object was unknown: what it holds is not certain.
     pub vague: bool,
+    /// How many times it has asked that its reads, and its writes, are not looked at.
+    pub ignores: [u32; 2],
     /// Blocks that live as long as a frame: depth, address and size.
     pub frame_blocks: Vec<(u32, u32, u32)>,
     /// It is to end, or has ended, by being cancelled.
@@ -150,10 +152,42 @@ impl Thread {
             jumps: Vec::new(),
             timer: None,
             vague: false,
+            ignores: [0; 2],
             frame_blocks: Vec::new(),
             cancelled: false,
             on_cancel: 0,
         }
+    }
+
+    #[inline(always)]
+    pub fn push(&mut self, v: u64) {
+        self.stack.push(v);
+    }
+
+    #[inline(always)]
+    pub fn pop(&mut self) -> u64 {
+        self.stack.pop().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    pub fn top(&self) -> u64 {
+        self.stack.last().copied().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    fn slot(&self, n: u16) -> usize {
+        self.frames.last().map_or(0, |f| f.base) as usize + usize::from(n)
+    }
+
+    #[inline(always)]
+    pub fn local(&self, n: u16) -> u64 {
+        self.stack[self.slot(n)]
+    }
+
+    #[inline(always)]
+    pub fn set_local(&mut self, n: u16, v: u64) {
+        let slot = self.slot(n);
+        self.stack[slot] = v;
     }
 
     pub fn ended(&self) -> bool {

@@ -4,12 +4,10 @@
 //! tells it from others. The paper has one uninterpreted value; here there are many, with these rules:
 //!
 //! 1. An operation on an unknown gives the unknown whose number is a hash of the operation and its operands. So the
-//!    same expression over the same unknowns is the same unknown, without any expression being stored.
-//! 2. The lowest bit of the number is negation: `x == y` and `x != y`, `p` and `!p`, `a < b` and `a >= b` differ in
-//!    it alone.
-//! 3. A branch on an unknown is decided once in a run, by its number, and then stays decided. `if (threaded) lock();
-//!    … if (threaded) unlock();` takes both or neither. The paper decides each time anew, which it names as a source
-//!    of false reports.
+//!    same expression over the same unknowns is the same unknown.
+//! 2. What an unknown was made of is remembered, and so is what branches have assumed of it: [`super::witness`]. `if
+//!    (threaded) lock(); … if (threaded) unlock();` takes both or neither, and so does any other condition that follows
+//!    from an earlier one. The paper decides each time anew, which it names as a source of false reports.
 //!
 //! A program's own number collides with an unknown one time in 2³² random 64-bit values; it then counts as unknown,
 //! which can hide a finding but not invent one.
@@ -33,48 +31,18 @@ pub fn number(v: u64) -> u32 {
     v as u32
 }
 
-/// A hash with even result, so that the lowest bit is free for negation.
+/// The number of an unknown, from what tells it from others.
 #[inline]
 pub fn mix(a: u64, b: u64, c: u64) -> u32 {
     let mut h = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.rotate_left(23).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     h ^= c.rotate_left(41).wrapping_mul(0xA076_1D64_78BD_642F);
     h ^= h >> 29;
     h = h.wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    ((h >> 32) as u32) & !1
-}
-
-/// An operation with an unknown operand.
-#[cold]
-pub fn unknown_bin(op: Bin, a: u64, b: u64) -> u64 {
-    let same = a == b;
-    let number_of = |op: Bin, a, b| mix(op as u64 + 100, a, b);
-    unknown(match op {
-        Bin::Eq | Bin::Ne if same => return u64::from(op == Bin::Eq),
-        Bin::Le | Bin::Ge if same => return 1,
-        Bin::Lt | Bin::Gt | Bin::Sub | Bin::Xor if same => return 0,
-        Bin::And | Bin::Mul if a == 0 || b == 0 => return 0,
-        Bin::Add | Bin::Or | Bin::Xor if a == 0 => return b,
-        Bin::Add | Bin::Or | Bin::Xor | Bin::Sub | Bin::Shl | Bin::Shr if b == 0 => return a,
-        // Comparing with zero is asking for truth.
-        Bin::Eq if b == 0 => number(a) ^ 1,
-        Bin::Eq if a == 0 => number(b) ^ 1,
-        Bin::Ne if b == 0 => number(a),
-        Bin::Ne if a == 0 => number(b),
-        Bin::Eq => number_of(Bin::Eq, a.min(b), a.max(b)),
-        Bin::Ne => number_of(Bin::Eq, a.min(b), a.max(b)) ^ 1,
-        Bin::Lt => number_of(Bin::Lt, a, b),
-        Bin::Ge => number_of(Bin::Lt, a, b) ^ 1,
-        Bin::Gt => number_of(Bin::Lt, b, a),
-        Bin::Le => number_of(Bin::Lt, b, a) ^ 1,
-        _ => number_of(op, a, b),
-    })
+    (h >> 32) as u32
 }
 
 #[inline(always)]
-pub fn bin(op: Bin, ty: Scalar, a: u64, b: u64) -> u64 {
-    if is_unknown(a) || is_unknown(b) {
-        return unknown_bin(op, a, b);
-    }
+pub fn known_bin(op: Bin, ty: Scalar, a: u64, b: u64) -> u64 {
     match ty {
         Scalar::F64 => float_bin(op, f64::from_bits(a), f64::from_bits(b), f64::to_bits),
         Scalar::F32 => {
@@ -135,15 +103,7 @@ fn float_bin(op: Bin, a: f64, b: f64, out: impl Fn(f64) -> u64) -> u64 {
 }
 
 #[inline(always)]
-pub fn un(op: Un, ty: Scalar, a: u64) -> u64 {
-    if is_unknown(a) {
-        return match op {
-            Un::IsZero => unknown(number(a) ^ 1),
-            Un::Truth => a,
-            Un::Neg => unknown(mix(201, a, 0)),
-            Un::Not => unknown(mix(202, a, 0)),
-        };
-    }
+pub fn known_un(op: Un, ty: Scalar, a: u64) -> u64 {
     let zero = match ty {
         Scalar::F64 => f64::from_bits(a) == 0.0,
         Scalar::F32 => f32::from_bits(a as u32) == 0.0,
@@ -162,10 +122,7 @@ pub fn un(op: Un, ty: Scalar, a: u64) -> u64 {
 }
 
 #[inline]
-pub fn conv(from: Scalar, to: Scalar, a: u64) -> u64 {
-    if is_unknown(a) {
-        return a;
-    }
+pub fn known_conv(from: Scalar, to: Scalar, a: u64) -> u64 {
     if !from.is_float() && !to.is_float() {
         return to.wrap(a);
     }
@@ -187,50 +144,20 @@ pub fn conv(from: Scalar, to: Scalar, a: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const X: u64 = TAG << 32 | 42;
-    const Y: u64 = TAG << 32 | 44;
-
     #[test]
     fn integers_wrap_at_their_width() {
-        assert_eq!(bin(Bin::Add, Scalar::I32, i32::MAX as u64, 1) as i64, i64::from(i32::MIN));
-        assert_eq!(bin(Bin::Sub, Scalar::U32, 0, 1), u64::from(u32::MAX));
-        assert_eq!(bin(Bin::Div, Scalar::I64, -7i64 as u64, 2) as i64, -3);
-        assert_eq!(bin(Bin::Lt, Scalar::I64, -1i64 as u64, 0), 1);
-        assert_eq!(bin(Bin::Lt, Scalar::U64, -1i64 as u64, 0), 0);
-    }
-
-    #[test]
-    fn the_same_expression_is_the_same_unknown() {
-        let a = bin(Bin::Add, Scalar::I32, X, 1);
-        assert!(is_unknown(a));
-        assert_eq!(a, bin(Bin::Add, Scalar::I32, X, 1));
-        assert_ne!(a, bin(Bin::Add, Scalar::I32, X, 2));
-        assert_ne!(a, bin(Bin::Add, Scalar::I32, Y, 1));
-    }
-
-    #[test]
-    fn negation_is_one_bit() {
-        let lt = bin(Bin::Lt, Scalar::I32, X, 5);
-        assert_eq!(lt ^ 1, bin(Bin::Ge, Scalar::I32, X, 5));
-        assert_eq!(lt, bin(Bin::Gt, Scalar::I32, 5, X));
-        assert_eq!(un(Un::IsZero, Scalar::I32, lt), lt ^ 1);
-        assert_eq!(bin(Bin::Eq, Scalar::I32, X, 0), un(Un::IsZero, Scalar::I32, X));
-        assert_eq!(bin(Bin::Ne, Scalar::I32, X, Y) ^ 1, bin(Bin::Eq, Scalar::I32, Y, X));
-    }
-
-    #[test]
-    fn what_is_certain_stays_certain() {
-        assert_eq!(bin(Bin::Mul, Scalar::I32, X, 0), 0);
-        assert_eq!(bin(Bin::Eq, Scalar::I32, X, X), 1);
-        assert_eq!(bin(Bin::Sub, Scalar::I32, X, X), 0);
-        assert_eq!(bin(Bin::Add, Scalar::I32, X, 0), X);
+        assert_eq!(known_bin(Bin::Add, Scalar::I32, i32::MAX as u64, 1) as i64, i64::from(i32::MIN));
+        assert_eq!(known_bin(Bin::Sub, Scalar::U32, 0, 1), u64::from(u32::MAX));
+        assert_eq!(known_bin(Bin::Div, Scalar::I64, -7i64 as u64, 2) as i64, -3);
+        assert_eq!(known_bin(Bin::Lt, Scalar::I64, -1i64 as u64, 0), 1);
+        assert_eq!(known_bin(Bin::Lt, Scalar::U64, -1i64 as u64, 0), 0);
     }
 
     #[test]
     fn conversions() {
-        assert_eq!(conv(Scalar::I32, Scalar::F64, -2i64 as u64), (-2f64).to_bits());
-        assert_eq!(conv(Scalar::F64, Scalar::I32, 2.9f64.to_bits()), 2);
-        assert_eq!(conv(Scalar::I32, Scalar::U8, 300), 44);
-        assert_eq!(conv(Scalar::F32, Scalar::F64, u64::from(1.5f32.to_bits())), 1.5f64.to_bits());
+        assert_eq!(known_conv(Scalar::I32, Scalar::F64, -2i64 as u64), (-2f64).to_bits());
+        assert_eq!(known_conv(Scalar::F64, Scalar::I32, 2.9f64.to_bits()), 2);
+        assert_eq!(known_conv(Scalar::I32, Scalar::U8, 300), 44);
+        assert_eq!(known_conv(Scalar::F32, Scalar::F64, u64::from(1.5f32.to_bits())), 1.5f64.to_bits());
     }
 }

@@ -157,11 +157,14 @@ pub enum SyncOp {
     TeamId,
     /// ` -> size`
     TeamSize,
-    /// `lock flags -> 0`: (re)initialised. Flag 1: recursive; flag 2: errors are returned, not reported.
+    /// `lock flags -> 0`: (re)initialised. Flag 1: recursive; flag 2: errors are returned, not reported; flag 4: robust,
+    /// its owner may end while it holds it.
     LockInit,
+    /// `lock flags -> 0`: what a static initialiser says, unless the lock was initialised or used before.
+    LockStatic,
     /// `lock -> 0`
     LockDestroy,
-    /// `lock -> 0`
+    /// `lock -> 0|1|2`: 1 when it failed, 2 when its last owner ended while it held it.
     Lock,
     /// `lock -> 0|1`: 0 when taken.
     TryLock,
@@ -232,6 +235,14 @@ pub enum SyncOp {
     TimerStart,
     /// `timer -> 0`
     TimerStop,
+    /// `object -> 0`: what this thread has done is before what follows a later `Learn` of the object.
+    Publish,
+    /// `object -> 0`
+    Learn,
+    /// `addr size -> 0`: races on the range are not reported.
+    Benign,
+    /// `0|1 n -> 0`: reads, or writes, of this thread are looked at no longer; with a negative `n` they are again.
+    Ignore,
 }
 
 impl SyncOp {
@@ -263,6 +274,9 @@ impl SyncOp {
             Self::Start
             | Self::Cancel
             | Self::LockInit
+            | Self::LockStatic
+            | Self::Benign
+            | Self::Ignore
             | Self::Wait
             | Self::TimedWait
             | Self::SemInit
@@ -323,6 +337,8 @@ pub enum Intrinsic {
     BlockSize,
     /// `value -> 0|1`: whether it is anything but uninterpreted.
     IsKnown,
+    /// `addr -> the 32 bits there`; no access is recorded.
+    Peek,
 }
 
 impl Intrinsic {
@@ -336,6 +352,7 @@ impl Intrinsic {
             | Self::TextLength
             | Self::Assume
             | Self::IsKnown
+            | Self::Peek
             | Self::BlockSize => 1,
             Self::Copy | Self::Fill | Self::Compare | Self::TextCompare | Self::TextCopy => 3,
             _ => 2,
@@ -373,6 +390,8 @@ pub enum Instr {
     StoreBits(Scalar, u8, u8),
     /// `dst src -> `
     Copy(u32),
+    /// As `Copy`, of an object that is atomic as a whole.
+    CopyAtomic(u32),
     /// `addr -> `: fresh storage becomes zero.
     Zero(u32),
     Bin(Bin, Scalar),
@@ -428,7 +447,7 @@ impl Instr {
             Self::JumpIf(_) | Self::JumpIfNot(_) | Self::Switch(_) => (1, 0),
             Self::Tee(_) | Self::Load(..) | Self::LoadBits(..) | Self::Un(..) | Self::Conv(..) => (1, 1),
             Self::Field(_) | Self::UnknownField(_) => (1, 1),
-            Self::Store(..) | Self::Copy(_) => (2, 0),
+            Self::Store(..) | Self::Copy(_) | Self::CopyAtomic(_) => (2, 0),
             Self::StoreTee(..) | Self::StoreBits(..) | Self::Bin(..) => (2, 1),
             Self::Index(_) | Self::PtrDiff(_) => (2, 1),
             Self::Dup => (1, 2),

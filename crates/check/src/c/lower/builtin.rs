@@ -19,6 +19,7 @@ const SYNC: &[(&str, SyncOp)] = &[
     ("team_id", SyncOp::TeamId),
     ("team_size", SyncOp::TeamSize),
     ("lock_init", SyncOp::LockInit),
+    ("lock_static", SyncOp::LockStatic),
     ("lock_destroy", SyncOp::LockDestroy),
     ("lock", SyncOp::Lock),
     ("try_lock", SyncOp::TryLock),
@@ -58,6 +59,10 @@ const SYNC: &[(&str, SyncOp)] = &[
     ("jump", SyncOp::Jump),
     ("timer_start", SyncOp::TimerStart),
     ("timer_stop", SyncOp::TimerStop),
+    ("publish", SyncOp::Publish),
+    ("learn", SyncOp::Learn),
+    ("benign", SyncOp::Benign),
+    ("ignore", SyncOp::Ignore),
 ];
 
 const INTRINSICS: &[(&str, Intrinsic)] = &[
@@ -82,6 +87,7 @@ const INTRINSICS: &[(&str, Intrinsic)] = &[
     ("assume", Intrinsic::Assume),
     ("block_size", Intrinsic::BlockSize),
     ("is_known", Intrinsic::IsKnown),
+    ("peek", Intrinsic::Peek),
 ];
 
 impl Lower<'_> {

@@ -16,6 +16,34 @@ impl Lower<'_> {
                 return ty;
             }
         }
+        let is_atomic = self.is_atomic_section(f);
+        if is_atomic {
+            self.atomic_section("__VERIFIER_atomic_begin");
+        }
+        let ty = self.plain_call(f, args, pos);
+        if is_atomic {
+            self.atomic_section("__VERIFIER_atomic_end");
+        }
+        ty
+    }
+
+    /// By the rules of SV-COMP a function of such a name runs without interruption.
+    fn is_atomic_section(&self, f: &Expr) -> bool {
+        let ExprKind::Name(name) = &f.kind else { return false };
+        let text = self.name(*name);
+        let own = text.strip_prefix("__VERIFIER_atomic_");
+        own.is_some_and(|n| n != "begin" && n != "end") && self.find_local(*name).is_none()
+    }
+
+    fn atomic_section(&mut self, what: &str) {
+        if let Some(sym) = self.interner.find(what) {
+            let symbol = self.function_symbol(sym);
+            self.emit(Instr::Call(symbol, 0));
+            self.emit(Instr::Drop);
+        }
+    }
+
+    fn plain_call(&mut self, f: &Expr, args: &[Expr], pos: Pos) -> CType {
         let ty = self.static_type(f);
         let signature = self.types().as_function(ty).cloned();
         let result = signature.as_ref().map_or(Types::UNKNOWN, |s| s.result);
@@ -81,7 +109,8 @@ impl Lower<'_> {
         self.at(pos);
         self.emit(Instr::FrameAddr(at));
         self.emit(Instr::Swap);
-        self.emit(Instr::Copy(u32::try_from(size).unwrap_or(0)));
+        let size = u32::try_from(size).unwrap_or(0);
+        self.emit(if ty.is_atomic() { Instr::CopyAtomic(size) } else { Instr::Copy(size) });
         self.emit(Instr::FrameAddr(at));
     }
 

@@ -388,10 +388,12 @@ impl Lower<'_> {
             if keep {
                 self.emit(Instr::Dup);
             }
-            self.value(b);
+            let from = self.value(b);
             self.at(a.pos);
             let size = self.types().size(p.ty).unwrap_or(0);
-            self.emit(Instr::Copy(u32::try_from(size).unwrap_or(0)));
+            let size = u32::try_from(size).unwrap_or(0);
+            let atomic = p.ty.is_atomic() || from.is_atomic();
+            self.emit(if atomic { Instr::CopyAtomic(size) } else { Instr::Copy(size) });
             return p.ty;
         }
         let ty = self.value(b);

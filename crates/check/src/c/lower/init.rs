@@ -218,7 +218,8 @@ impl Lower<'_> {
         let from = self.value(leaf.value);
         if self.types().is_aggregate(leaf.ty) {
             let size = self.types().size(leaf.ty).unwrap_or(0);
-            self.emit(Instr::Copy(u32::try_from(size).unwrap_or(0)));
+            let size = u32::try_from(size).unwrap_or(0);
+            self.emit(if from.is_atomic() { Instr::CopyAtomic(size) } else { Instr::Copy(size) });
             return;
         }
         self.convert(from, leaf.ty);

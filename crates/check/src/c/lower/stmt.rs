@@ -5,7 +5,7 @@ use crate::c::ast::{Expr, Init, Stmt, StmtKind, Storage, VarDecl};
 use crate::c::token::Sym;
 use crate::c::types::Type;
 use crate::ir::build::Label;
-use crate::ir::{Access, Instr, Intrinsic, Scalar};
+use crate::ir::{Access, Instr, Intrinsic, Order, Scalar};
 
 impl Lower<'_> {
     pub(super) fn statements(&mut self, body: &[Stmt]) {
@@ -16,7 +16,8 @@ impl Lower<'_> {
         self.at(s.pos);
         match &s.kind {
             StmtKind::Error => self.emit(Instr::Gap),
-            StmtKind::Empty | StmtKind::Asm => {}
+            StmtKind::Empty | StmtKind::Asm { is_fence: false } => {}
+            StmtKind::Asm { is_fence: true } => self.emit(Instr::Fence(Order::SeqCst)),
             StmtKind::Expr(e) => self.effect(e),
             StmtKind::Decl(vars) => vars.iter().for_each(|v| self.local(v)),
             StmtKind::Block(body) => {

@@ -26,6 +26,7 @@ pub(super) fn model_text() -> String {
         include_str!("memory.c"),
         include_str!("stdio.c"),
         include_str!("system.c"),
+        include_str!("annotations.c"),
     ]
     .concat()
 }

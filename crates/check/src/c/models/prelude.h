@@ -39,9 +39,19 @@ typedef union { char __size[56]; long __align; } pthread_rwlock_t; typedef union
 typedef union { char __size[32]; long __align; } pthread_barrier_t; typedef union { char __size[4]; int __align; } pthread_barrierattr_t;
 typedef volatile int pthread_spinlock_t; typedef int pthread_once_t; typedef unsigned int pthread_key_t;
 typedef union { char __size[32]; long __align; } sem_t;
+struct sembuf { unsigned short sem_num; short sem_op; short sem_flg; };
+#define IPC_PRIVATE 0
+#define IPC_CREAT 512
+#define IPC_EXCL 1024
+#define IPC_NOWAIT 2048
+#define IPC_RMID 0
+#define SETVAL 16
+#define SETALL 17
+#define GETVAL 12
+#define SEM_UNDO 4096
 #define PTHREAD_MUTEX_INITIALIZER { { 0 } }
-#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP { { 1 } }
-#define PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP { { 0 } }
+#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 } }
+#define PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 } }
 #define PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP { { 0 } }
 #define PTHREAD_COND_INITIALIZER { { 0 } }
 #define PTHREAD_RWLOCK_INITIALIZER { { 0 } }
@@ -67,6 +77,9 @@ typedef union { char __size[32]; long __align; } sem_t;
 #define PTHREAD_CANCELED ((void *)-1)
 #define PTHREAD_STACK_MIN 16384
 #define PTHREAD_PRIO_INHERIT 1
+#define PTHREAD_MUTEX_STALLED 0
+#define PTHREAD_MUTEX_ROBUST 1
+#define PTHREAD_MUTEX_ROBUST_NP 1
 #define SEM_FAILED ((sem_t *)0)
 struct __model_cleanup { void (*function)(void *); void *argument; struct __model_cleanup *next; };
 #define pthread_cleanup_push(f, a) do { struct __model_cleanup __cleanup = { (f), (a), 0 }; __model_push_cleanup(&__cleanup);
@@ -177,6 +190,8 @@ typedef struct atomic_flag { _Atomic _Bool __flag; } atomic_flag;
 #define ERANGE 34
 #define EDEADLK 35
 #define ETIMEDOUT 110
+#define EOWNERDEAD 130
+#define ENOTRECOVERABLE 131
 #define SIGHUP 1
 #define SIGINT 2
 #define SIGQUIT 3

@@ -49,15 +49,17 @@ int pthread_attr_setinheritsched(pthread_attr_t *a, int s) { return 0; }
 
 int pthread_mutexattr_init(pthread_mutexattr_t *a) { a->__kind = 0; return 0; }
 int pthread_mutexattr_destroy(pthread_mutexattr_t *a) { return 0; }
-int pthread_mutexattr_settype(pthread_mutexattr_t *a, int kind) { a->__kind = kind; return 0; }
+int pthread_mutexattr_settype(pthread_mutexattr_t *a, int kind) { a->__kind = (a->__kind & 16) | kind; return 0; }
 int pthread_mutexattr_gettype(const pthread_mutexattr_t *a, int *kind) { *kind = a->__kind; return 0; }
 int pthread_mutexattr_setpshared(pthread_mutexattr_t *a, int s) { return 0; }
-int pthread_mutexattr_setrobust(pthread_mutexattr_t *a, int s) { return 0; }
+int pthread_mutexattr_setrobust(pthread_mutexattr_t *a, int s) { a->__kind = (a->__kind & 15) | (s ? 16 : 0); return 0; }
 int pthread_mutexattr_setprotocol(pthread_mutexattr_t *a, int s) { return 0; }
-int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a) { int kind = a ? a->__kind : 0; __raddle_lock_init(m, kind == 1 ? 1 : kind == 2 ? 2 : 0); return 0; }
+int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a) { int kind = a ? a->__kind : 0, k = kind & 15; __raddle_lock_init(m, (k == 1 ? 1 : k == 2 ? 2 : 0) | (kind & 16 ? 4 : 0)); return 0; }
+/* Where glibc's static initialisers put the kind. */
+static void __model_static(pthread_mutex_t *m) { int kind = __raddle_peek((char *)m + 16); if (__raddle_is_known(kind) && (kind == 1 || kind == 2)) __raddle_lock_static(m, kind); }
 int pthread_mutex_destroy(pthread_mutex_t *m) { return __raddle_lock_destroy(m); }
-int pthread_mutex_lock(pthread_mutex_t *m) { return __raddle_lock(m) ? EDEADLK : 0; }
-int pthread_mutex_trylock(pthread_mutex_t *m) { return __raddle_try_lock(m) ? EBUSY : 0; }
+int pthread_mutex_lock(pthread_mutex_t *m) { __model_static(m); int r = __raddle_lock(m); return r == 2 ? EOWNERDEAD : r ? EDEADLK : 0; }
+int pthread_mutex_trylock(pthread_mutex_t *m) { __model_static(m); return __raddle_try_lock(m) ? EBUSY : 0; }
 int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *at) { return __raddle_timed_lock(m) ? ETIMEDOUT : 0; }
 int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t c, const struct timespec *at) { return __raddle_timed_lock(m) ? ETIMEDOUT : 0; }
 int pthread_mutex_unlock(pthread_mutex_t *m) { return __raddle_unlock(m) ? EPERM : 0; }
@@ -137,7 +139,7 @@ int pthread_mutexattr_getprotocol(const pthread_mutexattr_t *a, int *n) { *n = _
 int pthread_mutexattr_getpshared(const pthread_mutexattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
 int pthread_mutexattr_getrobust(const pthread_mutexattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
 int pthread_mutexattr_getrobust_np(const pthread_mutexattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
-int pthread_mutexattr_setrobust_np(pthread_mutexattr_t *a, int n) { return 0; }
+int pthread_mutexattr_setrobust_np(pthread_mutexattr_t *a, int n) { return pthread_mutexattr_setrobust(a, n); }
 int pthread_rwlockattr_getkind_np(const pthread_rwlockattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
 int pthread_rwlockattr_getpshared(const pthread_rwlockattr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
 int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t c, const struct timespec *t) { return __raddle_timed_read_lock(l) ? ETIMEDOUT : 0; }

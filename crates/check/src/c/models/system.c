@@ -183,5 +183,5 @@ void __VERIFIER_error(void) { __raddle_exit_process(134); }
 void __VERIFIER_assert(int c) { if (!c) __raddle_exit_process(134); }
 void reach_error(void) { __raddle_exit_process(134); }
 static char __model_atomic_section;
-void __VERIFIER_atomic_begin(void) { __raddle_lock(&__model_atomic_section); }
+void __VERIFIER_atomic_begin(void) { __raddle_lock_static(&__model_atomic_section, 1); __raddle_lock(&__model_atomic_section); }
 void __VERIFIER_atomic_end(void) { __raddle_unlock(&__model_atomic_section); }

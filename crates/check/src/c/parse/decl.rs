@@ -320,6 +320,17 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether inline assembly orders memory: a fence of some processor, or a locked instruction.
+    pub(super) fn is_fence(&self, from: usize, to: usize) -> bool {
+        const WORDS: &[&str] =
+            &["mfence", "lfence", "sfence", "lock", "xchgl", "xchgq", "xchg", "dmb", "dsb", "sync", "lwsync"];
+        let texts = self.tokens[from..to.min(self.tokens.len())].iter().filter(|t| t.kind == Kind::Str);
+        texts.into_iter().any(|t| {
+            let text = self.text(t.sym).to_ascii_lowercase();
+            text.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| WORDS.contains(&w))
+        })
+    }
+
     fn read_attributes(&self, from: usize, to: usize) -> Attributes {
         let mut found = Attributes::default();
         for i in from..to.min(self.tokens.len()) {

@@ -230,9 +230,10 @@ impl Parser<'_> {
                 StmtKind::Default(self.after_label(pos))
             }
             Word::Asm => {
+                let from = self.at;
                 self.attributes();
                 self.eat(Punct::Semi);
-                StmtKind::Asm
+                StmtKind::Asm { is_fence: self.is_fence(from, self.at) }
             }
             Word::StaticAssert => {
                 self.at += 1;

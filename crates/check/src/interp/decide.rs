@@ -1,0 +1,127 @@
+//! Branches on unknowns: which side is wanted, and which can be taken.
+
+use super::Machine;
+use super::value::{is_unknown, number};
+use super::witness::Standing;
+use crate::ir::{Bin, Instr, Scalar, SwitchTable};
+
+/// A switch with more cases than this follows its value's witness, and assumes that case alone.
+const MOST_CASES: usize = 64;
+
+impl Machine<'_> {
+    /// Decides a branch on an unknown, consistently with all that the run has assumed.
+    #[cold]
+    pub(super) fn decide(&mut self, unknown: u64, pc: u32) -> bool {
+        self.approximate = true;
+        let (name, negated) = self.witness.strip(unknown);
+        let truth = match self.witness.standing(name) {
+            // An element of an object is not null, wherever it lies.
+            _ if self.witness.is_in_object(name) => true,
+            Standing::Decided(truth) => truth,
+            Standing::Overdue(truth) => {
+                self.witness.forget(name);
+                self.witness.assume(name, !truth)
+            }
+            Standing::Open => {
+                let wanted = self.wanted_side(pc) != negated;
+                self.witness.assume(name, wanted)
+            }
+        };
+        let taken = truth != negated;
+        self.knowledge.sides.entry(pc).or_default()[usize::from(taken)] += 1;
+        taken
+    }
+
+    /// Mostly the side that was taken less often, so that both are covered over the runs; but not the one that ends the
+    /// program.
+    fn wanted_side(&mut self, pc: u32) -> bool {
+        let doomed = self.doomed_side(pc);
+        let sides = self.knowledge.sides.entry(pc).or_default();
+        match doomed {
+            Some(side) if self.rng.below(256) > 0 => !side,
+            _ if sides[0] == sides[1] || self.rng.below(4) == 0 => self.rng.below(2) == 1,
+            _ => sides[1] < sides[0],
+        }
+    }
+
+    /// The truth value of the condition at `pc` that leads to the program's end, if just one does.
+    fn doomed_side(&self, pc: u32) -> Option<bool> {
+        let (to, when) = match self.program.code.get(pc as usize)? {
+            Instr::JumpIf(to) => (*to, true),
+            Instr::JumpIfNot(to) => (*to, false),
+            _ => return None,
+        };
+        match (self.doomed[to as usize], self.doomed[pc as usize + 1]) {
+            (true, false) => Some(when),
+            (false, true) => Some(!when),
+            _ => None,
+        }
+    }
+
+    /// Where a switch goes.
+    pub(super) fn switch_target(&mut self, table: &SwitchTable, v: u64) -> u32 {
+        if is_unknown(v) {
+            self.choose_case(table, v);
+        }
+        let v = (if is_unknown(v) { self.witness.value_of(number(v)) } else { v }) as i64;
+        table.cases.iter().find(|(lo, hi, _)| *lo <= v && v <= *hi).map_or(table.default, |c| c.2)
+    }
+
+    /// Makes an unknown take one of the cases of a switch, any, and assumes that it does.
+    fn choose_case(&mut self, table: &SwitchTable, v: u64) {
+        self.approximate = true;
+        let name = number(v);
+        if let Standing::Overdue(_) = self.witness.standing(name) {
+            self.witness.forget(name);
+        }
+        let n = table.cases.len();
+        // One more for the default.
+        if let Some((lo, ..)) = table.cases.get(self.rng.below(n as u64 + 1) as usize) {
+            let wanted = self.bin(Bin::Eq, Scalar::I64, v, *lo as u64);
+            self.assume_if_possible(wanted);
+        } else if n <= MOST_CASES {
+            for case in &table.cases {
+                let other = self.outside(v, *case);
+                self.assume_if_possible(other);
+            }
+        }
+        let now = self.witness.value_of(name) as i64;
+        match table.cases.iter().find(|(lo, hi, _)| *lo <= now && now <= *hi) {
+            Some((lo, hi, _)) if lo == hi => {
+                let same = self.bin(Bin::Eq, Scalar::I64, v, *lo as u64);
+                self.assume_if_possible(same);
+            }
+            Some((lo, hi, _)) => {
+                let above = self.bin(Bin::Ge, Scalar::I64, v, *lo as u64);
+                let below = self.bin(Bin::Le, Scalar::I64, v, *hi as u64);
+                self.assume_if_possible(above);
+                self.assume_if_possible(below);
+            }
+            None => {
+                for case in table.cases.iter().take(MOST_CASES) {
+                    let other = self.outside(v, *case);
+                    self.assume_if_possible(other);
+                }
+            }
+        }
+    }
+
+    /// The condition that a value is not one of a case.
+    fn outside(&mut self, v: u64, (lo, hi, _): (i64, i64, u32)) -> u64 {
+        if lo == hi {
+            return self.bin(Bin::Ne, Scalar::I64, v, lo as u64);
+        }
+        let below = self.bin(Bin::Lt, Scalar::I64, v, lo as u64);
+        let above = self.bin(Bin::Gt, Scalar::I64, v, hi as u64);
+        self.bin(Bin::Or, Scalar::I64, below, above)
+    }
+
+    /// Assumes a condition; whether it holds then.
+    pub(super) fn assume_if_possible(&mut self, condition: u64) -> bool {
+        if !is_unknown(condition) {
+            return condition != 0;
+        }
+        let (name, negated) = self.witness.strip(condition);
+        self.witness.assume(name, !negated) != negated
+    }
+}
