@@ -361,8 +361,8 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     if s.serve.is_point(pc) || has(flag::ALL_DATA) {
         let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
         memory(op(kind, address & !7, pc).with_bytes(address as u64, len), Wait::Nothing, address, pc);
-    } else if super::heap::is_freed(address) {
-        fatal::use_after_free(address, pc);
+    } else if let Some(freed) = super::heap::freed_within(address, len) {
+        fatal::use_after_free(freed, pc);
     }
     if write {
         c11::written(address, 1);
@@ -370,6 +370,23 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     if counts {
         races::plain(write, address, len, pc);
     }
+}
+
+/// After a plain access of `len` bytes that nobody saw coming, by a function of the C library: no point.
+pub fn data_made(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
+    if !state().running {
+        return;
+    }
+    if let Some(freed) = super::heap::freed_within(address, len) {
+        fatal::use_after_free(freed, pc);
+    }
+    if write {
+        c11::written(address, len);
+    }
+    if counts {
+        races::plain(write, address, len, pc);
+    }
+    trace::range(write, address, len, pc);
 }
 
 #[inline]

@@ -17,7 +17,7 @@ use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
 
 unsafe extern "C" {
-    fn getauxval(kind: c_ulong) -> c_ulong;
+    pub(super) fn getauxval(kind: c_ulong) -> c_ulong;
     static __libc_stack_end: *const c_void;
 }
 
@@ -293,6 +293,8 @@ pub fn module_calls_in(pc: usize) {
     start(environment());
     if super::is_active() {
         log::mark_instrumented();
+    }
+    if mode::mode() != mode::Mode::Off {
         modules::mark_instrumented(pc);
     }
 }
