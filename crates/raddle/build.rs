@@ -112,7 +112,9 @@ fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
     run(Command::new("ld").args(["-r", "--force-group-allocation"]).arg(&pointed).arg("-o").arg(&merged));
 
     let defined = defined_symbols(&merged);
-    let interposed: Vec<&str> = defined.iter().filter_map(|s| s.strip_prefix("__interpose_")).collect();
+    let mut interposed: Vec<&str> = defined.iter().filter_map(|s| s.strip_prefix("__interpose_")).collect();
+    let libc = defined_by_libc();
+    interposed.retain(|name| !is_recent(name) || libc.contains(*name));
     let renames: String = interposed.iter().map(|n| format!("__interpose_{n} {n}\n")).collect();
     let (renamed, rename_list) = (out.join("renamed.o"), out.join("rename.syms"));
     fs::write(&rename_list, renames).unwrap();
@@ -136,6 +138,20 @@ fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
         .arg(&renamed)
         .arg(object));
     exports
+}
+
+/// Functions that the C library has had only since 2.38. Where it lacks them they are not exported either: a
+/// configure script would find them.
+fn is_recent(name: &str) -> bool {
+    name.starts_with("__isoc23_") || ["strlcpy", "strlcat"].contains(&name)
+}
+
+fn defined_by_libc() -> BTreeSet<String> {
+    let found = Command::new("cc").arg("-print-file-name=libc.so.6").output().unwrap();
+    let path = String::from_utf8(found.stdout).unwrap();
+    let out = Command::new("nm").args(["--dynamic", "--defined-only"]).arg(path.trim()).output().unwrap();
+    let names = String::from_utf8(out.stdout).unwrap();
+    names.lines().filter_map(|l| l.split_whitespace().nth(2)?.split('@').next().map(str::to_owned)).collect()
 }
 
 fn make_shared(object: &Path, out: &Path) {

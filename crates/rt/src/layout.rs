@@ -40,6 +40,10 @@ pub const fn owned(sid: usize) -> u32 {
 /// Fast mode and the initialization state: lane 3 of a granule that two threads have touched, or whose line they have.
 pub const SHARED: u32 = 255 << 8;
 
+/// A granule of a freed block: no thread has seen this epoch, so each access is looked at. In the next lane are sid and
+/// epoch of the thread that freed it, with an empty mask.
+pub const FREED: u32 = 0xff | 255 << 8 | EPOCH_MAX << 16;
+
 const ADDRESS: usize = 0x0fff_ffff_ffff;
 
 pub const SHADOW: Range<usize> = 0x1000_0000_0000..0x3000_0000_0000;

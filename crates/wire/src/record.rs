@@ -148,6 +148,12 @@ pub enum Record<'a> {
         before: AccessEnd<'a>,
         place: Place,
     },
+    /// The access `now` is to a block that `before` has freed. Something orders the two, or else it is a race.
+    UseAfterFree {
+        now: AccessEnd<'a>,
+        before: AccessEnd<'a>,
+        place: Place,
+    },
     /// `thread` acquired `acquired` while holding `held`. `segment` counts its creates and joins so far.
     LockEdge {
         thread: u64,
@@ -222,6 +228,7 @@ mod kind {
     pub const FATAL: u64 = 13;
     pub const VIOLATION: u64 = 14;
     pub const COMMAND: u64 = 15;
+    pub const USE_AFTER_FREE: u64 = 24;
 }
 
 impl Record<'_> {
@@ -238,6 +245,7 @@ impl Record<'_> {
             Record::ThreadJoin { .. } => kind::THREAD_JOIN,
             Record::Lock { .. } => kind::LOCK,
             Record::Race { .. } => kind::RACE,
+            Record::UseAfterFree { .. } => kind::USE_AFTER_FREE,
             Record::LockEdge { .. } => kind::LOCK_EDGE,
             Record::ExpectRace { .. } => kind::EXPECT_RACE,
             Record::ExpectedSeen { .. } => kind::EXPECTED_SEEN,
@@ -280,7 +288,7 @@ impl Record<'_> {
             Record::Lock { lock, address, what } => {
                 to.words(&[lock, address, what]);
             }
-            Record::Race { now, before, place } => {
+            Record::Race { now, before, place } | Record::UseAfterFree { now, before, place } => {
                 end(to, &now);
                 end(to, &before);
                 let (tag, w) = match place {

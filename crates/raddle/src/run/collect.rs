@@ -77,6 +77,8 @@ pub struct Race {
     pub before: DecodedEnd,
     pub place: Place,
     pub modules: usize,
+    /// Not a race: `before` has freed the block, and something orders the two.
+    pub after_free: bool,
 }
 
 /// What `raddle tsvd` catches.
@@ -241,7 +243,12 @@ impl Process {
             Decoded::ThreadEnd { thread } => self.threads.entry(thread).or_default().ended = true,
             Decoded::ThreadJoin { joiner, thread } => self.fork_joins.push((false, joiner, thread)),
             Decoded::Lock { lock, address, what } => drop(self.locks.insert(lock, Lock { address, what })),
-            Decoded::Race { now, before, place } => self.races.push(Race { now, before, place, modules }),
+            Decoded::Race { now, before, place } => {
+                self.races.push(Race { now, before, place, modules, after_free: false });
+            }
+            Decoded::UseAfterFree { now, before, place } => {
+                self.races.push(Race { now, before, place, modules, after_free: true });
+            }
             Decoded::LockEdge { thread, segment, acquired, held } => {
                 self.edges.push(Edge { thread, segment, acquired, held });
             }

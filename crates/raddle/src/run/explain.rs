@@ -121,12 +121,17 @@ impl Explain<'_> {
         let now = self.access(&race.now, &mut cast);
         let before = self.access(&race.before, &mut cast);
         let location = self.location(race, &mut cast);
-        let confidence = match self.mode {
-            Mode::Hb => Confidence::Confirmed,
-            Mode::Hybrid | Mode::Fast => Confidence::Suspected,
+        let mut finding = if race.after_free {
+            // It has happened, whatever the locks say.
+            let message = after_free_message(&now, &before, location.as_ref());
+            Finding::new(Kind::UseAfterFree, Confidence::Confirmed, message)
+        } else {
+            let confidence = match self.mode {
+                Mode::Hb => Confidence::Confirmed,
+                Mode::Hybrid | Mode::Fast => Confidence::Suspected,
+            };
+            Finding::new(Kind::DataRace, confidence, race_message(&now, &before, location.as_ref()))
         };
-        let mut finding =
-            Finding::new(Kind::DataRace, confidence, race_message(&now, &before, location.as_ref()));
         if before.stack.is_empty() && self.history > 0 {
             finding.notes.push(
                 "the history no longer reaches back to the earlier access: a smaller input may help".into(),
@@ -286,9 +291,21 @@ pub fn race_message(now: &Access, before: &Access, location: Option<&Location>) 
         Some(Location::Tls { thread }) => format!(" on thread-local storage of {thread}"),
         _ => String::new(),
     };
-    let end = |a: &Access| match raddle_finding::place::place(&a.stack).and_then(|f| f.function.as_deref()) {
+    format!("data race{on}: {} and then {} are not ordered", end(before), end(now))
+}
+
+/// A use after free in a sentence.
+fn after_free_message(now: &Access, before: &Access, location: Option<&Location>) -> String {
+    let of = match location {
+        Some(Location::Heap { size, .. }) => format!(" of a heap block of {size} bytes"),
+        _ => String::new(),
+    };
+    format!("use after free{of}: {} comes after {}", end(now), end(before))
+}
+
+fn end(a: &Access) -> String {
+    match raddle_finding::place::place(&a.stack).and_then(|f| f.function.as_deref()) {
         Some(function) => format!("{} in {function}", a.op),
         None => a.op.to_string(),
-    };
-    format!("data race{on}: {} and then {} are not ordered", end(before), end(now))
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 pub const MODES: [&str; 3] = ["hb", "hybrid", "fast"];
 
-const KINDS: [&str; 3] = ["data-race", "lock-order", "expected-race-missing"];
+const KINDS: [&str; 4] = ["data-race", "use-after-free", "lock-order", "expected-race-missing"];
 
 /// A program's directives and expectations.
 #[derive(Clone, Debug)]

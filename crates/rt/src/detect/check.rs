@@ -194,6 +194,9 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
     let sequence = flush::sequence();
     let slots = load(p);
     let usable = if settings().owners { 3 } else { SLOTS };
+    if let [FREED, by, ..] = to_array(slots) {
+        return after_free(t, address, pc, current, by);
+    }
     for other in to_array(slots).into_iter().take(usable) {
         let excused = other & current & 0xff == 0
             || (other ^ current) & 0xff00 == 0
@@ -210,6 +213,20 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
         (false, false) => record::<false, false, 0b1111>(t, p, slots, current),
         (true, true) => record::<true, false, 0b0111>(t, p, slots, current),
         (false, true) => record::<false, false, 0b0111>(t, p, slots, current),
+    }
+}
+
+/// The block was freed by the thread of the state `by`, and waits to be given back: this access came later. If nothing
+/// orders the two it is a race like any other.
+#[cold]
+fn after_free(t: &mut Thread, address: usize, pc: usize, current: u32, by: u32) {
+    let free = by | 0xff;
+    let ordered = (free ^ current) & 0xff00 == 0 || t.clock.get(sid(by)) >= epoch(by);
+    let guarded = settings().hybrid && held::common(t, current, free);
+    if ordered || guarded {
+        report::use_after_free(t, address, pc, current, free);
+    } else {
+        report::race(t, address, pc, current, free);
     }
 }
 

@@ -47,6 +47,21 @@ pub fn freed(address: usize) {
     }
 }
 
+/// A block that is no longer the program's keeps what is known of it.
+const GIVEN_BACK: u64 = 1 << 63;
+
+/// The block waits in quarantine. False: nothing is known of it, or it waits already.
+pub fn set_freed(address: usize) -> bool {
+    let known = |word: u64| (word != 0 && word & GIVEN_BACK == 0).then_some(word | GIVEN_BACK);
+    is_watchable(address) && info(address).fetch_update(Relaxed, Relaxed, known).is_ok()
+}
+
+/// Does the block wait in quarantine?
+#[inline]
+pub fn is_freed(address: usize) -> bool {
+    is_watchable(address) && info(address).load(Relaxed) & GIVEN_BACK != 0
+}
+
 /// The block that starts at or before `address`. Whether it reaches that far is for its size to say.
 pub fn find(address: usize) -> Option<Block> {
     const PAGE: usize = 4096;
@@ -57,7 +72,7 @@ pub fn find(address: usize) -> Option<Block> {
         if bits & bit != 0 {
             let mut start = last;
             loop {
-                let word = info(start).load(Relaxed);
+                let word = info(start).load(Relaxed) & !GIVEN_BACK;
                 if word != 0 {
                     return Some(Block { start, thread: (word >> 32) as u32 - 1, stack: word as u32 });
                 }

@@ -26,6 +26,7 @@ pub mod held;
 pub mod kept;
 pub mod objects;
 pub mod pairs;
+pub mod quarantine;
 pub mod range;
 pub mod replay;
 pub mod report;

@@ -11,7 +11,7 @@ use crate::sys;
 use raddle_wire::record::AccessKind;
 
 /// Of a block that is freed, this much is marked as written: enough to catch whoever still uses it.
-const FREED: usize = 1024;
+const FREED_BYTES: usize = 1024;
 /// A fresh block up to this size counts as written by the thread that got it; a larger one as never touched.
 const FRESH: usize = 4096;
 
@@ -91,12 +91,44 @@ pub fn fresh(t: &mut Thread, address: usize, len: usize, pc: usize) {
 
 /// A block is given back: an access that is not ordered before is a race like any other.
 pub fn freed(t: &mut Thread, address: usize, len: usize, pc: usize) {
-    let len = len.min(FREED);
+    let len = len.min(FREED_BYTES);
     if len == 0 || t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || !is_watchable(address) {
         return;
     }
     t.trace.range(t.sp, &t.held, AccessKind::Free, address, len, pc);
     each_granule::<true>(t, address, len, pc, None);
+}
+
+/// A freed block is not given to anybody else yet: each access to it is one after `free`.
+pub fn mark_freed(t: &Thread, address: usize, len: usize) {
+    if t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || !is_watchable(address) {
+        return;
+    }
+    let owner = if settings().owners { SHARED } else { 0 };
+    let end = address + len.min(FREED_BYTES);
+    for granule in (address..end).step_by(8) {
+        store(shadow_of(granule), four_lanes([FREED, t.state, 0, owner]));
+    }
+}
+
+/// The block goes: what was marked is as if its thread had just written it.
+pub fn unmark_freed(address: usize, len: usize) {
+    if !is_watchable(address) {
+        return;
+    }
+    for granule in (address..address + len.min(FREED_BYTES)).step_by(8) {
+        // SAFETY: shadow is mapped, and a slot is a word.
+        let slots = unsafe { &*shadow_of(granule).cast::<[u32; 4]>() };
+        let (by, owner) = (slots[1], if settings().owners { slots[3] } else { 0 });
+        if slots[0] == FREED {
+            store(shadow_of(granule), four_lanes([by | 0xff, 0, 0, owner]));
+        }
+    }
+}
+
+fn four_lanes(slots: [u32; 4]) -> __m128i {
+    // SAFETY: as many bytes, and any are valid.
+    unsafe { core::mem::transmute(slots) }
 }
 
 /// Whole granules that overlap the range have never been touched.

@@ -57,6 +57,17 @@ fn is_new(key: u64) -> bool {
 #[cold]
 #[inline(never)]
 pub fn race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32) {
+    pair(t, address, pc, current, other, true);
+}
+
+/// The access `current` of `t` is to a block that was freed by the access in slot `free`, which came before.
+#[cold]
+#[inline(never)]
+pub fn use_after_free(t: &mut Thread, address: usize, pc: usize, current: u32, free: u32) {
+    pair(t, address, pc, current, free, false);
+}
+
+fn pair(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32, races: bool) {
     log::count_race();
     #[cfg(panic = "unwind")]
     super::testing::note(address, current, other);
@@ -83,13 +94,21 @@ pub fn race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32)
         // Elements of one heap block, or of blocks allocated at one place, are one variable.
         let variable = heap::find(at).map_or(at as u64 >> 3, |b| b.stack as u64);
         if is_new(mix(&[pc as u64, earlier_pc, earlier.kind as u64, expected, variable])) {
-            write_race(t, address, pc, current, other, earlier);
+            write_pair(t, address, pc, current, other, earlier, races);
         }
     }
     t.gate |= gate::OPEN;
 }
 
-fn write_race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32, earlier: &Earlier) {
+fn write_pair(
+    t: &mut Thread,
+    address: usize,
+    pc: usize,
+    current: u32,
+    other: u32,
+    earlier: &Earlier,
+    races: bool,
+) {
     let now_kind = if t.freeing { AccessKind::Free } else { replay::kind_of(current) };
     let mut held = [HeldLock::default(); 16];
     let mut n = 0;
@@ -117,7 +136,12 @@ fn write_race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u3
         // A slot may stand for several accesses; the event knows the one.
         ..span(address, if earlier.bytes != 0 { earlier.bytes } else { other })
     };
-    log::write(&Record::Race { now, before, place: place_of(address) });
+    let place = place_of(address);
+    log::write(&if races {
+        Record::Race { now, before, place }
+    } else {
+        Record::UseAfterFree { now, before, place }
+    });
     let at = now.address.max(before.address) as usize;
     if annotations::expects(at) != 0 {
         log::write(&Record::ExpectedSeen { address: annotations::expects(at) });

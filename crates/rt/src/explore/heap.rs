@@ -225,3 +225,10 @@ pub fn is_freed(p: usize) -> bool {
     // SAFETY: as above.
     unsafe { *byte & mask != 0 }
 }
+
+/// A freed byte of the range, at its beginning or its end: blocks are not freed in part.
+#[inline]
+pub fn freed_within(p: usize, len: usize) -> Option<usize> {
+    let last = p + len.max(1) - 1;
+    if is_freed(p) { Some(p) } else { (len > 16 && is_freed(last)).then_some(last) }
+}

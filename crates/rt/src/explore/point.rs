@@ -364,8 +364,8 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
         let last = if last == first { 0 } else { last as u64 };
         let o = op(kind, first, pc).with_bytes(address as u64, len).with_other(last);
         memory(o, Wait::Nothing, address, pc);
-    } else if super::heap::is_freed(address) {
-        fatal::use_after_free(address, pc);
+    } else if let Some(freed) = super::heap::freed_within(address, len) {
+        fatal::use_after_free(freed, pc);
     }
     if write {
         c11::written(address, 1);
@@ -373,6 +373,23 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     if counts {
         races::plain(write, address, len, pc);
     }
+}
+
+/// After a plain access of `len` bytes that nobody saw coming, by a function of the C library: no point.
+pub fn data_made(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
+    if !state().running {
+        return;
+    }
+    if let Some(freed) = super::heap::freed_within(address, len) {
+        fatal::use_after_free(freed, pc);
+    }
+    if write {
+        c11::written(address, len);
+    }
+    if counts {
+        races::plain(write, address, len, pc);
+    }
+    trace::range(write, address, len, pc);
 }
 
 #[inline]

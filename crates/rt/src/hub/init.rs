@@ -17,7 +17,7 @@ use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
 
 unsafe extern "C" {
-    fn getauxval(kind: c_ulong) -> c_ulong;
+    pub(super) fn getauxval(kind: c_ulong) -> c_ulong;
     static __libc_stack_end: *const c_void;
 }
 
@@ -294,7 +294,7 @@ pub fn module_calls_in(pc: usize) {
     if super::is_active() {
         log::mark_instrumented();
     }
-    if super::is_active() || crate::explore::is_on() {
+    if mode::mode() != mode::Mode::Off {
         modules::mark_instrumented(pc);
     }
 }

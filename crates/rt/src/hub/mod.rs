@@ -2,6 +2,7 @@
 
 pub mod annotations;
 pub mod fences;
+mod imports;
 pub mod init;
 pub mod log;
 pub mod modules;

@@ -21,8 +21,8 @@ pub struct Module {
     /// Not instrumented, but what it copies for the program is the program's business: the C++ library.
     trusted: bool,
     gone: bool,
-    /// The dynamic linker, from which gcc's start-up object is called.
-    loader: bool,
+    /// The dynamic linker or the C library, which call the constructors of others.
+    starts_others: bool,
 }
 
 struct Table {
@@ -38,7 +38,7 @@ const NONE: Module = Module {
     instrumented: false,
     trusted: false,
     gone: true,
-    loader: false,
+    starts_others: false,
 };
 static LOCK: Spin = Spin::new();
 static TABLE: Shared<Table> = Shared::new(Table { modules: [NONE; MOST], n: 0 });
@@ -138,7 +138,7 @@ impl Table {
             instrumented: false,
             trusted,
             gone: false,
-            loader: path.windows(8).any(|w| w == b"ld-linux"),
+            starts_others: path.windows(8).any(|w| w == b"ld-linux" || w == b"/libc.so"),
         };
         self.n += 1;
         let (low, high, offset) = (map.start as u64, map.end as u64, map.offset as u64);
@@ -217,18 +217,41 @@ pub fn complete(low: u32) -> u64 {
     low as u64
 }
 
-/// Code at `pc` is instrumented: the module has called in.
+/// A constructor that the compiler has added to an instrumented module called in from `pc`. gcc makes its last
+/// call a jump: then `pc` is where the constructor itself was called from, and the modules are known by what they
+/// import.
 pub fn mark_instrumented(pc: usize) {
     if !find(pc) {
         refresh();
     }
+    let t = table();
+    let jumped = t.modules[..t.n].iter().any(|m| contains(m, pc) && m.starts_others);
+    if !jumped {
+        return mark(pc);
+    }
+    // SAFETY: a look at the kernel's own words.
+    let entry = unsafe { super::init::getauxval(libc::AT_ENTRY) } as usize;
+    let runtime = mark as *const () as usize;
+    if t.modules[..t.n].iter().any(|m| contains(m, entry) && contains(m, runtime)) {
+        mark(entry);
+    }
+    each_beginning(|start, path| {
+        // SAFETY: the first page of a file that is loaded to run.
+        if unsafe { super::imports::has(start, b"__tsan_init") } {
+            let of = fnv64(path);
+            let t = table();
+            let code = |m: &&Module| m.path_hash == of && !m.gone && m.executable.1 != 0;
+            t.modules[..t.n].iter().filter(code).for_each(|m| mark(m.executable.0));
+        }
+    });
+}
+
+/// Code at `pc` is instrumented.
+fn mark(pc: usize) {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     let table = unsafe { &mut *TABLE.get() };
-    // Optimised, a constructor jumps here, and `pc` is the loader's. Whoever carries the runtime was linked by raddle.
-    let by_loader = table.modules[..table.n].iter().any(|m| contains(m, pc) && m.loader);
-    let pc = if by_loader { mark_instrumented as *const () as usize } else { pc };
-    for m in table.modules[..table.n].iter_mut().filter(|m| contains(m, pc) && !m.loader) {
+    for m in table.modules[..table.n].iter_mut().filter(|m| contains(m, pc) && !m.starts_others) {
         m.instrumented = true;
         if FIRST_END.load(Relaxed) == 0 {
             FIRST_START.store(m.executable.0, Relaxed);

@@ -3,9 +3,10 @@
 use core::ffi::{c_int, c_void};
 
 use crate::detect::thread::{Thread, current};
-use crate::detect::{depot, flush, heap, objects, range, settings};
+use crate::detect::{depot, flush, heap, objects, quarantine, range, settings};
 use crate::explore;
 use crate::hub::{annotations, is_active, modules};
+use crate::mode::{Mode, mode};
 use crate::sys::{self, __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc};
 use crate::trace;
 
@@ -53,16 +54,47 @@ pub fn freeing(t: &mut Thread, p: Pointer, pc: usize) {
     } else {
         range::clear(p as usize, n);
     }
-    heap::freed(p as usize);
+}
+
+/// The C library gets a block back.
+fn give_back(p: usize) {
+    // SAFETY: a block that the program has freed, and that no longer waits.
+    unsafe { __libc_free(p as Pointer) }
+}
+
+/// A block of the program's is freed, and kept aside if it can be.
+unsafe fn release(p: Pointer, pc: usize) {
+    if p.is_null() || !is_active() {
+        return give_back(p as usize);
+    }
+    let (t, at) = (current(), p as usize);
+    if heap::is_freed(at) && quarantine::take_back(at) {
+        // Freed twice: the C library sees both, and says so.
+        heap::freed(at);
+        give_back(at);
+        return give_back(at);
+    }
+    freeing(t, p, pc);
+    // SAFETY: the program's block.
+    let n = unsafe { sys::malloc_usable_size(p) };
+    if mode() == Mode::Detect && n <= quarantine::LARGEST && modules::is_instrumented(pc) {
+        // Before it is kept: another thread may give it back at any moment behind that.
+        range::mark_freed(t, at, n);
+        if quarantine::keep(t, at, n, give_back) {
+            return;
+        }
+        range::unmark_freed(at, n);
+    }
+    heap::freed(at);
+    give_back(at);
 }
 
 pub unsafe fn free(p: Pointer, pc: usize) {
     if explore::heap::is_ours(p as usize) {
         return explore::heap::free(p, pc);
     }
-    freeing(current(), p, pc);
     // SAFETY: the program's block.
-    unsafe { __libc_free(p) }
+    unsafe { release(p, pc) }
 }
 
 pub unsafe fn malloc(n: usize, pc: usize) -> Pointer {
@@ -79,6 +111,19 @@ pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
     }
     // SAFETY: a plain call.
     allocated(current(), unsafe { __libc_memalign(align, n) }, pc)
+}
+
+/// A block that does not fit moves, so that the old one can be kept aside.
+unsafe fn moved(p: Pointer, old: usize, n: usize, pc: usize) -> Pointer {
+    // SAFETY: both blocks are as long as the old one.
+    unsafe {
+        let new = malloc(n, pc);
+        if !new.is_null() {
+            core::ptr::copy_nonoverlapping(p.cast::<u8>(), new.cast(), old);
+            release(p, pc);
+        }
+        new
+    }
 }
 
 /// The old block counts as freed before the real function can give it to somebody else, and what comes back as new.
@@ -102,7 +147,18 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
             new
         };
     }
+    if mode() == Mode::Detect && !p.is_null() && n > 0 && modules::is_instrumented(pc) {
+        // SAFETY: as above.
+        let old = unsafe { sys::malloc_usable_size(p) };
+        if n > old && old <= quarantine::LARGEST {
+            // SAFETY: as above; the new block is longer.
+            return unsafe { moved(p, old, n, pc) };
+        }
+    }
     freeing(t, p, pc);
+    if is_active() {
+        heap::freed(p as usize);
+    }
     // SAFETY: the program's block.
     let new = unsafe { __libc_realloc(p, n) };
     if new.is_null() && n > 0 {

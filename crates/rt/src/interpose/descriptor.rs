@@ -11,8 +11,8 @@
 use core::ffi::{c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 
+use super::access::{Call, accesses};
 use super::interpose;
-use super::memory::{reads, writes};
 use crate::detect::sync;
 use crate::detect::thread::Thread;
 use crate::explore::{self, Several, sync::Until};
@@ -213,20 +213,86 @@ fn opened(fd: c_int, channel: u32) -> c_int {
     fd
 }
 
-/// The buffers of `readv` and `writev`.
-unsafe fn each_buffer(
-    v: *const libc::iovec,
-    n: c_int,
-    total: usize,
-    mut f: impl FnMut(*const c_void, usize),
-) {
+/// The buffers of `readv` and its kin, of which so many bytes were filled.
+pub unsafe fn scattered(c: &mut Call, v: *const libc::iovec, n: usize, total: usize) {
     let mut left = total;
-    for i in 0..n.max(0) as usize {
+    for i in 0..if c.is_judged() { n } else { 0 } {
         // SAFETY: the caller's array.
         let b = unsafe { &*v.add(i) };
+        c.has_read(b, size_of::<libc::iovec>());
         let len = b.iov_len.min(left);
-        f(b.iov_base, len);
+        c.wrote(b.iov_base, len);
         left -= len;
+    }
+}
+
+/// The buffers of `writev` and its kin, before they are read.
+pub unsafe fn gathers(c: &mut Call, v: *const libc::iovec, n: usize) {
+    for i in 0..if c.is_judged() { n } else { 0 } {
+        // SAFETY: the caller's array.
+        let b = unsafe { &*v.add(i) };
+        c.reads_one(b);
+        c.reads(b.iov_base, b.iov_len);
+    }
+}
+
+/// The address of a peer, and the length of which, for which there may be room.
+unsafe fn told_address(c: &mut Call, to: *const c_void, len: *const u32) {
+    if c.is_judged() && !to.is_null() && !len.is_null() {
+        // SAFETY: the call has filled it in.
+        c.wrote(to, unsafe { *len } as usize);
+        c.wrote_one(len);
+    }
+}
+
+/// A message that is sent: its head, and what that points to.
+pub unsafe fn sends(c: &mut Call, message: *const libc::msghdr) {
+    if c.is_judged() && !message.is_null() {
+        // SAFETY: the caller's message.
+        unsafe {
+            c.reads_one(message);
+            c.reads((*message).msg_name, (*message).msg_namelen as usize);
+            c.reads((*message).msg_control, (*message).msg_controllen);
+            gathers(c, (*message).msg_iov, (*message).msg_iovlen);
+        }
+    }
+}
+
+/// A message of `n` bytes was received.
+pub unsafe fn receives(c: &mut Call, message: *const libc::msghdr, n: usize) {
+    if c.is_judged() && !message.is_null() {
+        // SAFETY: the call has filled it in.
+        unsafe {
+            c.wrote_one(message);
+            c.wrote((*message).msg_name, (*message).msg_namelen as usize);
+            c.wrote((*message).msg_control, (*message).msg_controllen);
+            scattered(c, (*message).msg_iov, (*message).msg_iovlen, n);
+        }
+    }
+}
+
+type Polled = libc::pollfd;
+
+/// The descriptors to wait for are read, and each is told what it is ready for.
+unsafe fn polls(c: &mut Call, fds: *const Polled, n: usize) {
+    const ASKED: usize = core::mem::offset_of!(Polled, revents);
+    for i in 0..if c.is_judged() { n } else { 0 } {
+        c.reads(fds.wrapping_add(i), ASKED);
+        c.writes(fds.wrapping_add(i).wrapping_byte_add(ASKED), 2);
+    }
+}
+
+/// Sets of descriptors below `n`, which are changed in place.
+unsafe fn selects(c: &mut Call, n: c_int, sets: [*mut c_void; 3]) {
+    const WORD: usize = 64;
+    let bytes = (n.max(0) as usize).div_ceil(WORD) * (WORD / 8);
+    sets.into_iter().for_each(|set| c.writes(set, bytes));
+}
+
+/// What was written to the descriptor comes before what is read at the other end.
+pub fn writing(fd: c_int) {
+    if crate::hub::is_active() {
+        sending(crate::detect::thread::current(), fd);
     }
 }
 
@@ -236,23 +302,26 @@ interpose! {
         if got >= 0 {
             // The end of what was written counts too.
             received(t, fd);
-            writes(t, pc, to, got as usize);
+            Call::new(t, pc).wrote(to, got as usize);
         }
         got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
-        real(fd, to, n)
+        let got = real(fd, to, n);
+        Call::new(t, pc).wrote(to, got.max(0) as usize);
+        got
     }
     fn write(fd: c_int, from: *const c_void, n: usize) -> isize, |t, pc, real| {
-        reads(t, pc, from, n);
+        Call::new(t, pc).reads(from, n);
         sending(t, fd);
         real(fd, from, n)
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
             return -1;
         }
+        Call::new(t, pc).reads(from, n);
         real(fd, from, n)
     }
     fn readv(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
@@ -260,52 +329,60 @@ interpose! {
         if got >= 0 {
             // The end of what was written counts too.
             received(t, fd);
-            each_buffer(v, count, got as usize, |p, n| writes(t, pc, p, n));
+            scattered(&mut Call::new(t, pc), v, count as usize, got as usize);
         }
         got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
-        real(fd, v, count)
+        let got = real(fd, v, count);
+        scattered(&mut Call::new(t, pc), v, count as usize, got.max(0) as usize);
+        got
     }
     fn writev(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
-        each_buffer(v, count, usize::MAX, |p, n| reads(t, pc, p, n));
+        gathers(&mut Call::new(t, pc), v, count as usize);
         sending(t, fd);
         real(fd, v, count)
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
             return -1;
         }
+        gathers(&mut Call::new(t, pc), v, count as usize);
         real(fd, v, count)
     }
     fn send(fd: c_int, from: *const c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
-        reads(t, pc, from, n);
+        Call::new(t, pc).reads(from, n);
         sending(t, fd);
         real(fd, from, n, flags)
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
             return -1;
         }
+        Call::new(t, pc).reads(from, n);
         real(fd, from, n, flags)
     }
     fn sendto(fd: c_int, from: *const c_void, n: usize, flags: c_int, to: *const c_void, len: u32) -> isize, |t, pc, real| {
-        reads(t, pc, from, n);
+        Call::new(t, pc).reads(from, n);
+        Call::new(t, pc).reads(to, len as usize);
         sending(t, fd);
         real(fd, from, n, flags, to, len)
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
             return -1;
         }
+        Call::new(t, pc).reads(from, n);
         real(fd, from, n, flags, to, len)
     }
-    fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> isize, |t, pc, real| {
+    fn sendmsg(fd: c_int, message: *const libc::msghdr, flags: c_int) -> isize, |t, pc, real| {
+        sends(&mut Call::new(t, pc), message);
         sending(t, fd);
         real(fd, message, flags)
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
             return -1;
         }
+        sends(&mut Call::new(t, pc), message);
         real(fd, message, flags)
     }
     fn recv(fd: c_int, to: *mut c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
@@ -313,52 +390,75 @@ interpose! {
         if got >= 0 {
             // The end of what was written counts too.
             received(t, fd);
-            writes(t, pc, to, got as usize);
+            Call::new(t, pc).wrote(to, got as usize);
         }
         got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLIN, flags, pc) {
             return -1;
         }
-        real(fd, to, n, flags)
+        let got = real(fd, to, n, flags);
+        Call::new(t, pc).wrote(to, got.max(0) as usize);
+        got
     }
     fn recvfrom(fd: c_int, to: *mut c_void, n: usize, flags: c_int, from: *mut c_void, len: *mut u32) -> isize, |t, pc, real| {
         let got = real(fd, to, n, flags, from, len);
         if got >= 0 {
             // The end of what was written counts too.
             received(t, fd);
-            writes(t, pc, to, got as usize);
+            Call::new(t, pc).wrote(to, got as usize);
+            told_address(&mut Call::new(t, pc), from, len);
         }
         got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLIN, flags, pc) {
             return -1;
         }
-        real(fd, to, n, flags, from, len)
+        let got = real(fd, to, n, flags, from, len);
+        Call::new(t, pc).wrote(to, got.max(0) as usize);
+        if got >= 0 {
+            told_address(&mut Call::new(t, pc), from, len);
+        }
+        got
     }
-    fn recvmsg(fd: c_int, message: *mut c_void, flags: c_int) -> isize, |t, pc, real| {
+    fn recvmsg(fd: c_int, message: *mut libc::msghdr, flags: c_int) -> isize, |t, pc, real| {
         let got = real(fd, message, flags);
         if got >= 0 {
             // The end of what was written counts too.
             received(t, fd);
+            receives(&mut Call::new(t, pc), message, got as usize);
         }
         got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::message(fd, libc::POLLIN, flags, pc) {
             return -1;
         }
-        real(fd, message, flags)
+        let got = real(fd, message, flags);
+        if got >= 0 {
+            receives(&mut Call::new(t, pc), message, got as usize);
+        }
+        got
     }
-    fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| { piped(fds, real(fds)) } record as detect, tsvd real, explore {
+    fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| {
+        let r = piped(fds, real(fds));
+        Call::new(t, pc).wrote_if(r == 0, fds.cast::<[c_int; 2]>());
+        r
+    } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
         piped(fds, real(fds))
     }
-    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| { piped(fds, real(fds, flags)) } record as detect, tsvd real, explore {
+    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| {
+        let r = piped(fds, real(fds, flags));
+        Call::new(t, pc).wrote_if(r == 0, fds.cast::<[c_int; 2]>());
+        r
+    } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
         piped(fds, real(fds, flags))
     }
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, fds: *mut c_int) -> c_int, |t, pc, real| {
-        paired(fds, real(domain, kind, protocol, fds))
+        let r = paired(fds, real(domain, kind, protocol, fds));
+        Call::new(t, pc).wrote_if(r == 0, fds.cast::<[c_int; 2]>());
+        r
     } record as detect, tsvd real, explore {
         explore::retry_with_fork(outside::PIPE_OR_SOCKET);
         paired(fds, real(domain, kind, protocol, fds))
@@ -396,6 +496,7 @@ interpose! {
     }
     fn connect(fd: c_int, to: *const c_void, len: u32) -> c_int, |t, pc, real| {
         CONNECTED.store(true, Relaxed);
+        Call::new(t, pc).reads(to, len as usize);
         sending(t, fd);
         real(fd, to, len)
     } record as detect, tsvd real, explore {
@@ -405,6 +506,9 @@ interpose! {
     fn accept(fd: c_int, from: *mut c_void, len: *mut u32) -> c_int, |t, pc, real| {
         let new = opened(real(fd, from, len), SOCKETS);
         received(t, fd);
+        if new >= 0 {
+            told_address(&mut Call::new(t, pc), from, len);
+        }
         new
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
@@ -415,6 +519,9 @@ interpose! {
     fn accept4(fd: c_int, from: *mut c_void, len: *mut u32, flags: c_int) -> c_int, |t, pc, real| {
         let new = opened(real(fd, from, len, flags), SOCKETS);
         received(t, fd);
+        if new >= 0 {
+            told_address(&mut Call::new(t, pc), from, len);
+        }
         new
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
@@ -460,22 +567,29 @@ interpose! {
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
     fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, |t, pc, real| { opened(real(fd, mask, flags), SIGNALS) } record as detect, tsvd real, explore real
-    fn poll(fds: *mut c_void, n: usize, timeout: c_int) -> c_int, |t, pc, real| { ready(t, real(fds, n, timeout)) } record as detect, tsvd real, explore cancels {
+    fn poll(fds: *mut Polled, n: usize, timeout: c_int) -> c_int, |t, pc, real| {
+        polls(&mut Call::new(t, pc), fds, n);
+        ready(t, real(fds, n, timeout))
+    } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(fds as usize, n), timeout != 0, Until::after_ms(timeout), pc) {
             return -1;
         }
+        polls(&mut Call::new(t, pc), fds, n);
         real(fds, n, 0)
     }
-    fn ppoll(fds: *mut c_void, n: usize, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
+    fn ppoll(fds: *mut Polled, n: usize, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
+        polls(&mut Call::new(t, pc), fds, n);
         ready(t, real(fds, n, timeout, mask))
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(fds as usize, n), true, Until::after(timeout), pc) {
             return -1;
         }
+        polls(&mut Call::new(t, pc), fds, n);
         let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         real(fds, n, (&raw const now).cast(), mask)
     }
     fn select(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *mut c_void) -> c_int, |t, pc, real| {
+        selects(&mut Call::new(t, pc), n, [r, w, e]);
         ready(t, real(n, r, w, e, timeout))
     } record as detect, tsvd real, explore cancels {
         let sets = [r as usize, w as usize, e as usize];
@@ -486,6 +600,7 @@ interpose! {
         real(n, r, w, e, (&raw mut now).cast())
     }
     fn pselect(n: c_int, r: *mut c_void, w: *mut c_void, e: *mut c_void, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
+        selects(&mut Call::new(t, pc), n, [r, w, e]);
         ready(t, real(n, r, w, e, timeout, mask))
     } record as detect, tsvd real, explore cancels {
         let sets = [r as usize, w as usize, e as usize];
@@ -496,6 +611,7 @@ interpose! {
         real(n, r, w, e, (&raw const now).cast(), mask)
     }
     fn epoll_ctl(ep: c_int, op: c_int, fd: c_int, event: *mut c_void) -> c_int, |t, pc, real| {
+        Call::new(t, pc).reads_one(event.cast::<libc::epoll_event>());
         // What the event's data points to was prepared before.
         sync::release(t, key(READINESS));
         real(ep, op, fd, event)
@@ -504,7 +620,9 @@ interpose! {
         real(ep, op, fd, event)
     }
     fn epoll_wait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int) -> c_int, |t, pc, real| {
-        ready(t, real(ep, events, most, timeout))
+        let got = ready(t, real(ep, events, most, timeout));
+        Call::new(t, pc).wrote(events, got.max(0) as usize * size_of::<libc::epoll_event>());
+        got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc) {
             return -1;
@@ -512,7 +630,9 @@ interpose! {
         real(ep, events, most, 0)
     }
     fn epoll_pwait(ep: c_int, events: *mut c_void, most: c_int, timeout: c_int, mask: *const c_void) -> c_int, |t, pc, real| {
-        ready(t, real(ep, events, most, timeout, mask))
+        let got = ready(t, real(ep, events, most, timeout, mask));
+        Call::new(t, pc).wrote(events, got.max(0) as usize * size_of::<libc::epoll_event>());
+        got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(ep as usize, 0), timeout != 0, Until::after_ms(timeout), pc) {
             return -1;
@@ -520,7 +640,9 @@ interpose! {
         real(ep, events, most, 0, mask)
     }
     fn epoll_pwait2(ep: c_int, events: *mut c_void, most: c_int, timeout: *const c_void, mask: *const c_void) -> c_int, |t, pc, real| {
-        ready(t, real(ep, events, most, timeout, mask))
+        let got = ready(t, real(ep, events, most, timeout, mask));
+        Call::new(t, pc).wrote(events, got.max(0) as usize * size_of::<libc::epoll_event>());
+        got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(ep as usize, 0), true, Until::after(timeout), pc) {
             return -1;
@@ -528,4 +650,46 @@ interpose! {
         let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         real(ep, events, most, (&raw const now).cast(), mask)
     }
+}
+
+accesses! {
+    fn pread(fd: c_int, to: *mut c_void, n: usize, at: i64) -> isize, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
+    fn pread64(fd: c_int, to: *mut c_void, n: usize, at: i64) -> isize, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
+    fn __pread_chk(fd: c_int, to: *mut c_void, n: usize, at: i64, room: usize) -> isize, |c| { c.fills(to) } then |got| {
+        c.wrote(to, got.max(0) as usize)
+    }
+    fn __pread64_chk(fd: c_int, to: *mut c_void, n: usize, at: i64, room: usize) -> isize, |c| { c.fills(to) } then |got| {
+        c.wrote(to, got.max(0) as usize)
+    }
+    fn pwrite(fd: c_int, from: *const c_void, n: usize, at: i64) -> isize, |c| { c.reads(from, n) }
+    fn pwrite64(fd: c_int, from: *const c_void, n: usize, at: i64) -> isize, |c| { c.reads(from, n) }
+    fn preadv(fd: c_int, v: *const libc::iovec, n: c_int, at: i64) -> isize, |c| {} then |got| {
+        scattered(&mut c, v, n.max(0) as usize, got.max(0) as usize)
+    }
+    fn preadv64(fd: c_int, v: *const libc::iovec, n: c_int, at: i64) -> isize, |c| {} then |got| {
+        scattered(&mut c, v, n.max(0) as usize, got.max(0) as usize)
+    }
+    fn preadv2(fd: c_int, v: *const libc::iovec, n: c_int, at: i64, flags: c_int) -> isize, |c| {} then |got| {
+        scattered(&mut c, v, n.max(0) as usize, got.max(0) as usize)
+    }
+    fn preadv64v2(fd: c_int, v: *const libc::iovec, n: c_int, at: i64, flags: c_int) -> isize, |c| {} then |got| {
+        scattered(&mut c, v, n.max(0) as usize, got.max(0) as usize)
+    }
+    fn pwritev(fd: c_int, v: *const libc::iovec, n: c_int, at: i64) -> isize, |c| { gathers(&mut c, v, n.max(0) as usize) }
+    fn pwritev64(fd: c_int, v: *const libc::iovec, n: c_int, at: i64) -> isize, |c| { gathers(&mut c, v, n.max(0) as usize) }
+    fn pwritev2(fd: c_int, v: *const libc::iovec, n: c_int, at: i64, flags: c_int) -> isize, |c| { gathers(&mut c, v, n.max(0) as usize) }
+    fn pwritev64v2(fd: c_int, v: *const libc::iovec, n: c_int, at: i64, flags: c_int) -> isize, |c| {
+        gathers(&mut c, v, n.max(0) as usize)
+    }
+    fn bind(fd: c_int, to: *const c_void, len: u32) -> c_int, |c| { c.reads(to, len as usize) }
+    fn getsockname(fd: c_int, to: *mut c_void, len: *mut u32) -> c_int, |c| { c.fills(to) } then |r| {
+        if r == 0 { told_address(&mut c, to, len) }
+    }
+    fn getpeername(fd: c_int, to: *mut c_void, len: *mut u32) -> c_int, |c| { c.fills(to) } then |r| {
+        if r == 0 { told_address(&mut c, to, len) }
+    }
+    fn getsockopt(fd: c_int, level: c_int, name: c_int, to: *mut c_void, len: *mut u32) -> c_int, |c| { c.fills(to) } then |r| {
+        if r == 0 { told_address(&mut c, to, len) }
+    }
+    fn setsockopt(fd: c_int, level: c_int, name: c_int, from: *const c_void, len: u32) -> c_int, |c| { c.reads(from, len as usize) }
 }

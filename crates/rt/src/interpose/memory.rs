@@ -1,12 +1,11 @@
-//! Memory functions that gcc leaves as calls, and mappings.
+//! Bytes in memory: the functions that gcc leaves as calls, and mappings.
 
 use core::ffi::{c_int, c_void};
 
+use super::access::{Call, accesses, looks};
 use super::{Real, interpose};
-use crate::detect::thread::Thread;
 use crate::detect::{objects, range};
 use crate::explore;
-use crate::hub::modules;
 use crate::trace;
 
 type Pointer = *mut c_void;
@@ -24,22 +23,6 @@ macro_rules! real {
 }
 real!(real_memcpy c"memcpy", real_memmove c"memmove", real_memset c"memset");
 
-/// The call at `pc` reads memory.
-#[inline]
-pub fn reads(t: &mut Thread, pc: usize, p: *const c_void, n: usize) {
-    if n > 0 && modules::is_judged(pc) {
-        range::access::<false>(t, p as usize, n, pc);
-    }
-}
-
-/// The call at `pc` writes memory.
-#[inline]
-pub fn writes(t: &mut Thread, pc: usize, p: *const c_void, n: usize) {
-    if n > 0 && modules::is_judged(pc) {
-        range::access::<true>(t, p as usize, n, pc);
-    }
-}
-
 /// A mapping is new: nothing in it was ever touched.
 fn mapped(p: Pointer, n: usize) {
     if p as isize != -1 {
@@ -48,65 +31,69 @@ fn mapped(p: Pointer, n: usize) {
     }
 }
 
-interpose! {
-    fn memcpy(to: Pointer, from: Pointer, n: usize) -> Pointer, |t, pc, real| {
-        reads(t, pc, from, n);
-        writes(t, pc, to, n);
-        real(to, from, n)
-    } record as detect, tsvd real, explore as detect
-    fn mempcpy(to: Pointer, from: Pointer, n: usize) -> Pointer, |t, pc, real| {
-        reads(t, pc, from, n);
-        writes(t, pc, to, n);
-        real(to, from, n)
-    } record as detect, tsvd real, explore as detect
-    fn memmove(to: Pointer, from: Pointer, n: usize) -> Pointer, |t, pc, real| {
-        reads(t, pc, from, n);
-        writes(t, pc, to, n);
-        real(to, from, n)
-    } record as detect, tsvd real, explore as detect
-    fn memset(to: Pointer, byte: c_int, n: usize) -> Pointer, |t, pc, real| {
-        writes(t, pc, to, n);
-        real(to, byte, n)
-    } record as detect, tsvd real, explore as detect
-    fn __memcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
-        reads(t, pc, from, n.min(room));
-        writes(t, pc, to, n.min(room));
-        real(to, from, n, room)
-    } record as detect, tsvd real, explore as detect
-    fn __mempcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
-        reads(t, pc, from, n.min(room));
-        writes(t, pc, to, n.min(room));
-        real(to, from, n, room)
-    } record as detect, tsvd real, explore as detect
-    fn __memmove_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |t, pc, real| {
-        reads(t, pc, from, n.min(room));
-        writes(t, pc, to, n.min(room));
-        real(to, from, n, room)
-    } record as detect, tsvd real, explore as detect
-    fn __memset_chk(to: Pointer, byte: c_int, n: usize, room: usize) -> Pointer, |t, pc, real| {
-        writes(t, pc, to, n.min(room));
-        real(to, byte, n, room)
-    } record as detect, tsvd real, explore as detect
-    fn memcmp(a: Pointer, b: Pointer, n: usize) -> c_int, |t, pc, real| {
-        reads(t, pc, a, n);
-        reads(t, pc, b, n);
-        real(a, b, n)
-    } record as detect, tsvd real, explore as detect
-    fn bcmp(a: Pointer, b: Pointer, n: usize) -> c_int, |t, pc, real| {
-        reads(t, pc, a, n);
-        reads(t, pc, b, n);
-        real(a, b, n)
-    } record as detect, tsvd real, explore as detect
-    fn memchr(p: Pointer, byte: c_int, n: usize) -> Pointer, |t, pc, real| {
-        let found = real(p, byte, n);
-        reads(t, pc, p, if found.is_null() { n } else { found as usize - p as usize + 1 });
-        found
-    } record as detect, tsvd real, explore as detect
-    fn memrchr(p: Pointer, byte: c_int, n: usize) -> Pointer, |t, pc, real| {
-        reads(t, pc, p, n);
-        real(p, byte, n)
-    } record as detect, tsvd real, explore as detect
+accesses! {
+    fn memcpy(to: Pointer, from: Pointer, n: usize) -> Pointer, |c| { c.reads(from, n); c.writes(to, n) }
+    fn mempcpy(to: Pointer, from: Pointer, n: usize) -> Pointer, |c| { c.reads(from, n); c.writes(to, n) }
+    fn __mempcpy(to: Pointer, from: Pointer, n: usize) -> Pointer, |c| { c.reads(from, n); c.writes(to, n) }
+    fn memmove(to: Pointer, from: Pointer, n: usize) -> Pointer, |c| { c.reads(from, n); c.writes(to, n) }
+    fn memset(to: Pointer, byte: c_int, n: usize) -> Pointer, |c| { c.writes(to, n) }
+    fn bcopy(from: Pointer, to: Pointer, n: usize), |c| { c.reads(from, n); c.writes(to, n) }
+    fn bzero(to: Pointer, n: usize), |c| { c.writes(to, n) }
+    fn __bzero(to: Pointer, n: usize), |c| { c.writes(to, n) }
+    fn explicit_bzero(to: Pointer, n: usize), |c| { c.writes(to, n) }
+    fn __explicit_bzero_chk(to: Pointer, n: usize, room: usize), |c| { c.writes(to, n.min(room)) }
+    fn swab(from: Pointer, to: Pointer, n: isize), |c| {
+        let whole = n.max(0) as usize & !1;
+        c.reads(from, whole);
+        c.writes(to, whole)
+    }
+    fn memccpy(to: Pointer, from: Pointer, until: c_int, n: usize) -> Pointer, |c| { c.fills(to) } then |end| {
+        let n = if end.is_null() { n } else { end as usize - to as usize };
+        c.has_read(from, n);
+        c.wrote(to, n)
+    }
+    fn __memcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |c| {
+        c.reads(from, n.min(room));
+        c.writes(to, n.min(room))
+    }
+    fn __mempcpy_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |c| {
+        c.reads(from, n.min(room));
+        c.writes(to, n.min(room))
+    }
+    fn __memmove_chk(to: Pointer, from: Pointer, n: usize, room: usize) -> Pointer, |c| {
+        c.reads(from, n.min(room));
+        c.writes(to, n.min(room))
+    }
+    fn __memset_chk(to: Pointer, byte: c_int, n: usize, room: usize) -> Pointer, |c| { c.writes(to, n.min(room)) }
+    fn qsort(array: Pointer, n: usize, size: usize, compare: usize), |c| { sorts(&mut c, array, n, size) }
+    fn qsort_r(array: Pointer, n: usize, size: usize, compare: usize, with: Pointer), |c| { sorts(&mut c, array, n, size) }
+}
 
+/// Whether elements are moved depends on the comparisons, and on the algorithm that the C library has.
+fn sorts(c: &mut Call, array: Pointer, n: usize, size: usize) {
+    if n > 1 {
+        c.writes(array, n.saturating_mul(size));
+    }
+}
+
+looks! {
+    fn memcmp(a: Pointer, b: Pointer, n: usize) -> c_int, |c, _r| { c.reads(a, n); c.reads(b, n) }
+    fn bcmp(a: Pointer, b: Pointer, n: usize) -> c_int, |c, _r| { c.reads(a, n); c.reads(b, n) }
+    fn memchr(p: Pointer, byte: c_int, n: usize) -> Pointer, |c, found| {
+        c.reads(p, if found.is_null() { n } else { found as usize - p as usize + 1 })
+    }
+    fn rawmemchr(p: Pointer, byte: c_int) -> Pointer, |c, found| { c.reads(p, found as usize - p as usize + 1) }
+    fn memrchr(p: Pointer, byte: c_int, n: usize) -> Pointer, |c, found| {
+        let at = if found.is_null() { p } else { found };
+        c.reads(at, n - (at as usize - p as usize))
+    }
+    fn memmem(p: Pointer, n: usize, what: Pointer, m: usize) -> Pointer, |c, found| {
+        c.reads(p, if found.is_null() { n } else { found as usize - p as usize + m });
+        c.reads(what, m)
+    }
+}
+
+interpose! {
     fn mmap(at: Pointer, n: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> Pointer, |t, pc, real| {
         let p = real(at, n, prot, flags, fd, offset);
         mapped(p, n);

@@ -5,7 +5,8 @@
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
-use super::descriptor::{BY_ID, put, received, sending, taken};
+use super::access::Call;
+use super::descriptor::{BY_ID, gathers, put, received, receives, sending, sends, taken};
 use super::interpose;
 use crate::detect::thread::{Thread, current};
 
@@ -57,10 +58,12 @@ type Time = *const c_void;
 
 interpose! {
     fn mq_send(q: c_int, text: Text, n: usize, priority: c_uint) -> c_int, |t, pc, real| {
+        Call::new(t, pc).reads(text, n);
         put(t, channel(q));
         real(q, text, n, priority)
     } record as detect, tsvd real, explore real
     fn mq_timedsend(q: c_int, text: Text, n: usize, priority: c_uint, until: Time) -> c_int, |t, pc, real| {
+        Call::new(t, pc).reads(text, n);
         put(t, channel(q));
         real(q, text, n, priority, until)
     } record as detect, tsvd real, explore real
@@ -68,6 +71,8 @@ interpose! {
         let got = real(q, text, n, priority);
         if got >= 0 {
             taken(current(), channel(q));
+            Call::new(t, pc).wrote(text, got as usize);
+            Call::new(t, pc).wrote_one(priority);
         }
         got
     } record as detect, tsvd real, explore real
@@ -75,10 +80,13 @@ interpose! {
         let got = real(q, text, n, priority, until);
         if got >= 0 {
             taken(current(), channel(q));
+            Call::new(t, pc).wrote(text, got as usize);
+            Call::new(t, pc).wrote_one(priority);
         }
         got
     } record as detect, tsvd real, explore real
     fn msgsnd(q: c_int, text: Text, n: usize, flags: c_int) -> c_int, |t, pc, real| {
+        Call::new(t, pc).reads(text, size_of::<c_long>() + n);
         put(t, channel(q));
         real(q, text, n, flags)
     } record as detect, tsvd real, explore real
@@ -86,6 +94,7 @@ interpose! {
         let got = real(q, text, n, kind, flags);
         if got >= 0 {
             taken(current(), channel(q));
+            Call::new(t, pc).wrote(text, size_of::<c_long>() + got as usize);
         }
         got
     } record as detect, tsvd real, explore real
@@ -93,14 +102,19 @@ interpose! {
     fn semtimedop(id: c_int, ops: *mut libc::sembuf, n: usize, until: Time) -> c_int, |t, pc, real| {
         operating(t, id, ops, n, || real(id, ops, n, until))
     } record as detect, tsvd real, explore real
-    fn sendmmsg(fd: c_int, messages: Text, n: c_uint, flags: c_int) -> c_int, |t, pc, real| {
+    fn sendmmsg(fd: c_int, messages: *mut libc::mmsghdr, n: c_uint, flags: c_int) -> c_int, |t, pc, real| {
+        (0..n as usize).for_each(|i| sends(&mut Call::new(t, pc), &raw const (*messages.add(i)).msg_hdr));
         sending(t, fd);
         real(fd, messages, n, flags)
     } record as detect, tsvd real, explore real
-    fn recvmmsg(fd: c_int, messages: Text, n: c_uint, flags: c_int, until: Text) -> c_int, |t, pc, real| {
+    fn recvmmsg(fd: c_int, messages: *mut libc::mmsghdr, n: c_uint, flags: c_int, until: Text) -> c_int, |t, pc, real| {
         let got = real(fd, messages, n, flags, until);
         if got > 0 {
             received(current(), fd);
+            for message in core::slice::from_raw_parts(messages, got as usize) {
+                receives(&mut Call::new(t, pc), &raw const message.msg_hdr, message.msg_len as usize);
+                Call::new(t, pc).wrote_one(&raw const message.msg_len);
+            }
         }
         got
     } record as detect, tsvd real, explore real
@@ -111,6 +125,7 @@ interpose! {
     fn sendfile(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore real
     fn sendfile64(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore real
     fn vmsplice(fd: c_int, parts: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
+        gathers(&mut Call::new(t, pc), parts.cast(), n);
         sending(t, fd);
         real(fd, parts, n, flags)
     } record as detect, tsvd real, explore real

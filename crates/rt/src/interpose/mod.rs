@@ -3,6 +3,7 @@
 //! [`interpose!`] writes what they have in common: an entry that leaves the caller's address with the thread, the way to
 //! the real function, and nothing but that real function while no driver watches.
 
+mod access;
 mod alloc;
 mod barrier;
 mod c11;
@@ -11,6 +12,8 @@ mod condvar;
 mod context;
 mod cxx;
 pub mod descriptor;
+mod files;
+mod format;
 mod jump;
 pub mod memory;
 mod messages;
@@ -25,8 +28,10 @@ mod semaphore;
 mod signal;
 mod stdio;
 mod string;
+mod system;
 pub mod thread;
 mod timers;
+mod wide;
 
 pub use jump::Jumps;
 pub use once::Pending as Once;

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
-use crate::detect::{depot, flush, held, kept, objects, report, sids, sync, trace};
+use crate::detect::{depot, flush, held, kept, objects, quarantine, report, sids, sync, trace};
 use crate::explore;
 use crate::hub::{annotations, init, is_active, log, modules, session};
 use crate::{sys, tsvd};
@@ -28,6 +28,7 @@ fn in_child(t: &mut Thread) {
     sids::reset_lock();
     kept::reset_lock();
     held::reset_lock();
+    quarantine::reset_locks();
     trace::reset_lock();
     crate::trace::plain::in_child();
     flush::reset_lock();

@@ -2,10 +2,11 @@
 
 use core::ffi::{c_char, c_int, c_long, c_void};
 
+use super::access::Call;
 use super::{Real, interpose};
+use crate::detect::thread::Thread;
 use crate::explore::{self, sync, threads, time};
 use crate::sys;
-use raddle_wire::explore::outside;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -16,6 +17,10 @@ unsafe fn duration(t: *const libc::timespec) -> u64 {
 
 pub fn spec(nanoseconds: u64) -> libc::timespec {
     libc::timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
+}
+
+fn reads_time(t: &mut Thread, pc: usize, time: *const libc::timespec) {
+    Call::new(t, pc).reads_one(time);
 }
 
 /// What a sleep gives back, and what is left of it.
@@ -35,7 +40,10 @@ interpose! {
         0
     }
     fn thrd_yield(), |t, pc, real| { real() } record as detect, tsvd real, explore { sync::yields(pc) }
-    fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } record as detect, tsvd real, explore cancels {
+    fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| {
+        reads_time(t, pc, time);
+        real(time, rest)
+    } record as detect, tsvd real, explore cancels {
         slept(time::sleep(duration(time), pc), rest)
     }
     fn clock_nanosleep(clock: c_int, flags: c_int, time: *const libc::timespec, rest: *mut libc::timespec) -> c_int,
@@ -62,22 +70,42 @@ interpose! {
     fn thrd_sleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } record as detect, tsvd real, explore {
         slept(time::sleep(duration(time), pc), rest)
     }
-    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int, |t, pc, real| { real(clock, to) } record as detect, tsvd real, explore {
+    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int, |t, pc, real| {
+        let r = real(clock, to);
+        Call::new(t, pc).wrote_if(r == 0, to);
+        r
+    } record as detect, tsvd real, explore {
+        Call::new(t, pc).writes_one(to);
         *to = spec(time::now(clock));
         0
     }
-    fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int, |t, pc, real| { real(to, base) } record as detect, tsvd real, explore {
+    fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int, |t, pc, real| {
+        let r = real(to, base);
+        Call::new(t, pc).wrote_if(r != 0, to);
+        r
+    } record as detect, tsvd real, explore {
+        Call::new(t, pc).writes_one(to);
         *to = spec(time::now(libc::CLOCK_REALTIME));
         base
     }
-    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int, |t, pc, real| { real(to, zone) } record as detect, tsvd real, explore {
+    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(to, zone);
+        Call::new(t, pc).wrote_if(r == 0, to);
+        r
+    } record as detect, tsvd real, explore {
+        Call::new(t, pc).writes_one(to);
         let now = time::now(libc::CLOCK_REALTIME);
         *to = libc::timeval { tv_sec: (now / SECOND) as i64, tv_usec: (now % SECOND / 1000) as i64 };
         0
     }
-    fn time(to: *mut c_long) -> c_long, |t, pc, real| { real(to) } record as detect, tsvd real, explore {
+    fn time(to: *mut c_long) -> c_long, |t, pc, real| {
+        let r = real(to);
+        Call::new(t, pc).wrote_one(to);
+        r
+    } record as detect, tsvd real, explore {
         let now = (time::now(libc::CLOCK_REALTIME) / SECOND) as c_long;
         if !to.is_null() {
+            Call::new(t, pc).writes_one(to);
             *to = now;
         }
         now
@@ -122,26 +150,6 @@ interpose! {
         real(expression, file, line, function)
     }
 
-    fn open(path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(path, flags, mode) } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::FILE);
-        real(path, flags, mode)
-    }
-    fn open64(path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(path, flags, mode) } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::FILE);
-        real(path, flags, mode)
-    }
-    fn openat(at: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int, |t, pc, real| { real(at, path, flags, mode) } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::FILE);
-        real(at, path, flags, mode)
-    }
-    fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void, |t, pc, real| { real(path, mode) } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::FILE);
-        real(path, mode)
-    }
-    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void, |t, pc, real| { real(path, mode) } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::FILE);
-        real(path, mode)
-    }
     /// Each thread has its own in the kernel, where there is but the carrier.
     fn sigaltstack(new: *const c_void, old: *mut libc::stack_t) -> c_int, |t, pc, real| { real(new, old) } record as detect, tsvd real, explore {
         if !old.is_null() {
@@ -149,10 +157,22 @@ interpose! {
         }
         0
     }
-    fn pthread_sigmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| { real(how, set, old) } record as detect, tsvd real, explore {
+    fn pthread_sigmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| {
+        let mut c = Call::new(t, pc);
+        c.reads_one(set.cast::<libc::sigset_t>());
+        let r = real(how, set, old);
+        c.wrote_if(r == 0, old.cast::<libc::sigset_t>());
+        r
+    } record as detect, tsvd real, explore {
         mask(how, set, old).map_or(libc::EINVAL, |()| 0)
     }
-    fn sigprocmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| { real(how, set, old) } record as detect, tsvd real, explore {
+    fn sigprocmask(how: c_int, set: *const u64, old: *mut u64) -> c_int, |t, pc, real| {
+        let mut c = Call::new(t, pc);
+        c.reads_one(set.cast::<libc::sigset_t>());
+        let r = real(how, set, old);
+        c.wrote_if(r == 0, old.cast::<libc::sigset_t>());
+        r
+    } record as detect, tsvd real, explore {
         if mask(how, set, old).is_none() {
             sys::set_errno(libc::EINVAL);
             return -1;
@@ -175,7 +195,11 @@ interpose! {
         sys::set_errno(libc::EINTR);
         -1
     }
-    fn sigpending(set: *mut u64) -> c_int, |t, pc, real| { real(set) } record as detect, tsvd real, explore {
+    fn sigpending(set: *mut u64) -> c_int, |t, pc, real| {
+        let r = real(set);
+        Call::new(t, pc).wrote_if(r == 0, set.cast::<libc::sigset_t>());
+        r
+    } record as detect, tsvd real, explore {
         *set = explore::signals::pending();
         0
     }

@@ -8,6 +8,7 @@
 
 use core::ffi::{c_int, c_void};
 
+use super::access::Call;
 use super::interpose;
 use crate::detect::sync;
 use crate::detect::thread::{Thread, current};
@@ -200,6 +201,9 @@ unsafe fn taken(got: Result<c_int, c_int>, info: *mut c_void) -> c_int {
 
 interpose! {
     fn sigaction(signal: c_int, new: *const SigAction, old: *mut SigAction) -> c_int, |t, pc, real| {
+        let mut c = Call::new(t, pc);
+        c.reads_one(new);
+        c.writes_one(old);
         install(t, signal, new, old, real)
     } record as detect, tsvd real, explore {
         explore::signals::install(signal, new, old, |new| real(signal, new, core::ptr::null_mut()))

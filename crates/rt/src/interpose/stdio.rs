@@ -1,87 +1,146 @@
-//! Blocks that stdio copies from and to memory. A FILE has a lock of its own; the order it makes is not used. That of a pipe
-//! behind it is: what is written, or flushed, happened before what is done by whoever reads it.
+//! Streams: what they copy from and to memory. A FILE has a lock of its own; the order it makes is not used.
+//! That of a pipe behind it is: what is written, or flushed, happened before what is done by whoever reads
+//! it. `printf` and `scanf` are in [`super::format`].
 
 use core::ffi::{c_char, c_int, c_void};
 
+use super::access::{Text, accesses};
 use super::descriptor::{forget, received, sending};
 use super::interpose;
-use super::memory::{reads, writes};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::current;
+use crate::explore;
+use crate::hub::is_active;
+use raddle_wire::explore::outside;
+
+type File = *mut c_void;
+type Room = *mut c_char;
 
 unsafe extern "C" {
     fn fileno_unlocked(file: *mut c_void) -> c_int;
 }
 
 /// What the thread did comes before what is read at the other end.
-unsafe fn filling(t: &mut Thread, file: *mut c_void) {
+pub unsafe fn filling(file: File) {
     // SAFETY: the caller's FILE. A null pointer means all of them.
-    let fd = if file.is_null() { -1 } else { unsafe { fileno_unlocked(file) } };
+    let fd = if file.is_null() || !is_active() { -1 } else { unsafe { fileno_unlocked(file) } };
     if fd >= 0 {
-        sending(t, fd);
+        sending(current(), fd);
     }
 }
 
-unsafe fn filled(file: *mut c_void) {
+pub unsafe fn filled(file: File) {
     // SAFETY: the caller's FILE.
-    let fd = unsafe { fileno_unlocked(file) };
+    let fd = if is_active() { unsafe { fileno_unlocked(file) } } else { -1 };
     if fd >= 0 {
         received(current(), fd);
     }
 }
 
+/// The stream goes, or becomes another's.
+unsafe fn closing(file: File) {
+    // SAFETY: the caller's FILE.
+    unsafe {
+        filling(file);
+        if is_active() {
+            forget(fileno_unlocked(file));
+        }
+    }
+}
+
+accesses! {
+    fn fread(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote(to, got * size)
+    }
+    fn fread_unlocked(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote(to, got * size)
+    }
+    fn __fread_chk(to: *mut c_void, room: usize, size: usize, n: usize, file: File) -> usize, |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote(to, got * size)
+    }
+    fn fwrite(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
+        c.reads(from, size.saturating_mul(n));
+        filling(file)
+    }
+    fn fwrite_unlocked(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
+        c.reads(from, size.saturating_mul(n));
+        filling(file)
+    }
+    fn fgets(to: Room, n: c_int, file: File) -> Room, |c| { c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
+    fn fgets_unlocked(to: Room, n: c_int, file: File) -> Room, |c| { c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
+    fn __fgets_chk(to: Room, room: usize, n: c_int, file: File) -> Room, |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote_text(got)
+    }
+    fn getline(line: *mut Room, n: *mut usize, file: File) -> isize, |c| { c.reads_one(line); c.reads_one(n); c.fills(*line) } then |got| {
+        filled(file);
+        c.wrote_one(line);
+        c.wrote_one(n);
+        if got >= 0 { c.wrote(*line, got as usize + 1) }
+    }
+    fn getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| {
+        c.reads_one(line);
+        c.reads_one(n);
+        c.fills(*line)
+    } then |got| {
+        filled(file);
+        c.wrote_one(line);
+        c.wrote_one(n);
+        if got >= 0 { c.wrote(*line, got as usize + 1) }
+    }
+    fn __getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| {
+        c.reads_one(line);
+        c.reads_one(n);
+        c.fills(*line)
+    } then |got| {
+        filled(file);
+        c.wrote_one(line);
+        c.wrote_one(n);
+        if got >= 0 { c.wrote(*line, got as usize + 1) }
+    }
+    fn fputs(s: Text, file: File) -> c_int, |c| { c.text(s); filling(file) }
+    fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.text(s); filling(file) }
+    fn puts(s: Text) -> c_int, |c| { c.text(s); }
+    fn perror(s: Text), |c| { c.text(s); }
+    fn fflush(file: File) -> c_int, |_c| { filling(file) }
+    fn fclose(file: File) -> c_int, |_c| { closing(file) }
+    fn pclose(file: File) -> c_int, |_c| { closing(file) }
+    fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.text(path); c.text(mode); closing(file) }
+    fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.text(path); c.text(mode); closing(file) }
+    fn fdopen(fd: c_int, mode: Text) -> File, |c| { c.text(mode); }
+    fn popen(command: Text, mode: Text) -> File, |c| { c.text(command); c.text(mode); }
+    fn tmpnam_r(to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }
+    fn ctermid(to: Room) -> Room, |c| { c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
+    fn fgetpos(file: File, to: *mut libc::fpos_t) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fsetpos(file: File, from: *const libc::fpos_t) -> c_int, |c| { c.reads_one(from) }
+}
+
 interpose! {
-    fn fread(to: *mut c_void, size: usize, n: usize, file: *mut c_void) -> usize, |t, pc, real| {
-        let got = real(to, size, n, file);
-        filled(file);
-        writes(t, pc, to, got * size);
-        got
-    } record as detect, tsvd real, explore real
-    fn fwrite(from: *const c_void, size: usize, n: usize, file: *mut c_void) -> usize, |t, pc, real| {
-        reads(t, pc, from, size.saturating_mul(n));
-        filling(t, file);
-        real(from, size, n, file)
-    } record as detect, tsvd real, explore real
-    fn fgets(to: *mut c_char, n: c_int, file: *mut c_void) -> *mut c_char, |t, pc, real| {
-        let got = real(to, n, file);
-        filled(file);
-        if !got.is_null() {
-            let mut len = 0;
-            while *got.add(len) != 0 {
-                len += 1;
-            }
-            writes(t, pc, to.cast(), len + 1);
-        }
-        got
-    } record as detect, tsvd real, explore real
-    fn getline(line: *mut c_void, n: *mut c_void, file: *mut c_void) -> isize, |t, pc, real| {
-        let got = real(line, n, file);
-        filled(file);
-        got
-    } record as detect, tsvd real, explore real
-    fn fputs(s: *const c_char, file: *mut c_void) -> c_int, |t, pc, real| {
-        filling(t, file);
-        real(s, file)
-    } record as detect, tsvd real, explore real
-    fn fflush(file: *mut c_void) -> c_int, |t, pc, real| {
-        filling(t, file);
-        real(file)
-    } record as detect, tsvd real, explore real
-    fn fclose(file: *mut c_void) -> c_int, |t, pc, real| {
-        filling(t, file);
-        forget(fileno_unlocked(file));
-        real(file)
-    } record as detect, tsvd real, explore real
-    fn freopen(path: *const c_char, mode: *const c_char, file: *mut c_void) -> *mut c_void, |t, pc, real| {
-        filling(t, file);
-        forget(fileno_unlocked(file));
-        real(path, mode, file)
-    } record as detect, tsvd real, explore real
-    fn puts(s: *const c_char) -> c_int, |t, pc, real| {
-        let mut len = 0;
-        while *s.add(len) != 0 {
-            len += 1;
-        }
-        reads(t, pc, s.cast(), len + 1);
-        real(s)
-    } record as detect, tsvd real, explore real
+    fn fopen(path: Text, mode: Text) -> File, |t, pc, real| {
+        opens(t, pc, path, mode);
+        real(path, mode)
+    } record as detect, tsvd real, explore {
+        opens(t, pc, path, mode);
+        explore::retry_with_fork(outside::FILE);
+        real(path, mode)
+    }
+    fn fopen64(path: Text, mode: Text) -> File, |t, pc, real| {
+        opens(t, pc, path, mode);
+        real(path, mode)
+    } record as detect, tsvd real, explore {
+        opens(t, pc, path, mode);
+        explore::retry_with_fork(outside::FILE);
+        real(path, mode)
+    }
+}
+
+unsafe fn opens(t: &mut crate::detect::thread::Thread, pc: usize, path: Text, mode: Text) {
+    let mut c = super::access::Call::new(t, pc);
+    // SAFETY: the caller's strings.
+    unsafe {
+        c.text(path);
+        c.text(mode);
+    }
 }

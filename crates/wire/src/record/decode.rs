@@ -15,6 +15,7 @@ pub enum Decoded {
     ThreadJoin { joiner: u64, thread: u64 },
     Lock { lock: u64, address: u64, what: u64 },
     Race { now: DecodedEnd, before: DecodedEnd, place: Place },
+    UseAfterFree { now: DecodedEnd, before: DecodedEnd, place: Place },
     LockEdge { thread: u64, segment: u64, acquired: HeldLock, held: Vec<HeldLock> },
     ExpectRace { address: u64, size: u64, stack: u64, description: Vec<u8> },
     ExpectedSeen { address: u64 },
@@ -127,6 +128,7 @@ fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
         kind::THREAD_JOIN => Decoded::ThreadJoin { joiner: w.word()?, thread: w.word()? },
         kind::LOCK => Decoded::Lock { lock: w.word()?, address: w.word()?, what: w.word()? },
         kind::RACE => Decoded::Race { now: w.end()?, before: w.end()?, place: place(w)? },
+        kind::USE_AFTER_FREE => Decoded::UseAfterFree { now: w.end()?, before: w.end()?, place: place(w)? },
         kind::LOCK_EDGE => Decoded::LockEdge {
             thread: w.word()?,
             segment: w.word()?,

@@ -1,0 +1,156 @@
+//! Freed blocks, kept aside for a while before the C library gets them back.
+//!
+//! A block that is used again at once looks new, and nobody can tell whoever still uses the old one. So a
+//! block that instrumented code frees waits here, marked as freed in its shadow ([`range::freed`]), until
+//! enough others have been freed after it. Meanwhile each access to it is one after `free`, whatever orders
+//! the two: a data race if nothing does, a use after free if something does.
+//!
+//! It is bounded by blocks and by bytes, in [`SHARDS`] rings, so that threads seldom meet at a lock: 4,096
+//! blocks and 16 MiB in all. A block of more than [`LARGEST`] bytes does not wait: the C library gives most of
+//! those back to the system, and a later access crashes by itself. Forgetting a block hides a use after
+//! free, and can not invent one: its marks go before the C library gets it.
+
+use super::thread::Thread;
+use super::{heap, range};
+use crate::sys::{Shared, Spin};
+
+const SHARDS: usize = 16;
+/// Of each shard.
+const BLOCKS: usize = 256;
+const BYTES: usize = 1 << 20;
+pub const LARGEST: usize = 64 << 10;
+/// As many are given back under one lock.
+const AT_ONCE: usize = 16;
+
+#[derive(Clone, Copy)]
+struct Block {
+    start: usize,
+    len: usize,
+}
+
+/// The oldest is at `first`.
+struct Ring {
+    of: [Block; BLOCKS],
+    first: usize,
+    n: usize,
+    bytes: usize,
+}
+
+struct Shard {
+    lock: Spin,
+    ring: Shared<Ring>,
+}
+
+const EMPTY: Ring = Ring { of: [Block { start: 0, len: 0 }; BLOCKS], first: 0, n: 0, bytes: 0 };
+static QUARANTINE: [Shard; SHARDS] =
+    [const { Shard { lock: Spin::new(), ring: Shared::new(EMPTY) } }; SHARDS];
+
+impl Ring {
+    fn push(&mut self, block: Block) {
+        self.of[(self.first + self.n) % BLOCKS] = block;
+        self.n += 1;
+        self.bytes += block.len;
+    }
+
+    /// The oldest, if there are too many.
+    fn pop_surplus(&mut self) -> Option<Block> {
+        if self.n < BLOCKS && self.bytes <= BYTES {
+            return None;
+        }
+        let oldest = self.of[self.first];
+        self.first = (self.first + 1) % BLOCKS;
+        self.n -= 1;
+        self.bytes -= oldest.len;
+        Some(oldest)
+    }
+
+    /// Takes a block out. What becomes of its place is nobody's.
+    fn remove(&mut self, start: usize) -> bool {
+        let at = (0..self.n).map(|i| (self.first + i) % BLOCKS).find(|i| self.of[*i].start == start);
+        if let Some(at) = at {
+            self.bytes -= self.of[at].len;
+            self.of[at] = Block { start: 0, len: 0 };
+        }
+        at.is_some()
+    }
+}
+
+/// Keeps a block of `len` bytes that `t` has just freed, and gives older ones to `release`. False: nothing
+/// is known of it, or another thread frees it too.
+pub fn keep(t: &mut Thread, start: usize, len: usize, release: impl Fn(usize)) -> bool {
+    if !heap::set_freed(start) {
+        return false;
+    }
+    let shard = &QUARANTINE[t.id() as usize % SHARDS];
+    let mut block = Some(Block { start, len });
+    loop {
+        let mut old = [0; AT_ONCE];
+        let mut n = 0;
+        {
+            let _inside = t.enter();
+            let _guard = shard.lock.lock();
+            // SAFETY: the lock is held.
+            let ring = unsafe { &mut *shard.ring.get() };
+            while n < AT_ONCE
+                && let Some(oldest) = ring.pop_surplus()
+            {
+                if oldest.start != 0 {
+                    range::unmark_freed(oldest.start, oldest.len);
+                    heap::freed(oldest.start);
+                    old[n] = oldest.start;
+                    n += 1;
+                }
+            }
+            if n < AT_ONCE
+                && let Some(new) = block.take()
+            {
+                ring.push(new);
+            }
+        }
+        old[..n].iter().for_each(|p| release(*p));
+        if block.is_none() {
+            return true;
+        }
+    }
+}
+
+/// A block that is freed a second time: it no longer waits. False: it does not wait here.
+#[cold]
+pub fn take_back(start: usize) -> bool {
+    QUARANTINE.iter().any(|shard| {
+        let _guard = shard.lock.lock();
+        // SAFETY: the lock is held.
+        unsafe { (*shard.ring.get()).remove(start) }
+    })
+}
+
+/// In the child of a fork.
+pub fn reset_locks() {
+    QUARANTINE.iter().for_each(|shard| shard.lock.reset());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_go_first_and_only_when_there_are_too_many() {
+        let mut ring = EMPTY;
+        for i in 1..=BLOCKS {
+            assert!(ring.pop_surplus().is_none());
+            ring.push(Block { start: i, len: 16 });
+        }
+        assert_eq!(ring.pop_surplus().map(|b| b.start), Some(1));
+        assert!(ring.pop_surplus().is_none());
+        ring.push(Block { start: 1000, len: BYTES });
+        assert_eq!(ring.pop_surplus().map(|b| b.start), Some(2), "too many bytes");
+    }
+
+    #[test]
+    fn a_block_is_taken_out_once() {
+        let mut ring = EMPTY;
+        ring.push(Block { start: 7, len: 100 });
+        ring.push(Block { start: 8, len: 100 });
+        assert!(ring.remove(7) && !ring.remove(7) && ring.bytes == 100 && ring.n == 2);
+    }
+}

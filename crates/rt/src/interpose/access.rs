@@ -1,0 +1,228 @@
+//! What a function of the C library does to its caller's memory, for functions that do nothing else.
+//!
+//! Most of the C library only reads and writes what it is handed. Such a function is one entry of a table:
+//! [`looks!`] for one that reads and returns a result ([`strlen`](super::string)), [`accesses!`] for all
+//! others. An entry says which bytes, never more than the function must touch, and holds in each mode: the
+//! detector checks the bytes, a recorded run records them, an explored program meets its points there.
+//!
+//! Calls from code that is not instrumented are passed on unseen: how such code synchronises is not known.
+
+use core::ffi::c_char;
+
+use crate::detect::range;
+use crate::detect::thread::{Thread, gate};
+use crate::explore;
+use crate::hub::modules;
+
+pub type Text = *const c_char;
+pub type Wide = *const u32;
+
+/// One call of an interposed function.
+pub struct Call<'a> {
+    t: &'a mut Thread,
+    pc: usize,
+    judged: bool,
+}
+
+impl<'a> Call<'a> {
+    #[inline]
+    pub fn new(t: &'a mut Thread, pc: usize) -> Call<'a> {
+        Call { t, pc, judged: modules::is_judged(pc) }
+    }
+
+    /// Is anything of it of interest? If not, no length needs to be found.
+    #[inline]
+    pub fn is_judged(&self) -> bool {
+        self.judged
+    }
+
+    /// Before the call reads `n` bytes.
+    #[inline]
+    pub fn reads<T>(&mut self, p: *const T, n: usize) {
+        if self.judged && n > 0 && !p.is_null() {
+            range::access::<false>(self.t, p as usize, n, self.pc);
+        }
+    }
+
+    /// Before the call writes `n` bytes.
+    #[inline]
+    pub fn writes<T>(&mut self, p: *const T, n: usize) {
+        if self.judged && n > 0 && !p.is_null() {
+            range::access::<true>(self.t, p as usize, n, self.pc);
+        }
+    }
+
+    pub fn reads_one<T>(&mut self, p: *const T) {
+        self.reads(p, size_of::<T>());
+    }
+
+    pub fn writes_one<T>(&mut self, p: *const T) {
+        self.writes(p, size_of::<T>());
+    }
+
+    /// Before the call writes to `p`, nobody knows how much: in an explored program this may be a point.
+    #[inline]
+    pub fn fills<T>(&mut self, p: *const T) {
+        if self.judged && explore::is_on() && !p.is_null() {
+            explore::data(true, p as usize, 1, false, self.pc);
+        }
+    }
+
+    /// The call has written `n` bytes. If the detector has not seen it coming, it sees it now.
+    #[inline]
+    pub fn wrote<T>(&mut self, p: *const T, n: usize) {
+        if !self.judged || n == 0 || p.is_null() {
+        } else if explore::is_on() {
+            explore::data_made(true, p as usize, n, self.t.gate & gate::IGNORE_WRITES == 0, self.pc);
+        } else {
+            range::access::<true>(self.t, p as usize, n, self.pc);
+        }
+    }
+
+    pub fn wrote_one<T>(&mut self, p: *const T) {
+        self.wrote(p, size_of::<T>());
+    }
+
+    /// The call has written one `T`, if it was successful.
+    pub fn wrote_if<T>(&mut self, success: bool, p: *const T) {
+        if success {
+            self.wrote_one(p);
+        }
+    }
+
+    /// The call has written a string.
+    pub unsafe fn wrote_text(&mut self, s: Text) {
+        if self.judged && !s.is_null() {
+            // SAFETY: the call has just written it.
+            let n = unsafe { length(s) };
+            self.wrote(s, n + 1);
+        }
+    }
+
+    /// The call has read `n` bytes, which could not be known before.
+    #[inline]
+    pub fn has_read<T>(&mut self, p: *const T, n: usize) {
+        if !self.judged || n == 0 || p.is_null() {
+        } else if explore::is_on() {
+            explore::data_made(false, p as usize, n, self.t.gate & gate::IGNORE_READS == 0, self.pc);
+        } else {
+            range::access::<false>(self.t, p as usize, n, self.pc);
+        }
+    }
+
+    /// Before the call reads a string with its zero, whose length is returned.
+    pub unsafe fn text(&mut self, s: Text) -> usize {
+        if !self.judged || s.is_null() {
+            return 0;
+        }
+        // SAFETY: the caller's string.
+        let n = unsafe { length(s) };
+        self.reads(s, n + 1);
+        n
+    }
+
+    /// Before the call reads a string, and not behind its first `most` characters.
+    pub unsafe fn text_within(&mut self, s: Text, most: usize) -> usize {
+        if !self.judged || s.is_null() {
+            return 0;
+        }
+        // SAFETY: the caller's string.
+        let n = unsafe { length_within(s, most) };
+        self.reads(s, (n + 1).min(most));
+        n
+    }
+
+    pub unsafe fn wide(&mut self, s: Wide) -> usize {
+        // SAFETY: the caller's string.
+        unsafe { self.wide_within(s, usize::MAX >> 2) }
+    }
+
+    pub unsafe fn wide_within(&mut self, s: Wide, most: usize) -> usize {
+        if !self.judged || s.is_null() {
+            return 0;
+        }
+        // SAFETY: the caller's string.
+        let n = unsafe { wide_length_within(s, most) };
+        self.reads(s, (n + 1).min(most) * size_of::<u32>());
+        n
+    }
+}
+
+pub unsafe fn length(s: Text) -> usize {
+    // SAFETY: a string ends in zero.
+    unsafe { length_within(s, usize::MAX) }
+}
+
+/// No more than `most` characters are looked at.
+pub unsafe fn length_within(s: Text, most: usize) -> usize {
+    let mut n = 0;
+    // SAFETY: within the caller's bound, and not behind the zero.
+    while n < most && unsafe { *s.add(n) } != 0 {
+        n += 1;
+    }
+    n
+}
+
+pub unsafe fn wide_length_within(s: Wide, most: usize) -> usize {
+    let mut n = 0;
+    // SAFETY: as for `length_within`.
+    while n < most && unsafe { *s.add(n) } != 0 {
+        n += 1;
+    }
+    n
+}
+
+/// `fn NAME(ARGUMENTS) -> RESULT, |c, r| { … }`: a function that reads, and changes nothing. Once the result
+/// `r` is known, so is how far it has looked; `c` is the [`Call`].
+macro_rules! looks {
+    ($(fn $name:ident($($a:ident: $ty:ty),* $(,)?) -> $r:ty, |$c:ident, $result:ident| $reads:block)*) => {
+        $crate::interpose::interpose! {$(
+            fn $name($($a: $ty),*) -> $r, |t, pc, real| {
+                let $result = real($($a),*);
+                let mut $c = $crate::interpose::access::Call::new(t, pc);
+                if $c.is_judged() { $reads }
+                $result
+            } record as detect, tsvd real, explore {
+                let $result = real($($a),*);
+                let mut $c = $crate::interpose::access::Call::new(t, pc);
+                if !$c.is_judged() {
+                    return $result;
+                }
+                $reads
+                // Others may have run at the points among these reads.
+                real($($a),*)
+            }
+        )*}
+    };
+}
+pub(crate) use looks;
+
+/// `fn NAME(ARGUMENTS) -> RESULT, |c| { before } then |r| { after }`: what the call is about to read and
+/// write, and what it has, now that its result `r` is known; `c` is the [`Call`].
+macro_rules! accesses {
+    ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$c:ident| { $($before:tt)* }
+       $(then |$result:ident| $after:block)?)*) => {
+        $crate::interpose::interpose! {$(
+            #[allow(redundant_semicolons, reason = "what is said before may end in one")]
+            $(#[$meta])* fn $name($($a: $ty),*) $(-> $r)? $(= $version)?, |t, pc, real| {
+                #[allow(unused_mut, unused_variables, reason = "some have nothing to say")]
+                let mut $c = $crate::interpose::access::Call::new(t, pc);
+                $($before)*;
+                $crate::interpose::access::after!($c real($($a),*) $(then $result $after)?)
+            } record as detect, tsvd real, explore as detect
+        )*}
+    };
+}
+pub(crate) use accesses;
+
+macro_rules! after {
+    ($c:ident $real:ident($($a:ident),*)) => {
+        $real($($a),*)
+    };
+    ($c:ident $real:ident($($a:ident),*) then $result:ident $after:block) => {{
+        let $result = $real($($a),*);
+        $after
+        $result
+    }};
+}
+pub(crate) use after;

@@ -1,0 +1,202 @@
+//! What the C library and the kernel tell of time, names, users and hosts: into memory of the caller's.
+//! Results that the C library keeps in memory of its own (`localtime`, `getpwnam`) are not looked at.
+
+use core::ffi::{c_char, c_double, c_float, c_int, c_long, c_uint, c_void};
+
+use super::access::{Call, Text, accesses, looks};
+
+type Room = *mut c_char;
+type Tm = *mut libc::tm;
+type Time = *const libc::time_t;
+type Set = *mut libc::sigset_t;
+type Address = *const c_void;
+
+/// Time.
+mod time {
+    use super::*;
+
+    accesses! {
+        fn localtime_r(at: Time, to: Tm) -> Tm, |c| { c.reads_one(at); c.fills(to) } then |r| { c.wrote_if(!r.is_null(), to) }
+        fn gmtime_r(at: Time, to: Tm) -> Tm, |c| { c.reads_one(at); c.fills(to) } then |r| { c.wrote_if(!r.is_null(), to) }
+        fn localtime(at: Time) -> Tm, |c| { c.reads_one(at) }
+        fn gmtime(at: Time) -> Tm, |c| { c.reads_one(at) }
+        fn ctime(at: Time) -> Room, |c| { c.reads_one(at) }
+        fn ctime_r(at: Time, to: Room) -> Room, |c| { c.reads_one(at); c.fills(to) } then |r| { c.wrote_text(r) }
+        fn asctime(from: Tm) -> Room, |c| { c.reads_one(from) }
+        fn asctime_r(from: Tm, to: Room) -> Room, |c| { c.reads_one(from); c.fills(to) } then |r| { c.wrote_text(r) }
+        fn mktime(from: Tm) -> libc::time_t, |c| { c.reads_one(from); c.fills(from) } then |r| { c.wrote_if(r != -1, from) }
+        fn timelocal(from: Tm) -> libc::time_t, |c| { c.reads_one(from); c.fills(from) } then |r| { c.wrote_if(r != -1, from) }
+        fn timegm(from: Tm) -> libc::time_t, |c| { c.reads_one(from); c.fills(from) } then |r| { c.wrote_if(r != -1, from) }
+        fn strftime(to: Room, n: usize, format: Text, from: Tm) -> usize, |c| { c.text(format); c.reads_one(from); c.fills(to) } then |n| {
+            if n > 0 { c.wrote(to, n + 1) }
+        }
+        fn strftime_l(to: Room, n: usize, format: Text, from: Tm, locale: usize) -> usize, |c| {
+            c.text(format);
+            c.reads_one(from);
+            c.fills(to)
+        } then |n| { if n > 0 { c.wrote(to, n + 1) } }
+        fn strptime(s: Text, format: Text, to: Tm) -> Text, |c| { c.text(format); c.fills(to) } then |end| {
+            if !end.is_null() { c.has_read(s, end as usize - s as usize) }
+            c.wrote_if(!end.is_null(), to)
+        }
+        fn clock_getres(clock: c_int, to: *mut libc::timespec) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn clock_settime(clock: c_int, from: *const libc::timespec) -> c_int, |c| { c.reads_one(from) }
+        fn clock_getcpuclockid(pid: c_int, to: *mut c_int) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn times(to: *mut libc::tms) -> c_long, |c| { c.fills(to) } then |r| { c.wrote_if(r != -1, to) }
+        fn getrusage(who: c_int, to: *mut libc::rusage) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    }
+}
+
+/// The process, its limits, its users.
+mod process {
+    use super::*;
+
+    /// `getpwnam_r` and its kin: the record, what it points to, and where it is if there is one.
+    unsafe fn found<T>(c: &mut Call, record: *const T, result: *mut *mut T, r: c_int) {
+        c.wrote_one(result);
+        // SAFETY: the call has filled it in.
+        if r == 0 && unsafe { !(*result).is_null() } {
+            c.wrote_one(record);
+        }
+    }
+
+    accesses! {
+        fn gethostname(to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
+        fn __gethostname_chk(to: Room, n: usize, room: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
+        fn getdomainname(to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
+        fn sethostname(from: Text, n: usize) -> c_int, |c| { c.reads(from, n) }
+        fn uname(to: *mut libc::utsname) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn sysinfo(to: *mut libc::sysinfo) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn getrlimit(what: c_int, to: *mut libc::rlimit) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn getrlimit64(what: c_int, to: *mut libc::rlimit) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn setrlimit(what: c_int, from: *const libc::rlimit) -> c_int, |c| { c.reads_one(from) }
+        fn setrlimit64(what: c_int, from: *const libc::rlimit) -> c_int, |c| { c.reads_one(from) }
+        fn getloadavg(to: *mut c_double, n: c_int) -> c_int, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
+        fn confstr(name: c_int, to: Room, n: usize) -> usize, |c| { if n > 0 { c.fills(to) } } then |need| { c.wrote(to, need.min(n)) }
+        fn getgroups(n: c_int, to: *mut c_uint) -> c_int, |c| { if n > 0 { c.fills(to) } } then |got| {
+            if n > 0 { c.wrote(to, got.max(0) as usize * 4) }
+        }
+        fn getresuid(a: *mut c_uint, b: *mut c_uint, d: *mut c_uint) -> c_int, |c| { c.writes_one(a); c.writes_one(b); c.writes_one(d) }
+        fn getresgid(a: *mut c_uint, b: *mut c_uint, d: *mut c_uint) -> c_int, |c| { c.writes_one(a); c.writes_one(b); c.writes_one(d) }
+        fn getlogin_r(to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
+        fn ttyname_r(fd: c_int, to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
+        fn ptsname_r(fd: c_int, to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
+        fn getpwnam_r(name: Text, to: *mut libc::passwd, room: Room, n: usize, result: *mut *mut libc::passwd) -> c_int, |c| {
+            c.text(name);
+            c.fills(to)
+        } then |r| { found(&mut c, to, result, r) }
+        fn getpwuid_r(id: c_uint, to: *mut libc::passwd, room: Room, n: usize, result: *mut *mut libc::passwd) -> c_int, |c| {
+            c.fills(to)
+        } then |r| { found(&mut c, to, result, r) }
+        fn getpwent_r(to: *mut libc::passwd, room: Room, n: usize, result: *mut *mut libc::passwd) -> c_int, |c| {
+            c.fills(to)
+        } then |r| { found(&mut c, to, result, r) }
+        fn getgrnam_r(name: Text, to: *mut libc::group, room: Room, n: usize, result: *mut *mut libc::group) -> c_int, |c| {
+            c.text(name);
+            c.fills(to)
+        } then |r| { found(&mut c, to, result, r) }
+        fn getgrgid_r(id: c_uint, to: *mut libc::group, room: Room, n: usize, result: *mut *mut libc::group) -> c_int, |c| {
+            c.fills(to)
+        } then |r| { found(&mut c, to, result, r) }
+        fn getgrent_r(to: *mut libc::group, room: Room, n: usize, result: *mut *mut libc::group) -> c_int, |c| {
+            c.fills(to)
+        } then |r| { found(&mut c, to, result, r) }
+        fn getpwnam(name: Text) -> *mut libc::passwd, |c| { c.text(name); }
+        fn getgrnam(name: Text) -> *mut libc::group, |c| { c.text(name); }
+        fn getrandom(to: *mut c_void, n: usize, flags: c_uint) -> isize, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
+        fn getentropy(to: *mut c_void, n: usize) -> c_int, |c| { c.fills(to) } then |r| { c.wrote(to, if r == 0 { n } else { 0 }) }
+        fn rand_r(seed: *mut c_uint) -> c_int, |c| { c.reads_one(seed); c.writes_one(seed) }
+        fn random_r(state: *mut [u8; 48], to: *mut i32) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }
+        fn drand48_r(state: *mut [u8; 24], to: *mut c_double) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }
+        fn lrand48_r(state: *mut [u8; 24], to: *mut c_long) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }
+        fn frexp(x: c_double, to: *mut c_int) -> c_double, |c| { c.writes_one(to) }
+        fn frexpf(x: c_float, to: *mut c_int) -> c_float, |c| { c.writes_one(to) }
+        fn modf(x: c_double, to: *mut c_double) -> c_double, |c| { c.writes_one(to) }
+        fn modff(x: c_float, to: *mut c_float) -> c_float, |c| { c.writes_one(to) }
+        fn tcgetattr(fd: c_int, to: *mut libc::termios) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn tcsetattr(fd: c_int, how: c_int, from: *const libc::termios) -> c_int, |c| { c.reads_one(from) }
+        fn sched_getparam(pid: c_int, to: *mut libc::sched_param) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    }
+}
+
+/// Sets of signals, and attributes and names of threads.
+mod threads {
+    use super::*;
+
+    accesses! {
+        fn sigemptyset(set: Set) -> c_int, |c| { c.writes_one(set) }
+        fn sigfillset(set: Set) -> c_int, |c| { c.writes_one(set) }
+        fn sigaddset(set: Set, signal: c_int) -> c_int, |c| { c.writes(set, 8) }
+        fn sigdelset(set: Set, signal: c_int) -> c_int, |c| { c.writes(set, 8) }
+        fn pthread_getname_np(thread: usize, to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
+        fn pthread_getschedparam(thread: usize, policy: *mut c_int, to: *mut libc::sched_param) -> c_int, |c| {
+            c.fills(policy)
+        } then |r| { c.wrote_if(r == 0, policy); c.wrote_if(r == 0, to) }
+        fn pthread_getcpuclockid(thread: usize, to: *mut c_int) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn pthread_getaffinity_np(thread: usize, size: usize, to: *mut c_void) -> c_int, |c| { c.fills(to) } then |r| {
+            c.wrote(to, if r == 0 { size } else { 0 })
+        }
+        fn pthread_attr_getstack(from: *const c_void, at: *mut usize, n: *mut usize) -> c_int, |c| { c.writes_one(at); c.writes_one(n) }
+        fn pthread_attr_getstacksize(from: *const c_void, to: *mut usize) -> c_int, |c| { c.writes_one(to) }
+        fn pthread_attr_getguardsize(from: *const c_void, to: *mut usize) -> c_int, |c| { c.writes_one(to) }
+        fn pthread_attr_getdetachstate(from: *const c_void, to: *mut c_int) -> c_int, |c| { c.writes_one(to) }
+        fn pthread_attr_getschedpolicy(from: *const c_void, to: *mut c_int) -> c_int, |c| { c.writes_one(to) }
+        fn pthread_attr_getinheritsched(from: *const c_void, to: *mut c_int) -> c_int, |c| { c.writes_one(to) }
+        fn pthread_attr_getscope(from: *const c_void, to: *mut c_int) -> c_int, |c| { c.writes_one(to) }
+        fn pthread_attr_getschedparam(from: *const c_void, to: *mut libc::sched_param) -> c_int, |c| { c.writes_one(to) }
+    }
+
+    looks! {
+        fn sigismember(set: Set, signal: c_int) -> c_int, |c, _r| { c.reads(set, 8) }
+    }
+}
+
+/// Addresses of the network.
+mod network {
+    use super::*;
+
+    const fn size(family: c_int) -> usize {
+        match family {
+            libc::AF_INET => 4,
+            libc::AF_INET6 => 16,
+            _ => 0,
+        }
+    }
+
+    accesses! {
+        fn inet_pton(family: c_int, from: Text, to: *mut c_void) -> c_int, |c| { c.text(from); c.fills(to) } then |r| {
+            c.wrote(to, if r == 1 { size(family) } else { 0 })
+        }
+        fn inet_ntop(family: c_int, from: Address, to: Room, n: c_uint) -> Text, |c| { c.reads(from, size(family)); c.fills(to) } then |r| {
+            c.wrote_text(r)
+        }
+        fn inet_aton(from: Text, to: *mut u32) -> c_int, |c| { c.text(from); c.fills(to) } then |r| { c.wrote_if(r != 0, to) }
+        fn inet_addr(from: Text) -> u32, |c| { c.text(from); }
+        fn getaddrinfo(node: Text, service: Text, hints: *const libc::addrinfo, result: *mut *mut libc::addrinfo) -> c_int, |c| {
+            c.text(node);
+            c.text(service);
+            c.reads_one(hints);
+            c.fills(result)
+        } then |r| { c.wrote_if(r == 0, result) }
+        fn getnameinfo(from: Address, len: c_uint, host: Room, n: c_uint, service: Room, m: c_uint, flags: c_int) -> c_int, |c| {
+            c.reads(from, len as usize);
+            c.fills(host);
+            c.fills(service)
+        } then |r| {
+            if r == 0 && n > 0 { c.wrote_text(host) }
+            if r == 0 && m > 0 { c.wrote_text(service) }
+        }
+        fn gethostbyname(name: Text) -> *mut c_void, |c| { c.text(name); }
+        fn gethostbyname2(name: Text, family: c_int) -> *mut c_void, |c| { c.text(name); }
+        fn gethostbyname_r(name: Text, to: *mut libc::hostent, room: Room, n: usize, result: *mut *mut libc::hostent, error: *mut c_int) -> c_int, |c| {
+            c.text(name);
+            c.fills(to)
+        } then |r| {
+            c.wrote_one(result);
+            c.wrote_if(r == 0 && !(*result).is_null(), to)
+        }
+        fn getifaddrs(result: *mut *mut c_void) -> c_int, |c| { c.fills(result) } then |r| { c.wrote_if(r == 0, result) }
+        fn if_nametoindex(name: Text) -> c_uint, |c| { c.text(name); }
+        fn if_indextoname(index: c_uint, to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }
+    }
+}
