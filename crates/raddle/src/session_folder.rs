@@ -33,6 +33,11 @@ pub struct SessionFolder {
 
 impl SessionFolder {
     pub fn new() -> Result<SessionFolder> {
+        // The runtime learns there where code lies, and the driver what its processes are.
+        anyhow::ensure!(
+            Path::new("/proc/self/maps").exists(),
+            "raddle needs /proc: mount it (`mount -t proc proc /proc`)"
+        );
         let temporary = std::env::temp_dir();
         remove_abandoned(&temporary);
         if let Some(left) = room(&temporary).filter(|left| *left < LEAST_ROOM) {

@@ -321,6 +321,26 @@ fn a_full_disk_is_a_sentence() {
     }
 }
 
+/// The disk fills up while the command runs: what was found before that is told, on stderr if there is no room for the report.
+#[test]
+fn what_was_found_before_the_disk_was_full_is_told() {
+    let bench = bench();
+    bench.build("race");
+    let fill = "./race 5; dd if=/dev/zero of=small/fill bs=4k 2>dd.log";
+    for (line, status) in [
+        (format!("run -- sh -c '{fill}; ./correct'"), 66),
+        (format!("run -o small/report -- sh -c '{fill}'"), 2),
+    ] {
+        let Some(output) = on_a_small_disk(&bench, "1m", &line) else {
+            eprintln!("not tested: this user may not mount a folder of its own");
+            return;
+        };
+        let said = stderr(&output);
+        assert!(said.contains("confirmed data race"), "{line}: {said}");
+        assert_eq!(output.status.code(), Some(status), "{line}: {said}");
+    }
+}
+
 /// As root it is a program with the rights of somebody else; nobody else can make one.
 #[test]
 fn a_program_with_rights_of_its_own_ignores_the_session() {

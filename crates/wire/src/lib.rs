@@ -5,10 +5,11 @@
 //!
 //! | file | written by | read by | what |
 //! |---|---|---|---|
+//! | `lock` | driver | other drivers | locked while the driver lives; a session whose lock is free is removed by the next driver |
 //! | `config` | driver | runtime, mapped | [`config::Config`]: mode, limits, and the flags the driver flips while the target runs |
 //! | `<pid>.<n>.log` | runtime, mapped | driver | [`log::Header`] and [`record`]s, one file a process image |
 //! | `ask` | runtime | driver | a FIFO: "process *pid* has started and wants its plan" |
-//! | `plan.<pid>` | driver | runtime | [`plan`]: program counters that mean something |
+//! | `plan.<pid>` | driver | runtime, which removes it | [`plan`]: program counters that mean something; empty: there is none |
 //! | `explore` | both, mapped | both | [`explore`]: orders and traces |
 //! | `tsvd`, `params`, `plan.<pid>.<n>`, `<pid>.<n>.state` | | | [`tsvd`] |
 //! | `delays` | both, mapped | both | [`delays`]: where a run is delayed, for `conseq` |

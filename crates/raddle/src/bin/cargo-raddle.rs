@@ -1,6 +1,7 @@
 //! `cargo raddle …` is `raddle cargo …`: cargo finds a subcommand by the name `cargo-raddle`.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
@@ -15,6 +16,8 @@ fn main() -> ExitCode {
     let beside = std::env::current_exe().ok().map(|me| me.with_file_name("raddle"));
     let raddle = beside.filter(|path| path.is_file()).unwrap_or_else(|| "raddle".into());
     let error = Command::new(&raddle).args((!own_version).then_some("cargo")).args(args).exec();
-    eprintln!("raddle: cannot run {}: {error}; install raddle beside cargo-raddle", raddle.display());
+    let why = format!("raddle: cannot run {}: {error}; install raddle beside cargo-raddle", raddle.display());
+    // Not by `eprintln!`, which panics where nobody reads.
+    let _ = writeln!(std::io::stderr(), "{why}");
     ExitCode::from(2)
 }

@@ -80,9 +80,8 @@ impl Settler {
             report.stats.insert(STAT_SUPPRESSED.into(), Stat::from(suppressed as u64));
         }
         report.findings = group::group(applied.kept);
-        if let Some(file) = &self.write_baseline {
-            file.write(&Baseline::of(&report).write())?;
-        }
+        let written =
+            self.write_baseline.as_ref().map_or(Ok(()), |f| f.write(&Baseline::of(&report).write()));
         if let Some(baseline) = &self.baseline {
             let split = baseline.split(&report);
             report.stats.insert(STAT_BASELINE.into(), Stat::from(split.known.len() as u64));
@@ -92,6 +91,7 @@ impl Settler {
             keeper.keep(&report);
         }
         self.show(&report)?;
+        written?;
         let counts = |c| c == Confidence::Confirmed || self.fail_on == FailOn::Suspected;
         if report.findings.iter().any(|f| counts(f.confidence)) {
             return Ok(ExitCode::from(self.exit_code));
@@ -110,7 +110,13 @@ impl Settler {
         };
         let text = render(report, self.format, &options);
         match &self.output {
-            Some(file) => file.write(&text)?,
+            Some(file) => {
+                if let Err(why) = file.write(&text) {
+                    // A disk that is full is no reason to keep quiet about what was found.
+                    output::print(&render(report, Format::Text, &options), TextTo::Stderr)?;
+                    return Err(why.into());
+                }
+            }
             None if self.format == Format::Text => output::print(&text, self.text_to)?,
             None => output::print(&text, TextTo::Stdout)?,
         }

@@ -48,7 +48,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if let Err(trouble) = target::complain(&program, &processes) {
         // What others have found before is told all the same.
         if report.findings.is_empty() {
-            return Err(trouble.into());
+            // A build that failed, or a program that was killed, has its own reason.
+            let why = match status.code() {
+                0 => String::new(),
+                code => format!("; the command ended with status {code}"),
+            };
+            anyhow::bail!("{trouble}{why}");
         }
         say!("{trouble}");
     }
@@ -67,18 +72,7 @@ fn say_what_is_not_seen(served: &session::Served, processes: &[collect::Process]
     if let Some(signal) = launch::interrupted_by() {
         say!("interrupted by {signal}: this is what was seen until then");
     }
-    let left: Vec<String> = processes
-        .iter()
-        .filter(|p| p.is_running())
-        .map(|p| format!("{} (process {})", p.executable, p.pid))
-        .collect();
-    if !left.is_empty() {
-        let count = count(left.len() as u64, "watched process still runs", "watched processes still run");
-        say!(
-            "{count}, and what happens there from now on is not reported: {}; what puts itself into the background is watched to its end if it is started in the foreground",
-            left.join(", ")
-        );
-    }
+    let left = say_who_is_left(processes);
     let mut blind = served.unreadable.clone();
     blind.extend(processes.iter().filter(|p| p.without_plan).map(|p| p.executable.clone()));
     for executable in blind {
@@ -91,6 +85,23 @@ fn say_what_is_not_seen(served: &session::Served, processes: &[collect::Process]
         say!(
             "{} found no room in a log: there may be more to find; set TMPDIR to a folder on a disk with more room",
             count(lost, "record", "records")
+        );
+    }
+    left
+}
+
+/// Names the processes that have outlived the command, and counts them.
+pub fn say_who_is_left(processes: &[collect::Process]) -> usize {
+    let left: Vec<String> = processes
+        .iter()
+        .filter(|p| p.is_running())
+        .map(|p| format!("{} (process {})", p.executable, p.pid))
+        .collect();
+    if !left.is_empty() {
+        let count = count(left.len() as u64, "watched process still runs", "watched processes still run");
+        say!(
+            "{count}, and what happens there from now on is not reported: {}; what puts itself into the background is watched to its end if it is started in the foreground",
+            left.join(", ")
         );
     }
     left.len()

@@ -186,6 +186,8 @@ impl<'a> Runs<'a> {
     fn end(&mut self, session: Session, number: Option<u32>) -> Result<()> {
         let (dir, files) = session.close();
         self.files = files;
+        collect::await_children(dir.path());
+        crate::run::say_who_is_left(&collect::read(dir.path())?);
         self.gather(dir.path(), number)
     }
 

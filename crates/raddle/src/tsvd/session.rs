@@ -114,8 +114,7 @@ impl Session {
             files,
         };
         let stopped = stop.clone();
-        let planner =
-            std::thread::Builder::new().name("plans".into()).spawn(move || planner.serve(&stopped))?;
+        let planner = crate::threads::spawn("plans", move || planner.serve(&stopped))?;
         Ok(Session { dir, stop, planner })
     }
 
