@@ -5,13 +5,14 @@
 //!    usual prefixes, in files that look like tests.
 //! 3. Without `main`, every function that others can call, one after the other from a fresh state; never concurrently,
 //!    for nothing says that a library is thread-safe.
-//! 4. In the middle: functions that themselves start threads, when no run before has entered them. Their callers, which
+//! 4. In the middle: functions that themselves start threads, when no run before has come to all the places where they
+//!    do: a function that was entered need not have got that far. Their callers, which
 //!    the paper takes too, are left out: in a large program they are thousands, and reach the same code.
 //!    They run with unknown globals and parameters, which makes them the least certain, and they come last.
 
 use rustc_hash::FxHashSet;
 
-use crate::interp::Start;
+use crate::interp::{Start, named};
 use crate::ir::{Instr, Program, SyncOp};
 
 /// The most starts in the middle of one program.
@@ -44,7 +45,11 @@ pub fn concurrent_functions(program: &Program) -> Vec<bool> {
                 Instr::Sync(SyncOp::Start | SyncOp::StartMember | SyncOp::TimerStart | SyncOp::Interrupt) => {
                     starts[i] = true;
                 }
-                Instr::Call(callee, _) => callers[*callee as usize].push(i as u32),
+                Instr::Call(callee, _) => {
+                    let callee_function = &program.functions[*callee as usize];
+                    starts[i] |= !callee_function.defined && named::starts_thread(&callee_function.name);
+                    callers[*callee as usize].push(i as u32);
+                }
                 _ => {}
             }
         }
@@ -87,18 +92,18 @@ pub fn entries(program: &Program) -> Vec<Entry> {
             add(EntryKind::Exported, i, false);
         }
     }
-    let starters = direct_starters(program);
-    let known: FxHashSet<u32> = out.iter().map(|e| e.start.function).collect();
-    let middle = functions().filter(|i| starters.contains(&(*i as u32)) && !known.contains(&(*i as u32)));
-    for i in middle.take(MOST_MIDDLE) {
+    let sites = start_sites(program);
+    let starters: FxHashSet<u32> = sites.iter().map(|pc| program.function_of(*pc)).collect();
+    for i in functions().filter(|i| starters.contains(&(*i as u32))).take(MOST_MIDDLE) {
         let start = Start { function: i as u32, in_the_middle: true };
         out.push(Entry { kind: EntryKind::Middle, start, may_start: true });
     }
     out
 }
 
-/// Own functions that start a thread or timer themselves, through the library but through no other own function.
-fn direct_starters(program: &Program) -> FxHashSet<u32> {
+/// The instructions of own functions that start a thread or timer, themselves or through the library but through no other
+/// own function.
+pub fn start_sites(program: &Program) -> Vec<u32> {
     let calls = |i: usize, wanted: &dyn Fn(&Instr) -> bool| {
         let f = &program.functions[i];
         f.defined && program.code[f.entry as usize..f.end as usize].iter().any(wanted)
@@ -109,11 +114,20 @@ fn direct_starters(program: &Program) -> FxHashSet<u32> {
         .filter(|i| program.functions[*i].builtin && calls(*i, &starts))
         .map(|i| i as u32)
         .collect();
-    let through = |i: &Instr| starts(i) || matches!(i, Instr::Call(f, _) if library.contains(f));
-    (0..program.functions.len())
-        .filter(|i| !program.functions[*i].builtin && calls(*i, &through))
-        .map(|i| i as u32)
-        .collect()
+    let by_name = |f: u32| {
+        let f = &program.functions[f as usize];
+        !f.defined && named::starts_thread(&f.name)
+    };
+    let through =
+        |i: &Instr| starts(i) || matches!(i, Instr::Call(f, _) if library.contains(f) || by_name(*f));
+    let own = program.functions.iter().filter(|f| f.defined && !f.builtin);
+    own.flat_map(|f| f.entry..f.end).filter(|pc| through(&program.code[*pc as usize])).collect()
+}
+
+/// Whether every place in a function that starts a thread has been come to.
+pub fn all_started(program: &Program, function: u32, sites: &[u32], started: &FxHashSet<u32>) -> bool {
+    let f = &program.functions[function as usize];
+    sites.iter().filter(|pc| f.entry <= **pc && **pc < f.end).all(|pc| started.contains(pc))
 }
 
 /// `test_x` and `x_test` in a test file; Unity, Check (`START_TEST(x)` defines `x` or `x_fn`), CMocka (takes a state

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::FxHashSet;
 
-use crate::entries::{Entry, EntryKind};
+use crate::entries::{Entry, EntryKind, all_started, start_sites};
 use crate::interp::{Bounds, End, Knowledge, Machine};
 use crate::ir::Program;
 
@@ -74,12 +74,15 @@ pub fn explore(
     let mut machine = Machine::new(program, budget.run, cancel);
     let mut out = Vec::new();
     let mut left = budget.steps;
+    let sites = start_sites(program);
     for (i, entry) in entries.iter().enumerate() {
         if left == 0 || cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
             break;
         }
         // What a surer entry has run needs no start in the middle.
-        if entry.kind == EntryKind::Middle && machine.knowledge.entered[entry.start.function as usize] {
+        if entry.kind == EntryKind::Middle
+            && all_started(program, entry.start.function, &sites, &machine.knowledge.started)
+        {
             continue;
         }
         // The first entries are the surest and may use what the later ones would have got, but not all of it.

@@ -124,9 +124,32 @@ impl<'a> Reporter<'a> {
         Self { program, raw, text: context.text, seed: context.seed }
     }
 
+    /// The locks of a deadlock that is about locks alone, if all are known: whatever the lines, one order of them repairs it.
+    fn locks_in_circle(&self) -> Option<Vec<String>> {
+        let raw = self.raw;
+        if raw.kind != Kind::Deadlock || !raw.accesses.iter().all(|a| a.op == Op::Lock) {
+            return None;
+        }
+        let mut locks: Vec<String> = raw.locks.iter().map(|(_, place)| self.object_of(place)).collect();
+        locks.sort();
+        locks.dedup();
+        (!locks.is_empty() && locks.iter().all(|l| !l.is_empty())).then_some(locks)
+    }
+
     /// The object and the functions.
     fn cause(&self) -> Cause {
-        let object = match &self.raw.place {
+        let object = self.object_of(&self.raw.place);
+        if let Some(locks) = self.locks_in_circle() {
+            return Cause { kind: self.raw.kind, object: locks.join(" "), ends: Vec::new() };
+        }
+        let mut ends: Vec<String> = self.raw.accesses.iter().map(|a| self.end_of(a)).collect();
+        ends.sort();
+        Cause { kind: self.raw.kind, object, ends }
+    }
+
+    /// An object, as far as a repair distinguishes.
+    fn object_of(&self, place: &RawPlace) -> String {
+        match place {
             RawPlace::Global { index, offset } => {
                 // The same member of all elements of an array is one thing to the reader.
                 format!("g{index}+{}", self.program.globals[*index].shape.member_at(*offset))
@@ -139,10 +162,7 @@ impl<'a> Reporter<'a> {
             RawPlace::Stack { function, offset, .. } => format!("s{function}+{offset}"),
             RawPlace::Tls { offset, .. } => format!("t{offset}"),
             RawPlace::Unknown => String::new(),
-        };
-        let mut ends: Vec<String> = self.raw.accesses.iter().map(|a| self.end_of(a)).collect();
-        ends.sort();
-        Cause { kind: self.raw.kind, object, ends }
+        }
     }
 
     fn end_of(&self, a: &RawAccess) -> String {
@@ -192,8 +212,12 @@ impl<'a> Reporter<'a> {
     fn finding(&self, occurrences: u64) -> Finding {
         let raw = self.raw;
         let mut notes = Vec::new();
-        for (a, wait) in raw.accesses.iter().zip(&raw.waits) {
-            notes.push(format!("{} {wait}", self.label_of(a.thread)));
+        if raw.kind == Kind::Deadlock {
+            for (a, wait) in raw.accesses.iter().zip(&raw.waits) {
+                notes.push(format!("{} {wait}", self.label_of(a.thread)));
+            }
+        } else {
+            notes.extend(raw.waits.iter().cloned());
         }
         notes.extend(self.suggestion());
         let entry = &self.program.functions[raw.entry.function as usize].name;
@@ -399,32 +423,37 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// The variable, member or element that a text begins with: `s->list[i].next` of `s->list[i].next = 0;`.
+/// The variable, member or element that a text begins with: `s->list[i].next` of `s->list[i].next = 0;`, and
+/// `*(s->next)` of `*(s->next) = 0`.
 fn access_path(text: &str) -> &str {
     let bytes = text.as_bytes();
-    let mut i = bytes.iter().take_while(|b| matches!(b, b'*' | b'&' | b'(')).count();
+    let prefix = bytes.iter().take_while(|b| matches!(b, b'*' | b'&' | b'(')).count();
+    let mut open = bytes[..prefix].iter().filter(|b| **b == b'(').count();
     let word =
         |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-    let start = i;
-    i += word(i);
-    if i == start {
+    let mut i = prefix + word(prefix);
+    if i == prefix {
         return "";
     }
     loop {
         let rest = &bytes[i..];
-        let step = match rest {
+        i += match rest {
             [b'-', b'>', ..] if word(i + 2) > 0 => 2 + word(i + 2),
             [b'.', ..] if word(i + 1) > 0 => 1 + word(i + 1),
             [b'[', ..] => match rest.iter().position(|b| *b == b']') {
                 Some(end) => end + 1,
                 None => break,
             },
+            [b')', ..] if open > 0 => {
+                open -= 1;
+                1
+            }
             _ => break,
         };
-        i += step;
     }
-    // Opening brackets that were stepped over are not closed again.
-    text[..i].trim_start_matches('(')
+    // What was opened and is not closed here belongs to more than the access: without it, and what stands before it.
+    let inner = text[..i].rfind('(').filter(|_| open > 0).map_or(0, |at| at + 1);
+    &text[inner..i]
 }
 
 fn verb_of(op: Op) -> &'static str {
@@ -447,7 +476,10 @@ mod tests {
         assert_eq!(access_path("s->list[i + 1].next = 0;"), "s->list[i + 1].next");
         assert_eq!(access_path("counter++;"), "counter");
         assert_eq!(access_path("*p = 1"), "*p");
-        assert_eq!(access_path("(*q).x"), "*q");
+        assert_eq!(access_path("(*q).x"), "(*q).x");
+        assert_eq!(access_path("*(s->next) = 0"), "*(s->next)");
+        assert_eq!(access_path("*(s + 1) = 0"), "s");
+        assert_eq!(access_path("(a->b)"), "(a->b)");
         assert_eq!(access_path("+ 3"), "");
         assert_eq!(access_path("a[3"), "a");
     }

@@ -89,6 +89,16 @@ pub struct Stats {
     pub files_left_out: u64,
     pub entries: u64,
     pub functions: u64,
+    /// Functions that some run entered.
+    pub functions_reached: u64,
+    /// Places that start a thread or a timer, and how many of them some run came to.
+    pub thread_starts: u64,
+    pub thread_starts_reached: u64,
+    /// Entries that the budget cut short, or left no room for.
+    pub entries_cut_short: u64,
+    pub entries_not_run: u64,
+    /// Places in the source that could not be parsed.
+    pub unparsed: u64,
     /// Files that were lowered, and not taken from the cache.
     pub lowered: u64,
 }
@@ -131,6 +141,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// Files that were not checked, or not to their end, with a sentence each.
     pub left_out: Vec<(Arc<str>, String)>,
+    /// Files with places that could not be parsed, with a sentence each. What such a place says was not checked.
+    pub unparsed: Vec<(Arc<str>, String)>,
     pub checked: Vec<CheckedFunction>,
     /// Findings taken away by `raddle: ignore`, with the reason given.
     pub ignored: Vec<(Finding, String)>,
@@ -204,6 +216,15 @@ impl Session {
             self.cache.insert(s.path.clone(), Cached { hash, lowered });
         }
         let lowered = &self.cache.get(&s.path)?.lowered;
+        out.stats.unparsed += u64::from(lowered.errors);
+        if lowered.errors > 0 {
+            let line = lowered.first_error.map(|l| format!(", the first in line {l}")).unwrap_or_default();
+            let places = if lowered.errors == 1 { "place" } else { "places" };
+            out.unparsed.push((
+                s.path.clone(),
+                format!("has {} {places} that could not be parsed{line}", lowered.errors),
+            ));
+        }
         for why in &lowered.cut_short {
             out.left_out.push((s.path.clone(), format!("checked only in part: {why}")));
         }
@@ -270,7 +291,21 @@ pub struct Part {
     steps: u64,
     runs: u64,
     entries: u64,
+    entries_cut_short: u64,
+    entries_not_run: u64,
+    /// Own functions entered, by file and line.
+    reached: Vec<Place>,
+    /// Places that start threads, and whether a run came to them.
+    starts: Vec<(Place, bool)>,
     checked: Vec<CheckedFunction>,
+}
+
+/// A file, and a line and column in it.
+type Place = (Arc<str>, u32, u16);
+
+fn place_of(program: &Program, pos: crate::ir::Pos) -> Place {
+    let path = program.files.get(usize::from(pos.file)).map(|f| f.path.clone()).unwrap_or_default();
+    (path, pos.line, pos.col)
 }
 
 impl Plan<'_> {
@@ -296,17 +331,27 @@ impl Plan<'_> {
         let program = link::link(&units);
         let entries = entries::entries(&program);
         let (explored, knowledge) = explore(&program, &entries, self.budget, cancel);
-        let count = |r: &RawFinding| {
-            let pcs = || r.accesses.iter().filter_map(|a| a.stack.first().copied());
-            let key = match r.kind {
-                Kind::LockLeak => pcs().next().map(|p| (r.kind, p, p)),
-                _ => pcs().min().zip(pcs().max()).map(|(a, b)| (r.kind, a, b)),
-            };
-            key.and_then(|k| knowledge.met.get(&k).copied()).unwrap_or(1)
-        };
+        let count = |r: &RawFinding| knowledge.met.get(&r.key).copied().unwrap_or(1);
         let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);
         let context = report::Context { occurrences: &count, text: &text, seed: self.budget.seed };
+        let is_entered = |i: &usize| knowledge.entered[*i] && !program.functions[*i].builtin;
+        let sites = entries::start_sites(&program);
+        let run = |e: &entries::Entry| explored.iter().any(|x| x.entry == *e);
+        let waived = |e: &entries::Entry| {
+            e.kind == EntryKind::Middle
+                && entries::all_started(&program, e.start.function, &sites, &knowledge.started)
+        };
         Part {
+            entries_cut_short: explored.iter().filter(|e| e.cut_short).count() as u64,
+            entries_not_run: entries.iter().filter(|e| !run(e) && !waived(e)).count() as u64,
+            reached: (0..program.functions.len())
+                .filter(is_entered)
+                .map(|i| place_of(&program, program.functions[i].pos))
+                .collect(),
+            starts: sites
+                .iter()
+                .map(|pc| (place_of(&program, program.pos_of[*pc as usize]), knowledge.started.contains(pc)))
+                .collect(),
             findings: report::findings(&program, &knowledge.findings, &context),
             steps: explored.iter().map(|e| e.steps).sum(),
             runs: explored.iter().map(|e| u64::from(e.runs)).sum(),
@@ -318,13 +363,24 @@ impl Plan<'_> {
     /// Puts the parts together, in the order of the programs.
     pub fn finish(self, parts: Vec<Part>) -> Outcome {
         let mut out = self.out;
+        let mut reached: FxHashSet<Place> = FxHashSet::default();
+        let mut starts: FxHashMap<Place, bool> = FxHashMap::default();
         for part in parts {
+            reached.extend(part.reached);
+            for (place, came) in part.starts {
+                *starts.entry(place).or_default() |= came;
+            }
+            out.stats.entries_cut_short += part.entries_cut_short;
+            out.stats.entries_not_run += part.entries_not_run;
             out.findings.extend(part.findings);
             out.stats.steps += part.steps;
             out.stats.runs += part.runs;
             out.stats.entries += part.entries;
             out.checked.extend(part.checked);
         }
+        out.stats.functions_reached = reached.len() as u64;
+        out.stats.thread_starts = starts.len() as u64;
+        out.stats.thread_starts_reached = starts.values().filter(|came| **came).count() as u64;
         drop_repeats(&mut out.findings);
         raddle_finding::identity::assign(&mut out.findings);
         apply_ignores(self.sources, &mut out);
@@ -419,8 +475,17 @@ fn lenses(
     };
     // A function that a surer entry has run is accounted for by that entry's best.
     let from_above = explored.iter().max_by_key(|e| (e.threads, e.interleavings));
+    // A function that is an entry anyway is named once, unless it was started in the middle besides.
+    let is_named = |entry: &&entries::Entry| {
+        entry.kind != EntryKind::Middle
+            || explored.iter().any(|e| e.entry == **entry)
+            || !entries
+                .iter()
+                .any(|e| e.kind != EntryKind::Middle && e.start.function == entry.start.function)
+    };
     entries
         .iter()
+        .filter(is_named)
         .map(|entry| {
             let own = explored.iter().find(|e| e.entry == *entry);
             let above = from_above.filter(|_| entered[entry.start.function as usize]);

@@ -12,6 +12,8 @@ pub const SCHEMA: &str = "raddle.findings/1";
 
 /// Key of `stats`: how many findings a suppression file took out.
 pub const STAT_SUPPRESSED: &str = "suppressed";
+/// The key of `stats` for what was looked at, as a sentence that a report ends with.
+pub const STAT_LOOKED_AT: &str = "looked_at";
 
 /// Key of `stats`: how many findings were left out because the baseline knows them.
 pub const STAT_BASELINE: &str = "baseline";

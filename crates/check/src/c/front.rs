@@ -26,6 +26,8 @@ pub struct Lowered {
     pub unit: Arc<Unit>,
     /// Places that could not be made sense of.
     pub errors: u32,
+    /// The line of the first of them, if it is in this file.
+    pub first_error: Option<u32>,
     /// Limits that were reached: the rest of the file was left out.
     pub cut_short: Vec<String>,
     /// Includes that were not found.
@@ -54,8 +56,8 @@ pub fn lower_file_with(
     for (name, value) in macros {
         front = front.define(name, value.as_deref());
     }
-    let (out, unit, errors) = front.lower(path, text, includes, limits, false);
-    Lowered { unit: Arc::new(unit), errors, cut_short: out.cut_short, missing: out.missing }
+    let (out, unit, errors, first_error) = front.lower(path, text, includes, limits, false);
+    Lowered { unit: Arc::new(unit), errors, first_error, cut_short: out.cut_short, missing: out.missing }
 }
 
 impl Front {
@@ -64,7 +66,7 @@ impl Front {
         let words = Words::new(&mut state.interner);
         let front = Self { state, words, scopes: Scopes::default() };
         let front = front.declare("<prelude>", models::prelude_text());
-        let (_, unit, _) = front.clone().lower(
+        let (_, unit, ..) = front.clone().lower(
             "<models>",
             models::model_text().as_bytes(),
             &NoIncludes,
@@ -105,15 +107,16 @@ impl Front {
         includes: &dyn Includes,
         limits: Limits,
         builtin: bool,
-    ) -> (super::pp::Preprocessed, Unit, u32) {
+    ) -> (super::pp::Preprocessed, Unit, u32, Option<u32>) {
         let (mut out, state) = Preprocessor::new(self.state, includes, limits).run(path, text, builtin);
         let mut parser = Parser::new(&out.tokens, &state.interner, &self.words, self.scopes);
         parser.run();
         let errors = parser.errors();
+        let first_error = parser.first_error().filter(|p| p.file == 0).map(|p| p.line);
         let (items, scopes) = (parser.items, parser.scopes);
         let files: Vec<SourceFile> = std::mem::take(&mut out.files);
         let unit = super::lower::lower(&items, scopes, &state.interner, files, builtin);
         out.tokens = Vec::new();
-        (out, unit, errors)
+        (out, unit, errors, first_error)
     }
 }

@@ -16,6 +16,10 @@ impl Machine<'_> {
             if let Some(what) = self.named[f as usize] {
                 return self.call_named(ti, what, n, pc);
             }
+            // The call is made again when the callback has returned, and then gives an unknown.
+            if self.call_back_argument(ti, n, f, pc) {
+                return true;
+            }
             self.call_unknown(ti, n, u64::from(f));
             return true;
         }
@@ -102,7 +106,7 @@ impl Machine<'_> {
     }
 
     /// A function of which nothing is known: it gives an unknown, and may have changed what its arguments lead to.
-    fn call_unknown(&mut self, ti: usize, n: usize, what: u64) {
+    pub(super) fn call_unknown(&mut self, ti: usize, n: usize, what: u64) {
         let at = self.threads[ti].stack.len() - n;
         let args = self.threads[ti].stack.split_off(at);
         for a in &args {

@@ -5,17 +5,17 @@ use raddle_finding::{Kind, Op};
 use super::Machine;
 use super::context::{ContextId, Held};
 use super::history::{ATOMIC, Cell, FREE, HANDLER, WRITE};
-use super::raw::{RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
+use super::raw::{Key, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use super::thread::State;
 use super::value::is_unknown;
 use crate::ir::Program;
 
 impl Machine<'_> {
-    /// The finding was met before; counts it, and says so.
-    fn met(&mut self, kind: Kind, a: u32, b: u32) -> bool {
+    /// Counts a finding by its places; gives its key if it was not met before.
+    fn first_met(&mut self, kind: Kind, a: u32, b: u32) -> Option<Key> {
         let key = (kind, a.min(b), a.max(b));
         *self.knowledge.met.entry(key).or_default() += 1;
-        !self.knowledge.seen.insert(key)
+        self.knowledge.seen.insert(key).then_some(key)
     }
 
     #[cold]
@@ -27,15 +27,16 @@ impl Machine<'_> {
         // A handler shares the thread-local storage of the thread under it, and puts `errno` back.
         let handled = (old.flags | new.flags) & HANDLER != 0 && self.is_thread_local(address);
         let benign = self.benign.iter().any(|b| b.0 <= address && address < b.1);
-        if benign || vague(&old) || vague(&new) || handled || self.met(Kind::DataRace, old.pc, new.pc) {
+        if benign || vague(&old) || vague(&new) || handled {
             return;
         }
+        let Some(key) = self.first_met(Kind::DataRace, old.pc, new.pc) else { return };
         self.knowledge.hot[old.pc as usize] = true;
         self.knowledge.hot[new.pc as usize] = true;
         let sizes = [size, old.mask.count_ones()];
         let accesses = [new, old].iter().zip(sizes).map(|(c, size)| self.access_of(*c, size)).collect();
         let place = self.place_of(address);
-        self.add(Kind::DataRace, accesses, Some(address), place, Vec::new());
+        self.add(key, accesses, Some(address), place, Vec::new());
     }
 
     fn is_thread_local(&self, address: u64) -> bool {
@@ -78,44 +79,59 @@ impl Machine<'_> {
         self.stack_of(pc, context)
     }
 
+    /// The innermost place of a stack that is the program's own and not the library's.
+    fn own_pc(&self, stack: &[u32]) -> u32 {
+        let own = |pc: &&u32| {
+            let pos = self.program.pos_of.get(**pc as usize);
+            pos.is_some_and(|pos| pos.line > 0 && !self.program.is_builtin(*pos))
+        };
+        stack.iter().find(own).or(stack.first()).copied().unwrap_or(0)
+    }
+
     pub(super) fn report_lock(&mut self, kind: Kind, op: Op, ti: usize, lock: u64, pc: u32) {
         let taken = self.threads[ti].held.iter().rev().find(|h| h.lock == lock).copied();
-        if self.met(kind, pc, taken.map_or(pc, |h| h.pc)) {
-            return;
-        }
         let stack = self.current_stack(ti, pc);
+        let taken_at = taken.map(|h| self.stack_of(h.pc, h.context));
+        let ends = (self.own_pc(&stack), taken_at.as_deref().map_or(0, |s| self.own_pc(s)));
+        let Some(key) = self.first_met(kind, ends.0, ends.1) else { return };
         let locks = self.held_of(&self.threads[ti].held);
         let mut accesses = vec![RawAccess { op, size: 0, thread: ti, stack, locks }];
-        if let Some(h) = taken {
-            let stack = self.stack_of(h.pc, h.context);
+        if let Some(stack) = taken_at {
             accesses.push(RawAccess { op: Op::Lock, size: 0, thread: ti, stack, locks: Vec::new() });
         }
         let place = self.place_of(lock);
-        self.add(kind, accesses, Some(lock), place, Vec::new());
+        let waits = self.initialised_again(lock);
+        self.add(key, accesses, Some(lock), place, waits);
+    }
+
+    /// A sentence on who initialised a lock while another thread held it.
+    fn initialised_again(&self, lock: u64) -> Vec<String> {
+        let Some((thread, pc, context)) = self.objects.get(&lock).and_then(|o| o.initialised_again) else {
+            return Vec::new();
+        };
+        let pos = self.program.pos_of[self.own_pc(&self.stack_of(pc, context)) as usize];
+        let path = self.program.files.get(usize::from(pos.file)).map_or("?", |f| &f.path);
+        vec![format!("T{thread} initialised it again at {path}:{} while it was held", pos.line)]
     }
 
     pub(super) fn report_leak(&mut self, ti: usize, held: Held) {
-        if self.met(Kind::LockLeak, held.pc, held.pc) {
-            return;
-        }
         let stack = self.stack_of(held.pc, held.context);
+        let Some(key) = self.first_met(Kind::LockLeak, self.own_pc(&stack), 0) else { return };
         let access = RawAccess { op: Op::Lock, size: 0, thread: ti, stack, locks: Vec::new() };
         let place = self.place_of(held.lock);
-        self.add(Kind::LockLeak, vec![access], Some(held.lock), place, Vec::new());
+        self.add(key, vec![access], Some(held.lock), place, Vec::new());
     }
 
     pub(super) fn report_deadlock(&mut self, kind: Kind, threads: &[usize]) {
-        let pcs: Vec<u32> = threads.iter().map(|t| self.threads[*t].pc).collect();
+        let stacks: Vec<Vec<u32>> =
+            threads.iter().map(|t| self.current_stack(*t, self.threads[*t].pc)).collect();
+        let pcs: Vec<u32> = stacks.iter().map(|s| self.own_pc(s)).collect();
         let (lo, hi) = (pcs.iter().min().copied().unwrap_or(0), pcs.iter().max().copied().unwrap_or(0));
-        if self.met(kind, lo, hi) {
-            return;
-        }
+        let Some(key) = self.first_met(kind, lo, hi) else { return };
         let mut accesses = Vec::new();
         let mut waits = Vec::new();
-        for t in threads {
-            let pc = self.threads[*t].pc;
+        for (t, stack) in threads.iter().zip(stacks) {
             let (op, what) = self.wait_in_words(*t);
-            let stack = self.current_stack(*t, pc);
             let locks = self.held_of(&self.threads[*t].held);
             accesses.push(RawAccess { op, size: 0, thread: *t, stack, locks });
             waits.push(what);
@@ -125,7 +141,7 @@ impl Machine<'_> {
             _ => None,
         });
         let place = address.map_or(RawPlace::Unknown, |a| self.place_of(a));
-        self.add(kind, accesses, address, place, waits);
+        self.add(key, accesses, address, place, waits);
     }
 
     fn wait_in_words(&self, ti: usize) -> (Op, String) {
@@ -153,7 +169,7 @@ impl Machine<'_> {
 
     fn add(
         &mut self,
-        kind: Kind,
+        key: Key,
         accesses: Vec<RawAccess>,
         address: Option<u64>,
         place: RawPlace,
@@ -181,7 +197,8 @@ impl Machine<'_> {
         }
         let (entry, seed) = (self.start, self.seed);
         self.knowledge.findings.push(RawFinding {
-            kind,
+            kind: key.0,
+            key,
             accesses,
             address,
             place,

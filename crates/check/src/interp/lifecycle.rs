@@ -87,6 +87,7 @@ impl Machine<'_> {
         pc: u32,
         member: (u64, u64),
     ) -> Flow {
+        self.note_start(ti, pc);
         let defined =
             self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined);
         let Some(f) = defined.filter(|_| !is_unknown(function)) else {
@@ -103,6 +104,17 @@ impl Machine<'_> {
             }
             None => Flow::Done(self.fresh_unknown()),
         }
+    }
+
+    /// Remembers the place in the program's own code that starts a thread.
+    fn note_start(&mut self, ti: usize, pc: u32) {
+        let program = self.program;
+        let is_own = |pc: &u32| {
+            program.pos_of.get(*pc as usize).is_some_and(|pos| pos.line > 0 && !program.is_builtin(*pos))
+        };
+        let frames = self.threads[ti].frames.iter().rev();
+        let own = [pc].into_iter().chain(frames.map(|f| f.return_pc.wrapping_sub(1))).find(is_own);
+        self.knowledge.started.extend(own);
     }
 
     /// A thread that begins with a call, knowing what its parent knows.
@@ -435,6 +447,7 @@ impl Machine<'_> {
             return Flow::Done(0);
         };
         self.timer_stop(timer);
+        self.note_start(ti, pc);
         if let Some(new) = self.new_thread(ti, f, argument, pc) {
             self.threads[new].timer = Some(timer);
             self.threads[new].member = (argument, if periodic == 0 { 1 } else { u64::from(TICKS) });

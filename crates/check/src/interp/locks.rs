@@ -13,14 +13,18 @@ const BUSY: u64 = 1;
 const ABANDONED: u64 = 2;
 
 impl Machine<'_> {
-    pub(super) fn lock_init(&mut self, lock: u64, flags: u64) -> Flow {
+    pub(super) fn lock_init(&mut self, ti: usize, lock: u64, flags: u64, pc: u32) -> Flow {
+        let context = self.context(ti);
         let o = self.objects.entry(lock).or_default();
         let clock = std::mem::take(&mut o.clock);
+        let by_another = o.owner.is_some_and(|owner| owner != ti);
+        let initialised_again = if by_another { Some((ti, pc, context)) } else { None };
         *o = super::sync::Object {
             recursive: flags & 1 != 0,
             checked: flags & 2 != 0,
             robust: flags & 4 != 0,
             initialised: true,
+            initialised_again,
             clock,
             ..Default::default()
         };
@@ -220,8 +224,10 @@ impl Machine<'_> {
             return;
         }
         for held in t.held.clone() {
-            // A semaphore-like lock given on to another thread is unlocked there, which is reported there.
-            if Self::is_certain(held.lock) {
+            // A semaphore-like lock given on to another thread is unlocked there, which is reported there; one that was
+            // initialised again was reported when it was released.
+            let again = self.objects.get(&held.lock).is_some_and(|o| o.initialised_again.is_some());
+            if Self::is_certain(held.lock) && !again {
                 self.report_leak(ti, held);
             }
         }

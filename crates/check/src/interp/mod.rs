@@ -34,7 +34,7 @@ mod jump;
 mod lifecycle;
 mod locks;
 pub mod memory;
-mod named;
+pub mod named;
 pub mod raw;
 mod rng;
 pub mod sched;
@@ -128,6 +128,8 @@ pub struct Knowledge {
     pub hot: Vec<bool>,
     /// Functions that some run has entered.
     pub entered: Vec<bool>,
+    /// Instructions of the program's own code at which some run has started a thread or a timer.
+    pub started: FxHashSet<u32>,
     /// How often each was met again.
     pub met: FxHashMap<(Kind, u32, u32), u64>,
 }

@@ -16,6 +16,10 @@ pub enum Named {
     Lock,
     ReadLock,
     Unlock,
+    /// Runs the function that it is given on a thread of its own.
+    Starts,
+    /// Asks for something that stays the same.
+    Asks,
 }
 
 /// What stands for a lock that has no argument.
@@ -36,6 +40,14 @@ pub fn named(name: &str) -> Option<Named> {
     if words.last().is_some_and(|w| matches!(w.as_str(), "abort" | "panic" | "fatal" | "die")) {
         return Some(Named::Ends);
     }
+    if starts_thread(name) {
+        return Some(Named::Starts);
+    }
+    if words.first().is_some_and(|w| matches!(w.as_str(), "is" | "has" | "should" | "can" | "needs" | "use"))
+        || words.last().is_some_and(|w| matches!(w.as_str(), "enabled" | "threaded" | "supported"))
+    {
+        return Some(Named::Asks);
+    }
     if any(ABOUT) {
         return None;
     }
@@ -53,6 +65,42 @@ pub fn named(name: &str) -> Option<Named> {
         () if object && any(&["acquire", "enter", "take", "obtain", "begin"]) => Some(Named::Lock),
         () => None,
     }
+}
+
+/// Whether a name says that a function starts a thread.
+pub fn starts_thread(name: &str) -> bool {
+    let words = words(name);
+    let any = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    let thread = any(&["thread", "threads", "kthread", "pthread"]);
+    let starts = any(&["create", "start", "new", "spawn", "launch", "run", "begin"]);
+    let about = any(&["attr", "key", "pool", "once", "id", "name", "local", "mutex", "lock", "cond"]);
+    thread && starts && !about
+}
+
+/// Whether a function that is handed a callback keeps it for the end of something.
+pub fn keeps_for_the_end(name: &str) -> bool {
+    const END: &[&str] = &[
+        "exit",
+        "atexit",
+        "cleanup",
+        "destroy",
+        "destructor",
+        "dtor",
+        "free",
+        "finalize",
+        "finalizer",
+        "close",
+        "fini",
+        "atfork",
+        "remove",
+        "unregister",
+        "unset",
+        "cancel",
+        "release",
+        "delete",
+        "del",
+    ];
+    words(name).iter().any(|w| END.contains(&w.as_str()))
 }
 
 /// The words of a name, by underscores and capital letters.
@@ -79,6 +127,12 @@ impl Machine<'_> {
     pub(super) fn call_named(&mut self, ti: usize, what: Named, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
         let lock = if n == 0 { NAMELESS } else { self.threads[ti].stack[at] };
+        if what == Named::Starts {
+            return self.start_by_name(ti, n, pc);
+        }
+        if what == Named::Asks {
+            return self.ask(ti, n, pc);
+        }
         if what == Named::Ends {
             self.end = Some(End::Finished);
             return false;
@@ -107,6 +161,77 @@ impl Machine<'_> {
         }
     }
 }
+
+impl Machine<'_> {
+    /// The first argument that is a function of the program's own, and its place.
+    fn function_argument(&self, ti: usize, n: usize) -> Option<(usize, u64)> {
+        let stack = &self.threads[ti].stack;
+        let args = &stack[stack.len() - n..];
+        args.iter().copied().enumerate().find(|(_, a)| self.is_own_function(*a))
+    }
+
+    fn is_own_function(&self, address: u64) -> bool {
+        let f = self.program.function_at(address).map(|f| &self.program.functions[f as usize]);
+        f.is_some_and(|f| f.defined && !f.builtin)
+    }
+
+    /// A function that starts threads gets one of its own; what comes after it among the arguments is its argument.
+    fn start_by_name(&mut self, ti: usize, n: usize, pc: u32) -> bool {
+        let at = self.threads[ti].stack.len() - n;
+        let found = self.function_argument(ti, n);
+        let next = found.and_then(|(i, _)| self.threads[ti].stack[at..].get(i + 1).copied());
+        let Some((_, f)) = found else {
+            self.call_unknown(ti, n, NAMELESS);
+            return true;
+        };
+        let argument = next.unwrap_or_else(|| self.fresh_unknown());
+        // Whether a handle is left behind the first argument, and what a join is called, nobody knows.
+        let handle = match self.start(ti, f, argument, pc, (0, 1)) {
+            Flow::Done(handle) => handle,
+            _ => 0,
+        };
+        self.threads[ti].stack.truncate(at);
+        self.push(ti, handle);
+        self.approximate = true;
+        false
+    }
+
+    /// The same question gets the same answer, until something unknown must have changed.
+    fn ask(&mut self, ti: usize, n: usize, pc: u32) -> bool {
+        let at = self.threads[ti].stack.len() - n;
+        let args = self.threads[ti].stack.split_off(at);
+        let f = match self.program.code.get(pc as usize) {
+            Some(crate::ir::Instr::Call(f, _)) => u64::from(*f),
+            _ => u64::from(pc),
+        };
+        let question = args.iter().fold(f, |q, a| u64::from(super::value::mix(402, q, *a)));
+        self.push(ti, super::value::unknown(super::value::mix(403, question, f)));
+        true
+    }
+
+    /// A function that nobody defines may call back what it is given: here and now, if nothing is held that a later call
+    /// would not find held. True if a call was begun; its result is dropped.
+    pub(super) fn call_back_argument(&mut self, ti: usize, n: usize, callee: u32, pc: u32) -> bool {
+        let Some((_, f)) = self.function_argument(ti, n) else { return false };
+        let t = &self.threads[ti];
+        if !t.held.is_empty() || t.interrupts.is_some() || t.vague {
+            return false;
+        }
+        let again = t.called_back.contains(&pc) || t.called_back.len() > MOST_CALLBACKS;
+        let name = &self.program.functions[callee as usize].name;
+        let Some(f) = self.program.function_at(f).filter(|_| !again && !keeps_for_the_end(name)) else {
+            return false;
+        };
+        self.threads[ti].called_back.push(pc);
+        self.approximate = true;
+        let params = self.program.functions[f as usize].params as usize;
+        let args: Vec<u64> = (0..params).map(|_| self.fresh_unknown()).collect();
+        self.call_back(ti, f, &args, pc)
+    }
+}
+
+/// Callbacks that a thread makes in one run.
+const MOST_CALLBACKS: usize = 16;
 
 #[cfg(test)]
 mod tests {

@@ -41,16 +41,20 @@ pub enum RawPlace {
     Unknown,
 }
 
+/// What a finding is counted by: its kind, and the instructions at its ends.
+pub type Key = (Kind, u32, u32);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawFinding {
     pub kind: Kind,
+    pub key: Key,
     pub accesses: Vec<RawAccess>,
     pub address: Option<u64>,
     pub place: RawPlace,
     pub threads: Vec<RawThread>,
     /// Names of the locks that accesses mention, as places.
     pub locks: Vec<(u64, RawPlace)>,
-    /// What it waits for, in words, for each access of a deadlock.
+    /// What it waits for, in words, for each access of a deadlock; of another kind, what else the reader should know.
     pub waits: Vec<String>,
     /// The entry of the run, and its seed.
     pub entry: super::Start,

@@ -32,6 +32,8 @@ pub struct Object {
     pub robust: bool,
     /// … and the last one did.
     pub abandoned: bool,
+    /// The thread and the place that initialised it while another held it.
+    pub initialised_again: Option<(usize, u32, super::context::ContextId)>,
     /// It was set up by the program, and not merely found.
     pub initialised: bool,
     /// Threads that took from a semaphore and have not given back.
@@ -120,7 +122,7 @@ impl Machine<'_> {
             SyncOp::Current => Flow::Done(super::lifecycle::handle(self.identity(ti))),
             SyncOp::TeamId => Flow::Done(self.threads[ti].member.0),
             SyncOp::TeamSize => Flow::Done(self.threads[ti].member.1),
-            SyncOp::LockInit => self.lock_init(a, operands[1]),
+            SyncOp::LockInit => self.lock_init(ti, a, operands[1], pc),
             SyncOp::LockStatic => self.lock_static(a, operands[1]),
             SyncOp::LockDestroy => self.lock_destroy(a),
             SyncOp::Lock | SyncOp::TimedLock => self.lock(ti, a, op == SyncOp::TimedLock, pc),

@@ -112,6 +112,8 @@ pub struct Thread {
     pub timer: Option<u64>,
     /// An unlock was ignored because its object was unknown: what it holds is not certain.
     pub vague: bool,
+    /// Calls of functions that nobody defines in whose place a callback was called.
+    pub called_back: Vec<u32>,
     /// How many times it has asked that its reads, and its writes, are not looked at.
     pub ignores: [u32; 2],
     /// Blocks that live as long as a frame: depth, address and size.
@@ -152,6 +154,7 @@ impl Thread {
             jumps: Vec::new(),
             timer: None,
             vague: false,
+            called_back: Vec::new(),
             ignores: [0; 2],
             frame_blocks: Vec::new(),
             cancelled: false,

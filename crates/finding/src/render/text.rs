@@ -8,7 +8,7 @@
 //! width, and without colours the text is the same as with colours taken off. Names and paths are never cut: a line
 //! that holds one may be longer than the width.
 
-use crate::model::{Confidence, Finding, Frame, Interleaving, Report, Row};
+use crate::model::{Confidence, Finding, Frame, Interleaving, Report, Row, STAT_LOOKED_AT, Stat};
 use crate::{place, suppress};
 
 use super::story::{self, End};
@@ -27,6 +27,9 @@ pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
         page.prose("", (Style::Plain, ""), sentence);
     }
     page.line(&[(Style::Bold, &story::summary(report))]);
+    if let Some(Stat::Text(looked_at)) = report.stats.get(STAT_LOOKED_AT) {
+        page.line(&[(Style::Plain, &format!("looked at {looked_at}"))]);
+    }
     page.out
 }
 

@@ -39,6 +39,17 @@ impl LeftOut {
         }
     }
 
+    /// Places that could not be parsed, at most a few: without the headers of a library there may be many.
+    pub fn unparsed(&mut self, outcome: &Outcome) {
+        const MOST_UNPARSED: usize = 5;
+        for (path, what) in outcome.unparsed.iter().take(MOST_UNPARSED) {
+            self.sentences.push(format!("{path} {what}"));
+        }
+        if let Some(more) = outcome.unparsed.len().checked_sub(MOST_UNPARSED).filter(|n| *n > 0) {
+            self.sentences.push(format!("{more} more files have places that could not be parsed"));
+        }
+    }
+
     pub fn before_reading(&self) -> u64 {
         self.files.len() as u64
     }

@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::Result;
-use raddle_check::{Outcome, Part, Plan};
+use raddle_check::{Outcome, Part, Plan, Stats};
 use raddle_finding::{Report, Stat};
 
 use crate::report::{Settler, TextTo};
@@ -55,13 +55,21 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut outcome = plan.finish(parts);
     includes::apply_ignores(&mut outcome);
     left_out.take(&mut outcome);
+    left_out.unparsed(&outcome);
 
     let report = report(&args, &mut outcome, &left_out, &read, begun);
     left_out.print();
-    let nothing_checked = left_out.files() > 0 && outcome.stats.files == outcome.stats.files_left_out;
+    let stats = outcome.stats;
+    let every_file_left_out = left_out.files() > 0 && stats.files == stats.files_left_out;
     let code = settler.settle(report, crate::exit::CLEAN)?;
-    if nothing_checked {
+    if every_file_left_out {
         anyhow::bail!("nothing was checked: every file was left out");
+    }
+    if stats.entries == 0 {
+        anyhow::bail!(
+            "nothing was checked: of {} none is main, a test, or starts a thread, a timer or a signal handler",
+            counted(stats.functions, "function", "functions")
+        );
     }
     Ok(code)
 }
@@ -92,6 +100,34 @@ fn check_all(plan: &Plan<'_>, jobs: usize, left_out: &mut LeftOut) -> Vec<Part> 
     out
 }
 
+fn counted(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
+}
+
+/// What was looked at, and what was not, in one sentence.
+fn looked_at(stats: &Stats) -> String {
+    let mut text = format!(
+        "{} of {}, {} of {}, {}, {} of {}",
+        stats.files - stats.files_left_out,
+        counted(stats.files, "file", "files"),
+        stats.functions_reached,
+        counted(stats.functions, "function", "functions"),
+        counted(stats.entries, "entry", "entries"),
+        stats.thread_starts_reached,
+        counted(stats.thread_starts, "thread start", "thread starts")
+    );
+    for (count, what) in [
+        (counted(stats.entries_cut_short, "entry", "entries"), "cut short by the step budget"),
+        (counted(stats.entries_not_run, "entry", "entries"), "not run, for the step budget was used up"),
+        (counted(stats.unparsed, "place", "places"), "that could not be parsed"),
+    ] {
+        if !count.starts_with("0 ") {
+            text += &format!("; {count} {what}");
+        }
+    }
+    text
+}
+
 fn report(
     args: &Args,
     outcome: &mut Outcome,
@@ -109,7 +145,13 @@ fn report(
         ("steps", stats.steps),
         ("runs", stats.runs),
         ("entries", stats.entries),
+        ("entries_cut_short", stats.entries_cut_short),
+        ("entries_not_run", stats.entries_not_run),
         ("functions", stats.functions),
+        ("functions_reached", stats.functions_reached),
+        ("thread_starts", stats.thread_starts),
+        ("thread_starts_reached", stats.thread_starts_reached),
+        ("unparsed", stats.unparsed),
         ("files", stats.files),
         ("files_left_out", stats.files_left_out),
         ("files_preprocessed", read.preprocessed),
@@ -117,6 +159,7 @@ fn report(
     ] {
         report.stats.insert(key.into(), Stat::from(value));
     }
+    report.stats.insert("looked_at".into(), Stat::Text(looked_at(&stats)));
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     if let Some(text) = left_out.summary() {
         report.stats.insert("left_out".into(), Stat::Text(text));

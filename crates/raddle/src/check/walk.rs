@@ -1,6 +1,6 @@
 //! Paths into files.
 //!
-//! A file that is named is taken whatever it is called; in folders files ending in `.c` are. Links are followed as long
+//! A file that is named is taken unless its name says that it is another language's; in folders files ending in `.c` are. Links are followed as long
 //! as they stay below the folder that was named and do not lead back to a folder they lie in. Everything is visited in
 //! the order of names, so that the same tree gives the same answer.
 
@@ -41,6 +41,9 @@ pub fn files(paths: &[PathBuf], left_out: &mut LeftOut) -> Result<Vec<PathBuf>> 
                     std::fs::canonicalize(path).map_err(|e| WalkError::Unreadable(name(), e.kind()))?;
                 walk.folder(path, &root, &mut vec![identity(&meta)]);
             }
+            Ok(meta) if meta.is_file() && !may_be_c(path) => {
+                walk.left_out.file(path, "is not C source by its name, and only C is checked");
+            }
             Ok(meta) => walk.file(path, &meta),
             // A link that is there but leads nowhere is a file left out; a name that is not there is a mistake.
             Err(e) if std::fs::symlink_metadata(path).is_ok() => walk.left_out.file(path, &why(&e)),
@@ -51,6 +54,13 @@ pub fn files(paths: &[PathBuf], left_out: &mut LeftOut) -> Result<Vec<PathBuf>> 
         }
     }
     Ok(walk.found)
+}
+
+/// Whether a file that was named may hold C: what ends in `.c`, `.h`, `.i`, `.inc` and the like, or in nothing.
+fn may_be_c(path: &Path) -> bool {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+    extension
+        .is_none_or(|e| matches!(e.as_str(), "c" | "h" | "i" | "inc" | "in" | "def" | "tmpl" | "y" | "l"))
 }
 
 fn identity(meta: &Metadata) -> (u64, u64) {
@@ -218,7 +228,7 @@ mod tests {
     #[test]
     fn a_named_file_is_taken_once_and_a_name_that_is_not_there_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("program.txt");
+        let path = dir.path().join("program.inc");
         std::fs::write(&path, "").unwrap();
         let mut left = LeftOut::default();
         assert_eq!(files(&[path.clone(), path.clone()], &mut left).unwrap(), [path]);

@@ -241,6 +241,8 @@ impl Lower<'_> {
         match *self.types().get(ty) {
             Type::Array(of, _) | Type::Vla(of, _) => self.scopes.types.pointer(of),
             Type::Function(_) => self.scopes.types.pointer(ty.bare()),
+            // Who copies it must know that it is atomic as a whole.
+            Type::Record(_) if ty.is_atomic() => ty,
             _ => ty.bare(),
         }
     }

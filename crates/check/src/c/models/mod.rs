@@ -27,6 +27,7 @@ pub(super) fn model_text() -> String {
         include_str!("stdio.c"),
         include_str!("system.c"),
         include_str!("annotations.c"),
+        include_str!("threads.c"),
     ]
     .concat()
 }

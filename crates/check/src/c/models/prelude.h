@@ -81,6 +81,18 @@ struct sembuf { unsigned short sem_num; short sem_op; short sem_flg; };
 #define PTHREAD_MUTEX_ROBUST 1
 #define PTHREAD_MUTEX_ROBUST_NP 1
 #define SEM_FAILED ((sem_t *)0)
+typedef void *gpointer; typedef const void *gconstpointer; typedef int gint; typedef unsigned int guint; typedef int gboolean; typedef char gchar; typedef unsigned long gsize;
+typedef struct { long __opaque; } GThread; typedef struct { long __opaque[2]; } GMutex; typedef struct { long __opaque[2]; } GRecMutex; typedef struct { long __opaque[2]; } GRWLock; typedef struct { long __opaque[2]; } GCond; typedef struct { long __opaque; } GThreadPool;
+typedef unsigned long uv_thread_t; typedef pthread_mutex_t uv_mutex_t; typedef pthread_rwlock_t uv_rwlock_t; typedef pthread_cond_t uv_cond_t;
+typedef struct { long __opaque; } SDL_Thread; typedef struct { long __opaque; } SDL_mutex; typedef struct { long __opaque; } SDL_cond;
+#define SYS_futex 202
+#define __NR_futex 202
+#define SYS_gettid 186
+#define __NR_gettid 186
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
+#define FUTEX_WAIT_PRIVATE 128
+#define FUTEX_WAKE_PRIVATE 129
 struct __model_cleanup { void (*function)(void *); void *argument; struct __model_cleanup *next; };
 #define pthread_cleanup_push(f, a) do { struct __model_cleanup __cleanup = { (f), (a), 0 }; __model_push_cleanup(&__cleanup);
 #define pthread_cleanup_pop(run) __model_pop_cleanup(run); } while (0)

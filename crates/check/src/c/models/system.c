@@ -34,6 +34,8 @@ void siglongjmp(jmp_buf b, int v) { __raddle_jump(b, v ? v : 1); }
 int atexit(void (*f)(void)) { return 0; }
 /* The other process does what this one waits for: from now on nobody knows what it holds. */
 pid_t fork(void) { __raddle_unlock((void *)__raddle_unknown()); return __raddle_unknown(); }
+/* A futex only sleeps and wakes: what it guards is ordered by the atomic operations on its word. */
+long syscall(long n, ...) { if (n == 202 || n == 240) { __raddle_yield(); return 0; } return n == 186 ? gettid() : __raddle_unknown(); }
 pid_t getpid(void) { return 4242; }
 pid_t gettid(void) { return 4242 + ((int)__raddle_current() >> 12); }
 int atoi(const char *s) { __raddle_text_length(s); return __raddle_unknown(); }

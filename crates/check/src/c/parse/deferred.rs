@@ -88,7 +88,7 @@ impl Parser<'_> {
                 function.body = body;
                 self.items.push(Item::Function(function));
             }
-            Err(_) => self.errors += 1,
+            Err(_) => self.error(),
         }
         self.at = self.tokens.len();
     }

@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::c::ast::{Designator, ExprKind, Init};
-use crate::c::token::Punct;
+use crate::c::token::{Kind, Punct};
 use crate::c::types::{CType, Type};
 
 impl Parser<'_> {
@@ -80,12 +80,23 @@ impl Parser<'_> {
         while !self.is(Punct::RBrace) {
             let designators = self.designators()?;
             items.push((designators, self.deeper(Self::initialiser)?));
-            if !self.eat(Punct::Comma) {
+            if self.eat(Punct::Comma) || self.is(Punct::RBrace) {
+                continue;
+            }
+            // A macro that nobody defines may stand for an item and the comma after it.
+            let goes_on = self.is(Punct::LBrace) || self.is(Punct::Dot) || self.starts_item();
+            if !goes_on {
                 break;
             }
+            self.error();
         }
         self.expect(Punct::RBrace)?;
         Ok(Init::List(items))
+    }
+
+    /// Whether a token begins a value and cannot go on with the one before it.
+    fn starts_item(&self) -> bool {
+        matches!(self.peek().kind, Kind::Ident | Kind::Number | Kind::Str | Kind::Char)
     }
 
     fn designators(&mut self) -> Parse<Vec<Designator>> {

@@ -106,6 +106,8 @@ pub struct Parser<'a> {
     /// Links of the expression being parsed, see [`LINKS`].
     links: u32,
     errors: u32,
+    /// Where the first of them is.
+    first_error: Option<Pos>,
     /// Inside a function's body.
     in_body: bool,
     eof: Token,
@@ -130,6 +132,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             links: 0,
             errors: 0,
+            first_error: None,
             in_body: false,
             eof,
         }
@@ -140,7 +143,7 @@ impl<'a> Parser<'a> {
         while self.peek().kind != Kind::Eof && self.errors < ERRORS {
             let before = self.at;
             if self.external().is_err() {
-                self.errors += 1;
+                self.error();
                 self.skip_external(before);
             }
             if self.at == before {
@@ -152,6 +155,18 @@ impl<'a> Parser<'a> {
 
     pub fn errors(&self) -> u32 {
         self.errors
+    }
+
+    /// Where the first of the errors is.
+    pub fn first_error(&self) -> Option<Pos> {
+        self.first_error
+    }
+
+    /// Takes note that the text at this place makes no sense.
+    fn error(&mut self) {
+        self.errors += 1;
+        let here = self.peek().pos;
+        self.first_error.get_or_insert(here);
     }
 
     fn peek(&self) -> Token {

@@ -25,7 +25,7 @@ impl Parser<'_> {
         while !self.is(Punct::RBrace) && self.peek().kind != Kind::Eof {
             let before = self.at;
             if self.members(&mut members).is_err() {
-                self.errors += 1;
+                self.error();
                 if self.starts_function(self.at) {
                     break;
                 }

@@ -58,6 +58,10 @@ impl Parser<'_> {
     /// Leaves a statement: to just after its `;`, or to the brace that ends its block.
     pub(super) fn skip_statement(&mut self, start: usize) {
         let mut depth = 0u32;
+        if self.is_deeper_than(start) {
+            // The error lies within braces of the statement itself, as in an initialiser: leave by their end.
+            self.at = start;
+        }
         if self.at == start && !self.is(Punct::RBrace) {
             self.at += 1;
         }
@@ -72,8 +76,9 @@ impl Parser<'_> {
             }
             match t.kind {
                 Kind::Punct(Punct::LBrace) => {
+                    let is_value = self.at > 0 && self.tokens[self.at - 1].is(Punct::Eq);
                     self.skip_block();
-                    if depth == 0 {
+                    if depth == 0 && !is_value {
                         return;
                     }
                     continue;
@@ -90,6 +95,21 @@ impl Parser<'_> {
             }
             self.at += 1;
         }
+    }
+
+    /// Whether the present token lies within braces that were opened since `start`.
+    fn is_deeper_than(&self, start: usize) -> bool {
+        let mut depth = 0i32;
+        for t in &self.tokens[start..self.at.min(self.tokens.len())] {
+            match t.kind {
+                Kind::Punct(Punct::LBrace) => depth += 1,
+                Kind::Punct(Punct::RBrace) => depth -= 1,
+                // In a block of statements each of them finds its own way.
+                Kind::Punct(Punct::Semi) => return false,
+                _ => {}
+            }
+        }
+        depth > 0
     }
 
     fn starts_statement(&self, t: &Token) -> bool {

@@ -15,7 +15,7 @@ impl Parser<'_> {
             out.push(self.statement());
         }
         if !self.eat(Punct::RBrace) {
-            self.errors += 1;
+            self.error();
         }
         self.scopes.close();
         Ok(out)
@@ -29,7 +29,7 @@ impl Parser<'_> {
         match self.deeper(Self::try_statement) {
             Ok(kind) => Stmt { pos, kind },
             Err(Confused) => {
-                self.errors += 1;
+                self.error();
                 self.skip_statement(start);
                 Stmt { pos, kind: StmtKind::Error }
             }
@@ -39,7 +39,7 @@ impl Parser<'_> {
     fn boxed_statement(&mut self) -> Box<Stmt> {
         // `if (x)` with nothing after it, at the end of a block.
         if self.is(Punct::RBrace) || self.peek().kind == Kind::Eof {
-            self.errors += 1;
+            self.error();
             return Box::new(Stmt { pos: self.peek().pos, kind: StmtKind::Error });
         }
         Box::new(self.statement())
@@ -96,7 +96,9 @@ impl Parser<'_> {
             || t.bol && !self.is_operator()
             || call && self.is(Punct::LBrace)
         {
-            self.errors += u32::from(!call);
+            if !call {
+                self.error();
+            }
             return Ok(());
         }
         Err(Confused)
@@ -148,7 +150,7 @@ impl Parser<'_> {
             return Ok(out);
         }
         if t.bol || self.is(Punct::RBrace) {
-            self.errors += 1;
+            self.error();
             return Ok(out);
         }
         Err(Confused)
@@ -272,7 +274,7 @@ impl Parser<'_> {
 
     fn end_of_jump(&mut self) {
         if !self.eat(Punct::Semi) {
-            self.errors += 1;
+            self.error();
         }
     }
 

@@ -1,0 +1,26 @@
+// The owner of a robust mutex ends while it holds it; the next one is told, and repairs.
+#include <errno.h>
+#include <pthread.h>
+
+static pthread_mutex_t m;
+static int n;
+
+static void *ends(void *arg) {
+    pthread_mutex_lock(&m);
+    n++;
+    return arg;
+}
+
+int main(void) {
+    pthread_t t;
+    pthread_mutexattr_t a;
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&m, &a);
+    pthread_create(&t, NULL, ends, NULL);
+    if (pthread_mutex_lock(&m) == EOWNERDEAD) pthread_mutex_consistent(&m);
+    n++;
+    pthread_mutex_unlock(&m);
+    pthread_join(t, NULL);
+    return 0;
+}
