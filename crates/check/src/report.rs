@@ -234,6 +234,7 @@ impl<'a> Reporter<'a> {
             schedule: None,
             accesses: raw.accesses.iter().map(|a| self.access(a)).collect(),
             location: self.location(),
+            contract: None,
             threads: raw.threads.iter().map(|t| self.thread(t)).collect(),
             locks: self.locks(),
             interleaving: None,

@@ -9,6 +9,8 @@
 //!    which thread came first is luck. Reads and writes, plain or atomic, are one class, because which half of
 //!    `x++` meets the other thread is luck as well. Freeing, locking and calling are classes of their own.
 //!
+//! 4. the contract that was broken, if the finding names it ([`Finding::contract`]): two of them on one line are two bugs.
+//!
 //! A place is the function and the line relative to the function's first line, so that edits above it change
 //! nothing. Failing that: function, file name and line; function alone; file name and line; module and offset.
 //! Build noise is taken off the names. Addresses, thread numbers, lock numbers, columns, directories and absolute
@@ -50,6 +52,10 @@ pub fn signature(finding: &Finding) -> String {
     if let Some(variable) = &variable {
         signature.push_str(" on ");
         signature.push_str(variable);
+    }
+    if let Some(contract) = &finding.contract {
+        signature.push_str(" of ");
+        signature.push_str(contract);
     }
     for end in &ends {
         signature.push_str(" | ");
@@ -176,6 +182,17 @@ mod tests {
         );
         assert_eq!(signature(&cycle), "lock-order | lock a+1 | lock b+1");
         assert_eq!(id(&cycle), "lock-order-dd4d3de36fead246");
+    }
+
+    #[test]
+    fn golden_contract() {
+        let mut violation = race();
+        violation.kind = Kind::ThreadSafetyViolation;
+        let without = "thread-safety-violation | access bump+2 | access show+2";
+        assert_eq!(signature(&violation), without);
+        violation.contract = Some("std::map".into());
+        let with = "thread-safety-violation of std::map | access bump+2 | access show+2";
+        assert_eq!(signature(&violation), with);
     }
 
     #[test]

@@ -77,6 +77,10 @@ pub struct Finding {
     /// What the racing address is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
+    /// The contract that was broken, by name. Given where another one could be broken at the same places: it is then
+    /// part of the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<String>,
     /// The threads that `accesses` and `location` name, with where each was created.
     #[serde(default)]
     pub threads: Vec<Thread>,
@@ -105,6 +109,7 @@ impl Finding {
             schedule: None,
             accesses: Vec::new(),
             location: None,
+            contract: None,
             threads: Vec::new(),
             locks: Vec::new(),
             interleaving: None,

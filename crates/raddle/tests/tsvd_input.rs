@@ -217,6 +217,149 @@ fn optimised_containers_are_missed_and_that_is_said() {
     );
 }
 
+/// Nothing is left of a container but its destructor, which `atexit` gets.
+#[test]
+fn where_all_is_inlined_nothing_can_be_watched() {
+    let bench = Bench::new();
+    let build = |name: &str, includes: &str, rest: &str| {
+        let text = format!(
+            "#include <vector>\n#include <stdio.h>\n{includes}\nstatic std::vector<int> v;\n\
+             static void step(int, int i) {{ v.push_back(i); }}\n\
+             int main() {{ v.reserve(100000); both(); {rest} }}\n"
+        );
+        bench.build_pair(name, "g++ -O2", &text);
+    };
+    build("inlined.cpp", "", "printf(\"%zu\\n\", v.size());");
+    let remedy = "raddle c++ --tsvd";
+    // The program runs and prints before it is known that nothing was seen of it.
+    let refused = |line: &str| {
+        let output = bench.raddle(line).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains("nothing could be watched") && said.contains(remedy), "{line}: {said}");
+    };
+    refused("tsvd -- ./inlined");
+    refused("tsvd -- sh -c ./inlined&&./inlined");
+    // What it prints to may be shared: that is no point that is reached.
+    build("prints.cpp", "#include <iostream>", "std::cout << v.size() << std::endl;");
+    refused("tsvd -- ./prints");
+
+    bench.build_pair("tok.c", "gcc -O0", TOK);
+    let caught = bench.tsvd(CALM, &["sh", "-c", "./inlined && ./tok"]);
+    assert!(caught.stat("points") > 0 && caught.stderr.contains(remedy), "{}", caught.stderr);
+}
+
+#[test]
+fn how_much_was_watched_is_said() {
+    let bench = Bench::new();
+    let text = "#include <string.h>\nstatic void step(int m, int i) { (void)m; (void)i; }\nint main(int n, char **a) {\n\
+                char s[] = \"a,b\"; if (n > 1) strtok(s, a[1]); return 0; }\n";
+    bench.build_pair("rare.c", "gcc -O0", text);
+    let said = |arguments: &str| {
+        let output = bench.raddle(&format!("tsvd --no-store -- ./rare {arguments}")).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let none = said("");
+    assert!(
+        none.contains("watched 1 point in 1 file: none was reached, so nothing could be found"),
+        "{none}"
+    );
+    let one = said(",");
+    assert!(one.contains("watched 1 point in 1 file: 1 reached by 1 call, 0 of them"), "{one}");
+}
+
+/// Millions of calls: each is counted once, whether it was let by or not, and arrives with its arguments.
+#[test]
+fn calls_in_hot_loops_are_counted_and_arrive() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <assert.h>
+        struct handle { long n; };
+        typedef struct handle handle;
+        #define OUT __attribute__((noinline))
+        OUT long h_put(handle *h, long a, double x) { h->n += a; assert(x == 0.5); return h->n; }
+        OUT long h_fifth(long a, long b, long c, long d, long e, handle *h) { return h->n += a + b + c + d + e; }
+        OUT void h_init(handle *h) { h->n = 0; }
+        OUT void h_end(handle *h) { assert(h->n >= 0); h->n = -1; }
+        enum { N = 200000 };
+        static void loop(void) {
+            static __thread handle own;
+            for (long i = 0; i < N; i++) {
+                handle made;
+                h_init(&made);
+                long before = own.n, next = h_put(&own, 3, 0.5);
+                assert(next == before + 3 && h_fifth(1, 2, 3, 4, 5, &own) == next + 15);
+                h_end(&made);
+            }
+        }
+        static void *other(void *a) { loop(); return a; }
+        static void step(int me, int i) { (void)me; (void)i; }
+        int main(void) {
+            (void)both;
+            loop();
+            pthread_t a, b;
+            pthread_create(&a, 0, other, 0);
+            pthread_create(&b, 0, other, 0);
+            pthread_join(a, 0);
+            pthread_join(b, 0);
+            loop();
+            return 0;
+        }
+    "#;
+    let list = "[[tsvd.list]]\nlibrary = \"handles\"\n[[tsvd.list.class]]\nname = \"handle\"\nwrite = [\"h_put\", \"h_init\", \"h_end\"]\n\
+                [[tsvd.list.class.also]]\nobject = 5\nwrite = [\"h_fifth\"]\n";
+    bench.file("lists.toml", list);
+    for compiler in ["gcc -O0", "gcc -O2 -fno-plt", "gcc -O1 -fpie -pie"] {
+        bench.build_pair("hot.c", compiler, text);
+        let caught = bench.tsvd(&format!("{CALM} --api lists.toml"), &["./hot"]);
+        caught.assert_clean();
+        assert_eq!(caught.stat("calls"), 4 * 4 * 200_000, "{compiler}: {}", caught.report);
+    }
+}
+
+#[test]
+fn two_contracts_on_one_line_are_two_findings() {
+    let bench = Bench::new();
+    let text = r#"
+        #include <string.h>
+        #include <time.h>
+        static void step(int me, int i) {
+            (void)me; time_t t = i; char s[] = "a,b";
+            if (strtok(s, ",") && localtime(&t)) usleep(100);
+            strtok(s, ",");
+        }
+        int main(void) { both(); return 0; }
+    "#;
+    bench.build_pair("line.c", "gcc -g -O0", text);
+    let traps = "--trap-file traps.json --runs 3 --share 1000";
+    let caught = bench.tsvd(&format!("{EAGER} {traps}"), &["./line"]);
+    assert_eq!(caught.status, 66, "{}", caught.stderr);
+    let on_the_line =
+        |finding: &&Value| finding["accesses"].as_array().unwrap().iter().all(|a| a["stack"][0]["line"] == 7);
+    let findings: Vec<&Value> = caught.findings().iter().filter(on_the_line).collect();
+    assert_eq!(findings.len(), 2, "{}", caught.report);
+    let contracts: Vec<&str> = findings.iter().map(|f| f["contract"].as_str().unwrap()).collect();
+    assert!(contracts.contains(&"strtok's state"), "{contracts:?}");
+    // Where there is one contract, places say all.
+    let others = caught.findings().iter().filter(|f| !on_the_line(f));
+    assert!(others.map(|f| &f["contract"]).all(Value::is_null), "{}", caught.report);
+}
+
+#[test]
+fn a_class_is_listed_once() {
+    let bench = Bench::new();
+    bench.build_pair("tok.c", "gcc -O0", TOK);
+    let class = "[[tsvd.list.class]]\nname = \"handle\"\nwrite = [\"h_put\"]\n";
+    bench.file("twice.toml", &format!("[[tsvd.list]]\nlibrary = \"handles\"\n{class}{class}"));
+    let said = refused(&mut bench.raddle("tsvd --api twice.toml -- ./tok"));
+    assert!(said.contains("class `handle`: the list has another class of this name"), "{said}");
+    let list = format!("[[tsvd.list]]\nlibrary = \"handles\"\n{class}");
+    bench.file("lists.toml", &format!("{list}{list}"));
+    let said = refused(&mut bench.raddle("tsvd --api lists.toml -- ./tok"));
+    assert!(said.contains("another class of this name"), "two lists of one library: {said}");
+}
+
 /// The program's functions are named like zlib's own.
 #[test]
 fn names_that_a_library_has_too_do_not_hide_calls() {

@@ -6,7 +6,8 @@
 //! takes the blame.
 //!
 //! Deviation 3 (see the crate): a delay that is still going on takes no blame, since the thread went on without waiting
-//! for its end; a gap in which the thread itself was delayed starts at the end of that delay; a thread's first access
+//! for its end; if calls went by without being looked at after the last access that was (see `passes`), a delay that had begun
+//! by then takes no blame, since the thread went on meanwhile; a gap in which the thread itself was delayed starts at the end of that delay; a thread's first access
 //! ends no gap.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -60,15 +61,19 @@ pub(crate) fn ordered_after(
     delays: &Delays,
     params: &Params,
     record: &Thread,
-    thread: u32,
+    (thread, went_by): (u32, u64),
     now: u64,
 ) -> Option<u32> {
     let last = record.last.load(Relaxed);
     record.last.store(now, Relaxed);
+    // Not a read-modify-write: nobody else writes.
+    let went_on = record.went_by.load(Relaxed) != went_by;
+    record.went_by.store(went_by, Relaxed);
     if last != 0
         && now.saturating_sub(last) >= params.blamed_gap()
         && let Some((end, site, length)) = delays.to_blame(thread, last, now)
         && waited(params, (last, now), end, length)
+        && !(went_on && end.saturating_sub(length) <= last)
     {
         record.blamed.store(site, Relaxed);
         record.covered.store(params.inferred, Relaxed);

@@ -36,6 +36,9 @@
 //! 8. The policies of 3.4 and 3.5 do not delay the only thread there is ([`Tsvd::watch_threads`]): nobody can come. The
 //!    buffer of 3.4.3 still holds the points of threads that were joined just before, and a pair of an earlier run is
 //!    dangerous before the first thread is created.
+//! 9. A point that taught nothing gives its thread a pass for the next ones like it, which then are not looked at while
+//!    nothing can come of it, so that hot code costs little; nor is anything that the only thread of a process does. See
+//!    `passes`, which says what that may lose.
 //!
 //! # Extensions
 //! The policy `tsvd` has these beside the paper's rules; [`Params::paper`] is without, and so are the other policies. None
@@ -93,6 +96,7 @@ mod memory;
 mod objects;
 mod order;
 mod params;
+mod passes;
 mod phase;
 mod point;
 mod sampler;
@@ -105,6 +109,7 @@ mod tsvd;
 
 pub use memory::{ALIGN, SIZE};
 pub use params::{MAX_HISTORY, ONE, Params, Policy, technique};
+pub use passes::layout;
 pub use point::{Delay, Host, Point, Violation};
 pub use sites::{Coverage, MAX_SITES};
 pub use trap_set::{PairState, TrapPair};

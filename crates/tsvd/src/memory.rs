@@ -18,7 +18,7 @@ impl Tsvd {
     pub unsafe fn place<'a>(memory: *mut u8, params: &Params) -> &'a Tsvd {
         // SAFETY: the caller's promise; a state of zeroes is valid.
         let state = unsafe { &mut *memory.cast::<Tsvd>() };
-        state.params = *params;
+        state.begin_with(params);
         state
     }
 
@@ -27,7 +27,7 @@ impl Tsvd {
     pub fn boxed(params: &Params) -> Box<Tsvd> {
         // SAFETY: see the module; a policy of zero is one too.
         let mut state: Box<Tsvd> = unsafe { zeroed_box() };
-        state.params = *params;
+        state.begin_with(params);
         state
     }
 }

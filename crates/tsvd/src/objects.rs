@@ -13,6 +13,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use crate::params::MAX_HISTORY;
 
 const SETS: usize = 1 << 12;
+const _: () = assert!(SETS * WAYS <= 1 << u16::BITS, "a pass has the number of a way in so many bits");
 const WAYS: usize = 4;
 
 /// An access that was made before.
@@ -36,32 +37,50 @@ struct Record {
 }
 
 #[repr(C, align(32))]
-struct Way {
+pub(crate) struct Way {
     /// Zero: free.
-    object: AtomicU64,
+    pub object: AtomicU64,
     last: AtomicU64,
     next: AtomicU32,
+    /// Passes with another version are void (see `passes`).
+    pub version: AtomicU32,
+    /// Not zero: the object has ended, and the next one at its address has no history.
+    pub ended: AtomicU32,
+    /// `thread + 1` of who has passes of this version; [`SEVERAL`]; zero: nobody.
+    holder: AtomicU32,
 }
+
+const SEVERAL: u32 = u32::MAX;
 
 #[repr(C)]
 pub(crate) struct Objects {
-    ways: [Way; SETS * WAYS],
+    pub ways: [Way; SETS * WAYS],
     /// Those of a way are together, so that a small history touches little memory.
     records: [Record; SETS * WAYS * MAX_HISTORY as usize],
 }
 
 impl Objects {
     /// Shows the last `kept` accesses of the object to `earlier`, and adds this one. `kept` must be the same in every
-    /// call.
+    /// call. Returns the number of the object's way.
     #[inline]
-    pub(crate) fn access(&self, object: u64, this: Access, kept: u32, mut earlier: impl FnMut(&Access)) {
-        let (way, fresh) = self.way(object);
-        let records = &self.records[way * kept as usize..(way + 1) * kept as usize];
-        let way = &self.ways[way];
-        if fresh {
+    pub(crate) fn access(
+        &self,
+        object: u64,
+        this: Access,
+        kept: u32,
+        mut earlier: impl FnMut(&Access),
+    ) -> usize {
+        let (number, fresh) = self.way(object);
+        let records = &self.records[number * kept as usize..(number + 1) * kept as usize];
+        let way = &self.ways[number];
+        if fresh || way.ended.load(Relaxed) != 0 {
             records.iter().for_each(|record| record.what.store(0, Relaxed));
-            way.object.store(object, Relaxed);
             way.next.store(0, Relaxed);
+            way.ended.store(0, Relaxed);
+            if fresh {
+                way.object.store(object, Relaxed);
+                way.void();
+            }
         } else {
             records.iter().filter_map(Record::get).for_each(|access| earlier(&access));
         }
@@ -71,12 +90,14 @@ impl Objects {
         if let Some(record) = records.get(next as usize) {
             record.set(&this);
         }
+        number
     }
 
-    /// The object is gone; what comes at its address is another.
+    /// The object is gone; what comes at its address is another. Passes stay: whoever makes objects at one address again and
+    /// again uses each in the same way.
     pub(crate) fn forget(&self, object: u64) {
         if let (way, false) = self.way(object) {
-            self.ways[way].object.store(0, Relaxed);
+            self.ways[way].ended.store(1, Relaxed);
         }
     }
 
@@ -88,12 +109,39 @@ impl Objects {
         if let Some(way) = ways.iter().position(|way| way.object.load(Relaxed) == object) {
             return (set * WAYS + way, false);
         }
-        let age = |way: &Way| match way.object.load(Relaxed) {
-            0 => 0,
-            _ => way.last.load(Relaxed).max(1),
+        let age = |way: &Way| {
+            let free = way.object.load(Relaxed) == 0 || way.ended.load(Relaxed) != 0;
+            if free { 0 } else { way.last.load(Relaxed).max(1) }
         };
         let oldest = (0..WAYS).min_by_key(|way| age(&ways[*way])).unwrap_or(0);
         (set * WAYS + oldest, true)
+    }
+}
+
+impl Way {
+    /// Makes all passes for the object void.
+    fn void(&self) {
+        self.holder.store(0, Relaxed);
+        self.version.fetch_add(1, Relaxed);
+    }
+
+    /// A thread that has no pass comes: others that have one are to see it.
+    #[inline]
+    pub(crate) fn arrive(&self, thread: u32) {
+        let holder = self.holder.load(Relaxed);
+        if holder != 0 && holder != thread.wrapping_add(1) {
+            self.void();
+        }
+    }
+
+    /// A thread gets a pass.
+    #[inline]
+    pub(crate) fn hand_out(&self, thread: u32) {
+        match self.holder.load(Relaxed) {
+            holder if holder == thread.wrapping_add(1) || holder == SEVERAL => {}
+            0 => self.holder.store(thread.wrapping_add(1), Relaxed),
+            _ => self.holder.store(SEVERAL, Relaxed),
+        }
     }
 }
 

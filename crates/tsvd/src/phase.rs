@@ -32,6 +32,22 @@ impl Phase {
         run < buffer
     }
 
+    /// Notes points of the thread that came just before this one and were not looked at.
+    #[inline]
+    pub(crate) fn skip(&self, thread: u32, points: u32, buffer: u32) {
+        let seen = self.0.load(Relaxed);
+        let (who, run) = (seen >> 32, seen as u32);
+        if who == u64::from(thread) + 1 && run < buffer {
+            let run = run.saturating_add(points).min(buffer);
+            self.0.store(who << 32 | u64::from(run), Relaxed);
+        }
+    }
+
+    /// Notes that the thread has had the process for itself.
+    pub(crate) fn fill(&self, thread: u32, buffer: u32) {
+        self.0.store((u64::from(thread) + 1) << 32 | u64::from(buffer), Relaxed);
+    }
+
     /// What the last point of all was made in, without a new point.
     pub(crate) fn forget(&self) {
         self.0.store(0, Relaxed);
@@ -61,6 +77,16 @@ mod tests {
         // The sixteenth point of thread 1 pushes the one of thread 0 out.
         assert_eq!(concurrent.iter().filter(|c| **c).count(), 15);
         assert!(concurrent[1] && concurrent[15] && !concurrent[16]);
+    }
+
+    #[test]
+    fn points_that_were_not_looked_at_fill_the_buffer_as_well() {
+        let phase = Phase::default();
+        assert!(!phase.enter(0, 16) && phase.enter(1, 16));
+        phase.skip(0, 100, 16);
+        assert!(phase.enter(1, 16), "the last run is of thread 1");
+        phase.skip(1, 13, 16);
+        assert!(!phase.enter(1, 16), "the sixteenth");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
+use crate::passes::TICK;
+
 /// Call sites that can be told apart. Points of others are not looked at.
 pub const MAX_SITES: u32 = 1 << 18;
 
@@ -17,34 +19,73 @@ pub struct Coverage {
 #[derive(Default)]
 #[repr(C)]
 pub(crate) struct Site {
-    coverage: AtomicU32,
+    pub coverage: AtomicU32,
     /// P_loc: the greatest probability of its pairs for which a delay here is of use.
-    pub probability: AtomicU32,
+    probability: AtomicU32,
     /// The first of its pairs, as the trap set numbers them from one.
     pub pairs: AtomicU32,
     /// Sampled next by `static-random`.
     pub armed: AtomicU32,
 }
 
-const HIT: u32 = 1;
+pub(crate) const HIT: u32 = 1;
 const CONCURRENT: u32 = 2;
 
-#[repr(C)]
-pub(crate) struct Sites([Site; MAX_SITES as usize]);
+#[repr(C, align(64))]
+pub(crate) struct Sites {
+    /// Passes of an earlier epoch are void (see `passes`). Never zero.
+    pub epoch: AtomicU32,
+    /// The time at which the epoch began, in ticks.
+    tick: AtomicU32,
+    pub table: [Site; MAX_SITES as usize],
+}
 
 impl Sites {
     #[inline]
     pub(crate) fn get(&self, site: u32) -> &Site {
-        &self.0[site as usize]
+        &self.table[site as usize]
+    }
+
+    /// Makes all passes void.
+    pub(crate) fn new_epoch(&self) {
+        self.epoch.fetch_add(1, Relaxed);
+    }
+
+    /// Makes all passes void that are older than a tick.
+    #[inline]
+    pub(crate) fn time_goes_on(&self, now: u64) {
+        let tick = (now >> TICK) as u32;
+        if tick > self.tick.load(Relaxed) {
+            self.tick.store(tick, Relaxed);
+            self.new_epoch();
+        }
+    }
+
+    /// A site that becomes dangerous is one at which the next visit counts.
+    pub(crate) fn set_probability(&self, site: u32, probability: u32) {
+        let before = self.get(site).probability.swap(probability, Relaxed);
+        if before == 0 && probability != 0 {
+            self.new_epoch();
+        }
     }
 
     pub(crate) fn coverage(&self, site: u32) -> Coverage {
-        let bits = self.0.get(site as usize).map_or(0, |site| site.coverage.load(Relaxed));
+        let bits = self.table.get(site as usize).map_or(0, |site| site.coverage.load(Relaxed));
         Coverage { hit: bits & HIT != 0, concurrent: bits & CONCURRENT != 0 }
     }
 }
 
 impl Site {
+    #[inline]
+    pub(crate) fn probability(&self) -> u32 {
+        self.probability.load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn is_hit(&self) -> bool {
+        self.coverage.load(Relaxed) & HIT != 0
+    }
+
     /// Notes a hit; whether it was the first.
     #[inline]
     pub(crate) fn hit(&self, concurrent: bool) -> bool {

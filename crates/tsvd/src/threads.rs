@@ -3,6 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
+use crate::passes::Lane;
 use raddle_base::rng::{Rng, mix};
 
 /// Threads whose numbers are equal modulo this share a record, and take it from each other.
@@ -24,9 +25,11 @@ pub(crate) struct Thread {
     /// How long it was delayed in all.
     pub delayed: AtomicU64,
     rng: AtomicU64,
-    /// Points of all threads that have had this record.
+    /// Points that were looked at, of all threads that have had this record, and all those in a concurrent phase.
     pub points: AtomicU64,
     pub concurrent: AtomicU64,
+    /// [`Lane::points`] at its last access that was looked at.
+    pub went_by: AtomicU64,
     /// When a delay of its was last counted as not allowed; zero: never. Behind all that every point needs.
     pub refused: AtomicU64,
 }
@@ -47,19 +50,47 @@ pub(crate) struct Threads {
     created: AtomicU32,
     /// Threads that made points and whose creation was not told: the main thread, and those made behind the caller's back.
     strangers: AtomicU32,
+    /// `thread + 1` of the first of them.
+    first: AtomicU32,
+    /// Not zero: the only thread may go by without being looked at.
+    lets_alone: AtomicU32,
+    /// `thread + 1` of the only thread there is, if it may; read at every point.
+    pub alone: AtomicU32,
     joined: [Joined; THREADS],
     records: [Thread; THREADS],
+    lanes: [Lane; THREADS],
 }
 
 impl Threads {
+    /// The thread's record. `taken` is called if it was nobody's, or another's, so far.
     #[inline]
-    pub(crate) fn get(&self, thread: u32, seed: u64) -> &Thread {
+    pub(crate) fn get(&self, thread: u32, seed: u64, taken: impl FnOnce()) -> &Thread {
         let record = &self.records[thread as usize % THREADS];
         if record.owner.load(Relaxed) != thread.wrapping_add(1) {
-            self.strangers.fetch_add(1, Relaxed);
+            if self.strangers.fetch_add(1, Relaxed) == 0 {
+                self.first.store(thread.wrapping_add(1), Relaxed);
+            }
             record.take(thread, seed);
+            self.note_alone();
+            taken();
         }
         record
+    }
+
+    #[inline]
+    pub(crate) fn lane(&self, thread: u32) -> &Lane {
+        &self.lanes[thread as usize % THREADS]
+    }
+
+    #[inline]
+    pub(crate) fn is_alone(&self, thread: u32) -> bool {
+        self.alone.load(Relaxed) == thread.wrapping_add(1)
+    }
+
+    /// After a change to who there is.
+    fn note_alone(&self) {
+        let alone = self.lets_alone.load(Relaxed) != 0 && self.is_one();
+        self.alone.store(if alone { self.first.load(Relaxed) } else { 0 }, Relaxed);
     }
 
     /// A thread is about to be created: it takes its record before it runs.
@@ -69,6 +100,7 @@ impl Threads {
         record.parent.store(parent.wrapping_add(1), Relaxed);
         record.born.store(now, Relaxed);
         self.created.fetch_add(1, Relaxed);
+        self.note_alone();
     }
 
     /// A thread has ended. If its record is another's by now its end is not counted, and nobody is ever alone again.
@@ -77,6 +109,7 @@ impl Threads {
         let is_its_own = record.owner.load(Relaxed) == thread.wrapping_add(1);
         if is_its_own && record.parent.swap(0, Relaxed) != 0 {
             self.created.fetch_sub(1, Relaxed);
+            self.note_alone();
         }
     }
 
@@ -103,8 +136,11 @@ impl Threads {
                 && joined.when.load(Relaxed) <= born
     }
 
-    pub(crate) fn watch(&self) {
+    /// All threads are told of from now on. `lets_alone`: the only thread need not be looked at.
+    pub(crate) fn watch(&self, lets_alone: bool) {
         self.told.store(1, Relaxed);
+        self.lets_alone.store(u32::from(lets_alone), Relaxed);
+        self.note_alone();
     }
 
     /// Whether there is but one thread, so that nobody could spring a trap of its.
@@ -113,8 +149,8 @@ impl Threads {
         one && self.told.load(Relaxed) != 0
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Thread> {
-        self.records.iter()
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&Thread, &Lane)> {
+        self.records.iter().zip(&self.lanes)
     }
 }
 
@@ -144,11 +180,12 @@ impl Thread {
     }
 
     #[inline]
-    pub(crate) fn count(&self, concurrent: bool) {
+    pub(crate) fn count(&self, concurrent: bool, went_by: u32) {
         // Not a read-modify-write: nobody else writes.
         self.points.store(self.points.load(Relaxed) + 1, Relaxed);
         if concurrent {
-            self.concurrent.store(self.concurrent.load(Relaxed) + 1, Relaxed);
+            let more = 1 + u64::from(went_by);
+            self.concurrent.store(self.concurrent.load(Relaxed) + more, Relaxed);
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Trap {
 #[repr(C, align(64))]
 struct Bucket {
     lock: Spin,
+    /// How many are set on objects of this bucket.
+    set: AtomicU32,
     traps: UnsafeCell<[Trap; SLOTS]>,
 }
 
@@ -43,6 +45,12 @@ impl Traps {
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.set.load(Relaxed) != 0
+    }
+
+    /// Whether a trap may be set on this object: there is one in its bucket.
+    #[inline]
+    pub(crate) fn may_be_on(&self, object: u64) -> bool {
+        self.any() && self.bucket(object).set.load(Relaxed) != 0
     }
 
     /// Shows each trap that a call springs, and says how many there were.
@@ -86,7 +94,7 @@ impl Traps {
             sprung(trap, host);
         }
         traps[free] = Trap { point: *point, cookie, hits, set: true };
-        self.set.fetch_add(1, Relaxed);
+        self.count(bucket, true);
         true
     }
 
@@ -98,8 +106,14 @@ impl Traps {
         let traps = unsafe { &mut *bucket.traps.get() };
         let trap = traps.iter_mut().find(|trap| trap.set && trap.point == *point)?;
         trap.set = false;
-        self.set.fetch_sub(1, Relaxed);
+        self.count(bucket, false);
         Some(trap.hits)
+    }
+
+    fn count(&self, bucket: &Bucket, more: bool) {
+        for set in [&bucket.set, &self.set] {
+            set.fetch_add(if more { 1 } else { u32::MAX }, Relaxed);
+        }
     }
 
     /// Takes away whatever this thread has set: it is gone.
@@ -110,7 +124,7 @@ impl Traps {
             let traps = unsafe { &mut *bucket.traps.get() };
             for trap in traps.iter_mut().filter(|trap| trap.set && trap.point.thread == thread) {
                 trap.set = false;
-                self.set.fetch_sub(1, Relaxed);
+                self.count(bucket, false);
             }
         }
     }
@@ -119,6 +133,7 @@ impl Traps {
     pub(crate) fn forget(&self) {
         for bucket in &self.buckets {
             bucket.lock.break_open();
+            bucket.set.store(0, Relaxed);
             // SAFETY: there is one thread.
             unsafe { &mut *bucket.traps.get() }.iter_mut().for_each(|trap| trap.set = false);
         }

@@ -89,19 +89,22 @@ pub(crate) struct TrapSet {
 }
 
 impl TrapSet {
-    /// A pair had a near miss, so many microseconds apart (zero: not known). False: it was known already, or there is no
-    /// room.
+    /// A pair had a near miss, so many microseconds apart (zero: not known). Whether the pair is dangerous: it is new, or
+    /// it is not settled yet.
     #[inline]
     pub(crate) fn add(&self, sites: &Sites, (a, b): (u32, u32), gap: u32, host: &mut impl Host) -> bool {
         match self.find(key(a, b)) {
-            Some(slot) if slot.learns_from(gap) => self.renew(sites, slot, gap, host),
-            Some(_) => {}
+            Some(slot) => {
+                if slot.learns_from(gap) {
+                    self.renew(sites, slot, gap, host);
+                }
+                slot.state() == PairState::Dangerous
+            }
             None => {
                 let _held = self.lock.hold(host);
-                return self.enter(sites, &new_pair(a, b, PairState::Dangerous, gap));
+                self.enter(sites, &new_pair(a, b, PairState::Dangerous, gap))
             }
         }
-        false
     }
 
     #[cold]
@@ -238,7 +241,7 @@ impl TrapSet {
     fn refresh(&self, sites: &Sites, site: u32) {
         let usable = self.pairs_of(sites, site).filter(|slot| slot.is_usable(site));
         let greatest = usable.map(|slot| slot.probability()).max().unwrap_or(0);
-        sites.get(site).probability.store(greatest, Relaxed);
+        sites.set_probability(site, greatest);
     }
 
     fn pairs_of<'a>(&'a self, sites: &Sites, site: u32) -> impl Iterator<Item = &'a Slot> {

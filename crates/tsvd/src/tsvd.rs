@@ -1,13 +1,14 @@
 //! `OnCall` (3.1, Figure 5), and what the policies make of it.
 
-use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::budget::Budget;
 use crate::inference::{self, Delays};
 use crate::objects::{Access, Objects};
 use crate::order::Order;
 use crate::params::{MAX_HISTORY, technique};
+use crate::passes::Visited;
 use crate::phase::Phase;
 use crate::sampler::Sampler;
 use crate::sites::{Coverage, MAX_SITES, Sites};
@@ -29,13 +30,15 @@ pub struct Tsvd {
     quiet: AtomicU64,
     /// When the first point was.
     begin: AtomicU64,
-    traps: Traps,
-    threads: Threads,
-    sites: Sites,
+    pub(crate) traps: Traps,
+    pub(crate) threads: Threads,
+    pub(crate) sites: Sites,
     pairs: TrapSet,
-    objects: Objects,
+    pub(crate) objects: Objects,
     sampler: Sampler,
     order: Order,
+    /// Not zero: no point goes by without being looked at.
+    pub(crate) all_wanted: AtomicU32,
 }
 
 /// What happened so far.
@@ -67,12 +70,14 @@ impl Tsvd {
             return None;
         }
         let sprung = self.traps.any() && self.check_for_trap(point, host);
-        let thread = self.threads.get(point.thread, self.params.seed);
+        let thread = self.thread(point.thread);
+        let went_by = self.went_by(point);
         let concurrent = self.phase.enter(point.thread, self.params.buffer);
-        thread.count(concurrent);
+        thread.count(concurrent, went_by);
         let first = self.sites.get(point.site).hit(concurrent);
         match self.params.policy {
             Policy::Tsvd => {
+                self.sites.time_goes_on(now);
                 self.infer_order(now, point, thread, host);
                 self.near_misses(now, point, (thread, concurrent), host);
             }
@@ -91,13 +96,54 @@ impl Tsvd {
         self.delay(now, point, thread, nanos)
     }
 
+    /// Whether the call can be made at once: nothing can come of looking at it (see `passes`). If so it counts as a point,
+    /// and [`Tsvd::on_call`] is not called. `ends`: as if [`Tsvd::object_gone`] had been called afterwards.
+    #[inline]
+    pub fn passes(&self, point: &Point, ends: bool) -> bool {
+        if point.site >= MAX_SITES || self.all_wanted.load(Relaxed) != 0 {
+            return false;
+        }
+        let lane = self.threads.lane(point.thread);
+        if lane.owner.load(Relaxed) != point.thread.wrapping_add(1) {
+            return false;
+        }
+        if !self.threads.is_alone(point.thread) {
+            let pass = lane.pass(point);
+            let way = &self.objects.ways[pass.way()];
+            let (version, epoch) = (way.version.load(Relaxed), self.sites.epoch.load(Relaxed));
+            if way.object.load(Relaxed) != point.object || !pass.admits(point.site, version, epoch) {
+                return false;
+            }
+            // Others may have passes for it too, and read it.
+            if way.ended.load(Relaxed) != u32::from(ends) {
+                way.ended.store(u32::from(ends), Relaxed);
+            }
+        } else if !self.sites.get(point.site).is_hit() {
+            return false;
+        }
+        lane.count();
+        true
+    }
+
+    /// Where the thread's passes are, for a caller that does in assembly what [`Tsvd::passes`] does. It is the thread's
+    /// while [`layout::LANE_OWNER`](crate::layout::LANE_OWNER) says so.
+    pub fn lane(&self, thread: u32) -> *const u8 {
+        (&raw const *self.threads.lane(thread)).cast()
+    }
+
+    /// Whether every point is to be told, until this is called again: no call passes.
+    pub fn want_all(&self, all: bool) {
+        self.all_wanted.store(u32::from(all), Relaxed);
+    }
+
     /// Sets the trap of a delay, in which `cookie` goes to whoever springs it. False: no room for it, and the caller
     /// does not sleep and does not come back.
     pub fn trap_set(&self, delay: &Delay, cookie: u64, host: &mut impl Host) -> bool {
         let point = &delay.point;
         let set = self.traps.set(point, cookie, host, |trap, host| self.report(trap, point, host));
-        let thread = self.threads.get(point.thread, self.params.seed);
+        let thread = self.thread(point.thread);
         if set {
+            self.sites.new_epoch();
             self.made.fetch_add(1, Relaxed);
             if self.params.has(technique::RENEWAL) {
                 let end = self.elapsed(delay.start + delay.nanos);
@@ -113,7 +159,8 @@ impl Tsvd {
     pub fn delay_done(&self, now: u64, delay: &Delay, host: &mut impl Host) -> bool {
         let point = &delay.point;
         let hits = self.traps.clear(point, host).unwrap_or(0);
-        let thread = self.threads.get(point.thread, self.params.seed);
+        let thread = self.thread(point.thread);
+        self.sites.new_epoch();
         self.budget.refund(thread, delay.nanos.saturating_sub(now.saturating_sub(delay.start)));
         match self.params.policy {
             Policy::Tsvd | Policy::TsvdHb => {
@@ -133,9 +180,10 @@ impl Tsvd {
 
     /// The caller does not make a delay that [`Tsvd::on_call`] asked for: it counts as one that the caps did not allow.
     pub fn refuse(&self, delay: &Delay) {
-        let thread = self.threads.get(delay.point.thread, self.params.seed);
+        let thread = self.thread(delay.point.thread);
         self.budget.refund(thread, delay.nanos);
         self.budget.refuse(thread, delay.start, delay.nanos);
+        self.pass_on(&delay.point);
     }
 
     /// A thread has ended, whatever it was doing: its traps must not outlive it.
@@ -147,13 +195,17 @@ impl Tsvd {
     /// The caller will tell of every thread before it runs ([`Tsvd::on_fork`]) and when it has ended
     /// ([`Tsvd::thread_gone`]): a thread that is alone then is not delayed (deviation 8 of the crate).
     pub fn watch_threads(&self) {
-        self.threads.watch();
+        self.threads.watch(self.params.policy == Policy::Tsvd);
     }
 
     /// A thread is about to be created; `child` has not run yet. Without this all works, but what a thread does before it
     /// creates another is taken for a near miss of what that one does first (deviation 7 of the crate).
     pub fn on_fork(&self, now: u64, parent: u32, child: u32, host: &mut impl Host) {
+        if self.threads.is_alone(parent) {
+            self.phase.fill(parent, self.params.buffer);
+        }
         self.threads.born(parent, child, now, self.params.seed);
+        self.sites.new_epoch();
         if self.params.policy == Policy::TsvdHb {
             self.order.with(host, |order| order.fork(parent, child));
         }
@@ -200,6 +252,63 @@ impl Tsvd {
         self.pairs.break_open();
         self.order.break_open();
         self.phase.forget();
+        self.sites.new_epoch();
+    }
+
+    /// In memory that is zero.
+    pub(crate) fn begin_with(&mut self, params: &Params) {
+        self.params = *params;
+        self.sites.new_epoch();
+    }
+
+    #[inline]
+    fn thread(&self, number: u32) -> &Thread {
+        self.threads.get(number, self.params.seed, || self.sites.new_epoch())
+    }
+
+    /// How many points like this one the thread has just made that were not looked at.
+    #[inline]
+    fn went_by(&self, point: &Point) -> u32 {
+        let lane = self.threads.lane(point.thread);
+        if lane.owner.load(Relaxed) != point.thread.wrapping_add(1) {
+            return 0;
+        }
+        let points = lane.pass(point).take_used(point.site);
+        if points != 0 {
+            self.phase.skip(point.thread, points, self.params.buffer);
+        }
+        points
+    }
+
+    /// Notes the visit of an object, so that others hear of it who have passes for it, and gives a pass for the next ones if
+    /// `taught` is false.
+    #[inline]
+    fn visit(&self, now: u64, point: &Point, way: usize, taught: bool) {
+        let lane = self.threads.lane(point.thread);
+        if lane.owner.load(Relaxed) != point.thread.wrapping_add(1) {
+            // Passes of who had it before are void: a thread that takes a record begins an epoch.
+            lane.owner.store(point.thread.wrapping_add(1), Relaxed);
+        }
+        let (pass, object) = (lane.pass(point), &self.objects.ways[way]);
+        // Before the look at the traps: one that is set afterwards begins another epoch.
+        let epoch = self.sites.epoch.load(Acquire);
+        let grants = !taught && !self.traps.may_be_on(point.object);
+        if !pass.is_of(point.site, way as u16, epoch) {
+            object.arrive(point.thread);
+        }
+        let version = object.version.load(Relaxed);
+        if pass.renew(now, point.site, &Visited { way: way as u16, version, epoch }, grants) {
+            object.hand_out(point.thread);
+        }
+    }
+
+    /// A delay at a hot site was not allowed, and the next will not be for a while.
+    fn pass_on(&self, point: &Point) {
+        let pass = self.threads.lane(point.thread).pass(point);
+        let may = self.params.policy == Policy::Tsvd && !self.traps.may_be_on(point.object);
+        if may && pass.grant_refused() {
+            self.objects.ways[pass.way()].hand_out(point.thread);
+        }
     }
 
     /// Adds what an earlier run learned. Before the first point; false if there is no room, or the pair is there.
@@ -225,8 +334,8 @@ impl Tsvd {
             edges_lost: self.order.lost.load(Relaxed),
             ..Stats::default()
         };
-        for thread in self.threads.all() {
-            stats.points += thread.points.load(Relaxed);
+        for (thread, lane) in self.threads.all() {
+            stats.points += thread.points.load(Relaxed) + lane.points.load(Relaxed);
             stats.concurrent += thread.concurrent.load(Relaxed);
         }
         stats
@@ -251,7 +360,8 @@ impl Tsvd {
     /// 3.4.4.
     #[inline]
     fn infer_order(&self, now: u64, point: &Point, thread: &Thread, host: &mut impl Host) {
-        let before = inference::ordered_after(&self.delays, &self.params, thread, point.thread, now);
+        let who = (point.thread, self.threads.lane(point.thread).points.load(Relaxed));
+        let before = inference::ordered_after(&self.delays, &self.params, thread, who, now);
         if let Some(before) = before.filter(|_| self.params.has(technique::HB_INFERENCE)) {
             self.pairs.settle(&self.sites, (before, point.site), PairState::Ordered, host);
         }
@@ -272,7 +382,8 @@ impl Tsvd {
         let concurrent = concurrent || !params.has(technique::PHASE);
         let this = access(now, point, concurrent);
         let mut last = None;
-        self.objects.access(point.object, this, params.kept(), |earlier| {
+        let mut taught = self.sites.get(point.site).probability() != 0;
+        let way = self.objects.access(point.object, this, params.kept(), |earlier| {
             let conflict = earlier.thread != point.thread && (earlier.write || point.write);
             let apart = now.abs_diff(earlier.time);
             let near = apart <= window && (concurrent || earlier.concurrent);
@@ -282,10 +393,11 @@ impl Tsvd {
                 && last != Some(earlier.site)
                 && !self.threads.is_before((earlier.thread, earlier.time), point.thread, thread)
             {
-                self.pairs.add(&self.sites, (earlier.site, point.site), micros(apart), host);
+                taught |= self.pairs.add(&self.sites, (earlier.site, point.site), micros(apart), host);
                 last = Some(earlier.site);
             }
         });
+        self.visit(now, point, way, taught);
     }
 
     /// How far apart a near miss may be now. While somebody is held there is something better to wait for.
@@ -323,7 +435,7 @@ impl Tsvd {
     /// 3.4.6: whenever a site of the trap set is about to be executed, with its probability.
     #[inline]
     fn at_dangerous_site(&self, now: u64, point: &Point, thread: &Thread) -> Option<u64> {
-        let probability = self.sites.get(point.site).probability.load(Relaxed);
+        let probability = self.sites.get(point.site).probability();
         if probability == 0 || !thread.draw(|rng| rng.chance(probability, crate::params::ONE)) {
             return None;
         }
@@ -362,11 +474,11 @@ impl Tsvd {
 
     #[cold]
     fn delay(&self, now: u64, point: &Point, thread: &Thread, nanos: u64) -> Option<Delay> {
-        self.budget.pay(&self.params, thread, now, nanos).then_some(Delay {
-            point: *point,
-            start: now,
-            nanos,
-        })
+        if !self.budget.pay(&self.params, thread, now, nanos) {
+            self.pass_on(point);
+            return None;
+        }
+        Some(Delay { point: *point, start: now, nanos })
     }
 }
 

@@ -142,6 +142,55 @@ fn a_lock_costs_few_delays_with_inference_and_more_without() {
     assert_eq!((with.stats().delays, without.stats().delays), (1, 10));
 }
 
+/// Three threads with hot loops on objects of their own and, now and then, a few calls on one that they share: each call
+/// takes a microsecond.
+fn hot_loops(seed: u64) -> Vec<Vec<Op>> {
+    const SHARED: u64 = 0x7000;
+    let mut state = seed;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % n
+    };
+    let mut thread = |number: u64| {
+        let mut ops = vec![Op::Work(below(2000) * US)];
+        let own = 0x1000 * (number + 1);
+        for _ in 0..30 {
+            for _ in 0..200 + below(1000) {
+                ops.push(Op::Call { site: number as u32, object: own, write: true });
+            }
+            ops.push(Op::Work(below(20_000) * US));
+            let site = 10 + (number * 2 + below(2)) as u32;
+            for _ in 0..1 + below(50) {
+                ops.push(Op::Call { site, object: SHARED, write: site % 2 == 0 });
+            }
+        }
+        ops
+    };
+    (0..3).map(&mut thread).collect()
+}
+
+#[test]
+fn hot_code_hides_nothing() {
+    let (mut passed, mut calls) = (0, 0);
+    for seed in 0..20 {
+        let programs = hot_loops(seed);
+        let found = |all: bool| {
+            let tsvd = Tsvd::boxed(&Params { seed, ..Params::default() });
+            tsvd.want_all(all);
+            let outcome = run(&tsvd, &programs);
+            let all_calls = programs.iter().flatten().filter(|op| matches!(op, Op::Call { .. })).count();
+            assert_eq!(tsvd.stats().points, all_calls as u64, "each call is counted once");
+            let first = outcome.violations.iter().filter(|violation| !violation.repeated).count();
+            (first, outcome.passed, all_calls)
+        };
+        let ((with, went_by, all_calls), (without, none, _)) = (found(false), found(true));
+        assert!(none == 0 && without > 0);
+        assert!(with >= without, "seed {seed}: {with} of {without}");
+        (passed, calls) = (passed + went_by, calls + all_calls);
+    }
+    assert!(passed * 10 > calls * 9, "{passed} of {calls}");
+}
+
 /// Real threads without sleeping: what each thread says of itself is compared with what is reported of it.
 #[test]
 fn threads_at_once_are_reported_only_while_they_are_held() {

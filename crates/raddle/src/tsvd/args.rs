@@ -96,7 +96,7 @@ pub struct Options {
 
     /// How many further runs of the same build leave a pair alone that was found to be ordered, or was delayed in vain too
     /// often; twice as many each time it is again (not of the paper; policy tsvd; 0: none)
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Traps")]
+    #[arg(long, hide = true, value_name = "N", default_value_t = 1, help_heading = "Traps")]
     pub rest: u32,
 
     /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
@@ -120,7 +120,7 @@ pub struct Options {
 #[group(skip)]
 pub struct Parameters {
     /// How to choose what to delay
-    #[arg(long, value_enum, default_value_t = Policy::Tsvd, help_heading = "Detection")]
+    #[arg(long, hide = true, value_enum, default_value_t = Policy::Tsvd, help_heading = "Detection")]
     pub policy: Policy,
 
     /// How long a delay lasts
@@ -132,41 +132,41 @@ pub struct Parameters {
     pub window: f64,
 
     /// How many calls are remembered for each object
-    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Parameters",
+    #[arg(long, hide = true, value_name = "N", default_value_t = 5, help_heading = "Parameters",
           value_parser = clap::value_parser!(u32).range(1..=32))]
     pub history: u32,
 
     /// How many recent calls tell whether the program is in a concurrent phase
-    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Parameters",
+    #[arg(long, hide = true, value_name = "N", default_value_t = 16, help_heading = "Parameters",
           value_parser = clap::value_parser!(u32).range(2..=4096))]
     pub phase: u32,
 
     /// The part of a delay that a gap in another thread must last to be blamed on it
-    #[arg(long, value_name = "PART", default_value_t = 0.5, value_parser = part, help_heading = "Parameters")]
+    #[arg(long, hide = true, value_name = "PART", default_value_t = 0.5, value_parser = part, help_heading = "Parameters")]
     pub gap: f64,
 
     /// How many calls after such a gap count as ordered too
-    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Parameters")]
+    #[arg(long, hide = true, value_name = "N", default_value_t = 5, help_heading = "Parameters")]
     pub inferred: u32,
 
     /// What a delay that fails takes from the probability of the next one
-    #[arg(long, value_name = "PART", default_value_t = 0.1, value_parser = part, help_heading = "Parameters")]
+    #[arg(long, hide = true, value_name = "PART", default_value_t = 0.1, value_parser = part, help_heading = "Parameters")]
     pub decay: f64,
 
     /// The probability of a delay (dynamic-random), or the share of places sampled (static-random)
-    #[arg(long, value_name = "PART", default_value_t = 0.05, value_parser = part, help_heading = "Parameters")]
+    #[arg(long, hide = true, value_name = "PART", default_value_t = 0.05, value_parser = part, help_heading = "Parameters")]
     pub chance: f64,
 
     /// The part of a stretch without delays that the window grows to (not of the paper; policy tsvd; 0: it does not)
-    #[arg(long, value_name = "PART", default_value_t = 0.5, value_parser = part, help_heading = "Parameters")]
+    #[arg(long, hide = true, value_name = "PART", default_value_t = 0.5, value_parser = part, help_heading = "Parameters")]
     pub widening: f64,
 
     /// How many times as long a delay may be for a pair that stays far apart (not of the paper; policy tsvd; 0: no longer)
-    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Parameters")]
+    #[arg(long, hide = true, value_name = "N", default_value_t = 5, help_heading = "Parameters")]
     pub patience: u32,
 
     /// The algorithm of the paper and no more: without widening, patience, rest, joins, renewal, short-first and prompt
-    #[arg(long, help_heading = "Detection")]
+    #[arg(long, hide = true, help_heading = "Detection")]
     pub paper: bool,
 
     /// The most delay for one thread
@@ -191,7 +191,7 @@ pub struct Parameters {
     pub seed: u64,
 
     /// Do without one of the techniques (may be repeated)
-    #[arg(long, value_enum, value_name = "TECHNIQUE", help_heading = "Parameters")]
+    #[arg(long, hide = true, value_enum, value_name = "TECHNIQUE", help_heading = "Parameters")]
     pub without: Vec<Technique>,
 
     /// Make `std::async` start a thread whatever its policy, and show at least four processors

@@ -86,7 +86,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     let registry = common.registry.lock().expect("nobody panics with the registry");
     let points = registry.sites.len();
     ensure!(
-        points > 0 || !registry.hooks.is_empty(),
+        registry.has_points(&common.catalogue),
         "{shown} calls no function of the lists: for C++ that was optimised build with `raddle c++ --tsvd`"
     );
     if dir.exists() {

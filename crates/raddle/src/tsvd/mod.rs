@@ -105,7 +105,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let again = !options.no_retry && launch::interrupted_by().is_none();
     let again = again.then_some(|| Ok(launch::run_plain(&program, &args.command)?.code()));
     let settled = verdict.settle(again)?;
-    words::complain(&program, &common, all.processes)?;
+    words::complain(&program, &common, &all.files, &all.covered, all.processes)?;
     words::warn(&common, options, &all.files, &all.stats);
     if options.report.format == Format::Text {
         let files = common.registry.lock().expect("nobody panics with the registry").files.len();

@@ -158,6 +158,14 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// Whether a function is called, or watched at its entry, that is more than a destructor. Destructors alone never meet
+    /// what they would be in conflict with.
+    pub fn has_points(&self, catalogue: &Catalogue) -> bool {
+        let sites = self.sites.iter().map(|site| site.operation);
+        let mut all = sites.chain(self.hooks.iter().map(|hook| hook.operation));
+        all.any(|operation| !catalogue.operations[operation].is_destructor())
+    }
+
     pub fn numbers_by_name(&self) -> HashMap<&str, u32> {
         self.sites.iter().zip(0..).map(|(site, number)| (site.name.as_str(), number)).collect()
     }
@@ -228,13 +236,16 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     let returns = found.iter().filter(|s| !s.tail).map(|s| s.return_address).collect();
     let mut sites = Vec::new();
     let mut times = HashMap::new();
-    // By anybody, the library itself included.
+    // By anybody, the library itself included. A destructor says nothing: compilers call it out of line, or hand its address
+    // to `atexit`, where they have inlined all else.
     let mut called = HashSet::new();
     let mut inside: HashMap<String, bool> = HashMap::new();
     for site in found {
         let what = *known.entry(site.callee.clone()).or_insert_with(|| what(&site.callee, catalogue, &paths));
         let Some(what) = what else { continue };
-        if let What::Point(operation) = what {
+        if let What::Point(operation) = what
+            && !catalogue.operations[operation].is_destructor()
+        {
             called.insert(operation);
         }
         // A program may well call a function `gz_open` that calls zlib: it is zlib's own only where zlib is part of the file.
@@ -270,7 +281,7 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
         .collect();
     let by_memory = mark_results(&module, &mut sites, &taken);
     let has_symbols = module.has_symbols();
-    called.extend(taken.values());
+    called.extend(taken.values().filter(|operation| !catalogue.operations[**operation].is_destructor()));
     let inlined = inlined(&module, &called, catalogue, &paths);
     Found { sites, has_symbols, inlined, taken, by_memory, returns }
 }
@@ -308,6 +319,10 @@ fn inlined(module: &Module, called: &HashSet<usize>, catalogue: &Catalogue, path
         .collect();
     let mut traced: Vec<usize> =
         module.function_names().flat_map(|name| catalogue.traced(name, paths)).collect();
+    // The C++ library itself is in the file, and uses its own containers.
+    if module.function_address("_ZSt9terminatev").is_some() {
+        return Vec::new();
+    }
     // Parts that are always inlined where anything is: the file was built for this, and the rest is of a static library.
     if module.function_names().any(|name| name.starts_with("_ZNSt16allocator_traitsI")) {
         return Vec::new();

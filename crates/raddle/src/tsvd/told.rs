@@ -1,6 +1,9 @@
 //! From what runtimes caught to findings: both stacks, the object, the operations.
 
+use std::collections::HashSet;
+
 use raddle_binary::{Registers, demangle, plain_path};
+use raddle_finding::place::place;
 use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Location, Op, Thread};
 use raddle_wire::record::DecodedCaught;
 use raddle_wire::tsvd::Object;
@@ -58,6 +61,7 @@ impl<'a> Teller<'a> {
         if let Some(run) = self.run {
             finding.notes.push(format!("caught in run {run}"));
         }
+        finding.contract = self.may_be_another(&now, &before).then(|| class.name.clone());
         finding.threads = [&now, &before].map(|end| end.thread()).into();
         finding.accesses = vec![now.access, before.access];
         finding.location = location;
@@ -84,7 +88,31 @@ impl<'a> Teller<'a> {
         let op = if operation.write { Op::Write } else { Op::Read };
         let called = short_name(&site.callee);
         let access = Access { op, size: 0, thread: label, locks: vec![], lock: None, stack };
-        Some(End { access, operation, called, name })
+        Some(End { access, site, operation, called, name })
+    }
+
+    /// Whether calls of another class are at both places, so that places alone do not say which contract was broken.
+    /// All calls of the program count, not those that were caught: an id must hold from run to run.
+    fn may_be_another(&mut self, now: &End, before: &End) -> bool {
+        let classes = [now, before].map(|end| self.classes_beside(end));
+        let own = now.operation.class;
+        classes[0].iter().any(|class| *class != own && classes[1].contains(class))
+    }
+
+    /// The classes of which functions are called on the same line of the same function.
+    fn classes_beside(&mut self, end: &End) -> HashSet<usize> {
+        let line = |frames: &[Frame]| place(frames).map(|f| (f.file.clone(), f.line));
+        let (registry, catalogue) = (self.registry, self.catalogue);
+        let here = line(&site_frames(self.places, end.site));
+        let in_function = |site: &&Numbered| caller(&site.name) == caller(&end.site.name);
+        let mut classes = HashSet::new();
+        for site in registry.sites.iter().filter(in_function) {
+            let class = catalogue.operations[site.operation].class;
+            if !classes.contains(&class) && line(&site_frames(self.places, site)) == here {
+                classes.insert(class);
+            }
+        }
+        classes
     }
 
     fn location(
@@ -110,6 +138,7 @@ impl<'a> Teller<'a> {
 
 struct End<'a> {
     access: Access,
+    site: &'a Numbered,
     operation: &'a Operation,
     called: String,
     name: String,
@@ -120,6 +149,11 @@ impl End<'_> {
         let name = (!self.name.is_empty()).then(|| self.name.clone());
         Thread { label: self.access.thread.clone(), name, created_by: None, stack: vec![], running: true }
     }
+}
+
+/// Which function a call is in: what of the name of a site comes before the function that it calls.
+fn caller(name: &str) -> &str {
+    name.split(" > ").next().unwrap_or_default()
 }
 
 /// The functions at a site, inlined ones first.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use thiserror::Error;
 
+use super::api::Catalogue;
 use super::args::Options;
 use super::coverage::Covered;
 use super::planner::Files;
@@ -23,6 +24,10 @@ pub enum TsvdError {
         "nothing in `{0}` or in the processes it started calls a function of the lists from code that raddle looks into: for a system program give --module, for functions of your own a list in raddle.toml, for C++ that was optimised build with `raddle c++ --tsvd`"
     )]
     NoSites(String),
+    #[error(
+        "nothing could be watched: {0}, but a compiler has inlined all of their methods, so raddle saw no call: build with `raddle c++ --tsvd`"
+    )]
+    AllInlined(String),
     #[error(
         "no process that `{0}` started took raddle's runtime in: statically linked and set-user-id programs do not"
     )]
@@ -47,11 +52,22 @@ pub fn lists(api: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
     Ok(read)
 }
 
-/// After the runs: was there anything to watch?
-pub fn complain(program: &Program, common: &Common, processes: usize) -> Result<(), TsvdError> {
+/// After the runs: was there anything to watch, in any process? Points that no run has reached do not count where a
+/// compiler has inlined what would have been reached.
+pub fn complain(
+    program: &Program,
+    common: &Common,
+    files: &Files,
+    covered: &[Covered],
+    processes: usize,
+) -> Result<(), TsvdError> {
     let registry = common.registry.lock().expect("nobody panics with the registry");
     let name = program.path.display().to_string();
-    if registry.sites.is_empty() && registry.hooks.is_empty() {
+    let inlined: Vec<String> = inlined(&common.catalogue, files).collect();
+    if !inlined.is_empty() && covered.iter().all(|c| !c.hit) {
+        return Err(TsvdError::AllInlined(inlined.join("; ")));
+    }
+    if !registry.has_points(&common.catalogue) {
         return Err(TsvdError::NoSites(name));
     }
     if processes == 0 {
@@ -60,14 +76,30 @@ pub fn complain(program: &Program, common: &Common, processes: usize) -> Result<
     Ok(())
 }
 
-/// How much there was to see, for a person.
+/// The files that use classes of which a compiler has inlined all methods: "FILE uses CLASSES".
+fn inlined<'a>(catalogue: &'a Catalogue, files: &'a Files) -> impl Iterator<Item = String> {
+    let of_file = files.looked.iter().filter(|(_, file)| !file.found.inlined.is_empty());
+    of_file.map(|((path, ..), file)| {
+        // Of classes that are built from the same parts, the first one stands for all.
+        let mut parts = HashSet::new();
+        let classes = file.found.inlined.iter().map(|c| &catalogue.classes[*c]);
+        let names: Vec<&str> = classes.filter(|c| parts.insert(&c.traces)).map(|c| c.name.as_str()).collect();
+        format!("{} uses {} or their kin", path.display(), names.join(", "))
+    })
+}
+
+/// How much was watched, for a person: what "no findings" is said of.
 pub fn summary(covered: &[Covered], files: usize, stats: &Stats) -> String {
     let those = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count();
+    let hit = those(|c| c.hit);
+    let points = count(covered.len() as u64, "point", "points");
+    let watched = format!("raddle: watched {points} in {}", count(files as u64, "file", "files"));
+    if hit == 0 {
+        return format!("{watched}: none was reached, so nothing could be found");
+    }
     format!(
-        "raddle: {} in {}, {} hit, {} of them in a concurrent phase; {}",
-        count(covered.len() as u64, "point", "points"),
-        count(files as u64, "file", "files"),
-        those(|c| c.hit),
+        "{watched}: {hit} reached by {}, {} of them in a concurrent phase; {}",
+        count(stats.points, "call", "calls"),
         those(|c| c.concurrent),
         count(stats.delays, "delay", "delays")
     )
@@ -85,19 +117,10 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             );
         }
     }
-    for (version, file) in &files.looked {
-        if !file.found.inlined.is_empty() {
-            // Of classes that are built from the same parts, the first one stands for all.
-            let mut parts = HashSet::new();
-            let classes = file.found.inlined.iter().map(|c| &catalogue.classes[*c]);
-            let names: Vec<&str> =
-                classes.filter(|c| parts.insert(&c.traces)).map(|c| c.name.as_str()).collect();
-            say!(
-                "{} uses {} or their kin, but a compiler has inlined all of their methods, so no call is seen: build with `raddle c++ --tsvd`",
-                version.0.display(),
-                names.join(", ")
-            );
-        }
+    for uses in inlined(catalogue, files) {
+        say!(
+            "{uses}, but a compiler has inlined all of their methods, so no call is seen: build with `raddle c++ --tsvd`"
+        );
     }
     let looked = files.looked.values();
     let seen: HashSet<usize> = looked
@@ -154,8 +177,10 @@ mod tests {
     fn the_summary_counts() {
         let seen = |hit, concurrent| Covered { hit, concurrent };
         let covered = [seen(true, true), seen(true, false), seen(false, false)];
-        let stats = Stats { delays: 4, ..Stats::default() };
-        let expected = "raddle: 3 points in 2 files, 2 hit, 1 of them in a concurrent phase; 4 delays";
+        let stats = Stats { delays: 4, points: 70, ..Stats::default() };
+        let expected = "raddle: watched 3 points in 2 files: 2 reached by 70 calls, 1 of them in a concurrent phase; 4 delays";
         assert_eq!(summary(&covered, 2, &stats), expected);
+        let none = "raddle: watched 1 point in 1 file: none was reached, so nothing could be found";
+        assert_eq!(summary(&covered[2..], 1, &Stats::default()), none);
     }
 }

@@ -45,6 +45,7 @@ unsafe extern "C" fn pass_on(path: *const c_char) -> usize {
     }
     if is_on() && !path.is_null() {
         SINCE.store(point::now(), Relaxed);
+        want_points(true);
     }
     REAL.get()
 }
@@ -79,8 +80,20 @@ const OFTEN: u64 = 20_000_000;
 
 #[inline(always)]
 pub fn look_if_pending() {
-    if SINCE.load(Relaxed) != 0 {
+    if is_pending() {
         look();
+    }
+}
+
+#[inline(always)]
+pub fn is_pending() -> bool {
+    SINCE.load(Relaxed) != 0
+}
+
+/// Whether something is looked for at every point.
+fn want_points(all: bool) {
+    if let Some(tsvd) = super::state::tsvd() {
+        tsvd.want_all(all);
     }
 }
 
@@ -93,6 +106,7 @@ fn look() {
     }
     if now.saturating_sub(SINCE.load(Relaxed)) > PATIENCE {
         SINCE.store(0, Relaxed);
+        want_points(false);
     }
     let mut mappings = 0;
     modules::each_line(|line| {

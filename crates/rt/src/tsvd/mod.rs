@@ -13,6 +13,7 @@
 //! copies     who calls those in an instrumented copy
 //! libraries  those that an instrumented copy has plans for
 //! loading    libraries that come while the program runs
+//! pass       what hot loops call is let by
 //! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
 //! point      one call: which object, what the core says, sleeping, catching red-handed
 //! state      the core's tables in a file that outlives the process
@@ -40,6 +41,7 @@ mod hook;
 mod libraries;
 mod loading;
 mod names;
+mod pass;
 mod plans;
 pub mod point;
 pub mod redirect;
@@ -69,6 +71,8 @@ pub struct Own {
     passed: (u64, u64),
     /// What the thread was created to run, until it does, and where it was created.
     start: (u64, u64),
+    /// The thread's passes in the core's state; zero: it has none yet. See [`pass`].
+    lane: usize,
 }
 
 /// The next thread's number.
@@ -182,6 +186,7 @@ pub fn in_child() {
     }
     STARTED.store(point::now(), Relaxed);
     SPENT_HERE.store(0, Relaxed);
+    crate::detect::thread::current().tsvd.lane = 0;
     redirect::reset_after_fork();
     sync::reset_after_fork();
     sys::ARENA.reset_lock();

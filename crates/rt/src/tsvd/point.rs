@@ -19,7 +19,7 @@ use raddle_wire::tsvd::site_flag;
 /// The policy number of `std::launch::async`.
 const LAUNCH_ASYNC: u64 = 1;
 
-/// Called by every stub. Leaves the address of the function that was meant in `frame.word`.
+/// Called for every call that is not let by (see [`super::pass`]). Leaves the address of the function that was meant in `frame.word`.
 pub extern "C" fn arrive(frame: &mut Frame) {
     let entry = redirect::entry(frame.word);
     let slot = entry.flags & site_flag::SLOT != 0;
@@ -92,7 +92,9 @@ fn go_on(frame: &mut Frame, entry: &'static Entry, place: Place) {
         }
     } else if let (Some(object), Some(tsvd)) = (object(frame, entry), tsvd()) {
         let write = entry.flags & site_flag::WRITE != 0;
-        let point = Point { thread: own.number(), site: place.site, object: key(object, entry.class), write };
+        let thread = own.number();
+        own.lane = tsvd.lane(thread) as usize;
+        let point = Point { thread, site: place.site, object: key(object, entry.mix), write };
         let mut here = Here { frame, entry, place, object };
         if let Some(delay) = tsvd.on_call(now(), &point, &mut here) {
             hold(tsvd, &delay, &mut here);
@@ -131,7 +133,7 @@ fn object(frame: &Frame, entry: &Entry) -> Option<u64> {
 }
 
 /// How far up the stack an object is taken to be the caller's own.
-const NEAR_FRAMES: u64 = 64 << 10;
+pub const NEAR_FRAMES: u64 = 64 << 10;
 
 /// Functions of the library itself say what the object belongs to and whether it may be shared.
 #[cold]
@@ -151,8 +153,8 @@ fn ask_library(mut object: u64, entry: &Entry) -> Option<u64> {
 
 /// Objects of different classes may have one address.
 #[inline(always)]
-fn key(object: u64, class: u32) -> u64 {
-    let key = object ^ u64::from(class + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) << 1;
+fn key(object: u64, mix: u64) -> u64 {
+    let key = object ^ mix;
     if key == 0 { 1 } else { key }
 }
 

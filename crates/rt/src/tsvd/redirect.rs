@@ -5,13 +5,13 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
 
 use super::plans::{self, Given};
 use super::stub::Area;
-use super::{callers, copies, hook};
+use super::{callers, copies, hook, pass};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::tsvd::{Object, Plan, Site, site_flag};
 
 /// A redirected site, as its calls want it.
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Entry {
     /// The function, or the slot that holds its address.
     pub target: usize,
@@ -19,9 +19,12 @@ pub struct Entry {
     pub behind: usize,
     pub via: usize,
     pub safe_if: usize,
-    pub class: u32,
+    /// What is mixed with an object's address, since objects of different classes may have one.
+    pub mix: u64,
     pub id: u32,
     pub field: i32,
+    /// 1: the object ends with the call.
+    pub ends: u32,
     /// The number of the argument, or [`LIBRARY`].
     pub object: u8,
     pub flags: u8,
@@ -31,7 +34,7 @@ pub struct Entry {
 pub const LIBRARY: u8 = 0xff;
 
 const MOST: usize = 1 << 20;
-static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(core::ptr::null_mut());
+pub static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(core::ptr::null_mut());
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// The entry that a stub names.
@@ -164,8 +167,12 @@ fn patch_mapping((start, end): (usize, usize), sites: impl Iterator<Item = Site>
     for (i, site) in sites.clone().filter(fits).enumerate() {
         let number = first + i as u32;
         // SAFETY: below MOST, and no stub carries this number yet.
-        unsafe { ENTRIES.load(Relaxed).add(number as usize).write(new_entry(&site)) };
-        area.add(number);
+        let entry = unsafe {
+            let at = ENTRIES.load(Relaxed).add(number as usize);
+            at.write(new_entry(&site));
+            &*at
+        };
+        area.add(number, pass::way_of(entry));
     }
     area.close();
     COUNT.store(first + count as u32, Release);
@@ -239,9 +246,10 @@ fn entry_to(site: &Site, target: usize) -> Entry {
         behind: site.address as usize + site.len as usize,
         via: site.via as usize,
         safe_if: site.safe_if as usize,
-        class: site.class,
+        mix: u64::from(site.class + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) << 1,
         id: site.id,
         field: site.field.map_or(-1, i32::from),
+        ends: u32::from(site.is(site_flag::ENDS)),
         object: match site.object {
             Object::Argument(n) => n,
             Object::Library => LIBRARY,

@@ -12,7 +12,7 @@ use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
 use raddle_wire::tsvd::{PARAMS_FILE, Pair, STATE_SUFFIX};
 
-static STATE: AtomicPtr<Tsvd> = AtomicPtr::new(core::ptr::null_mut());
+pub static STATE: AtomicPtr<Tsvd> = AtomicPtr::new(core::ptr::null_mut());
 
 #[inline(always)]
 pub fn tsvd() -> Option<&'static Tsvd> {
@@ -36,6 +36,7 @@ pub fn open() -> bool {
     // SAFETY: fresh pages of that size, zero, and nobody else's.
     let state = unsafe { Tsvd::place(memory, &params) };
     state.watch_threads();
+    state.want_all(super::loading::is_pending());
     STATE.store((&raw const *state).cast_mut(), Release);
     true
 }

@@ -1,11 +1,12 @@
 //! The way from a redirected call to its point and on to the function it meant.
 //!
 //! A stub is 32 bytes: `push SITE; jmp *WAY(%rip)`, and behind it its own address, for instructions whose operand is a slot.
-//! [`way`] saves all registers that code may have in use (compilers that see a callee's code know which registers it leaves
+//! WAY is one of [`WAYS`]: most let calls of hot loops by, and take the rest to the last of them, `raddle_tsvd_way`. That saves all registers that code may have in use (compilers that see a callee's code know which registers it leaves
 //! alone, so this is more than the calling convention says), asks [`super::point::arrive`], and jumps to the target
 //! with everything as it was. The halves of vector registers above 128 bits are not touched: the runtime is compiled for
 //! SSE2, whose instructions leave them alone.
 
+use super::pass::WAYS;
 use crate::sys;
 
 /// The registers of a call, as [`way`] leaves them on the stack.
@@ -131,12 +132,12 @@ core::arch::global_asm!(
 );
 
 unsafe extern "C" {
-    fn raddle_tsvd_way();
+    pub fn raddle_tsvd_way();
 }
 
 pub const SIZE: usize = 32;
-/// The head of an area holds the address of [`way`].
-const HEAD: usize = SIZE;
+/// The head of an area holds the addresses of all ways.
+const HEAD: usize = (WAYS.len() * 8).next_multiple_of(SIZE);
 
 /// Stubs that were mapped together.
 pub struct Area {
@@ -153,8 +154,10 @@ impl Area {
     pub fn near(near: usize, count: usize) -> Option<Area> {
         let len = (HEAD + count * SIZE).next_multiple_of(4096);
         let at = map_near(near, len)?;
-        // SAFETY: the beginning of fresh memory.
-        unsafe { *(at as *mut usize) = raddle_tsvd_way as *const () as usize };
+        for (i, way) in WAYS.iter().enumerate() {
+            // SAFETY: the beginning of fresh memory, which has room for all of them.
+            unsafe { *(at as *mut usize).add(i) = *way as *const () as usize };
+        }
         Some(Area { at, room: count, used: 0 })
     }
 
@@ -168,15 +171,15 @@ impl Area {
         self.at + HEAD + i * SIZE
     }
 
-    /// Writes the next stub, that of site number `site`.
-    pub fn add(&mut self, site: u32) {
+    /// Writes the next stub, that of site number `site`, which takes this one of all [`WAYS`].
+    pub fn add(&mut self, site: u32, way: usize) {
         let at = self.stub(self.used);
         self.used += 1;
         let mut code = [0xcc_u8; SIZE];
         code[0] = 0x68;
         code[1..5].copy_from_slice(&site.to_le_bytes());
         code[5..7].copy_from_slice(&[0xff, 0x25]);
-        let to_head = (self.at as i64 - (at as i64 + 11)) as i32;
+        let to_head = ((self.at + 8 * way) as i64 - (at as i64 + 11)) as i32;
         code[7..11].copy_from_slice(&to_head.to_le_bytes());
         code[OWN_ADDRESS..OWN_ADDRESS + 8].copy_from_slice(&(at as u64).to_le_bytes());
         // SAFETY: inside the area, which is writable until `close`.
@@ -224,6 +227,7 @@ fn map_near(near: usize, len: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tsvd::pass::WHOLE;
 
     fn here() -> usize {
         here as *const () as usize
@@ -234,7 +238,7 @@ mod tests {
         let mut area = Area::near(here(), 300).unwrap();
         assert!(area.reaches(here()));
         for site in 0..300 {
-            area.add(site);
+            area.add(site, WHOLE);
         }
         area.close();
         for (i, stub) in (0..300).map(|i| (i, area.stub(i))) {

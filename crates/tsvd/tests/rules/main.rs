@@ -5,6 +5,7 @@ mod decay;
 mod inference;
 mod joins;
 mod near_misses;
+mod passes;
 mod patience;
 mod phases;
 mod policies;

@@ -248,6 +248,12 @@ impl Catalogue {
             if empty(&class.read, &class.write) && class.also.iter().all(|a| empty(&a.read, &a.write)) {
                 return Err(wrong("it names no function"));
             }
+            let same = |other: &Class| other.library == list.library && other.name == class.name;
+            if self.classes.iter().any(same) {
+                return Err(wrong(
+                    "the list has another class of this name: put all functions in one class, those whose object is elsewhere under [[class.also]]",
+                ));
+            }
             let number = self.classes.len();
             let object = class.object.map_or(Object::Argument(0), |o| o.0);
             if object == Object::Library && (class.field.is_some() || class.via.is_some()) {
