@@ -342,7 +342,7 @@ fn each(crew: &mut Crew<'_>, tail: Tail, then: &mut dyn FnMut(Execution<'_>)) ->
 fn is_endless(e: &Execution<'_>) -> bool {
     match e.ending {
         Ending::Finished => e.slot.outcome == outcome::STEP_LIMIT,
-        Ending::Hung => true,
+        Ending::Hung | Ending::Slow => true,
         Ending::Died(_) => false,
     }
 }

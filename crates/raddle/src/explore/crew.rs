@@ -126,7 +126,7 @@ impl<'a> Crew<'a> {
         {
             worker.post(order);
         }
-        match worker.wait() {
+        match worker.wait(self.is_over) {
             Ok(()) => {
                 while worker.is_done() {
                     if let Some((order, execution)) = worker.oldest(Ending::Finished) {
@@ -151,6 +151,7 @@ impl<'a> Crew<'a> {
         let ending = match trouble {
             Trouble::Died(status) => Some(Ending::Died(Some(status))),
             Trouble::Silent => Some(Ending::Hung),
+            Trouble::Slow => Some(Ending::Slow),
             other => {
                 self.adapt(other)?;
                 None
@@ -220,12 +221,18 @@ impl<'a> Crew<'a> {
                             threads, tasks or `nowait` loops at once than are followed";
                 return Err(CrewError::Cannot(name, what.into()));
             }
+            Trouble::Cannot(cannot::EXEC) => {
+                let what = "becomes another program by `exec` before its first thread, and uses what needs a process for each schedule: \
+                            explore that program itself";
+                return Err(CrewError::Cannot(name, what.into()));
+            }
             Trouble::Cannot(why) => return Err(CrewError::Cannot(name, format!("meets obstacle {why}"))),
             Trouble::NoThreads(status) => return Err(CrewError::NoThreads(name, status)),
             Trouble::Died(_) if !self.recipe.program.has_runtime => {
                 return Err(CrewError::NotInstrumented(name));
             }
             Trouble::Died(status) => return Err(CrewError::EndedEarly(name, in_words(status))),
+            Trouble::Slow => return Err(CrewError::Stopped(name)),
             Trouble::Silent if (self.is_over)() => return Err(CrewError::Stopped(name)),
             Trouble::Silent => {
                 return Err(CrewError::NoThreadInTime(name, self.recipe.patience.as_secs()));

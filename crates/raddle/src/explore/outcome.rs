@@ -16,7 +16,7 @@ use super::schedule::{self, Expected, Head, Schedule};
 use super::search::Search;
 use super::shrink::{self, Small};
 use super::told;
-use super::words::Words;
+use super::words::{Words, plural};
 use super::worker::Recipe;
 use crate::places::Places;
 use crate::report::args::Format;
@@ -91,7 +91,7 @@ impl Results<'_> {
             let Some(crew) = &mut crew else { continue };
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
-            let small = shrink::with_stacks(small, crew.recipe(), self.notes);
+            let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes);
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
             finding.schedule = or_without(self.write(&small, &args.search.schedules_to));
             finding.notes.extend(notes(&small, &self.search));
@@ -109,14 +109,23 @@ impl Results<'_> {
     /// For a person: how much of what there is has been searched.
     fn say_how_far(&self, places: &mut Places) {
         if !self.search.alone {
-            let (name, progress) = (self.search.strategy.name(), self.search.strategy.progress());
-            eprintln!("raddle: {name}: {progress}");
+            let mut progress = self.search.strategy.progress();
+            progress.exhausted &= !self.search.became_another;
+            eprintln!("raddle: {}: {progress}", self.search.strategy.name());
             eprintln!("raddle: {}", self.memory_in_words(places));
+        }
+        if self.search.became_another {
+            eprintln!(
+                "raddle: the program becomes another by `exec` after its first thread: it was explored up to there, and what it becomes was \
+                 not; explore that program itself"
+            );
         }
         if self.search.cut_off > 0 {
             eprintln!(
-                "raddle: {} execution(s) were cut off after {} steps: --max-steps allows more",
-                self.search.cut_off, self.recipe.max_steps
+                "raddle: {} cut off after {} steps, at work: what comes later in {} was not explored, and --max-steps allows more",
+                plural(self.search.cut_off, "execution"),
+                self.recipe.max_steps,
+                if self.search.cut_off == 1 { "it" } else { "them" }
             );
         }
     }
@@ -182,7 +191,9 @@ impl Results<'_> {
         add("strategy", Stat::from(self.search.strategy.name()));
         add("bound", progress.bound.map_or(Stat::from("none"), |b| Stat::Int(i64::from(b))));
         // What aims has an end, but does not cover what there is.
-        let covers = self.search.strategy.name() != "aim" && self.search.broke_off.is_none();
+        let covers = self.search.strategy.name() != "aim"
+            && self.search.broke_off.is_none()
+            && !self.search.became_another;
         add("exhausted", Stat::Bool((progress.exhausted && covers) || alone));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));
@@ -207,9 +218,10 @@ impl Results<'_> {
 fn notes(small: &Small, search: &Search) -> Vec<String> {
     let preemptions = small.failure.trace.view().preemptions();
     let mut notes = vec![format!(
-        "found after {} schedule(s) of strategy {}; {preemptions} preemption(s){}",
-        small.failure.after,
+        "found after {} of strategy {}; {}{}",
+        plural(small.failure.after, "schedule"),
         search.strategy.name(),
+        plural(preemptions as u64, "preemption"),
         if small.fewest { ", and with fewer it does not happen" } else { "" }
     )];
     if small.failure.kind == Kind::NonDeterminism {
@@ -230,7 +242,7 @@ pub fn or_without(written: Result<PathBuf>) -> Option<String> {
 /// Names of files have 255 bytes at most; what comes behind the program's is shorter than the rest.
 const LONGEST: usize = 200;
 
-/// Writes `folder/NAME-1.raddle`, or the next number that is free.
+/// Writes `folder/NAME-1.raddle`, or the next number that is free. A file of the same failure is written again.
 pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     let cut = name.len().saturating_sub(LONGEST);
     let name = (cut..).find_map(|at| name.get(at..)).unwrap_or(name);
@@ -239,6 +251,18 @@ pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
             true => PathBuf::from(format!("{name}-{n}.raddle")),
             false => folder.join(format!("{name}-{n}.raddle")),
         };
+        if is_of_same_failure(&path, text) {
+            // By another name first: a file that is half written would be no file to replay.
+            let fresh = path.with_extension("raddle-new");
+            let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path));
+            return match written {
+                Ok(()) => Ok(path),
+                Err(e) => {
+                    let _ = std::fs::remove_file(&fresh);
+                    Err(e).with_context(|| format!("cannot write {}", path.display()))
+                }
+            };
+        }
         match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(mut file) => {
                 if let Err(e) = std::io::Write::write_all(&mut file, text.as_bytes()) {
@@ -255,6 +279,19 @@ pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     unreachable!("there is always another number")
 }
 
+/// Does the file replay the failure that `text` does: of the same command in the same folder, with the same number?
+fn is_of_same_failure(path: &Path, text: &str) -> bool {
+    let head = |text: &str| {
+        let head: serde_json::Value = serde_json::from_str(text.lines().next()?).ok()?;
+        let expected = &head["expected"];
+        let known_by =
+            [&head["command"], &head["folder"], &expected["kind"], &expected["number"], &expected["check"]];
+        Some(known_by.map(serde_json::Value::clone))
+    };
+    let Ok(old) = std::fs::read_to_string(path) else { return false };
+    matches!((head(&old), head(text)), (Some(a), Some(b)) if a == b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,6 +304,22 @@ mod tests {
         assert_eq!(one, folder.path().join("a-deadlock-1.raddle"));
         assert_eq!(two, folder.path().join("a-deadlock-2.raddle"));
         assert_eq!(std::fs::read_to_string(one).unwrap(), "one");
+    }
+
+    #[test]
+    fn the_same_failure_is_written_to_the_same_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = |number: u32, rest: &str| {
+            format!(
+                "{{\"command\":[\"./a\"],\"folder\":\"/\",\"expected\":{{\"kind\":\"deadlock\",\"number\":{number}}}}}\n{rest}"
+            )
+        };
+        let write = |text: &str| write_new(folder.path(), "a-deadlock", text).unwrap();
+        let (one, two) = (write(&text(1, "0 Lock")), write(&text(2, "0 Lock")));
+        assert_ne!(one, two);
+        assert_eq!((write(&text(2, "1 Lock")), write(&text(1, "1 Lock"))), (two, one.clone()));
+        assert_eq!(std::fs::read_to_string(one).unwrap(), text(1, "1 Lock"));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]

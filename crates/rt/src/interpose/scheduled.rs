@@ -263,6 +263,7 @@ unsafe extern "C-unwind" fn explored_main(
     arguments: *mut *mut c_char,
     environment: *mut *mut c_char,
 ) -> c_int {
+    explore::main_begins(&raw const n as usize);
     explore::before_main();
     // SAFETY: set before; the program's main.
     let status = unsafe { (*MAIN.get()).map_or(0, |main| main(n, arguments, environment)) };
