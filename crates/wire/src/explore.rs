@@ -248,6 +248,8 @@ pub struct Slot {
     pub panics: u32,
     pub ends: u32,
     pub detail: u64,
+    /// What was accessed or freed. Where threads of Rust panicked and the process ended by `exit`: a digest of where the first did, and
+    /// in the lowest 16 bits which thread that was.
     pub address: u64,
     /// Steps at the end in which no thread did more than to come back to a state in which it had been.
     pub unchanged: u32,

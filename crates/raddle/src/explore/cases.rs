@@ -51,6 +51,19 @@ pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Case>> {
     list(recipe)
 }
 
+/// [`flag`]s for a command with arguments: where these choose one test of libtest's, its harness is no part of the program either.
+pub fn flags(args: &Args, recipe: &Recipe) -> u32 {
+    let is_libtest = || {
+        let content = std::fs::read(&recipe.program.path).ok()?;
+        let harness = Harness::of(&content).filter(|h| *h == Harness::Libtest)?;
+        let words: Vec<&str> = args.command[1..].iter().map(|w| w.to_str()).collect::<Option<_>>()?;
+        let listing = ask(recipe, &[&words[..], harness.listing()].concat())?;
+        Some(harness.cases(&listing).len() == 1)
+    };
+    let chooses = !args.search.whole && args.command.len() > 1;
+    if chooses && is_libtest() == Some(true) { flag::LIBTEST } else { 0 }
+}
+
 /// The tests of what is a test program, as it lists them.
 pub fn list(recipe: &Recipe) -> Option<Vec<Case>> {
     let harness = Harness::of(&std::fs::read(&recipe.program.path).ok()?)?;

@@ -97,7 +97,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
             let (report, covered) = cases::explore_each(&args, &recipe, &cases, &notes)?;
             (report, Some(covered))
         }
-        None => (explore(&args, recipe, args.search.limit(), &notes)?, None),
+        None => {
+            let flags = recipe.flags | cases::flags(&args, &recipe);
+            (explore(&args, Recipe { flags, ..recipe }, args.search.limit(), &notes)?, None)
+        }
     };
     let status = settler.settle(report, crate::exit::CLEAN)?;
     if let Some(covered) = covered.filter(|_| args.report.format == Format::Text) {
@@ -143,7 +146,7 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     if recipe.flags & flag::PLAIN != 0 {
         notes.say(&format!(
             "`{}` is not instrumented: its calls that synchronise, wait, allocate and free were explored; its accesses to memory and its \
-             atomic operations were not seen, so no race and no use after free is found, and a loop that spins on one of them is a hang. \
+             atomic operations were not seen, so no race and no use after free is found, and a loop that spins on one of them lets nobody else in. \
              Build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`",
             recipe.program.path.display()
         ));
@@ -183,7 +186,7 @@ fn nothing_ended(name: String, search: &Search, recipe: &Recipe, seconds: f64) -
     if search.ended > 0 || search.alone || search.has_failures() {
         return None;
     }
-    Some(if search.awaiting > 0 {
+    Some(if search.awaiting > 0 || search.sees_waiting {
         NothingEnded::Awaits(name)
     } else if search.cut_off > 0 {
         NothingEnded::Long(name, recipe.max_steps)

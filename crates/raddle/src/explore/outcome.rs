@@ -110,7 +110,7 @@ impl Results<'_> {
     fn say_how_far(&self, places: &mut Places) {
         if !self.search.alone {
             let mut progress = self.search.strategy.progress();
-            progress.exhausted &= !self.search.became_another;
+            progress.exhausted = self.is_exhausted();
             eprintln!("raddle: {}: {progress}", self.search.strategy.name());
             eprintln!("raddle: {}", self.memory_in_words(places));
         }
@@ -128,6 +128,14 @@ impl Results<'_> {
                 if self.search.cut_off == 1 { "it" } else { "them" }
             );
         }
+    }
+
+    /// Every schedule was made to its end, or is equivalent to one that was. What aims has an end, but does not cover what there is.
+    fn is_exhausted(&self) -> bool {
+        let search = &self.search;
+        let covers = search.strategy.name() != "aim" && search.broke_off.is_none();
+        let unfinished = search.cut_off + search.awaiting + search.slow > 0 || search.became_another;
+        search.strategy.progress().exhausted && covers && !unfinished
     }
 
     fn is_c11(&self) -> bool {
@@ -190,11 +198,7 @@ impl Results<'_> {
         }
         add("strategy", Stat::from(self.search.strategy.name()));
         add("bound", progress.bound.map_or(Stat::from("none"), |b| Stat::Int(i64::from(b))));
-        // What aims has an end, but does not cover what there is.
-        let covers = self.search.strategy.name() != "aim"
-            && self.search.broke_off.is_none()
-            && !self.search.became_another;
-        add("exhausted", Stat::Bool((progress.exhausted && covers) || alone));
+        add("exhausted", Stat::Bool(self.is_exhausted() || alone));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));
         add("preemptions_max", Stat::from(self.search.most.preemptions));

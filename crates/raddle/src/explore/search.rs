@@ -95,6 +95,8 @@ pub struct Search {
     pub ended: u64,
     /// Those in which nothing was left but to wait for a signal or a client.
     pub awaiting: u64,
+    /// In some that did not end a thread was waiting for one.
+    pub sees_waiting: bool,
     /// Those that were computing when the time was over.
     pub slow: u64,
     /// The program became another by `exec`, of which nothing was explored.
@@ -136,6 +138,7 @@ impl Search {
             cut_off: 0,
             ended: 0,
             awaiting: 0,
+            sees_waiting: false,
             slow: 0,
             became_another: false,
             may_allow_more: false,
@@ -205,6 +208,7 @@ impl Search {
         }
         self.schedules += 1;
         self.became_another |= e.slot.awaits & awaits::OTHER_PROGRAM != 0;
+        self.sees_waiting |= e.slot.awaits & (awaits::SIGNAL | awaits::CONNECTION) != 0;
         if waits_for_outside(e) {
             self.awaiting += 1;
         } else if e.slot.outcome != outcome::STEP_LIMIT {

@@ -252,9 +252,11 @@ impl Failure {
         let (kind, Outcome::Failed { what }) = (verdict.kind?, verdict.outcome) else { return None };
         let finished = e.ending == Ending::Finished;
         let last = e.steps.last().map_or(0, |s| s.thread.0);
+        let panicked = kind == Kind::Assertion && e.slot.outcome == outcome::EXIT && e.slot.panics > 0;
+        let thread = if panicked { e.slot.address as u16 } else { e.slot.thread as u16 };
         let facts = Facts {
             sentence: sentence(kind, e),
-            thread: if finished { e.slot.thread as u16 } else { last },
+            thread: if finished { thread } else { last },
             address: e.slot.address,
             ends: ends(e).to_vec(),
             stacks: e.stacks.to_vec(),

@@ -370,8 +370,11 @@ mod tests {
         assert_eq!(words.op(&Op::new(OpKind::Timer, first_of_program, 0)), "sets or asks timer 1");
         assert_eq!(words.op(&Op::new(OpKind::Timer, TIMERS.start, 0)), "sets or asks the alarm");
         assert_eq!(words.op(&Op::new(OpKind::TimeOut, first_of_program, 0)), "expires");
-        assert_eq!(words.op(&Op::new(OpKind::TimeOut, 0x1000, 0)), "gives up waiting for word 1: time-out");
-        let five_ms = Op::new(OpKind::TimeOut, 0x1000, 0).with_duration(4_999_000);
+        assert_eq!(
+            words.op(&Op::new(OpKind::TimeOut, 0x10_0000, 0)),
+            "gives up waiting for word 1: time-out"
+        );
+        let five_ms = Op::new(OpKind::TimeOut, 0x10_0000, 0).with_duration(4_999_000);
         assert_eq!(words.op(&five_ms), "gives up waiting for word 1 after 5 ms: time-out");
         let join = Op::new(OpKind::TimeOut, 3, 0).with_duration(49 * 86_400_000_000_000);
         assert_eq!(words.op(&join), "gives up waiting after 50 days: time-out");

@@ -81,6 +81,8 @@ const PART: &[&str] = &[
     "control/sem_never_posted_bad.c",
     "control/signal_queued_ok.c",
     "control/spin_yield_ok.c",
+    "control/clock_deadline_bad.c",
+    "control/clock_deadline_ok.c",
     "control/exec_first_bad.c",
     "control/exec_late_bad.c",
     "control/exec_late_ok.c",

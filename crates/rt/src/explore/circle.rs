@@ -26,8 +26,14 @@ const LONGEST: u32 = 64;
 const WORDS: usize = 12;
 /// How much of the stack is compared.
 const STACK: usize = 16 << 10;
+/// How far below the stack pointer calls reach.
+const BELOW: usize = 64 << 10;
 /// Laps after which a program that is not instrumented is believed to change nothing.
 const MANY: u32 = 20;
+
+/// A lap in which the thread looks at a clock is progress, until there have been so many looks: by then more time has passed than
+/// [`super::time::SLOWEST`], and the thread does not wait for a moment.
+const CLOCK_LOOKS: u32 = 2000;
 
 /// How a thread goes round.
 #[derive(Clone, Copy)]
@@ -38,6 +44,8 @@ pub struct Circle {
     /// Steps since, and laps without a change.
     steps: u32,
     laps: u32,
+    /// It has looked at a clock since.
+    looked: bool,
     /// Granules written since the last lap but one, and what they held when the last began.
     count: u32,
     at: [usize; WORDS],
@@ -50,6 +58,7 @@ impl Circle {
         private: 0,
         steps: 0,
         laps: 0,
+        looked: false,
         count: 0,
         at: [0; WORDS],
         held: [0; WORDS],
@@ -77,10 +86,11 @@ impl Circle {
         self.count += 1;
     }
 
-    /// The step has come round. Has anything changed?
-    fn come_round(&mut self) -> bool {
+    /// The step has come round: one more lap without a change, or none.
+    fn come_round(&mut self) {
         let private = private_state();
-        let mut same = private == self.private && self.count as usize <= WORDS;
+        let timed = self.looked && state().time.looks() < CLOCK_LOOKS;
+        let mut same = private == self.private && self.count as usize <= WORDS && !timed;
         for i in 0..(self.count as usize).min(WORDS) {
             let now = read(self.at[i]);
             same &= now == self.held[i];
@@ -89,18 +99,26 @@ impl Circle {
         if self.count as usize > WORDS {
             self.count = 0;
         }
-        (self.private, self.steps) = (private, 0);
+        (self.private, self.steps, self.looked) = (private, 0, false);
         self.laps = if same { self.laps + 1 } else { 0 };
-        !same
     }
 }
 
 /// The frames of `main` lie below this.
 static MAIN_TOP: AtomicUsize = AtomicUsize::new(0);
 
+/// Where `main` is.
+static MAIN: AtomicUsize = AtomicUsize::new(0);
+
 /// `main` is about to be called from a frame that has this in it.
-pub fn main_begins(frame: usize) {
+pub fn main_begins(main: usize, frame: usize) {
+    MAIN.store(main, Relaxed);
     MAIN_TOP.store(frame, Relaxed);
+}
+
+/// The program's `main`; 0: it has not begun.
+pub fn main_at() -> usize {
+    MAIN.load(Relaxed)
 }
 
 /// Writes of the running thread count: it is in a lap.
@@ -118,10 +136,21 @@ pub fn writes(address: usize) {
 #[inline(never)]
 fn write(address: usize) {
     let s = state();
-    // The own stack is compared as a whole.
-    let sp = current().kept[0];
-    if s.running && address.wrapping_sub(sp) >= STACK {
+    // The own stack is compared as a whole, and what lies below belongs to calls that will have returned.
+    let low = current().kept[0].wrapping_sub(BELOW);
+    if s.running && address.wrapping_sub(low) >= STACK + BELOW {
         s.threads[s.current].circle.write(address);
+    }
+}
+
+/// The running thread is about to write to so many bytes: more than a few words are not compared.
+#[inline]
+pub fn writes_bytes(address: usize, len: usize) {
+    if len <= 8 {
+        writes(address);
+    } else if WATCHED.load(Relaxed) {
+        let s = state();
+        s.threads[s.current].circle.count = WORDS as u32 + 1;
     }
 }
 
@@ -146,6 +175,12 @@ pub fn pass(op: Op) -> Op {
     }
     WATCHED.store(c.steps < LONGEST, Relaxed);
     op.with_yields(op.yields() || waits)
+}
+
+/// The running thread looks at a clock.
+pub fn looks_at_clock() {
+    let s = state();
+    s.threads[s.current].circle.looked = true;
 }
 
 /// The running thread goes on.

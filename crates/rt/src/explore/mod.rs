@@ -78,7 +78,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
 use raddle_wire::explore::{Header, flag};
 
-pub use circle::{main_begins, writes};
+pub use circle::{main_at, main_begins, writes};
 pub use fatal::{aborts, assertion, ends, use_after_free};
 pub use found::found;
 pub use point::{Breaks, atomic, data, point, uninterrupted};

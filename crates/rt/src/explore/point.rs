@@ -400,7 +400,7 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
         fatal::use_after_free(address, pc);
     }
     if write {
-        circle::writes(address);
+        circle::writes_bytes(address, len);
         c11::written(address, 1);
     }
     if counts {

@@ -546,19 +546,20 @@ pub fn retry_with_fork(why: u64) {
     }
 }
 
-/// A thread of Rust panics. Of the first time a digest of the stack is kept: by this two failures are told apart.
+/// A thread of Rust panics. Of the first time the thread is kept, and a digest of its stack: by this two failures are told apart.
 pub fn panics() {
     if !super::is_running() {
         return;
     }
     let mut frames = [0; FRAMES];
     let s = state();
-    threads::frames(s.current, 0, &mut frames);
+    let me = s.current;
+    threads::frames(me, 0, &mut frames);
     let slot = s.serve.slot();
     slot.panics += 1;
     if slot.panics == 1 {
         let digest = |hash: u64, pc: &u64| (hash.rotate_left(5) ^ pc).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        slot.address = frames.iter().fold(0, digest);
+        slot.address = frames.iter().fold(0, digest) & !0xffff | me as u64;
     }
 }
 

@@ -18,13 +18,21 @@ use raddle_explore::OpKind;
 use raddle_wire::explore::flag;
 
 use super::point::point;
-use super::{Wait, cancel, has, is_running, op, state};
+use super::{Wait, cancel, circle, has, is_running, op, state};
 use crate::sys;
 
 /// What has passed since the process began, in nanoseconds.
 #[derive(Clone, Copy, Default)]
 pub struct Time {
     pub passed: u64,
+    looks: u32,
+}
+
+impl Time {
+    /// How often a clock was looked at.
+    pub fn looks(&self) -> u32 {
+        self.looks
+    }
 }
 
 /// The longest time between two steps of a thread that can go on.
@@ -45,8 +53,11 @@ pub fn is_awaited(thread: usize) -> bool {
     s.yields - s.threads[thread].yields_before >= PATIENCE
 }
 
-/// Each look at a clock moves it a little: a loop until some moment comes to its end.
+/// Each look at a clock moves it a little, and the more the more looks there were: a loop until some moment comes to its end.
 const LOOK: u64 = 1000;
+/// After so many looks each is twice as long, until it has doubled so often: 16 ms.
+const LOOKS: u32 = 64;
+const DOUBLED: u32 = 14;
 
 static REAL_AT_START: AtomicU64 = AtomicU64::new(0);
 static MONOTONIC_AT_START: AtomicU64 = AtomicU64::new(0);
@@ -66,7 +77,9 @@ pub fn prepare() {
 /// What the clock shows.
 pub fn now(clock: libc::c_int) -> u64 {
     let s = state();
-    s.time.passed += LOOK;
+    s.time.passed += LOOK << (s.time.looks / LOOKS).min(DOUBLED);
+    s.time.looks = s.time.looks.saturating_add(1);
+    circle::looks_at_clock();
     at_start(clock) + s.time.passed
 }
 
