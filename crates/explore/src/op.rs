@@ -115,9 +115,10 @@ impl OpKind {
 pub struct Op {
     kind: u8,
     flags: u8,
-    /// Which bytes of the granule `object` are accessed, a bit each; 0 is not known.
+    /// Which bytes of the granule `object` are accessed, a bit each; 0 is not known. Of a `TimeOut`: the digits of its duration.
     bytes: u8,
-    reserved: u8,
+    /// Of a `TimeOut`: the zeros of its duration in nanoseconds, plus 1; 0 is not known.
+    zeros: u8,
     /// Where in the program: a number that is the same in every schedule. 0 is unknown.
     pub site: u32,
     pub object: u64,
@@ -147,7 +148,7 @@ pub enum Class {
 impl Op {
     pub const fn new(kind: OpKind, object: u64, site: u32) -> Op {
         let flags = if matches!(kind, OpKind::Yield | OpKind::Sleep) { YIELDS } else { 0 };
-        Op { kind: kind as u8, flags, bytes: 0, reserved: 0, site, object, other: 0 }
+        Op { kind: kind as u8, flags, bytes: 0, zeros: 0, site, object, other: 0 }
     }
 
     /// The same with a second object.
@@ -181,6 +182,23 @@ impl Op {
     /// Which bytes of its granule are accessed, a bit each; 0 is not known.
     pub fn bytes(&self) -> u8 {
         self.bytes
+    }
+
+    /// The same with how long was waited before giving up, to two digits.
+    pub fn with_duration(self, nanoseconds: u64) -> Op {
+        let (mut digits, mut zeros) = (nanoseconds, 0);
+        while digits > 99 {
+            // Rounded: what a deadline of 5 ms leaves after a look at the clock is 5 ms.
+            digits = if digits > 999 { digits / 10 } else { digits.div_ceil(10).min(100) };
+            zeros += 1;
+        }
+        Op { bytes: digits as u8, zeros: zeros + 1, ..self }
+    }
+
+    /// How many nanoseconds were waited before giving up, if that is known.
+    pub fn duration(&self) -> Option<u64> {
+        let zeros = u32::from(self.zeros.checked_sub(1)?);
+        Some(u64::from(self.bytes) * 10u64.checked_pow(zeros)?)
     }
 
     /// The first byte that is accessed, if it is known: two variables may share a granule.
@@ -247,6 +265,8 @@ impl Op {
             Yield | Sleep => Class::Local,
             AtomicLoad | DataRead | ReadLock => Class::Reads,
             Fence | Other => Class::Global,
+            // Of a join, or of a wait for a signal or several descriptors: what it was about is not known from its object.
+            TimeOut if self.object < FIRST_ADDRESS => Class::Global,
             _ => Class::Writes,
         }
     }
@@ -295,6 +315,9 @@ impl Op {
 /// The objects of timers: [`TIMER_STEP`] apart, where no memory is. The first three are those of `setitimer`.
 pub const TIMERS: core::ops::Range<u64> = 0x4a00_0000_0000..0x4a00_0001_0000;
 pub const TIMER_STEP: u64 = 16;
+
+/// Numbers of threads are below.
+const FIRST_ADDRESS: u64 = 1 << 16;
 
 const THREAD_SPACE: u64 = 1 << 63;
 const IO_SPACE: u64 = 1 << 62;

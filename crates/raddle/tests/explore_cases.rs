@@ -52,6 +52,12 @@ fn tests_of_rust_are_explored_one_by_one() {
     let own =
         rows.iter().filter(|r| r["frame"]["file"].as_str().is_some_and(|f| f.ends_with("queue.rs"))).count();
     assert!(own >= 4, "{rows:#?}");
+    assert_eq!(found.findings()[0]["accesses"][0]["stack"][0]["file"], "queue.rs");
+    assert!(
+        found.findings()[0]["message"].to_string().contains("left: 1; right: 2"),
+        "{found:?}",
+        found = found.findings()[0]["message"]
+    );
     // The file runs that test alone.
     let again = bench.replay("--times 3", found.schedule());
     assert_eq!(again.status, 66, "{}", again.stderr);
@@ -101,4 +107,106 @@ fn tests_of_googletest_are_explored_one_by_one() {
     assert!(whole.stderr.contains("created no thread"), "{}", whole.stderr);
     let alone = [target.as_str(), "--gtest_filter=Counter.Alone"];
     bench.explores_nothing(&alone, &["created no thread"]);
+}
+
+const HARNESS: &str = r#"
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use std::sync::Arc;
+    use std::thread;
+
+    fn adds_twice() -> u32 {
+        let a = Arc::new(AtomicU32::new(0));
+        let b = a.clone();
+        let add = |a: &AtomicU32| {
+            let seen = a.load(SeqCst);
+            a.store(seen + 1, SeqCst);
+        };
+        let t = thread::spawn(move || add(&b));
+        add(&a);
+        t.join().unwrap();
+        a.load(SeqCst)
+    }
+
+    #[test]
+    fn alone() {
+        assert_eq!(1 + 1, 2);
+    }
+
+    #[test]
+    fn in_one() {
+        assert_eq!(adds_twice(), 2, "one");
+    }
+
+    #[test]
+    fn in_the_thread() {
+        let t = thread::spawn(|| assert!(adds_twice() == 2));
+        t.join().expect("the thread panicked");
+    }
+
+    #[test]
+    fn in_three() {
+        assert_eq!(adds_twice(), 2, "three");
+    }
+
+    #[test]
+    fn right() {
+        thread::spawn(|| ()).join().unwrap();
+    }
+}
+"#;
+
+#[test]
+fn the_harness_is_not_the_program_and_each_failing_test_is_a_finding() {
+    let bench = Bench::new();
+    bench.file("harness.rs", HARNESS);
+    bench.ok("rustc --edition 2021 --test -g -Copt-level=1 harness.rs -o harness");
+    let found = bench.explore("--schedules 300 --seconds 60", &["./harness"]);
+    assert_eq!((found.status, found.kinds()), (66, vec!["assertion"; 3]), "{}", found.stderr);
+    let said: Vec<String> = found.findings().iter().map(|f| f["message"].to_string()).collect();
+    let texts = ["one; left: 1; right: 2", "three; left: 1; right: 2", "assertion failed: adds_twice() == 2"];
+    assert!(texts.iter().all(|t| said.iter().any(|s| s.contains(t))), "{said:?}");
+    let stat = |key: &str| found.stat(key).clone();
+    assert_eq!(stat("tests"), Value::from(5));
+    assert_eq!(stat("tests_without_threads_names"), Value::from("tests::alone"));
+    assert_eq!(stat("tests_to_the_end_names"), Value::from("tests::right"));
+    assert_eq!((stat("tests_in_part"), stat("tests_not_reached")), (Value::from(3), Value::from(0)));
+    // A rerun writes the same files again.
+    let files = || {
+        let all = std::fs::read_dir(bench.path(".")).unwrap().map(|e| e.unwrap().path());
+        all.filter(|p| p.extension().is_some_and(|e| e == "raddle")).count()
+    };
+    let before = files();
+    bench.explore("--schedules 300 --seconds 60", &["./harness"]);
+    assert_eq!((before, files()), (3, 3));
+    // A test that arguments choose is explored without the harness too.
+    let one = bench.explore("--seconds 20", &["./harness", "--exact", "tests::alone"]);
+    assert_eq!((one.status, one.stat("schedules")), (0, &Value::from(1)), "{}", one.stderr);
+}
+
+#[test]
+fn tests_that_are_not_reached_are_named() {
+    let bench = Bench::new();
+    bench.file("harness.rs", HARNESS);
+    bench.ok("rustc --edition 2021 --test -g -Copt-level=1 harness.rs -o harness");
+    // How far it comes in no time is luck; that all are accounted for is not.
+    let found = bench.explore("--seconds 0.001", &["./harness"]);
+    let count = |key: &str| found.stat(key).as_u64().unwrap();
+    let keys = ["to_the_end", "in_part", "without_threads", "could_not", "not_reached"];
+    assert_eq!(
+        keys.iter().map(|k| count(&format!("tests_{k}"))).sum::<u64>(),
+        5,
+        "{}",
+        found.report["stats"]
+    );
+    assert!(count("tests_not_reached") >= 3, "{}", found.report["stats"]);
+    assert!(found.stat("tests_not_reached_names").as_str().unwrap().contains("tests::right"));
+    assert_eq!((found.status, found.stat("exhausted")), (0, &Value::from(false)), "{}", found.stderr);
+    let said = bench.explore_command("--seconds 0.001", &["./harness"]).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(
+        said.contains("5 tests: ") && said.contains("not reached") && said.contains("tests::right"),
+        "{said}"
+    );
 }

@@ -88,6 +88,9 @@ pub mod flag {
     pub const PLAIN: u32 = 1 << 11;
     /// Where each step was called from is recorded too.
     pub const STACKS: u32 = 1 << 12;
+    /// The program is made with Rust's libtest, which would run its test in a thread of its own: it is told that there can be none, and
+    /// runs it in the first.
+    pub const LIBTEST: u32 = 1 << 13;
 }
 
 /// [`Header::status`].
@@ -109,6 +112,18 @@ pub mod status {
     pub const CANNOT: u32 = 6;
 }
 
+/// [`Slot::awaits`]: what may come from outside.
+pub mod awaits {
+    /// A thread waits for a signal that another process can send.
+    pub const SIGNAL: u32 = 1 << 0;
+    /// A thread waits at a socket that listens.
+    pub const CONNECTION: u32 = 1 << 1;
+    /// The program has a handler for a signal that people send to end it, or to have it read its files again.
+    pub const HANDLER: u32 = 1 << 2;
+    /// The process became another program by `exec`, and ended as that one did.
+    pub const OTHER_PROGRAM: u32 = 1 << 3;
+}
+
 /// Why memory alone does not undo an execution.
 pub mod outside {
     pub const FILE: u64 = 1;
@@ -122,6 +137,8 @@ pub mod outside {
 }
 
 pub mod cannot {
+    /// It becomes another program, by `exec`, before its first thread, in a process made for one order.
+    pub const EXEC: u64 = 3;
     /// No FSGSBASE.
     pub const NO_FSGSBASE: u64 = 1;
     /// Constructs of OpenMP that are not scheduled.
@@ -149,6 +166,8 @@ pub mod outcome {
     pub const DOUBLE_FREE: u32 = 9;
     /// The worker could not go on in place: the order is to be given again after a change of worker.
     pub const RETRY: u32 = 10;
+    /// The process has become another program, by `exec`, and that is under way.
+    pub const EXEC: u32 = 11;
 }
 
 pub const FRAMES: usize = 24;
@@ -229,8 +248,13 @@ pub struct Slot {
     pub panics: u32,
     pub ends: u32,
     pub detail: u64,
+    /// What was accessed or freed. Where threads of Rust panicked and the process ended by `exit`: a digest of where the first did, and
+    /// in the lowest 16 bits which thread that was.
     pub address: u64,
-    pub nanoseconds: u64,
+    /// Steps at the end in which no thread did more than to come back to a state in which it had been.
+    pub unchanged: u32,
+    /// [`awaits`] of the threads that waited when nobody could go on, and of the program.
+    pub awaits: u32,
     pub message_len: u64,
     pub message: [u8; MESSAGE],
     pub end: [End; ENDS],

@@ -202,6 +202,7 @@ impl Strategy for DepthFirst {
             schedules: self.schedules,
             in_flight,
             bound: None,
+            in_bound: Some(self.schedules),
             left: Some(self.frontier.len() as u64 + in_flight),
             fraction: Some(self.done.min(1.0)),
             estimate: (self.done > 0.0).then(|| self.schedules as f64 / self.done.min(1.0)),

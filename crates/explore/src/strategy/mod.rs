@@ -66,6 +66,8 @@ pub struct Progress {
     pub in_flight: u64,
     /// The bound being explored; all below it are complete.
     pub bound: Option<u32>,
+    /// Executions observed in the current bound.
+    pub in_bound: Option<u64>,
     /// Executions known to be left in the current bound.
     pub left: Option<u64>,
     /// How much of the current bound is done, by the weight of its subtrees.
@@ -88,33 +90,17 @@ impl Progress {
 }
 
 impl fmt::Display for Progress {
-    /// As a person wants to read it: `bound 2: 1,204 made, 331 known to be left, 62% done, about 1,940 in all`.
+    /// As a person wants to read it: `5,310 schedules; bound 2: 1,204 made, 331 known to be left, 62% done, about 1,900 in all`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let noun = if self.schedules == 1 { "schedule" } else { "schedules" };
         if self.exhausted {
-            let unit = if self.schedules == 1 { "schedule" } else { "schedules" };
-            write!(out, "complete after {} {unit}", Grouped(self.schedules))?;
+            write!(out, "complete after {} {noun}", Grouped(self.schedules))?;
             if let Some(bound) = self.bound {
                 write!(out, ", bound {bound}")?;
             }
         } else {
-            if let Some(bound) = self.bound {
-                write!(out, "bound {bound}: ")?;
-            }
-            write!(out, "{} made", Grouped(self.schedules))?;
-            if let Some(left) = self.left {
-                write!(out, ", {} known to be left", Grouped(left))?;
-            }
-            if let Some(fraction) = self.fraction {
-                write!(out, ", {:.0}% done", fraction * 100.0)?;
-            }
-            match self.estimate {
-                // Nobody counts that far, and u64 does not much further.
-                Some(estimate) if estimate >= 1e15 => {
-                    write!(out, ", about 10^{:.0} in all", estimate.log10())?
-                }
-                Some(estimate) => write!(out, ", about {} in all", Grouped(two_digits(estimate)))?,
-                None => {}
-            }
+            write!(out, "{} {noun}", Grouped(self.schedules))?;
+            self.fmt_bound(out)?;
         }
         if self.pruned > 0 {
             write!(out, ", {} pruned", Grouped(self.pruned))?;
@@ -123,6 +109,29 @@ impl fmt::Display for Progress {
             write!(out, ", {} lost to divergence", Grouped(self.lost))?;
         }
         Ok(())
+    }
+}
+
+impl Progress {
+    /// All of it is about the current bound, and adds up: what is made and left is no more than there is in all.
+    fn fmt_bound(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Some(made), Some(left)) = (self.in_bound, self.left) else { return Ok(()) };
+        match self.bound {
+            Some(bound) => write!(out, "; bound {bound}: {} made, ", Grouped(made))?,
+            None => write!(out, ", ")?,
+        }
+        write!(out, "{} known to be left", Grouped(left))?;
+        let Some(estimate) = self.estimate.filter(|_| made > 0) else { return Ok(()) };
+        let estimate = estimate.max((made + left) as f64);
+        let percent = (made as f64 / estimate * 100.0).floor();
+        // Nobody counts as far as 10^15, and u64 does not much further.
+        match estimate {
+            e if e >= 1e15 => write!(out, ", {percent}% done, about 10^{:.0} in all", e.log10()),
+            e => {
+                let all = two_digits(e).max(made + left);
+                write!(out, ", {percent}% done, about {} in all", Grouped(all))
+            }
+        }
     }
 }
 
@@ -247,19 +256,29 @@ mod tests {
         let mut progress = Progress {
             schedules: 1_204_331,
             bound: Some(2),
+            in_bound: Some(1_204),
             left: Some(331),
             fraction: Some(0.624),
             estimate: Some(1_946.0),
             ..Progress::default()
         };
-        let words = "bound 2: 1,204,331 made, 331 known to be left, 62% done, about 1,900 in all";
+        let words =
+            "1,204,331 schedules; bound 2: 1,204 made, 331 known to be left, 61% done, about 1,900 in all";
         assert_eq!(progress.to_string(), words);
-        let endless = Progress { schedules: 7, estimate: Some(3.2e40), ..Progress::default() };
-        assert_eq!(endless.to_string(), "7 made, about 10^41 in all");
+        // An estimate that can not be is not told.
+        let low = Progress { estimate: Some(1_300.0), ..progress.clone() };
+        let words =
+            "1,204,331 schedules; bound 2: 1,204 made, 331 known to be left, 78% done, about 1,535 in all";
+        assert_eq!(low.to_string(), words);
+        let endless = Progress { bound: None, estimate: Some(3.2e40), ..progress.clone() };
+        assert_eq!(
+            endless.to_string(),
+            "1,204,331 schedules, 331 known to be left, 0% done, about 10^41 in all"
+        );
         progress.exhausted = true;
         progress.pruned = 12;
         assert_eq!(progress.to_string(), "complete after 1,204,331 schedules, bound 2, 12 pruned");
         let sampler = Progress { lost: 1, ..Progress::sampling(999, 1) };
-        assert_eq!(sampler.to_string(), "999 made, 1 lost to divergence");
+        assert_eq!(sampler.to_string(), "999 schedules, 1 lost to divergence");
     }
 }

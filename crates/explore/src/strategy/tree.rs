@@ -397,6 +397,7 @@ impl Tree {
             schedules: self.schedules,
             in_flight,
             bound: Some(self.bound),
+            in_bound: Some(self.in_bound),
             left: Some(self.now.len() as u64 + in_flight),
             fraction: Some(self.done.min(1.0)),
             estimate,

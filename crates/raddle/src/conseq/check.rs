@@ -112,6 +112,7 @@ impl Check {
             address: 0,
             ends: Vec::new(),
             seen: None,
+            said: None,
             stacks: e.stacks.to_vec(),
         };
         Failure {

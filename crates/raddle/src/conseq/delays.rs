@@ -277,7 +277,15 @@ fn file(folder: &Path, header: &Header, others: &[u64]) -> Result<memmap2::MmapR
 /// A failure of which there are no steps.
 pub fn failure(kind: Kind, sentence: String, after: u64) -> Failure {
     let what = fnv32(sentence.as_bytes());
-    let facts = Facts { sentence, thread: 0, address: 0, ends: Vec::new(), stacks: Vec::new(), seen: None };
+    let facts = Facts {
+        sentence,
+        thread: 0,
+        address: 0,
+        ends: Vec::new(),
+        stacks: Vec::new(),
+        seen: None,
+        said: None,
+    };
     let outcome = Outcome::Failed { what };
     let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome, divergence: None };
     Failure { kind, what, facts, trace, after, flags: 0 }

@@ -427,7 +427,7 @@ pub fn was_killed(e: &Execution<'_>) -> bool {
     match e.ending {
         Ending::Died(status) => status.and_then(|s| s.signal()).is_some_and(|s| OUTSIDE.contains(&s)),
         Ending::Finished => e.slot.outcome == outcome::SIGNAL && e.slot.detail == libc::SIGKILL as u64,
-        Ending::Hung => false,
+        Ending::Hung | Ending::Slow => false,
     }
 }
 

@@ -359,7 +359,7 @@ fn each(crew: &mut Crew<'_>, notes: &Notes, tail: Tail, then: &mut dyn FnMut(Exe
 fn is_endless(e: &Execution<'_>) -> bool {
     match e.ending {
         Ending::Finished => e.slot.outcome == outcome::STEP_LIMIT,
-        Ending::Hung => true,
+        Ending::Hung | Ending::Slow => true,
         Ending::Died(_) => false,
     }
 }

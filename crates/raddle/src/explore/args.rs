@@ -77,12 +77,12 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
 
-    /// The most steps of one execution
-    #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Execution",
+    /// The most steps of one execution [default: 20000, and up to a hundred times as many where no execution ends within them]
+    #[arg(long, value_name = "N", help_heading = "Execution",
           value_parser = clap::value_parser!(u32).range(10..=10_000_000))]
-    pub max_steps: u32,
+    pub max_steps: Option<u32>,
 
-    /// How many seconds a thread may go on without a step before the execution counts as hung
+    /// How many seconds a thread may make no step and use no processor before the execution counts as hung
     #[arg(long, value_name = "N", default_value_t = 10.0, help_heading = "Execution", value_parser = seconds)]
     pub patience: f64,
 

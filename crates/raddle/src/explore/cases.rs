@@ -13,13 +13,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use raddle_finding::{Finding, Report, Stat};
+use raddle_wire::explore::flag;
 
 use super::args::Args;
 use super::crew::Notes;
 use super::interrupt;
-use super::worker::{Recipe, apart, end};
+use super::worker::{Recipe, Trouble, apart, end};
 use crate::report::args::Format;
-use crate::say::say;
+use crate::say::{count, say};
 
 /// What a test program is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ enum Harness {
 pub struct Case {
     pub name: String,
     arguments: Vec<String>,
+    /// [`flag`]s of its worker.
+    flags: u32,
 }
 
 /// How long a program may take to list its tests.
@@ -46,6 +49,19 @@ pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Case>> {
         return None;
     }
     list(recipe)
+}
+
+/// [`flag`]s for a command with arguments: where these choose one test of libtest's, its harness is no part of the program either.
+pub fn flags(args: &Args, recipe: &Recipe) -> u32 {
+    let is_libtest = || {
+        let content = std::fs::read(&recipe.program.path).ok()?;
+        let harness = Harness::of(&content).filter(|h| *h == Harness::Libtest)?;
+        let words: Vec<&str> = args.command[1..].iter().map(|w| w.to_str()).collect::<Option<_>>()?;
+        let listing = ask(recipe, &[&words[..], harness.listing()].concat())?;
+        Some(harness.cases(&listing).len() == 1)
+    };
+    let chooses = !args.search.whole && args.command.len() > 1;
+    if chooses && is_libtest() == Some(true) { flag::LIBTEST } else { 0 }
 }
 
 /// The tests of what is a test program, as it lists them.
@@ -60,49 +76,155 @@ impl Case {
     pub fn recipe(&self, of: &Recipe) -> Recipe {
         let mut words = of.words.clone();
         words.extend(self.arguments.iter().map(OsString::from));
-        Recipe { words, ..of.clone() }
+        Recipe { words, flags: of.flags | self.flags, ..of.clone() }
     }
 }
 
-/// Explores each test, and puts the reports together.
-pub fn explore_each(args: &Args, recipe: &Recipe, cases: &[Case], notes: &Notes) -> Result<Report> {
+/// What has become of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coverage {
+    ToTheEnd,
+    InPart,
+    WithoutThreads,
+    Failed,
+    NotReached,
+}
+
+/// What the tests have come to, by name.
+#[derive(Default)]
+pub struct Covered(Vec<(String, Coverage)>);
+
+impl Covered {
+    fn names(&self, of: Coverage) -> Vec<&str> {
+        self.0.iter().filter(|(_, c)| *c == of).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Whether no test had an interleaving to look at.
+    pub fn is_nothing(&self) -> bool {
+        self.names(Coverage::ToTheEnd).is_empty() && self.names(Coverage::InPart).is_empty()
+    }
+
+    /// The last line of the report: `5 tests: 1 explored to the end, 1 in part, 2 without threads, 1 not reached (a::b)`.
+    pub fn in_words(&self) -> String {
+        const NAMES: usize = 8;
+        let part = |of, words: &str, named: bool| {
+            let names = self.names(of);
+            let (first, more) = names.split_at(names.len().min(NAMES));
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            let list = if named { format!(" ({}{more})", first.join(", ")) } else { String::new() };
+            (!names.is_empty()).then(|| format!("{} {words}{list}", names.len()))
+        };
+        let parts = [
+            part(Coverage::ToTheEnd, "explored to the end", false),
+            part(Coverage::InPart, "explored in part", true),
+            part(Coverage::WithoutThreads, "without threads", false),
+            part(Coverage::Failed, "could not be explored", true),
+            part(Coverage::NotReached, "not reached: --seconds allows more time", true),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        format!("{}: {}", count(self.0.len() as u64, "test", "tests"), parts.join(", "))
+    }
+
+    fn add_stats(&self, stats: &mut std::collections::BTreeMap<String, Stat>) {
+        for (key, of) in [
+            ("tests_to_the_end", Coverage::ToTheEnd),
+            ("tests_in_part", Coverage::InPart),
+            ("tests_without_threads", Coverage::WithoutThreads),
+            ("tests_could_not", Coverage::Failed),
+            ("tests_not_reached", Coverage::NotReached),
+        ] {
+            let names = self.names(of);
+            stats.insert(key.into(), Stat::from(names.len() as u64));
+            stats.insert(format!("{key}_names"), Stat::Text(names.join("\n")));
+        }
+        stats.insert("tests".into(), Stat::from(self.0.len() as u64));
+    }
+}
+
+/// Explores each test, and puts the reports together. First it is found out which of them have threads, in at most a third of the time:
+/// the rest of it is theirs.
+pub fn explore_each(
+    args: &Args,
+    recipe: &Recipe,
+    cases: &[Case],
+    notes: &Notes,
+) -> Result<(Report, Covered)> {
     let begun = Instant::now();
     let limit = args.search.limit();
-    let mut all: Option<Report> = None;
-    let mut explored = 0;
+    let left = || limit - begun.elapsed().as_secs_f64();
+    let is_over = || interrupt::came() || left() <= 0.0;
+    let mut covered = Covered(cases.iter().map(|c| (c.name.clone(), Coverage::NotReached)).collect());
+    let mut with_threads = Vec::new();
     for (i, case) in cases.iter().enumerate() {
-        let left = limit - begun.elapsed().as_secs_f64();
-        if interrupt::came() || left <= 0.0 {
-            notes.say(&format!("{} of {} tests were explored", i, cases.len()));
+        let soon = || is_over() || left() < limit * 2.0 / 3.0;
+        match (!soon()).then(|| starts_no_thread(&case.recipe(recipe), &soon)).transpose()? {
+            Some(true) => covered.0[i].1 = Coverage::WithoutThreads,
+            _ => with_threads.push(i),
+        }
+    }
+    let mut all: Option<Report> = None;
+    for (n, i) in with_threads.iter().enumerate() {
+        let case = &cases[*i];
+        if is_over() {
             break;
         }
         if args.report.format == Format::Text {
             say!("test {} of {}: {}", i + 1, cases.len(), case.name);
         }
-        let share = left / (cases.len() - i) as f64;
+        let share = left() / (with_threads.len() - n) as f64;
         match super::explore(args, case.recipe(recipe), share, notes) {
-            Ok(report) => all = Some(add(all, report, case)),
+            Ok(report) => {
+                let whole = report.stats.get("exhausted") == Some(&Stat::Bool(true));
+                let alone = report.stats.get("threads_max") == Some(&Stat::from(0u64));
+                covered.0[*i].1 = match (alone, whole) {
+                    (true, _) => Coverage::WithoutThreads,
+                    (_, true) => Coverage::ToTheEnd,
+                    _ => Coverage::InPart,
+                };
+                all = Some(add(all, report, case));
+            }
             // One that can not be explored is no reason to leave the others out.
-            Err(error) => notes.say(&format!("test {}: {error:#}", case.name)),
+            Err(error) => {
+                covered.0[*i].1 = Coverage::Failed;
+                notes.say(&format!("test {}: {error:#}", case.name));
+            }
         }
-        explored = i + 1;
     }
-    let mut all =
-        all.ok_or_else(|| anyhow::anyhow!("none of the {} tests could be explored", cases.len()))?;
+    let failed = covered.names(Coverage::Failed).len();
+    anyhow::ensure!(
+        all.is_some() || failed == 0 || failed < with_threads.len(),
+        "none of the {} could be explored",
+        count(cases.len() as u64, "test", "tests")
+    );
+    let nothing_to_do = all.is_none();
+    let mut all = all.unwrap_or_else(|| Report::new("explore", Vec::new()));
     all.target = recipe.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
-    let whole = explored == cases.len();
-    if let Some(Stat::Bool(exhausted)) = all.stats.get_mut("exhausted") {
-        *exhausted &= whole;
+    let whole = covered.0.iter().all(|(_, c)| matches!(c, Coverage::ToTheEnd | Coverage::WithoutThreads));
+    all.stats.insert("exhausted".into(), Stat::Bool(whole));
+    let alone = covered.names(Coverage::WithoutThreads).len() as i64;
+    match all.stats.get_mut("schedules") {
+        Some(Stat::Int(n)) if !nothing_to_do => *n += alone,
+        _ => drop(all.stats.insert("schedules".into(), Stat::Int(alone))),
     }
-    all.stats.insert("tests".into(), Stat::from(cases.len() as u64));
+    covered.add_stats(&mut all.stats);
     all.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
-    Ok(all)
+    Ok((all, covered))
+}
+
+/// Runs the test to its first thread, or to its end if there is none.
+fn starts_no_thread(recipe: &Recipe, is_over: &(dyn Fn() -> bool + Sync)) -> Result<bool> {
+    Ok(match recipe.start(is_over)? {
+        Err(trouble) => matches!(trouble, Trouble::NoThreads(_)),
+        Ok(worker) => {
+            worker.stop();
+            false
+        }
+    })
 }
 
 /// Adds one test's report to those before it.
 fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
-    let tell = |f: &mut Finding| f.notes.insert(0, format!("in the test `{}`", case.name));
-    report.findings.iter_mut().for_each(tell);
+    report.findings.iter_mut().for_each(|f| tell_of(f, case));
     let Some(mut all) = all else { return report };
     all.findings.append(&mut report.findings);
     for (key, new) in report.stats {
@@ -120,6 +242,23 @@ fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
         }
     }
     all
+}
+
+/// Says in which test it was found. A failure without a function of its own is known by its test: the same status of two tests is two
+/// failures.
+fn tell_of(finding: &mut Finding, case: &Case) {
+    finding.notes.insert(0, format!("in the test `{}`", case.name));
+    let frames = finding.accesses.iter_mut().flat_map(|a| &mut a.stack);
+    let mut any = false;
+    for frame in frames {
+        any = true;
+        if frame.function.is_none() && frame.module.is_none() {
+            frame.function = Some(case.name.clone());
+        }
+    }
+    if !any {
+        finding.message = format!("the test `{}` fails: {}", case.name, finding.message);
+    }
 }
 
 /// What the program prints when it is run with these arguments, not watched by anybody.
@@ -209,7 +348,8 @@ impl Harness {
                     (!name.is_empty()).then(|| (name.to_owned(), alone()))
                 }
             };
-            cases.extend(case.map(|(name, arguments)| Case { name, arguments }));
+            let flags = if self == Harness::Libtest { flag::LIBTEST } else { 0 };
+            cases.extend(case.map(|(name, arguments)| Case { name, arguments, flags }));
         }
         cases
     }
@@ -279,7 +419,7 @@ mod tests {
 
     #[test]
     fn reports_are_put_together() {
-        let case = Case { name: "a".into(), arguments: Vec::new() };
+        let case = Case { name: "a".into(), arguments: Vec::new(), flags: 0 };
         let report = |schedules: u64, exhausted: bool| {
             let mut report = Report::new("explore", vec!["./t".into()]);
             report.stats.insert("schedules".into(), Stat::from(schedules));

@@ -137,7 +137,7 @@ impl<'a> Crew<'a> {
         {
             worker.post(order);
         }
-        match worker.wait() {
+        match worker.wait(self.is_over) {
             Ok(()) => {
                 while worker.is_done() {
                     if let Some((order, execution)) = worker.oldest(Ending::Finished) {
@@ -168,6 +168,7 @@ impl<'a> Crew<'a> {
         match trouble {
             Trouble::Died(status) => self.lose(worker, Ending::Died(Some(status)), each),
             Trouble::Silent => self.lose(worker, Ending::Hung, each),
+            Trouble::Slow => self.lose(worker, Ending::Slow, each),
             other => {
                 self.adapt(other)?;
                 self.put_back(worker);
@@ -265,12 +266,18 @@ impl<'a> Crew<'a> {
                             threads, tasks or `nowait` loops at once than are followed";
                 return Err(CrewError::Cannot(name, what.into()));
             }
+            Trouble::Cannot(cannot::EXEC) => {
+                let what = "becomes another program by `exec` before its first thread, and uses what needs a process for each schedule: \
+                            explore that program itself";
+                return Err(CrewError::Cannot(name, what.into()));
+            }
             Trouble::Cannot(why) => return Err(CrewError::Cannot(name, format!("meets obstacle {why}"))),
             Trouble::NoThreads(status) => return Err(CrewError::NoThreads(name, status)),
             Trouble::Died(_) if !self.recipe.program.has_runtime => {
                 return Err(CrewError::NotInstrumented(name));
             }
             Trouble::Died(status) => return Err(CrewError::EndedEarly(name, in_words(status))),
+            Trouble::Slow => return Err(CrewError::Stopped(name)),
             Trouble::Silent if (self.is_over)() => return Err(CrewError::Stopped(name)),
             Trouble::Silent => {
                 return Err(CrewError::NoThreadInTime(name, self.recipe.patience.as_secs()));

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use raddle_finding::{Finding, Kind};
 
+use super::processor_time;
 use super::scope::Scope;
 use super::verdict::Usual;
 use super::worker::{Recipe, apart, end};
@@ -122,10 +123,7 @@ fn ticks(pid: u32) -> Option<u64> {
     if !children.trim().is_empty() {
         return None;
     }
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Behind the name, which may hold anything.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    fields.get(11..15)?.iter().map(|f| f.parse::<u64>().ok()).sum()
+    Some(processor_time::ticks(pid))
 }
 
 /// Where a process has raced, as far as that is in scope.

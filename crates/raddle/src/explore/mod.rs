@@ -13,6 +13,7 @@
 //! verdict     what an execution came to
 //! monitors    what was seen in it besides: data races, leaks, output
 //! shrink      the same failure, smaller
+//! said        what the program prints of it
 //! words, held, told, race   a failure as a finding: places, names, who holds what, the table
 //! schedule    the .raddle file
 //! resume      an interrupted search
@@ -27,9 +28,11 @@ mod interrupt;
 mod look;
 mod monitors;
 pub mod outcome;
+mod processor_time;
 mod progress;
 mod race;
 mod resume;
+mod said;
 pub mod schedule;
 mod scope;
 mod search;
@@ -56,8 +59,10 @@ use raddle_finding::{Report, Stat};
 use raddle_wire::explore::flag;
 
 use crate::install::Runtime;
+use crate::report::args::Format;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
+use crate::say::say;
 use crew::Notes;
 use first_runs::Seen;
 use outcome::Results;
@@ -68,6 +73,10 @@ use worker::Recipe;
 
 /// Orders that a worker has at once.
 const SLOTS: u32 = 32;
+/// The most steps of an execution, unless the user says otherwise; and how far that is raised where none comes to its end.
+const MAX_STEPS: u32 = 20_000;
+const MORE_STEPS: u32 = 10;
+const MOST_STEPS: u32 = 2_000_000;
 /// What a search may remember: a few hundred megabytes at most.
 const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 22, items: 1 << 21, prune: true };
 
@@ -84,16 +93,34 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let recipe = recipe(&args, program, runtime);
     interrupt::watch();
     let notes = Notes::default();
-    let report = match cases::of(&args, &recipe) {
-        Some(cases) => cases::explore_each(&args, &recipe, &cases, &notes)?,
-        None => explore(&args, recipe, args.search.limit(), &notes)?,
+    let (report, covered) = match cases::of(&args, &recipe) {
+        Some(cases) => {
+            let (report, covered) = cases::explore_each(&args, &recipe, &cases, &notes)?;
+            (report, Some(covered))
+        }
+        None => {
+            let flags = recipe.flags | cases::flags(&args, &recipe);
+            (explore(&args, Recipe { flags, ..recipe }, args.search.limit(), &notes)?, None)
+        }
     };
     // A program without threads has one schedule, and that says nothing of its interleavings.
     let threads = report.stats.get("threads_max").cloned();
-    if report.findings.is_empty() && threads == Some(Stat::from(0u64)) {
-        anyhow::bail!("nothing was explored: no thread was created");
+    if report.findings.is_empty() {
+        match &covered {
+            None => anyhow::ensure!(
+                threads != Some(Stat::from(0u64)),
+                "nothing was explored: no thread was created"
+            ),
+            Some(covered) => {
+                anyhow::ensure!(!covered.is_nothing(), "nothing was explored: {}", covered.in_words())
+            }
+        }
     }
-    settler.settle(report, crate::exit::CLEAN)
+    let status = settler.settle(report, crate::exit::CLEAN)?;
+    if let Some(covered) = covered.filter(|_| args.report.format == Format::Text) {
+        say!("{}", covered.in_words());
+    }
+    Ok(status)
 }
 
 /// One search, of what `recipe` starts, in at most so many seconds.
@@ -111,26 +138,33 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     };
     let limit = Duration::from_secs_f64(seconds.min(1e9));
     let mut clock = Clock::new(limit);
-    let (seen, search) = prepare(args, &mut recipe, saved, &clock)?;
+    let (seen, mut search) = prepare(args, &mut recipe, saved, &clock)?;
     // However slow the first runs were, half of the time is the search's.
     clock.leave(limit / 2);
-
-    let search = Mutex::new(search);
-    let recipe = watched(&search, &recipe, args.search.jobs as usize, notes, &clock)?;
-    let search = search.into_inner().unwrap_or_else(|e| e.into_inner());
-
-    anyhow::ensure!(
-        search.schedules > 0 || search.alone,
-        "{}",
-        match interrupt::came() {
-            true => "interrupted before a schedule came to its end: nothing was explored".into(),
-            false => format!("no schedule came to its end in {seconds} s: give it more time with --seconds"),
+    let (recipe, search) = loop {
+        search.may_allow_more = args.search.max_steps.is_none() && recipe.max_steps < MOST_STEPS;
+        let shared = Mutex::new(search);
+        recipe = watched(&shared, &recipe, args.search.jobs as usize, notes, &clock)?;
+        search = shared.into_inner().unwrap_or_else(|e| e.into_inner());
+        if !search.needs_more_steps() || clock.is_over() {
+            break (recipe, search);
         }
-    );
+        recipe.max_steps *= MORE_STEPS;
+        recipe.slots = (recipe.slots / MORE_STEPS).max(2);
+        search = fresh(args, &seen)?;
+    };
+    let name = recipe.program.path.display().to_string();
+    if let Some(why) = nothing_ended(name, &search, &recipe, seconds) {
+        anyhow::ensure!(
+            !interrupt::came(),
+            "interrupted before a schedule came to its end: nothing was explored"
+        );
+        return Err(why.into());
+    }
     if recipe.flags & flag::PLAIN != 0 {
         notes.say(&format!(
             "`{}` is not instrumented: its calls that synchronise, wait, allocate and free were explored; its accesses to memory and its \
-             atomic operations were not seen, so no race and no use after free is found, and a loop that spins on one of them is a hang. \
+             atomic operations were not seen, so no race and no use after free is found, and a loop that spins on one of them lets nobody else in. \
              Build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`",
             recipe.program.path.display()
         ));
@@ -141,6 +175,44 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
         results.keep_for_later(&resume_file, args.search.resume)?;
     }
     results.report(args, seen.races)
+}
+
+/// Why a search has nothing to say.
+#[derive(Debug, thiserror::Error, PartialEq)]
+enum NothingEnded {
+    #[error("no schedule of `{0}` came to its end in {1} s: give it more time with --seconds")]
+    NoTime(String, f64),
+    #[error(
+        "no schedule of `{0}` came to its end in {1} s: a thread computes for all that time between two scheduling points, where none can be \
+         preempted; give it more time with --seconds, or let the test compute less"
+    )]
+    Slow(String, f64),
+    #[error(
+        "no schedule of `{0}` came to its end within {1} steps, and its threads were still at work: allow more with --max-steps, or let the \
+         test go round less often"
+    )]
+    Long(String, u32),
+    #[error(
+        "no schedule of `{0}` came to its end: it waits for a signal or a client from outside, and nobody is there; explore a test that sends \
+         the signal itself (`raise`, `kill(getpid(), …)`), or that has the client in it"
+    )]
+    Awaits(String),
+}
+
+/// Whether no execution at all came to an end, and none failed: then nothing is known of the program.
+fn nothing_ended(name: String, search: &Search, recipe: &Recipe, seconds: f64) -> Option<NothingEnded> {
+    if search.ended > 0 || search.alone || search.has_failures() {
+        return None;
+    }
+    Some(if search.awaiting > 0 || search.sees_waiting {
+        NothingEnded::Awaits(name)
+    } else if search.cut_off > 0 {
+        NothingEnded::Long(name, recipe.max_steps)
+    } else if search.slow > 0 {
+        NothingEnded::Slow(name, seconds)
+    } else {
+        NothingEnded::NoTime(name, seconds)
+    })
 }
 
 /// Each execution is a process whose threads are the system's.
@@ -166,7 +238,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         flags: chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit),
         donors: 4,
         slots: SLOTS,
-        max_steps: args.search.max_steps,
+        max_steps: args.search.max_steps.unwrap_or(MAX_STEPS),
         points: Vec::new(),
         quiet: Vec::new(),
         lazy: false,
@@ -184,7 +256,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
         recipe.donors = saved.donors;
         recipe.flags |= saved.flags;
         let mut search = Search::new(saved.strategy, saved.usual, options.schedules, options.keep_going);
-        (search.most, search.schedules) = (saved.most, saved.schedules);
+        (search.most, search.schedules, search.ended) = (saved.most, saved.schedules, saved.schedules);
         search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
         return Ok((Seen::default(), search));
     }
@@ -195,16 +267,24 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     }
     recipe.points.clone_from(&seen.points);
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
+    let mut search = fresh(args, &seen)?;
+    if !seen.points.is_empty() || seen.cut_off {
+        look::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
+    }
+    Ok((seen, search))
+}
+
+/// A search that has made nothing yet.
+fn fresh(args: &Args, seen: &Seen) -> Result<Search> {
+    let options = &args.search;
+    let scope = Scope::new(&options.only, &options.skip);
     let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };
     let name =
         if scope.is_all() || options.strategy != "portfolio" { &options.strategy } else { "preemption" };
     let strategy = Searcher::by_name(name, options.seed, limits).context("no such strategy")?;
     let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
-    if !seen.points.is_empty() || seen.cut_off {
-        look::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
-    }
     search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
-    Ok((seen, search))
+    Ok(search)
 }
 
 /// Searches, with a line on the terminal that says how far it is.

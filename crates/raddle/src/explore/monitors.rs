@@ -46,7 +46,8 @@ fn failure(e: &Execution<'_>, kind: Kind, what: u32, sentence: String, seen: See
         Seen::Output => 0,
     };
     let stacks = e.stacks.to_vec();
-    let facts = Facts { sentence, thread, address: 0, ends: Vec::new(), stacks, seen: Some(seen) };
+    let facts =
+        Facts { sentence, thread, address: 0, ends: Vec::new(), stacks, seen: Some(seen), said: None };
     Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0, flags: 0 }
 }
 

@@ -92,7 +92,7 @@ impl Results<'_> {
             let Some(crew) = &mut crew else { continue };
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
-            let small = shrink::with_stacks(small, crew.recipe(), self.notes);
+            let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes);
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
             if !small.again {
                 // Nothing is confirmed that was not seen again.
@@ -114,14 +114,33 @@ impl Results<'_> {
     /// For a person: how much of what there is has been searched.
     fn say_how_far(&self, places: &mut Places) {
         if !self.search.alone {
-            let (name, progress) = (self.search.strategy.name(), self.search.strategy.progress());
-            say!("{name}: {progress}");
+            let mut progress = self.search.strategy.progress();
+            progress.exhausted = self.is_exhausted();
+            say!("{}: {progress}", self.search.strategy.name());
             say!("{}", self.memory_in_words(places));
         }
-        if self.search.cut_off > 0 {
-            let executions = count(self.search.cut_off, "execution was", "executions were");
-            say!("{executions} cut off after {} steps: --max-steps allows more", self.recipe.max_steps);
+        if self.search.became_another {
+            say!(
+                "the program becomes another by `exec` after its first thread: it was explored up to there, and what it becomes was \
+                 not; explore that program itself"
+            );
         }
+        if self.search.cut_off > 0 {
+            say!(
+                "{} cut off after {} steps, at work: what comes later in {} was not explored, and --max-steps allows more",
+                count(self.search.cut_off, "execution", "executions"),
+                self.recipe.max_steps,
+                if self.search.cut_off == 1 { "it" } else { "them" }
+            );
+        }
+    }
+
+    /// Every schedule was made to its end, or is equivalent to one that was. What aims has an end, but does not cover what there is.
+    fn is_exhausted(&self) -> bool {
+        let search = &self.search;
+        let covers = search.strategy.name() != "aim" && search.broke_off.is_none();
+        let unfinished = search.cut_off + search.awaiting + search.slow > 0 || search.became_another;
+        search.strategy.progress().exhausted && covers && !unfinished
     }
 
     fn is_c11(&self) -> bool {
@@ -184,9 +203,7 @@ impl Results<'_> {
         }
         add("strategy", Stat::from(self.search.strategy.name()));
         add("bound", progress.bound.map_or(Stat::from("none"), |b| Stat::Int(i64::from(b))));
-        // What aims has an end, but does not cover what there is.
-        let covers = self.search.strategy.name() != "aim" && self.search.broke_off.is_none();
-        add("exhausted", Stat::Bool((progress.exhausted && covers) || alone));
+        add("exhausted", Stat::Bool(self.is_exhausted() || alone));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));
         add("preemptions_max", Stat::from(self.search.most.preemptions));
@@ -234,7 +251,7 @@ pub fn or_without(written: Result<PathBuf>) -> Option<String> {
 /// Names of files have 255 bytes at most; what comes behind the program's is shorter than the rest.
 const LONGEST: usize = 200;
 
-/// Writes `folder/NAME-1.raddle`, or the next number that is free.
+/// Writes `folder/NAME-1.raddle`, or the next number that is free. A file of the same failure is written again.
 pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     let cut = name.len().saturating_sub(LONGEST);
     let name = (cut..).find_map(|at| name.get(at..)).unwrap_or(name);
@@ -243,6 +260,18 @@ pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
             true => PathBuf::from(format!("{name}-{n}.raddle")),
             false => folder.join(format!("{name}-{n}.raddle")),
         };
+        if is_of_same_failure(&path, text) {
+            // By another name first: a file that is half written would be no file to replay.
+            let fresh = path.with_extension("raddle-new");
+            let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path));
+            return match written {
+                Ok(()) => Ok(path),
+                Err(e) => {
+                    let _ = std::fs::remove_file(&fresh);
+                    Err(e).with_context(|| format!("cannot write {}", path.display()))
+                }
+            };
+        }
         match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(mut file) => {
                 if let Err(e) = std::io::Write::write_all(&mut file, text.as_bytes()) {
@@ -259,6 +288,19 @@ pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     unreachable!("there is always another number")
 }
 
+/// Does the file replay the failure that `text` does: of the same command in the same folder, with the same number?
+fn is_of_same_failure(path: &Path, text: &str) -> bool {
+    let head = |text: &str| {
+        let head: serde_json::Value = serde_json::from_str(text.lines().next()?).ok()?;
+        let expected = &head["expected"];
+        let known_by =
+            [&head["command"], &head["folder"], &expected["kind"], &expected["number"], &expected["check"]];
+        Some(known_by.map(serde_json::Value::clone))
+    };
+    let Ok(old) = std::fs::read_to_string(path) else { return false };
+    matches!((head(&old), head(text)), (Some(a), Some(b)) if a == b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,6 +313,22 @@ mod tests {
         assert_eq!(one, folder.path().join("a-deadlock-1.raddle"));
         assert_eq!(two, folder.path().join("a-deadlock-2.raddle"));
         assert_eq!(std::fs::read_to_string(one).unwrap(), "one");
+    }
+
+    #[test]
+    fn the_same_failure_is_written_to_the_same_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = |number: u32, rest: &str| {
+            format!(
+                "{{\"command\":[\"./a\"],\"folder\":\"/\",\"expected\":{{\"kind\":\"deadlock\",\"number\":{number}}}}}\n{rest}"
+            )
+        };
+        let write = |text: &str| write_new(folder.path(), "a-deadlock", text).unwrap();
+        let (one, two) = (write(&text(1, "0 Lock")), write(&text(2, "0 Lock")));
+        assert_ne!(one, two);
+        assert_eq!((write(&text(2, "1 Lock")), write(&text(1, "1 Lock"))), (two, one.clone()));
+        assert_eq!(std::fs::read_to_string(one).unwrap(), text(1, "1 Lock"));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]

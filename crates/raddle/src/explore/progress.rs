@@ -23,7 +23,7 @@ pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
     let _ = write!(std::io::stderr(), "\r\x1b[K");
 }
 
-/// `portfolio, 4310 a second: bound 2: 1,204 made, 331 known to be left, 62% done`
+/// `portfolio, 4310 a second: 5,310 schedules; bound 2: 1,204 made, 331 known to be left, 62% done`
 pub fn line(search: &Search, seconds: f64) -> String {
     let pace = search.schedules as f64 / seconds.max(0.001);
     let found = match search.failures.len() {
@@ -44,6 +44,6 @@ mod tests {
         let strategy = Searcher::by_name("random", 1, raddle_explore::Limits::default()).unwrap();
         let mut search = Search::new(strategy, Usual::default(), None, false);
         search.schedules = 500;
-        assert_eq!(line(&search, 2.0), "random, 250 a second: 0 made");
+        assert_eq!(line(&search, 2.0), "random, 250 a second: 0 schedules");
     }
 }

@@ -14,13 +14,13 @@ use raddle_explore::{
     AnyStrategy, Limits, Op, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView,
 };
 use raddle_finding::Kind;
-use raddle_wire::explore::{flag, outcome};
+use raddle_wire::explore::{awaits, flag, outcome};
 use serde::{Deserialize, Serialize};
 
 use super::crew::{Crew, CrewError, Notes};
 use super::monitors;
 use super::scope::Scoped;
-use super::verdict::{Failure, Usual, Verdict, ends_as_usual, judge};
+use super::verdict::{Failure, Usual, Verdict, ends_as_usual, judge, waits_for_outside};
 use super::worker::{Ending, Execution, Recipe};
 use crate::places::Mapped;
 
@@ -91,6 +91,18 @@ pub struct Search {
     pub schedules: u64,
     /// Executions cut off after the most steps one may take.
     pub cut_off: u64,
+    /// Executions that came to an end of their own, good or bad.
+    pub ended: u64,
+    /// Those in which nothing was left but to wait for a signal or a client.
+    pub awaiting: u64,
+    /// In some that did not end a thread was waiting for one.
+    pub sees_waiting: bool,
+    /// Those that were computing when the time was over.
+    pub slow: u64,
+    /// The program became another by `exec`, of which nothing was explored.
+    pub became_another: bool,
+    /// More steps can be allowed, if these do not suffice.
+    pub may_allow_more: bool,
     pub failures: Vec<Failure>,
     /// The schedule that failed first: some that were under way are still made after it.
     pub first_failure: Option<u64>,
@@ -124,6 +136,12 @@ impl Search {
             most: Most::default(),
             schedules: 0,
             cut_off: 0,
+            ended: 0,
+            awaiting: 0,
+            sees_waiting: false,
+            slow: 0,
+            became_another: false,
+            may_allow_more: false,
             failures: Vec::new(),
             first_failure: None,
             passing: Vec::new(),
@@ -143,7 +161,16 @@ impl Search {
 
     /// Nothing more is to be handed out, ever.
     pub fn is_finished(&self) -> bool {
-        self.handed_out >= self.most_schedules || self.has_found() || self.strategy.progress().exhausted
+        self.handed_out >= self.most_schedules
+            || self.has_found()
+            || self.needs_more_steps()
+            || self.strategy.progress().exhausted
+    }
+
+    /// No execution has come to its end, and more steps can be allowed.
+    pub fn needs_more_steps(&self) -> bool {
+        const TRIED: u64 = 2;
+        self.may_allow_more && self.ended == 0 && self.cut_off >= TRIED
     }
 
     /// What was found is enough. A data race is not: what it leads to is worth looking for.
@@ -152,7 +179,7 @@ impl Search {
     }
 
     fn next(&mut self) -> Option<Order> {
-        if self.handed_out >= self.most_schedules || self.has_found() {
+        if self.handed_out >= self.most_schedules || self.has_found() || self.needs_more_steps() {
             return None;
         }
         let order = self.strategy.get().next()?;
@@ -175,7 +202,18 @@ impl Search {
     }
 
     fn count(&mut self, e: &Execution<'_>) {
+        if e.ending == Ending::Slow {
+            self.slow += 1;
+            return;
+        }
         self.schedules += 1;
+        self.became_another |= e.slot.awaits & awaits::OTHER_PROGRAM != 0;
+        self.sees_waiting |= e.slot.awaits & (awaits::SIGNAL | awaits::CONNECTION) != 0;
+        if waits_for_outside(e) {
+            self.awaiting += 1;
+        } else if e.slot.outcome != outcome::STEP_LIMIT {
+            self.ended += 1;
+        }
         if e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT && e.slot.detail == 0 {
             // The first run, which told what is usual, may have met the failure itself.
             self.usual.status = 0;
@@ -203,7 +241,8 @@ impl Search {
         let view = e.view(verdict.outcome);
         self.measure(&view);
         self.look_for_overtaking(&view);
-        self.cut_off += u64::from(verdict.outcome == Outcome::StepLimit);
+        let long = e.ending == Ending::Finished && e.slot.outcome == outcome::STEP_LIMIT;
+        self.cut_off += u64::from(long && verdict.outcome == Outcome::StepLimit && !waits_for_outside(e));
         match &mut self.scoped {
             Some(scoped) => self.strategy.get().observe(order, scoped.view(view, &self.modules)),
             None => self.strategy.get().observe(order, view),
@@ -220,6 +259,11 @@ impl Search {
         if ends_as_usual(e, &self.usual) {
             self.note_panics(e);
         }
+    }
+
+    /// Is there anything to report?
+    pub fn has_failures(&self) -> bool {
+        !self.failures.is_empty() || self.spinning.is_some()
     }
 
     /// All that is to be reported. A thread that spins is, where nothing worse was found.

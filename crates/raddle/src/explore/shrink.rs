@@ -9,7 +9,9 @@ use raddle_finding::Kind;
 use raddle_wire::explore::flag;
 
 use super::crew::{Crew, Notes};
+use super::said;
 use super::verdict::{Failure, Usual, judge};
+use super::watch::Watch;
 use super::worker::Recipe;
 
 /// What became of a failure.
@@ -62,16 +64,18 @@ pub fn shrink(
     })
 }
 
-/// The same failure once more, for where each step was called from.
-pub fn with_stacks(mut small: Small, recipe: &Recipe, notes: &Notes) -> Small {
+/// The same failure once more, for where each step was called from, and for what the program prints of it.
+pub fn once_more(mut small: Small, usual: &Usual, recipe: &Recipe, notes: &Notes) -> Small {
     if !small.again || !worth_it(&small.failure) {
         return small;
     }
-    let flags = recipe.flags | small.failure.flags | flag::STACKS;
+    let flags = recipe.flags | small.failure.flags | flag::STACKS | flag::FLUSH;
+    // Where the output is a monitor's, it is the monitor's to read.
+    let watch = Watch { trace: None, output: recipe.flags & flag::OUTPUT == 0 };
     let never = || false;
-    let mut crew = Crew::new(Recipe { slots: 1, flags, ..recipe.clone() }, notes, &never);
+    let mut crew = Crew::new(Recipe { slots: 1, flags, watch, ..recipe.clone() }, notes, &never);
     crew.post(Order::replay(small.failure.trace.view().choices()));
-    let mut stacks = Vec::new();
+    let (mut stacks, mut printed) = (Vec::new(), String::new());
     while crew.in_flight() > 0 {
         let turn = crew.turn(&mut |_, e| {
             let steps = e.steps.iter().zip(&small.failure.trace.steps);
@@ -80,6 +84,8 @@ pub fn with_stacks(mut small: Small, recipe: &Recipe, notes: &Notes) -> Small {
             };
             // Of what comes out otherwise nothing is known.
             stacks = e.stacks[..steps.take_while(alike).count().min(e.stacks.len())].to_vec();
+            let both = e.watched.map(|w| [w.output(0), w.output(1)]).unwrap_or_default();
+            printed = both.map(|text| String::from_utf8_lossy(&text).into_owned()).join("\n");
         });
         if turn.is_err() {
             break;
@@ -87,6 +93,11 @@ pub fn with_stacks(mut small: Small, recipe: &Recipe, notes: &Notes) -> Small {
     }
     crew.stop();
     small.failure.facts.stacks = stacks;
+    // An assertion of C has been seen with its words.
+    let told = small.failure.facts.sentence.starts_with("assertion ");
+    if matches!(small.failure.kind, Kind::Assertion | Kind::ExitStatus | Kind::Crash) && !told {
+        small.failure.facts.said = said::find(&printed, usual.panics.unwrap_or(0));
+    }
     small
 }
 

@@ -15,7 +15,7 @@ use raddle_wire::explore::{End, FRAMES};
 use super::held::{Held, cycle, held};
 use super::monitors::Seen;
 use super::race;
-use super::verdict::{Failure, circling};
+use super::verdict::{Failure, awaited, circling};
 use super::words::{Words, lock_of};
 use crate::places::{Mapped, Places};
 
@@ -40,10 +40,16 @@ pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, module
     let held = held(steps);
     let teller = Teller { failure, steps, held, explanation };
     // That an execution which was cut off would never have ended is an argument, not an observation.
-    let argued = matches!(failure.kind, Kind::Hang | Kind::Starvation) && !failure.facts.ends.is_empty();
+    // That a call which raddle does not stand in for would never have returned is one too.
+    let argued = match failure.kind {
+        Kind::Starvation | Kind::Livelock => !failure.facts.ends.is_empty(),
+        Kind::Hang => true,
+        _ => false,
+    };
     let confidence = if argued { Confidence::Suspected } else { Confidence::Confirmed };
     let mut finding = Finding::new(failure.kind, confidence, failure.facts.sentence.clone());
     teller.accesses(&mut words, &mut finding);
+    teller.in_its_words(&mut words, &mut finding);
     teller.table(&mut words, &mut finding);
     teller.orderings(&mut words, &mut finding);
     teller.stale_reads(&mut words, &mut finding);
@@ -99,6 +105,22 @@ impl Teller<'_> {
         finding.interleaving = Some(Interleaving { deeds, ..Interleaving::default() });
     }
 
+    /// The failure as the program tells it, where it has a place of its own or nothing better is known.
+    fn in_its_words(&self, words: &mut Words<'_>, finding: &mut Finding) {
+        let Some(said) = &self.failure.facts.said else { return };
+        finding.message = match self.failure.kind {
+            Kind::ExitStatus => format!("{}: {}", self.failure.facts.sentence, said.text),
+            _ => said.text.clone(),
+        };
+        let known = finding.accesses.iter().any(|a| !a.stack.is_empty());
+        if let (Some((file, line)), false) = (&said.place, known) {
+            let frame = Frame { file: Some(file.clone()), line: Some(*line), ..Frame::default() };
+            let thread = ThreadId(self.failure.facts.thread);
+            finding.accesses = vec![self.access(words, thread, Deed::Call, vec![frame])];
+            finding.interleaving.get_or_insert_default().deeds = vec![deed(self.failure.kind).into()];
+        }
+    }
+
     /// Where each thread is, and what it waits for.
     fn everybody(&self, words: &mut Words<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
         let deadlock = self.failure.kind == Kind::Deadlock;
@@ -133,17 +155,8 @@ impl Teller<'_> {
         }
     }
 
-    /// Whom a thread waits for, as far as that can be told.
-    fn awaited(&self, end: &End) -> Vec<ThreadId> {
-        if end.pending.kind() == OpKind::Join {
-            return vec![ThreadId(end.pending.object as u16)];
-        }
-        let Some(lock) = lock_of(&end.pending) else { return Vec::new() };
-        self.held.iter().filter(|h| h.lock == lock).map(|h| h.thread).collect()
-    }
-
     fn circle(&self, words: &mut Words<'_>) -> String {
-        let waits: Vec<_> = self.ends().map(|end| (end.thread, self.awaited(end))).collect();
+        let waits: Vec<_> = self.ends().map(|end| (end.thread, awaited(&self.held, end))).collect();
         let circle = cycle(&waits);
         let members: Vec<&End> = self
             .ends()
@@ -216,7 +229,9 @@ impl Teller<'_> {
             let touches = op.keys().iter().any(|k| involved.contains(k)) && op.kind() != OpKind::Create;
             let freed =
                 op.kind() == OpKind::Free && involved.iter().any(|k| op.object <= *k && *k < op.other);
-            touches || freed || preempts(*i) || preempts(i + 1)
+            // Neither would have had to happen.
+            let of_itself = matches!(op.kind(), OpKind::TimeOut | OpKind::Spurious);
+            touches || freed || of_itself || preempts(*i) || preempts(i + 1)
         };
         let mut shown: Vec<usize> = (0..self.steps.len()).filter(matters).collect();
         shown.drain(..shown.len().saturating_sub(ROWS));
@@ -398,6 +413,7 @@ mod tests {
             ends,
             stacks: Vec::new(),
             seen: None,
+            said: None,
         };
         Failure { kind, what: 1, facts, trace: trace(steps), after: 1, flags: 0 }
     }

@@ -3,13 +3,18 @@
 //! The strategies see a failure as a number, the same for the same failure: the shrinker keeps to it, and a search that
 //! goes on after a failure reports each number once.
 
+use std::os::unix::process::ExitStatusExt;
+
 use raddle_base::hash::Fnv32;
-use raddle_explore::{OpKind, Outcome, Step, Trace};
+use raddle_explore::{OpKind, Outcome, Step, ThreadId, Trace};
 use raddle_finding::Kind;
-use raddle_wire::explore::{End, Stack, outcome};
+use raddle_wire::explore::{End, Stack, awaits, outcome};
 
 use super::crew::{in_words, signal_name};
+use super::held::{Held, cycle, held};
 use super::monitors::{self, Seen};
+use super::said::Said;
+use super::words::lock_of;
 use super::worker::{Ending, Execution};
 
 /// How the program ends when nothing is wrong.
@@ -42,6 +47,8 @@ pub struct Facts {
     pub stacks: Vec<Stack>,
     /// What a monitor saw, if it was one that was asked for.
     pub seen: Option<Seen>,
+    /// What the program printed of its failure.
+    pub said: Option<Said>,
 }
 
 /// An execution that failed.
@@ -66,11 +73,48 @@ pub struct Verdict {
 }
 
 const PASSED: Verdict = Verdict { outcome: Outcome::Passed, kind: None };
+const CUT_OFF: Verdict = Verdict { outcome: Outcome::StepLimit, kind: None };
+/// Neither passed nor failed, and for the strategies as good as cut off: see [`waits_for_outside`].
+const AWAITS_OUTSIDE: Verdict = CUT_OFF;
+
+/// Was nothing left but to wait for a signal or a client from outside? A circle of threads that wait for each other's locks is a
+/// deadlock, whatever others wait for.
+pub fn waits_for_outside(e: &Execution<'_>) -> bool {
+    let mut bits = awaits::SIGNAL | awaits::CONNECTION;
+    match e.slot.outcome {
+        outcome::DEADLOCK => {}
+        outcome::STEP_LIMIT if endless(e.steps, e.slot.unchanged as usize).is_some() => {
+            bits = awaits::HANDLER
+        }
+        _ => return false,
+    }
+    e.ending == Ending::Finished && e.slot.awaits & bits != 0 && !has_circle(e)
+}
+
+fn has_circle(e: &Execution<'_>) -> bool {
+    let held = held(e.steps);
+    let live = ends(e).iter().filter(|end| end.ended == 0);
+    let waits: Vec<_> = live.map(|end| (end.thread, awaited(&held, end))).collect();
+    cycle(&waits).is_some()
+}
+
+/// Whom a thread waits for, as far as that can be told.
+pub fn awaited(held: &[Held], end: &End) -> Vec<ThreadId> {
+    if end.pending.kind() == OpKind::Join {
+        return vec![ThreadId(end.pending.object as u16)];
+    }
+    let Some(lock) = lock_of(&end.pending) else { return Vec::new() };
+    held.iter().filter(|h| h.lock == lock).map(|h| h.thread).collect()
+}
 
 pub fn judge(e: &Execution<'_>, usual: &Usual) -> Verdict {
     let kind = match e.ending {
+        // By a system call of its own, which is none of the ways that are seen.
+        Ending::Died(Some(how)) if how.code().is_some_and(|c| c == 0 || c == usual.status) => return PASSED,
+        Ending::Died(Some(how)) if how.code().is_some() => Kind::ExitStatus,
         Ending::Died(_) => Kind::Crash,
         Ending::Hung => Kind::Hang,
+        Ending::Slow => return CUT_OFF,
         Ending::Finished => match e.slot.outcome {
             outcome::EXIT => match exit_kind(e, usual) {
                 Some(kind) => kind,
@@ -83,12 +127,14 @@ pub fn judge(e: &Execution<'_>, usual: &Usual) -> Verdict {
                 if panicked(e, usual) { Kind::Assertion } else { Kind::Crash }
             }
             outcome::ASSERTION | outcome::EXCEPTION => Kind::Assertion,
+            outcome::DEADLOCK if waits_for_outside(e) => return AWAITS_OUTSIDE,
             outcome::DEADLOCK => Kind::Deadlock,
             outcome::USE_AFTER_FREE => Kind::UseAfterFree,
             outcome::DOUBLE_FREE => Kind::DoubleFree,
-            outcome::STEP_LIMIT => match endless(e.steps) {
+            outcome::STEP_LIMIT => match endless(e.steps, e.slot.unchanged as usize) {
+                Some(_) if e.slot.awaits & awaits::HANDLER != 0 => return AWAITS_OUTSIDE,
                 Some(kind) => kind,
-                None => return Verdict { outcome: Outcome::StepLimit, kind: None },
+                None => return CUT_OFF,
             },
             // To be given again; the crew does that.
             _ => return Verdict { outcome: Outcome::Lost, kind: None },
@@ -139,25 +185,16 @@ pub fn circling(steps: &[Step]) -> Option<&[Step]> {
     (places.len() <= LOOP).then_some(tail)
 }
 
-/// An execution that was cut off: does it go round in circles? With yields, fairly, it is a livelock. Without, one
-/// thread lets nobody else in: if it only looks, it waits for somebody, against the good-Samaritan rule; else it may be
-/// at work, and hangs for all that can be seen.
-pub fn endless(steps: &[Step]) -> Option<Kind> {
-    let tail = circling(steps)?;
-    let mut threads: Vec<u16> = tail.iter().map(|s| s.thread.0).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    let yields = |t: u16| tail.iter().any(|s| s.thread.0 == t && s.op.yields());
+/// An execution that was cut off: does it go round in circles? Only if no thread has changed anything in the last `unchanged` steps,
+/// which are most of them: threads that change something are at work, however long that takes. Nobody was kept out, for a thread that
+/// goes round is made to let others in. So it is a livelock; or, where one only looks and lets nobody in, starvation.
+pub fn endless(steps: &[Step], unchanged: usize) -> Option<Kind> {
+    let tail = circling(steps).filter(|tail| unchanged >= tail.len())?;
     let looks = |s: &Step| {
-        matches!(s.op.kind(), OpKind::AtomicLoad | OpKind::DataRead | OpKind::TryLock | OpKind::AtomicRmw)
+        matches!(s.op.kind(), OpKind::AtomicLoad | OpKind::DataRead | OpKind::AtomicRmw) && !s.op.yields()
     };
-    Some(if threads.iter().all(|t| yields(*t)) {
-        Kind::Livelock
-    } else if threads.len() == 1 && tail.iter().all(looks) {
-        Kind::Starvation
-    } else {
-        Kind::Hang
-    })
+    let alone = tail.iter().all(|s| s.thread == tail[0].thread && looks(s));
+    Some(if alone { Kind::Starvation } else { Kind::Livelock })
 }
 
 /// The same for the same failure, and for different ones most likely not.
@@ -165,7 +202,10 @@ fn number(kind: Kind, e: &Execution<'_>) -> u32 {
     let mut hash = Fnv32::new();
     hash.write(kind.name().as_bytes());
     match kind {
-        Kind::ExitStatus => hash.write(&e.slot.detail.to_le_bytes()),
+        Kind::ExitStatus => match e.ending {
+            Ending::Died(Some(how)) => hash.write(&how.into_raw().to_le_bytes()),
+            _ => hash.write(&e.slot.detail.to_le_bytes()),
+        },
         Kind::Deadlock => {
             let waiting = ends(e).iter().filter(|end| end.ended == 0);
             let mut sites: Vec<u32> = waiting.map(|end| end.pending.site).collect();
@@ -175,6 +215,8 @@ fn number(kind: Kind, e: &Execution<'_>) -> u32 {
         _ if e.slot.outcome == outcome::ASSERTION => hash.write(message(e).as_bytes()),
         Kind::Starvation if e.slot.outcome == outcome::EXIT => hash.write(&e.slot.spins_at.to_le_bytes()),
         Kind::Livelock | Kind::Starvation | Kind::Hang => {}
+        // Where it first panicked.
+        Kind::Assertion if e.slot.outcome == outcome::EXIT => hash.write(&e.slot.address.to_le_bytes()),
         _ => {
             let failed = ends(e).iter().find(|end| u32::from(end.thread.0) == e.slot.thread);
             hash.write(&failed.map_or(0, |end| end.frames[0]).to_le_bytes());
@@ -200,13 +242,16 @@ impl Failure {
         let (kind, Outcome::Failed { what }) = (verdict.kind?, verdict.outcome) else { return None };
         let finished = e.ending == Ending::Finished;
         let last = e.steps.last().map_or(0, |s| s.thread.0);
+        let panicked = kind == Kind::Assertion && e.slot.outcome == outcome::EXIT && e.slot.panics > 0;
+        let thread = if panicked { e.slot.address as u16 } else { e.slot.thread as u16 };
         let facts = Facts {
             sentence: sentence(kind, e),
-            thread: if finished { e.slot.thread as u16 } else { last },
+            thread: if finished { thread } else { last },
             address: e.slot.address,
             ends: ends(e).to_vec(),
             stacks: e.stacks.to_vec(),
             seen: None,
+            said: None,
         };
         Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0 })
     }
@@ -220,21 +265,16 @@ impl Failure {
 
 fn sentence(kind: Kind, e: &Execution<'_>) -> String {
     match (kind, e.ending) {
+        (Kind::ExitStatus, Ending::Died(Some(how))) => {
+            format!("the program ends with status {}", how.code().unwrap_or_default())
+        }
         (_, Ending::Died(Some(status))) => format!("the process died: {}", in_words(status)),
         (_, Ending::Died(None)) => "the process died".into(),
         (Kind::Starvation, Ending::Finished) if e.slot.outcome == outcome::EXIT => {
             "a thread spins without a pause or a yield while it waits for another: on one processor it would keep that one out".into()
         }
-        (Kind::Hang, Ending::Finished) => {
-            let round = circling(e.steps).map_or(0, <[Step]>::len);
-            format!(
-                "an execution was cut off after {} steps, and in the last {round} goes round among a few places: it may never end",
-                e.steps.len()
-            )
-        }
         (Kind::Hang, _) => {
-            "a thread goes on without a step that raddle can see: a loop without end, or a call that blocks"
-                .into()
+            "a thread makes no step and uses no processor: it is in a call that blocks and that raddle does not stand in for".into()
         }
         (Kind::Assertion, _) => assertion_sentence(e),
         (Kind::ExitStatus, _) => format!("the program ends with status {}", status(e)),
@@ -249,9 +289,11 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
             }
         }
         (Kind::Deadlock, _) => "no thread can go on".into(),
-        (Kind::Livelock, _) => {
-            "threads go round in circles, each giving way to the others, and none makes progress".into()
-        }
+        (Kind::Livelock, _) => format!(
+            "threads go round in circles, each giving way to the others, and none has changed anything in the last {} of {} steps",
+            e.slot.unchanged,
+            e.steps.len()
+        ),
         (Kind::Starvation, _) => {
             "a thread spins without yielding, and waits for one that it does not let run".into()
         }
@@ -280,7 +322,7 @@ fn assertion_sentence(e: &Execution<'_>) -> String {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use raddle_explore::{Op, ThreadId};
+    use raddle_explore::Op;
     use raddle_wire::explore::{Header, Slot, parts};
 
     /// An execution of no steps, with a slot that `set` has filled in.
@@ -358,24 +400,32 @@ pub mod tests {
     }
 
     #[test]
-    fn circles_with_yields_are_livelocks_and_without_starvation() {
+    fn circles_in_which_nothing_changes_are_livelocks_or_starvation() {
         let polite: Vec<Step> = (0..3000)
             .map(|i| step(i % 2, if i % 4 < 2 { OpKind::TryLock } else { OpKind::Yield }, u32::from(i) % 4))
             .collect();
-        assert_eq!(endless(&polite), Some(Kind::Livelock));
+        assert_eq!(endless(&polite, 3000), Some(Kind::Livelock));
         let rude = vec![step(1, OpKind::AtomicLoad, 7); 3000];
-        assert_eq!(endless(&rude), Some(Kind::Starvation));
+        assert_eq!(endless(&rude, 3000), Some(Kind::Starvation));
     }
 
     #[test]
     fn work_is_neither() {
         let busy: Vec<Step> = (0..3000).map(|i| step(1, OpKind::Lock, i)).collect();
-        assert_eq!(endless(&busy), None);
-        let mut soon: Vec<Step> = (0..30_000).map(|i| step(1, OpKind::Lock, i)).collect();
-        soon.extend(vec![step(1, OpKind::AtomicStore, 7); 3000]);
-        assert_eq!(endless(&soon), None);
-        let long = vec![step(1, OpKind::AtomicStore, 7); 3000];
-        assert_eq!(endless(&long), Some(Kind::Hang));
-        assert_eq!(endless(&[]), None);
+        assert_eq!(endless(&busy, 3000), None);
+        // A counter that goes up: the same places again and again, and never the same state.
+        let counts = vec![step(1, OpKind::AtomicStore, 7); 3000];
+        assert_eq!(endless(&counts, 10), None);
+        assert_eq!(endless(&[], 0), None);
+    }
+
+    #[test]
+    fn to_wait_for_a_signal_from_outside_is_no_deadlock() {
+        let waits = |slot: &mut Slot| (slot.outcome, slot.awaits) = (outcome::DEADLOCK, awaits::SIGNAL);
+        assert_eq!(kind(Usual::default(), waits), None);
+        assert!(with_slot(waits, |e| waits_for_outside(&e)));
+        // A handler alone is nothing that a thread waits for.
+        let handles = |slot: &mut Slot| (slot.outcome, slot.awaits) = (outcome::DEADLOCK, awaits::HANDLER);
+        assert_eq!(kind(Usual::default(), handles), Some(Kind::Deadlock));
     }
 }

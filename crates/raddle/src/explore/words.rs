@@ -215,6 +215,13 @@ impl<'a> Words<'a> {
             CondWait => format!("waits on {}", self.object(op)),
             CondWake => format!("comes back from {}", self.object(op)),
             TimeOut if timer(op.object).is_some() => "expires".into(),
+            TimeOut => {
+                // The object of a join, or of a wait for a signal or a descriptor, is no address.
+                let what =
+                    if op.object < NO_ADDRESS { String::new() } else { format!(" for {}", self.object(op)) };
+                let after = op.duration().map_or(String::new(), |ns| format!(" after {}", in_time(ns)));
+                format!("gives up waiting{what}{after}: time-out")
+            }
             Choose => "makes a choice".into(),
             Other => "does something else".into(),
             kind => format!("{} {}", verb(kind), self.object(op)),
@@ -234,9 +241,27 @@ impl<'a> Words<'a> {
             FutexWait => format!("waits to be woken at {}", self.object(op)),
             Once => format!("waits for the initialiser of {}", self.object(op)),
             Io => format!("waits for descriptor {}", op.object.saturating_sub(1)),
+            Signal => "waits for a signal".into(),
             _ => format!("is about to go on: {}", self.op(op)),
         }
     }
+}
+
+/// Numbers of threads and descriptors are below.
+const NO_ADDRESS: u64 = 1 << 16;
+
+/// `5 ms`, `1.5 s`, `50 days`.
+fn in_time(nanoseconds: u64) -> String {
+    let units = [("ns", 1e3), ("µs", 1e3), ("ms", 1e3), ("s", 60.0), ("min", 60.0), ("h", 24.0)];
+    let mut n = nanoseconds as f64;
+    for (unit, next) in units {
+        if n < next {
+            let n = (n * 10.0).round() / 10.0;
+            return format!("{n} {unit}");
+        }
+        n /= next;
+    }
+    format!("{n:.0} day{}", if n < 1.5 { "" } else { "s" })
 }
 
 /// `timer 1`, if the object is one.
@@ -304,7 +329,6 @@ fn verb(kind: OpKind) -> &'static str {
         AtomicRmw => "updates",
         DataRead => "reads",
         DataWrite => "writes",
-        TimeOut => "gives up waiting for",
         Spurious => "wakes for no reason from",
         Free => "frees",
         Timer => "sets or asks",
@@ -341,7 +365,14 @@ mod tests {
         assert_eq!(words.op(&Op::new(OpKind::Timer, first_of_program, 0)), "sets or asks timer 1");
         assert_eq!(words.op(&Op::new(OpKind::Timer, TIMERS.start, 0)), "sets or asks the alarm");
         assert_eq!(words.op(&Op::new(OpKind::TimeOut, first_of_program, 0)), "expires");
-        assert_eq!(words.op(&Op::new(OpKind::TimeOut, 0x1000, 0)), "gives up waiting for word 1");
+        assert_eq!(
+            words.op(&Op::new(OpKind::TimeOut, 0x10_0000, 0)),
+            "gives up waiting for word 1: time-out"
+        );
+        let five_ms = Op::new(OpKind::TimeOut, 0x10_0000, 0).with_duration(4_999_000);
+        assert_eq!(words.op(&five_ms), "gives up waiting for word 1 after 5 ms: time-out");
+        let join = Op::new(OpKind::TimeOut, 3, 0).with_duration(49 * 86_400_000_000_000);
+        assert_eq!(words.op(&join), "gives up waiting after 50 days: time-out");
     }
 
     #[test]

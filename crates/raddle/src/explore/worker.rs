@@ -22,6 +22,7 @@ use raddle_wire::config::{self, Config, Mode};
 use raddle_wire::explore::{self, Header, Parts, Slot, Stack, status};
 use rustix::thread::futex;
 
+use super::processor_time;
 use super::shared_file::{Ahead, SharedFile};
 use super::watch::{Watch, Watched};
 use crate::install::Runtime;
@@ -30,6 +31,8 @@ use crate::run::launch;
 use crate::run::target::Program;
 use crate::session_folder::SessionFolder;
 
+/// A worker that computes between two steps, and is to be waited for whatever the clock says, gets so many times its patience.
+const LONGEST: u32 = 12;
 /// How often a silent worker is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -73,6 +76,8 @@ pub enum Trouble {
     Died(ExitStatus),
     /// No thread, or no further step, in all its time.
     Silent,
+    /// No further step, but it computes, and the time is over.
+    Slow,
 }
 
 /// How an execution came to its end.
@@ -82,8 +87,10 @@ pub enum Ending {
     Finished,
     /// The process died in it, if it is known how.
     Died(Option<ExitStatus>),
-    /// It made no step for so long that it was ended.
+    /// It made no step for so long that it was ended, and used no processor.
     Hung,
+    /// It was computing when the time was over.
+    Slow,
 }
 
 /// An execution, where the worker has left it.
@@ -125,6 +132,8 @@ pub struct Worker {
     watched: Option<Watched>,
     /// Orders done and steps made when it last moved, and when that was.
     moved: (u32, u32, Instant),
+    /// Processor time when it was last seen to do something, and when that was.
+    busy: (u64, Instant),
 }
 
 impl Recipe {
@@ -191,10 +200,20 @@ impl Recipe {
         apart(&mut command);
         let child =
             command.spawn().with_context(|| format!("cannot start {}", self.program.path.display()))?;
-        let moved = (0, 0, Instant::now());
-        let (orders, modules, patience) = (VecDeque::new(), Vec::new(), self.patience);
-        let mut worker =
-            Worker { folder, memory, _ahead, child, orders, taken: 0, modules, patience, watched, moved };
+        let now = Instant::now();
+        let mut worker = Worker {
+            folder,
+            memory,
+            _ahead,
+            child,
+            orders: VecDeque::new(),
+            taken: 0,
+            modules: Vec::new(),
+            patience: self.patience,
+            watched,
+            moved: (0, 0, now),
+            busy: (0, now),
+        };
         Ok(worker.get_ready(is_over).map(|()| worker))
     }
 }
@@ -317,8 +336,8 @@ impl Worker {
         }
     }
 
-    /// Waits until the oldest order is done.
-    pub fn wait(&mut self) -> Result<(), Trouble> {
+    /// Waits until the oldest order is done. A worker that computes is waited for until `is_over`.
+    pub fn wait(&mut self, is_over: &(dyn Fn() -> bool + Sync)) -> Result<(), Trouble> {
         loop {
             let done = self.header().done.load(Acquire);
             if done != self.taken {
@@ -334,12 +353,27 @@ impl Worker {
             }
             let (steps, (last_done, last_steps, since)) = (self.parts(0).slot.steps, self.moved);
             if (done, steps) != (last_done, last_steps) {
-                self.moved = (done, steps, Instant::now());
+                let now = Instant::now();
+                (self.moved, self.busy.1) = ((done, steps, now), now);
             } else if since.elapsed() > self.patience {
-                end(&mut self.child);
-                return Err(Trouble::Silent);
+                let computes = self.computes();
+                if !computes || is_over() || since.elapsed() > self.patience * LONGEST {
+                    end(&mut self.child);
+                    return Err(if computes { Trouble::Slow } else { Trouble::Silent });
+                }
             }
         }
+    }
+
+    /// Has it used the processor in the last `patience`?
+    fn computes(&mut self) -> bool {
+        // A process that waits is woken now and then all the same.
+        const NOTHING: u64 = 2;
+        let used = processor_time::ticks(self.child.id());
+        if used > self.busy.0 + NOTHING {
+            self.busy = (used, Instant::now());
+        }
+        self.busy.1.elapsed() <= self.patience
     }
 
     fn sleep(&self, done: u32) {

@@ -21,6 +21,9 @@ pub mod gate {
     pub const IGNORE_SOME: u8 = 8;
 }
 
+/// Registers that a call keeps.
+pub const KEPT: usize = 7;
+
 /// One of these lives in the thread-local storage of every thread, zero until the thread is known.
 ///
 /// The probes compare shadow with `hot`, `hot_write8` and `hot_read8`; these hold the current segment in each lane
@@ -36,6 +39,8 @@ pub struct Thread {
     pub freeing: bool,
     /// Where the interposed function that runs now returns to.
     pub caller: usize,
+    /// What its caller had in the registers that a call keeps: rsp, rbx, rbp, r12 to r15.
+    pub kept: [usize; KEPT],
     /// sid and epoch of the current segment.
     pub state: u32,
     pub gate: u8,

@@ -87,9 +87,25 @@ pub fn aborts(pc: usize) {
     if !s.running {
         return;
     }
-    s.threads[s.current].pc = pc;
-    let what = if has_exception() { outcome::EXCEPTION } else { outcome::ABORT };
-    ends(what, s.current)
+    let thrown = has_exception();
+    s.threads[s.current].pc = if thrown { thrown_at(pc) } else { pc };
+    ends(if thrown { outcome::EXCEPTION } else { outcome::ABORT }, s.current)
+}
+
+/// Where the exception was thrown that the library ends the program for, at `pc`: the innermost call of the program's below. The stack
+/// is as it was: nobody catches it, so nothing was unwound.
+fn thrown_at(pc: usize) -> usize {
+    unsafe extern "C" {
+        fn backtrace(to: *mut *mut c_void, most: c_int) -> c_int;
+    }
+    /// An executable is not larger, and libraries are further away.
+    const NEAR: usize = 1 << 30;
+    let mut frames = [core::ptr::null_mut(); 64];
+    // SAFETY: room for as many; the unwinder was loaded before the first execution.
+    let n = unsafe { backtrace(frames.as_mut_ptr(), frames.len() as c_int) } as usize;
+    let outer = frames[..n].iter().map(|f| *f as usize).skip_while(|f| *f != pc);
+    let near = |f: &usize| f.abs_diff(super::main_at()) < NEAR;
+    outer.skip(1).find(near).unwrap_or(pc)
 }
 
 /// Is an exception of C++ on its way that nobody catches?

@@ -79,7 +79,7 @@ pub fn waits(which: c_int, options: c_int, pc: usize) -> bool {
         left -= 1;
     }
     let what = if options & libc::WNOHANG != 0 { Wait::Nothing } else { Wait::Child(which) };
-    let end = wait(op(OpKind::Other, 0, pc), what, false, Breaks::Handler, pc);
+    let end = wait(op(OpKind::Other, 0, pc), what, None, Breaks::Handler, pc);
     if end == End::Broken {
         sys::set_errno(libc::EINTR);
     }

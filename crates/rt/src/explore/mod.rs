@@ -14,9 +14,12 @@
 //! written   … as far as executions write to it
 //! heap      an allocator whose addresses depend on the allocating thread alone
 //! sync      what each function that can block does instead
+//! circle    threads that go round without changing anything
 //! signals   what threads send each other
+//! awaits    what only the world outside can give
 //! cancel    a thread that asks another to end
 //! timers    timers and their callbacks, which are logical threads too
+//! exec      a program that becomes another
 //! fork      processes that the program makes, and waiting for them
 //! memory    happens-before, and stale values, as the C11 model allows them
 //! leaks     blocks that nothing points to at the end
@@ -43,7 +46,10 @@
 //! (inside a library, by `clone`) runs freely. (2) Objects are named by address, which is canonical because the heap and
 //! the stacks are; the paper names them by the order in which they are met.
 
+mod awaits;
 pub mod cancel;
+mod circle;
+pub mod exec;
 mod fatal;
 pub mod fork;
 mod found;
@@ -72,6 +78,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
 use raddle_wire::explore::{Header, flag};
 
+pub use circle::{main_at, main_begins, writes};
 pub use fatal::{aborts, assertion, ends, use_after_free};
 pub use found::found;
 pub use point::{Breaks, atomic, data, data_made, point, uninterrupted};
@@ -141,7 +148,7 @@ pub enum Wait {
     Handler,
     /// One of these signals to have arrived.
     Signal(u64),
-    /// The timer to expire, which is told apart in `timers::next`.
+    /// The timer to expire, which is told apart in `timers::first`.
     Timer(usize),
     /// A thread that runs callbacks: another one to run.
     Callback,
@@ -191,6 +198,10 @@ pub struct State {
     output: usize,
     /// Spurious wake-ups that this execution may still have.
     pub spurious: u32,
+    /// Yields and time-outs of this execution.
+    pub yields: u64,
+    /// The last step of a thread that did more than to come round: see `circle`.
+    progressed: u32,
     /// Expiries of timers since the program's own threads last made a step.
     fruitless: u32,
     /// Logical threads that stand for timers.

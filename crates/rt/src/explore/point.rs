@@ -8,7 +8,8 @@ use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
 use super::{
-    Wait, cancel, fatal, has, memory as c11, op, os_threads, quiet, races, serve, signals, state, timers,
+    Wait, cancel, circle, fatal, has, memory as c11, op, os_threads, quiet, races, serve, signals, state,
+    time, timers,
 };
 use crate::trace;
 
@@ -50,6 +51,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         trace::step(&op, wait != Wait::Nothing);
         return;
     }
+    let op = circle::pass(op);
     loop {
         let s = state();
         s.pending[me] = op;
@@ -57,7 +59,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         t.meant = op;
         t.altered = false;
         t.wait = wait;
-        t.timed = false;
+        t.due = None;
         t.pc = pc;
         schedule();
         still_there(&op, pc);
@@ -107,27 +109,29 @@ pub fn uninterrupted(by: i32) {
     s.threads[s.current].uninterrupted += by;
 }
 
-/// As [`point`], for a wait that may be given up (`timed`) or broken off.
-pub fn wait(op: Op, wait: Wait, timed: bool, breaks: Breaks, pc: usize) -> End {
+/// As [`point`], for a wait that may be given up when it is `due`, or broken off.
+pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> End {
     let s = state();
     let me = s.current;
     if !s.running {
-        return if wait.is_over(me) || !timed { End::Over } else { End::GaveUp };
+        return if wait.is_over(me) || due.is_none() { End::Over } else { End::GaveUp };
     }
     if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
         return End::Over;
     }
+    (s.threads[me].began, s.threads[me].yields_before) = (s.time.passed, s.yields);
+    let op = circle::pass(op);
     loop {
         let s = state();
         s.pending[me] = op;
         let t = &mut s.threads[me];
         (t.meant, t.altered) = (op, false);
-        (t.wait, t.timed, t.breaks) = (wait, timed, breaks);
+        (t.wait, t.due, t.breaks) = (wait, due, breaks);
         t.pc = pc;
         schedule();
         let t = &mut state().threads[me];
         let (gave_up, spurious) = (t.gives_up, t.spurious);
-        (t.timed, t.gives_up, t.breaks) = (false, false, Breaks::Nothing);
+        (t.due, t.gives_up, t.breaks) = (None, false, Breaks::Nothing);
         let ran = signals::run_handlers();
         if gave_up {
             trace::gave_up(&op);
@@ -159,11 +163,13 @@ pub fn schedule() {
         s.current = next;
         trace::turn(next);
         if os_threads::are_used() {
-            return os_threads::hand_over(me, next);
+            os_threads::hand_over(me, next);
+            return circle::goes_on();
         }
         let (from, to) = (&raw mut s.threads[me].context, &raw const s.threads[next].context);
         // SAFETY: contexts of threads of this execution, each left by `switch` or `park`.
         unsafe { switch(from, to) };
+        circle::goes_on();
     }
 }
 
@@ -210,6 +216,7 @@ fn decide() -> usize {
     {
         s.fruitless = 0;
     }
+    s.yields += u64::from(kind == OpKind::TimeOut || s.pending[next.index()].yields());
     t.gives_up = kind == OpKind::TimeOut;
     t.spurious = kind == OpKind::Spurious;
     if t.spurious {
@@ -223,7 +230,9 @@ fn find_enabled() {
     let s = state();
     s.enabled.clear();
     s.reluctant.clear();
-    let mut able = false;
+    let (mut able, mut awake, mut timed) = (false, false, false);
+    let mut first: Option<u64> = None;
+    let mut is_due = |due: u64| first = Some(first.map_or(due, |f| f.min(due)));
     for i in 0..s.count {
         let t = &s.threads[i];
         if t.ended {
@@ -233,6 +242,10 @@ fn find_enabled() {
         if t.wait.is_over(i) {
             s.enabled.insert(id);
             able = true;
+            match t.sleeps_until {
+                Some(until) => is_due(until),
+                None => awake = true,
+            }
             if t.altered {
                 // It was told while it could have given up: what it does now is what it first meant to do.
                 s.pending[i] = t.meant;
@@ -243,28 +256,45 @@ fn find_enabled() {
             s.pending[i] = Op::new(OpKind::Signal, i as u64, t.meant.site);
             s.threads[i].altered = true;
             s.enabled.insert(id);
-            able = true;
-        } else if t.timed {
-            give_up(i, OpKind::TimeOut, true);
+            (able, awake) = (true, true);
+        } else if let Some(due) = t.due {
+            timed = true;
+            is_due(due);
         }
     }
     if able && s.ending > 0 {
         hold_back_exit();
     }
-    if s.timers > 0
-        && let Some((i, reluctant)) = timers::next(able)
-    {
-        give_up(i, OpKind::TimeOut, reluctant);
+    let timer = if s.timers > 0 { timers::first(able) } else { None };
+    timer.inspect(|t| is_due(t.due));
+    if timed || timer.is_some() {
+        let horizon = time::horizon(awake, first);
+        if let Some(t) = timer.filter(|t| t.due <= horizon) {
+            give_up(t.thread, OpKind::TimeOut, t.due > s.time.passed);
+        }
+        if timed {
+            let waiting = (0..s.count).filter(|i| may_give_up(*i, horizon));
+            waiting.for_each(|i| give_up(i, OpKind::TimeOut, true));
+        }
     }
     // A wait that returns for no reason is no way out of a deadlock.
     if s.spurious > 0 && able {
         for i in 0..s.count {
             let t = &s.threads[i];
-            if !t.ended && t.may_wake && !t.timed && !t.wait.is_over(i) {
+            if !t.ended && t.may_wake && t.due.is_none() && !t.wait.is_over(i) {
                 give_up(i, OpKind::Spurious, true);
             }
         }
     }
+}
+
+/// May the thread, which waits and has not been chosen for anything else, give up? One that was signalled has its signal, and waits for
+/// the mutex alone.
+fn may_give_up(i: usize, horizon: u64) -> bool {
+    let t = &state().threads[i];
+    let is_told = t.told && matches!(t.wait, Wait::ToldAndMutex(..));
+    let is_due = t.due.is_some_and(|due| due <= horizon || time::is_awaited(i));
+    !t.ended && is_due && !is_told && !state().enabled.contains(ThreadId(i as u16)) && !t.wait.is_over(i)
 }
 
 /// Steps for which a thread that ends the process lets others go first.
@@ -286,7 +316,12 @@ fn hold_back_exit() {
 fn give_up(i: usize, kind: OpKind, reluctant: bool) {
     let s = state();
     let meant = s.threads[i].meant;
-    s.pending[i] = Op::new(kind, meant.object, meant.site).with_other(meant.other);
+    let o = Op::new(kind, meant.object, meant.site).with_other(meant.other);
+    let t = &s.threads[i];
+    s.pending[i] = match t.due {
+        Some(due) if kind == OpKind::TimeOut => o.with_duration(due.saturating_sub(t.began)),
+        _ => o,
+    };
     s.threads[i].altered = true;
     s.enabled.insert(ThreadId(i as u16));
     if reluctant {
@@ -368,6 +403,7 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
         fatal::use_after_free(freed, pc);
     }
     if write {
+        circle::writes_bytes(address, len);
         c11::written(address, 1);
     }
     if counts {

@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering::*;
 
 use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, Tail, TraceBuf};
 use raddle_wire::explore::{
-    ENDS, FRAMES, Header, Parts, Slot, Stack, cannot, flag, outcome, outside, parts, status,
+    ENDS, FRAMES, Header, Parts, Slot, Stack, awaits, cannot, flag, outcome, outside, parts, status,
 };
 
 use super::switch::{Context, jump, park, switch};
@@ -56,6 +56,9 @@ pub struct Serve {
     pub main_has_left: bool,
     /// The program has made a process.
     pub has_forked: bool,
+    /// `main` has begun; and libtest was told that there can be no thread.
+    in_main: bool,
+    has_declined: bool,
 }
 
 impl Serve {
@@ -115,6 +118,11 @@ impl Serve {
         }
     }
 
+    /// Was this process made for one order?
+    pub fn is_child(&self) -> bool {
+        self.child
+    }
+
     pub fn has_points(&self) -> bool {
         self.points.1 > 0
     }
@@ -152,8 +160,8 @@ extern "C" fn last_at_exit() {
         let status = state().serve.exit_status;
         finish_exit(status);
     }
-    // A child that the program has made says nothing.
-    if super::is_on() && !state().serve.begun {
+    // A child that the program has made says nothing, nor a program that such a child has become.
+    if super::is_on() && !state().serve.begun && may_be_owner() {
         say(status::NO_THREADS, state().serve.exit_status as u64);
     }
 }
@@ -178,7 +186,7 @@ pub fn exits_at_once(code: i32, pc: usize) {
     if super::is_running() {
         finish_exit(code);
     }
-    if !state().serve.begun {
+    if !state().serve.begun && may_be_owner() {
         say(status::NO_THREADS, code as u64);
     }
     leave(code as usize)
@@ -232,6 +240,12 @@ fn is_owner() -> bool {
     }
 }
 
+/// Nobody else executes orders.
+fn may_be_owner() -> bool {
+    let owner = header().owner.load(Relaxed);
+    owner == 0 || owner == u64::from(sys::pid())
+}
+
 fn exists(pid: u64) -> bool {
     sys::syscall(libc::SYS_kill, [pid as usize, 0, 0, 0, 0, 0]) != -(libc::ESRCH as isize)
 }
@@ -268,8 +282,16 @@ fn prime_unwinding() {
     unsafe { backtrace(&mut frame, 1) };
 }
 
+/// Is this libtest's thread for its test? It asks for it first of all, and without one it runs the test itself.
+pub fn declines_thread() -> bool {
+    let s = state();
+    let declines = super::is_on() && has(flag::LIBTEST) && s.serve.in_main && !s.serve.begun;
+    declines && !core::mem::replace(&mut s.serve.has_declined, true)
+}
+
 /// Before `main`. With [`flag::FORK_AT_START`] each execution begins here, in a process of its own.
 pub fn before_main() {
+    state().serve.in_main = true;
     if has(flag::FORK_AT_START) {
         if !is_owner() {
             return super::turn_off();
@@ -299,7 +321,9 @@ extern "C" fn serve(_: usize) -> ! {
                     state().serve.child = true;
                 }
                 child if child > 0 => {
-                    sys::syscall(libc::SYS_wait4, [child as usize, 0, 0, 0, 0, 0]);
+                    let mut ended = 0i32;
+                    sys::syscall(libc::SYS_wait4, [child as usize, &raw mut ended as usize, 0, 0, 0, 0]);
+                    note_end(ended);
                     found::take_over();
                     if header().status.load(Relaxed) != status::READY {
                         leave(0);
@@ -318,6 +342,21 @@ extern "C" fn serve(_: usize) -> ! {
         heap::put_back();
         state().snapshot.put_back(state().count);
         is_done();
+    }
+}
+
+/// An execution in which the process became another program ends as that one does; one that left by a system call of its own, or was
+/// killed, as the system says.
+fn note_end(ended: i32) {
+    let s = state();
+    // SAFETY: the slot of the order that is done, as the header tells; the child that wrote to it has ended.
+    let slot = unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) }.slot;
+    let ready = header().status.load(Relaxed) == status::READY;
+    if ready && matches!(slot.outcome, outcome::EXEC | outcome::NONE) {
+        slot.awaits = if slot.outcome == outcome::EXEC { awaits::OTHER_PROGRAM } else { 0 };
+        let by_signal = libc::WIFSIGNALED(ended);
+        slot.detail = if by_signal { libc::WTERMSIG(ended) } else { libc::WEXITSTATUS(ended) } as u64;
+        slot.outcome = if by_signal { outcome::SIGNAL } else { outcome::EXIT };
     }
 }
 
@@ -378,6 +417,8 @@ fn execute() {
     slot.diverged = 0;
     slot.panics = 0;
     slot.spins_at = 0;
+    slot.unchanged = 0;
+    slot.awaits = 0;
     slot.ends = 0;
     slot.races = 0;
     slot.leaks = 0;
@@ -414,6 +455,8 @@ fn execute() {
     s.current = 0;
     s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
     s.fruitless = 0;
+    s.yields = 0;
+    s.progressed = 0;
     s.timers = 0;
     s.ending = 0;
     s.arrived = s.serve.arrived;
@@ -443,10 +486,13 @@ pub fn finish(what: u32) -> ! {
     s.running = false;
     let count = s.count;
     let diverged = s.pilot.divergence().map_or(0, |d| d + 1);
+    let unchanged = s.pilot.steps().saturating_sub(s.progressed);
+    let awaited = if what == outcome::EXIT { 0 } else { super::awaits::awaited() };
     output::note();
     let slot = s.serve.slot();
     slot.threads = count as u32;
     slot.diverged = diverged;
+    (slot.unchanged, slot.awaits) = (unchanged, awaited);
     if what != outcome::EXIT {
         note_ends(count);
     }
@@ -505,10 +551,20 @@ pub fn retry_with_fork(why: u64) {
     }
 }
 
-/// A thread of Rust panics.
+/// A thread of Rust panics. Of the first time the thread is kept, and a digest of its stack: by this two failures are told apart.
 pub fn panics() {
-    if super::is_running() {
-        state().serve.slot().panics += 1;
+    if !super::is_running() {
+        return;
+    }
+    let mut frames = [0; FRAMES];
+    let s = state();
+    let me = s.current;
+    threads::frames(me, 0, &mut frames);
+    let slot = s.serve.slot();
+    slot.panics += 1;
+    if slot.panics == 1 {
+        let digest = |hash: u64, pc: &u64| (hash.rotate_left(5) ^ pc).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        slot.address = frames.iter().fold(0, digest) & !0xffff | me as u64;
     }
 }
 

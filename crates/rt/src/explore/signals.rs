@@ -253,6 +253,11 @@ pub fn is_fatal(signal: c_int) -> bool {
         && (0..state().count).any(|i| !state().threads[i].ended && state().threads[i].mask & bit(signal) == 0)
 }
 
+/// Has the program a handler for the signal?
+pub fn is_handled(signal: c_int) -> bool {
+    action(signal).is_some_and(|a| !matches!(a.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN))
+}
+
 /// Has something arrived that the thread does not block?
 pub fn is_interrupted(thread: usize) -> bool {
     let t = &state().threads[thread];
@@ -330,12 +335,12 @@ fn by_default(signal: c_int) -> Ran {
 
 /// `sigwait` and its kin: the signal that came, or why none did. After so many nanoseconds it may give up.
 pub fn wait(set: u64, most: Option<u64>, breaks: Breaks, pc: usize) -> Result<c_int, c_int> {
-    let until = state().time.passed.saturating_add(most.unwrap_or(0));
+    let due = most.map(|most| state().time.passed.saturating_add(most));
     let o = op(OpKind::Signal, state().current, pc);
-    match wait_for(o, Wait::Signal(set), most.is_some(), breaks, pc) {
+    match wait_for(o, Wait::Signal(set), due, breaks, pc) {
         End::Over => {}
         End::GaveUp => {
-            time::pass_until(until);
+            time::pass_until(due.unwrap_or(0));
             return Err(libc::EAGAIN);
         }
         End::Broken => return Err(libc::EINTR),
@@ -355,7 +360,7 @@ pub fn pause(mask: Option<u64>, pc: usize) {
     let s = state();
     s.threads[me].handled = false;
     s.threads[me].mask = mask.unwrap_or(before);
-    wait_for(op(OpKind::Signal, me, pc), Wait::Handler, false, Breaks::Cancel, pc);
+    wait_for(op(OpKind::Signal, me, pc), Wait::Handler, None, Breaks::Cancel, pc);
     state().threads[me].mask = before;
 }
 

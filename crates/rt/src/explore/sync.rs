@@ -62,6 +62,11 @@ impl Until {
         Until { clock, at: time.map(|t| time::now(clock).saturating_add(t)) }
     }
 
+    /// In time that has passed.
+    fn due(self) -> Option<u64> {
+        self.at.map(|at| at.saturating_sub(time::at_start(self.clock)))
+    }
+
     fn given_up(self) {
         if let Some(at) = self.at {
             time::reach(self.clock, at);
@@ -74,8 +79,8 @@ pub fn nanoseconds(t: &libc::timespec) -> u64 {
 }
 
 /// Waits until the time has come at most.
-fn wait_until(o: Op, what: Wait, until: Until, breaks: Breaks, pc: usize) -> End {
-    let end = wait(o, what, until.at.is_some(), breaks, pc);
+pub(super) fn wait_until(o: Op, what: Wait, until: Until, breaks: Breaks, pc: usize) -> End {
+    let end = wait(o, what, until.due(), breaks, pc);
     if end == End::GaveUp {
         until.given_up();
     }
@@ -397,7 +402,7 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
         Wait::Descriptor(fd, events)
     };
     let uses = op(OpKind::Io, fd as usize + 1, pc).with_other(descriptor::channel_of(fd) as u64);
-    goes_on(wait(uses, what, false, Breaks::Handler, pc))
+    goes_on(wait(uses, what, None, Breaks::Handler, pc))
 }
 
 fn goes_on(end: End) -> bool {

@@ -11,9 +11,10 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 use raddle_explore::{MAX_THREADS, Op, OpKind};
 use raddle_wire::explore::status;
 
+use super::circle::Circle;
 use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
-use super::{Wait, memory, op, os_threads, serve, state};
+use super::{Wait, memory, op, os_threads, serve, state, sync};
 use crate::detect::thread::current;
 use crate::interpose::Real;
 use crate::sys;
@@ -23,8 +24,13 @@ use crate::sys;
 pub struct Logical {
     pub context: Context,
     pub wait: Wait,
-    /// The wait may be given up.
-    pub timed: bool,
+    /// When the wait may be given up, in time that has passed; none: never. See `time`.
+    pub due: Option<u64>,
+    /// When it began, and how many yields had been made by then.
+    pub began: u64,
+    pub yields_before: u64,
+    /// It sleeps until then.
+    pub sleeps_until: Option<u64>,
     /// What may break it off.
     pub breaks: Breaks,
     /// It was chosen to give up.
@@ -58,6 +64,9 @@ pub struct Logical {
     /// The step before the last, and how often the last ones were repeated: see `point::spins`.
     pub recent: Op,
     pub looks: u32,
+    pub circle: Circle,
+    /// The frames of the program lie below this.
+    pub stack_top: usize,
     /// It has passed a seq_cst fence since its last step.
     pub fenced: bool,
     /// Signals that it blocks, and that have come.
@@ -90,7 +99,10 @@ impl Logical {
     pub const FIRST: Logical = Logical {
         context: Context::NONE,
         wait: Wait::Nothing,
-        timed: false,
+        due: None,
+        began: 0,
+        yields_before: 0,
+        sleeps_until: None,
         breaks: Breaks::Nothing,
         gives_up: false,
         may_wake: false,
@@ -113,6 +125,8 @@ impl Logical {
         kernel_id: 0,
         recent: Op::new(OpKind::Start, 0, 0),
         looks: 0,
+        circle: Circle::NONE,
+        stack_top: 0,
         fenced: false,
         mask: 0,
         arrived: 0,
@@ -269,6 +283,7 @@ pub fn live() -> ! {
     let me = &state().threads[state().current];
     let (function, argument, gives_int) = (me.function, me.argument, me.gives_int);
     let mut bottom = Bottom { words: [0; 32], unwound: 0 };
+    state().threads[state().current].stack_top = &raw const bottom as usize;
     // SAFETY: the program's start function.
     let mut result = unsafe { call_with_bottom(function, argument, &mut bottom) };
     if bottom.unwound == 1 {
@@ -325,8 +340,8 @@ unsafe extern "C" {
 
 /// The running thread's last step.
 pub fn end(result: usize) -> ! {
-    super::sync::run_thread_destructors();
-    super::sync::abandon_robust_mutexes();
+    sync::run_thread_destructors();
+    sync::abandon_robust_mutexes();
     let s = state();
     let me = s.current;
     point(op(OpKind::Exit, me, 0), Wait::Nothing, 0);
@@ -358,6 +373,9 @@ pub unsafe fn create(
     gives_int: bool,
     pc: usize,
 ) -> c_int {
+    if serve::declines_thread() {
+        return libc::EAGAIN;
+    }
     super::begin(pc);
     if !super::is_on() {
         // SAFETY: the program's call, passed on. C11's start functions give an int, which is in the same register.
@@ -485,10 +503,10 @@ pub fn by_handle(handle: usize) -> Option<usize> {
 }
 
 /// How to wait for a thread's end.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Patience {
     Endless,
-    Timed,
+    Until(sync::Until),
     None,
 }
 
@@ -505,11 +523,11 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
     let o = op(OpKind::Join, i, pc);
     match patience {
         Patience::Endless => {
-            if wait(o, Wait::Thread(i), false, Breaks::Cancel, pc) == End::Broken {
+            if wait(o, Wait::Thread(i), None, Breaks::Cancel, pc) == End::Broken {
                 return Some(Err(libc::EINTR));
             }
         }
-        Patience::Timed => match wait(o, Wait::Thread(i), true, Breaks::Cancel, pc) {
+        Patience::Until(until) => match sync::wait_until(o, Wait::Thread(i), until, Breaks::Cancel, pc) {
             End::Over => {}
             End::GaveUp => return Some(Err(libc::ETIMEDOUT)),
             End::Broken => return Some(Err(libc::EINTR)),
@@ -526,7 +544,7 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
     let t = &mut s.threads[i];
     t.joined = true;
     // One who may give up need not have waited.
-    t.joiner = (patience == Patience::Endless).then_some(s.current);
+    t.joiner = matches!(patience, Patience::Endless).then_some(s.current);
     Some(Ok(t.result))
 }
 

@@ -1,4 +1,16 @@
 //! Time that passes only when somebody waits for it: a sleep is a step, and the clock moves on by what was slept.
+//!
+//! When a wait with a time-out can give up, and a timer can expire ([`horizon`]):
+//!
+//! 1. While a thread can go on, no more than [`SLOWEST`] passes between two of its steps. So what is due within that time may come at
+//!    any moment, and what is due later may not: a time-out of days does not come between two lines.
+//! 2. Where nobody can go on, time passes until the first of all that is due: a wait, a timer, the end of a sleep. What is due within
+//!    [`SLOWEST`] of that may come too.
+//! 3. A thread that yields [`PATIENCE`] times while another waits may be waiting for that one's time-out, which then may come. A thread
+//!    that polls moves the clock little or not at all.
+//!
+//! Deviation: a sleep may end at any moment, however long it is. A program that works until its main thread has slept for a minute would
+//! otherwise have to work for a minute.
 
 use core::sync::atomic::{AtomicU64, Ordering::*};
 
@@ -6,17 +18,46 @@ use raddle_explore::OpKind;
 use raddle_wire::explore::flag;
 
 use super::point::point;
-use super::{Wait, cancel, has, is_running, op, state};
+use super::{Wait, cancel, circle, has, is_running, op, state};
 use crate::sys;
 
 /// What has passed since the process began, in nanoseconds.
 #[derive(Clone, Copy, Default)]
 pub struct Time {
     pub passed: u64,
+    looks: u32,
 }
 
-/// Each look at a clock moves it a little: a loop until some moment comes to its end.
+impl Time {
+    /// How often a clock was looked at.
+    pub fn looks(&self) -> u32 {
+        self.looks
+    }
+}
+
+/// The longest time between two steps of a thread that can go on.
+pub const SLOWEST: u64 = 10_000_000_000;
+/// Yields during a wait after which it may be given up whenever it is due.
+const PATIENCE: u64 = 1000;
+
+/// Until when what is due may come. `awake`: a thread can go on and does not sleep; `first`: what is due first.
+pub fn horizon(awake: bool, first: Option<u64>) -> u64 {
+    let passed = state().time.passed;
+    let from = if awake { passed } else { first.unwrap_or(0).max(passed) };
+    from.saturating_add(SLOWEST)
+}
+
+/// Have others yielded so often since the thread began to wait that this may be what they wait for?
+pub fn is_awaited(thread: usize) -> bool {
+    let s = state();
+    s.yields - s.threads[thread].yields_before >= PATIENCE
+}
+
+/// Each look at a clock moves it a little, and the more the more looks there were: a loop until some moment comes to its end.
 const LOOK: u64 = 1000;
+/// After so many looks each is twice as long, until it has doubled so often: 16 ms.
+const LOOKS: u32 = 64;
+const DOUBLED: u32 = 14;
 
 static REAL_AT_START: AtomicU64 = AtomicU64::new(0);
 static MONOTONIC_AT_START: AtomicU64 = AtomicU64::new(0);
@@ -36,7 +77,9 @@ pub fn prepare() {
 /// What the clock shows.
 pub fn now(clock: libc::c_int) -> u64 {
     let s = state();
-    s.time.passed += LOOK;
+    s.time.passed += LOOK << (s.time.looks / LOOKS).min(DOUBLED);
+    s.time.looks = s.time.looks.saturating_add(1);
+    circle::looks_at_clock();
     at_start(clock) + s.time.passed
 }
 
@@ -64,8 +107,10 @@ pub fn sleep(nanoseconds: u64, pc: usize) -> Result<(), u64> {
         let o = op(OpKind::Sleep, 0, pc).with_yields(!has(flag::SLEEP_IS_NOT_YIELD));
         let me = state().current;
         state().threads[me].handled = false;
+        state().threads[me].sleeps_until = Some(until);
         point(o, Wait::Nothing, pc);
         let t = &mut state().threads[me];
+        t.sleeps_until = None;
         t.cut_short = cancel::is_due(me);
         if t.handled || t.cut_short {
             return Err(until.saturating_sub(state().time.passed));

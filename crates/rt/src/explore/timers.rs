@@ -6,12 +6,11 @@
 //! for a timerfd. Callbacks run in threads of their own, so that two expiries of one timer may overlap; a thread that has
 //! come to the end of a callback takes the next, as a pool would.
 //!
-//! When a timer can expire ([`next`]):
+//! When a timer can expire ([`first`]):
 //!
 //! 1. Timers expire in the order in which they are due.
 //! 2. One that is due already (somebody slept past it) is a step like any other.
-//! 3. Before that, while others can go on: only if it is due within [`SLOWEST`]. No step of a program takes longer, so that a
-//!    time-out of minutes does not come between two lines.
+//! 3. Before that: only as early as a wait may be given up ([`time::horizon`]).
 //! 4. A signal that would end the process is a watchdog, set against hanging: it does not come before it is due. Where nobody else
 //!    can go on there is a deadlock, which is a better word for it.
 //! 5. After [`FEW`] expiries ([`MANY`], where nobody else can go on) without a step of the program's own threads there are no
@@ -35,7 +34,6 @@ const MOST: usize = 64;
 /// `ITIMER_REAL`, `ITIMER_VIRTUAL` and `ITIMER_PROF` are the first.
 const OF_PROCESS: usize = 3;
 
-const SLOWEST: u64 = 10_000_000_000;
 const FEW: u32 = 3;
 const MANY: u32 = 200;
 
@@ -258,8 +256,15 @@ pub fn get_of_process(which: usize, pc: usize) -> Setting {
     if timer(which).used { get(which, pc) } else { Setting::default() }
 }
 
-/// The thread whose timer is the next to expire, and whether it is reluctant. `able`: others can go on. See the rules above.
-pub fn next(able: bool) -> Option<(usize, bool)> {
+/// A timer that is the next to expire: when, and the thread that stands for it.
+#[derive(Clone, Copy)]
+pub struct First {
+    pub due: u64,
+    pub thread: usize,
+}
+
+/// The timer that is the next to expire, if it may. `able`: others can go on. See the rules above.
+pub fn first(able: bool) -> Option<First> {
     let s = state();
     let mut first: Option<(u64, usize)> = None;
     for t in &s.threads[..s.count] {
@@ -272,12 +277,8 @@ pub fn next(able: bool) -> Option<(usize, bool)> {
         }
     }
     let (due, n) = first?;
-    let is_due = due <= s.time.passed;
     let fruitless = s.fruitless >= if able { FEW } else { MANY };
-    if fruitless || able && due > s.time.passed.saturating_add(SLOWEST) {
-        return None;
-    }
-    Some((timer(n).thread, !is_due))
+    (!fruitless).then(|| First { due, thread: timer(n).thread })
 }
 
 fn is_watchdog(n: usize) -> bool {
@@ -290,7 +291,7 @@ extern "C-unwind" fn live(n: usize) -> usize {
     let pc = state().threads[me].pc;
     loop {
         expire(n, pc);
-        wait(op(OpKind::Timer, object(n), pc), Wait::Timer(n), false, Breaks::Nothing, pc);
+        wait(op(OpKind::Timer, object(n), pc), Wait::Timer(n), None, Breaks::Nothing, pc);
     }
 }
 

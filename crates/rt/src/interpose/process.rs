@@ -242,21 +242,116 @@ type Word = *const c_void;
 
 exec! {
     execve(path: Text, arguments: Texts, environment: Texts) -> c_int, |real: c"execve"(Text, Texts, Texts)|
-        real(path, arguments, with_session(environment))
+        becomes(environment, |e| real(path, arguments, e))
     execvpe(file: Text, arguments: Texts, environment: Texts) -> c_int, |real: c"execvpe"(Text, Texts, Texts)|
-        real(file, arguments, with_session(environment))
+        becomes(environment, |e| real(file, arguments, e))
     execv(path: Text, arguments: Texts) -> c_int, |real: c"execve"(Text, Texts, Texts)|
-        real(path, arguments, with_session(sys::environ))
+        becomes(sys::environ, |e| real(path, arguments, e))
     execvp(file: Text, arguments: Texts) -> c_int, |real: c"execvpe"(Text, Texts, Texts)|
-        real(file, arguments, with_session(sys::environ))
+        becomes(sys::environ, |e| real(file, arguments, e))
     fexecve(fd: c_int, arguments: Texts, environment: Texts) -> c_int, |real: c"fexecve"(c_int, Texts, Texts)|
-        real(fd, arguments, with_session(environment))
+        becomes(environment, |e| real(fd, arguments, e))
     posix_spawn(pid: *mut c_int, path: Text, actions: Word, attributes: Word, arguments: Texts, environment: Texts) -> c_int,
         |real: c"posix_spawn"(*mut c_int, Text, Word, Word, Texts, Texts)|
         { spawns(); real(pid, path, actions, attributes, arguments, with_session(environment)) }
     posix_spawnp(pid: *mut c_int, file: Text, actions: Word, attributes: Word, arguments: Texts, environment: Texts) -> c_int,
         |real: c"posix_spawnp"(*mut c_int, Text, Word, Word, Texts, Texts)|
         { spawns(); real(pid, file, actions, attributes, arguments, with_session(environment)) }
+}
+
+/// The process becomes another program, by `real` with an environment, if that does not fail.
+unsafe fn becomes(environment: Texts, real: impl FnOnce(Texts) -> c_int) -> c_int {
+    // SAFETY: the caller's environment.
+    let environment = unsafe {
+        match explore::exec::begins(0) {
+            explore::exec::Session::Kept => with_session(environment),
+            explore::exec::Session::Dropped => without_session(environment),
+        }
+    };
+    let result = real(environment);
+    explore::exec::failed();
+    result
+}
+
+/// A copy of `environment` without what makes a process a watched one.
+unsafe fn without_session(environment: Texts) -> Texts {
+    // SAFETY: the environment is null, or ends in a null pointer; its strings end in zero.
+    unsafe {
+        let mut n = 0;
+        while !environment.is_null() && !(*environment.add(n)).is_null() {
+            n += 1;
+        }
+        let pointers = sys::pages((n + 1) * size_of::<usize>()).cast::<Text>();
+        let mut kept = 0;
+        for i in 0..n {
+            let entry = *environment.add(i);
+            if !core::ffi::CStr::from_ptr(entry).to_bytes().starts_with(b"RADDLE_SESSION=") {
+                *pointers.add(kept) = entry;
+                kept += 1;
+            }
+        }
+        pointers
+    }
+}
+
+/// `execl` and its kin take the arguments one by one: six words in registers, the rest on the stack. They are laid down as an array.
+macro_rules! exec_list {
+    ($($name:literal => $body:path),* $(,)?) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("__interpose_", $name))]
+            #[unsafe(naked)]
+            unsafe extern "C" fn entry() {
+                core::arch::naked_asm!(
+                    "pop rax",
+                    "push r9", "push r8", "push rcx", "push rdx", "push rsi",
+                    "mov rsi, rsp",
+                    "push rax",
+                    "call {body}",
+                    "pop rcx",
+                    "add rsp, 40",
+                    "push rcx",
+                    "ret",
+                    body = sym $body,
+                )
+            }
+        };
+    )*};
+}
+exec_list!("execl" => execl, "execlp" => execlp, "execle" => execle);
+
+unsafe extern "C" fn execl(path: Text, arguments: Texts) -> c_int {
+    static REAL: super::Real = super::Real::new(c"execve", None);
+    // SAFETY: the C library's function of that name has this type; the arguments are the caller's.
+    unsafe {
+        let real =
+            core::mem::transmute::<usize, unsafe extern "C" fn(Text, Texts, Texts) -> c_int>(REAL.get());
+        becomes(sys::environ, |e| real(path, arguments, e))
+    }
+}
+
+unsafe extern "C" fn execlp(file: Text, arguments: Texts) -> c_int {
+    static REAL: super::Real = super::Real::new(c"execvpe", None);
+    // SAFETY: as above.
+    unsafe {
+        let real =
+            core::mem::transmute::<usize, unsafe extern "C" fn(Text, Texts, Texts) -> c_int>(REAL.get());
+        becomes(sys::environ, |e| real(file, arguments, e))
+    }
+}
+
+unsafe extern "C" fn execle(path: Text, arguments: Texts) -> c_int {
+    static REAL: super::Real = super::Real::new(c"execve", None);
+    // SAFETY: as above; the environment comes behind the null pointer that ends the arguments.
+    unsafe {
+        let mut n = 0;
+        while !(*arguments.add(n)).is_null() {
+            n += 1;
+        }
+        let environment = *arguments.add(n + 1).cast::<Texts>();
+        let real =
+            core::mem::transmute::<usize, unsafe extern "C" fn(Text, Texts, Texts) -> c_int>(REAL.get());
+        becomes(environment, |e| real(path, arguments, e))
+    }
 }
 
 fn spawns() {

@@ -287,6 +287,9 @@ unsafe extern "C-unwind" fn explored_main(
     arguments: *mut *mut c_char,
     environment: *mut *mut c_char,
 ) -> c_int {
+    // SAFETY: set before.
+    let main = unsafe { (*MAIN.get()).map_or(0, |main| main as *const () as usize) };
+    explore::main_begins(main, &raw const n as usize);
     explore::before_main();
     // SAFETY: set before; the program's main.
     let status = unsafe { (*MAIN.get()).map_or(0, |main| main(n, arguments, environment)) };

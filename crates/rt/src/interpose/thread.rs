@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 use super::interpose;
 use crate::detect::thread::{Card, Start, Thread, current, new_card};
 use crate::detect::{depot, objects, range, sids, sync};
-use crate::explore::{self, threads::Patience};
+use crate::explore::{self, sync::Until, threads::Patience};
 use crate::hub::{is_active, log};
 use crate::sys::{self, Shared, Spin};
 use crate::trace::plain;
@@ -361,7 +361,7 @@ interpose! {
     fn pthread_timedjoin_np(handle: usize, result: *mut *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, until))
     } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result, until)) } explore cancels {
-        match explore::threads::join(handle, Patience::Timed, pc) {
+        match explore::threads::join(handle, Patience::Until(Until::new(libc::CLOCK_REALTIME, until)), pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
                     *result = value as *mut c_void;
@@ -375,7 +375,7 @@ interpose! {
     fn pthread_clockjoin_np(handle: usize, result: *mut *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, clock, until))
     } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result, clock, until)) } explore cancels {
-        match explore::threads::join(handle, Patience::Timed, pc) {
+        match explore::threads::join(handle, Patience::Until(Until::new(clock, until)), pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
                     *result = value as *mut c_void;

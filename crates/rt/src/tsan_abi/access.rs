@@ -44,6 +44,9 @@ static BYTES8: Masks = masks(8);
 macro_rules! slow {
     ($($name:ident $write:literal $size:literal),* $(,)?) => {$(
         extern "C" fn $name(address: usize, pc: usize) {
+            if $write {
+                explore::writes(address);
+            }
             if !explore::passes(address) {
                 access::<$write, $size>(current(), address, pc)
             }

@@ -1,0 +1,66 @@
+//! What a program waits for that only the world outside can give: a signal to end it, a client.
+//!
+//! Nobody outside does anything while a program is explored, so a server that waits to be ended looks like a deadlock, or like threads
+//! that go round for ever. The driver is told, and does not take it for one.
+
+use core::ffi::c_int;
+
+use raddle_wire::explore::awaits;
+
+use super::{Several, Wait, signals, state};
+use crate::sys;
+
+/// Signals that people and service managers send.
+const SENT: [c_int; 6] =
+    [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
+
+/// [`awaits`] of all threads and of the program.
+#[cold]
+pub fn awaited() -> u32 {
+    let s = state();
+    let live = s.threads[..s.count].iter().filter(|t| !t.ended);
+    let waiting = live.fold(0, |all, t| all | by_wait(t.wait));
+    let handled = SENT.into_iter().any(signals::is_handled);
+    waiting | if handled { awaits::HANDLER } else { 0 }
+}
+
+fn by_wait(wait: Wait) -> u32 {
+    match wait {
+        Wait::Signal(set) if SENT.into_iter().any(|n| set & 1 << (n - 1) != 0) => awaits::SIGNAL,
+        Wait::Handler if SENT.into_iter().any(signals::is_handled) => awaits::SIGNAL,
+        Wait::Descriptor(fd, _) if listens(fd) => awaits::CONNECTION,
+        Wait::Several(Several::Poll(fds, n)) if n > 0 => {
+            // SAFETY: the program's array, which it waits with.
+            let fds = unsafe { core::slice::from_raw_parts(fds as *const libc::pollfd, n) };
+            if fds.iter().any(|f| listens(f.fd)) { awaits::CONNECTION } else { 0 }
+        }
+        Wait::Several(Several::Select(n, sets)) if sets[0] != 0 => {
+            let listening = |fd: c_int| {
+                // SAFETY: the program's set, of `n` descriptors.
+                let byte = unsafe { *(sets[0] as *const u8).add(fd as usize / 8) };
+                byte & 1 << (fd % 8) != 0 && listens(fd)
+            };
+            if (0..n.min(1024)).any(listening) { awaits::CONNECTION } else { 0 }
+        }
+        // What an epoll descriptor watches can not be asked: one of few.
+        Wait::Several(_) => {
+            const FEW: c_int = 64;
+            if (0..FEW).any(listens) { awaits::CONNECTION } else { 0 }
+        }
+        _ => 0,
+    }
+}
+
+/// Is it a socket at which clients arrive?
+fn listens(fd: c_int) -> bool {
+    let (mut listens, mut len): (c_int, u32) = (0, 4);
+    let args = [
+        fd as usize,
+        libc::SOL_SOCKET as usize,
+        libc::SO_ACCEPTCONN as usize,
+        &raw mut listens as usize,
+        &raw mut len as usize,
+        0,
+    ];
+    sys::syscall(libc::SYS_getsockopt, args) == 0 && listens != 0
+}
