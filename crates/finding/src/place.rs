@@ -39,10 +39,16 @@ pub fn is_user_code(frame: &Frame) -> bool {
 /// A function that the runtime stands in for, or an internal of libc or of the language below it.
 pub fn is_interposed(function: &str) -> bool {
     let name = base_name_of_function(function);
-    INTERPOSED.contains(&name)
+    INTERPOSED.binary_search(&name).is_ok()
+        || OF_LIBC.contains(&name)
         || INTERPOSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         || function.starts_with("operator new")
         || function.starts_with("operator delete")
+}
+
+/// The functions that the runtime stands in for.
+pub fn interposed() -> &'static [&'static str] {
+    INTERPOSED
 }
 
 /// The last component of a path.
@@ -145,89 +151,11 @@ const INTERPOSED_PREFIXES: &[&str] = &[
     "__strcmp_",
 ];
 
-const INTERPOSED: &[&str] = &[
-    "__assert_fail",
-    "__libc_free",
-    "__libc_malloc",
-    "_exit",
-    "abort",
-    "accept",
-    "aligned_alloc",
-    "bcmp",
-    "bcopy",
-    "bzero",
-    "calloc",
-    "call_once",
-    "close",
-    "connect",
-    "epoll_ctl",
-    "epoll_wait",
-    "eventfd_read",
-    "eventfd_write",
-    "exit",
-    "fread",
-    "free",
-    "fwrite",
-    "malloc",
-    "malloc_usable_size",
-    "memalign",
-    "memchr",
-    "memcmp",
-    "memcpy",
-    "memmem",
-    "memmove",
-    "mempcpy",
-    "memrchr",
-    "memset",
-    "munmap",
-    "nanosleep",
-    "poll",
-    "posix_memalign",
-    "pread",
-    "pvalloc",
-    "pwrite",
-    "raise",
-    "read",
-    "readv",
-    "realloc",
-    "reallocarray",
-    "recv",
-    "recvfrom",
-    "recvmsg",
-    "send",
-    "sendmsg",
-    "sendto",
-    "sleep",
-    "snprintf",
-    "sprintf",
-    "stpcpy",
-    "strcasecmp",
-    "strcat",
-    "strchr",
-    "strcmp",
-    "strcpy",
-    "strcspn",
-    "strdup",
-    "strlen",
-    "strncasecmp",
-    "strncat",
-    "strncmp",
-    "strncpy",
-    "strndup",
-    "strnlen",
-    "strpbrk",
-    "strrchr",
-    "strspn",
-    "strstr",
-    "strtok",
-    "syscall",
-    "usleep",
-    "valloc",
-    "vsnprintf",
-    "vsprintf",
-    "write",
-    "writev",
-];
+/// What the runtime stands in for, as its own tables say: see `build.rs`.
+const INTERPOSED: &[&str] = include!(concat!(env!("OUT_DIR"), "/interposed.rs"));
+
+/// The same functions by names that only the C library uses.
+const OF_LIBC: &[&str] = &["__libc_free", "__libc_malloc"];
 
 #[cfg(test)]
 mod tests {

@@ -56,7 +56,11 @@ macro_rules! set {
         };
     )*};
 }
-set!("setjmp" c"setjmp", "_setjmp" c"_setjmp", "__sigsetjmp" c"__sigsetjmp");
+set!(
+    "setjmp" c"setjmp",
+    "_setjmp" c"_setjmp",
+    "__sigsetjmp" c"__sigsetjmp"
+);
 
 interpose! {
     fn longjmp(buffer: usize, value: c_int), |t, pc, real| {

@@ -1,0 +1,36 @@
+//! The names of interposed functions that reports know are those that the runtime exports.
+
+use std::collections::BTreeSet;
+
+use raddle_finding::place;
+
+/// What the runtime exports, of the C and C++ libraries.
+fn exports() -> BTreeSet<&'static str> {
+    let list = include_str!(concat!(env!("OUT_DIR"), "/dynamic.list"));
+    let names = list.lines().filter_map(|l| l.trim().strip_suffix(';')).filter(|l| !l.starts_with('}'));
+    let own = ["__tsan_", "__raddle_", "Annotate", "RunningOn", "WTFAnnotate", "__sanitizer_"];
+    let openmp = ["GOMP_", "omp_"];
+    names.filter(|n| !own.iter().chain(&openmp).any(|prefix| n.starts_with(prefix))).collect()
+}
+
+#[test]
+fn every_exported_function_is_known_to_reports() {
+    let known: BTreeSet<&str> = place::interposed().iter().copied().collect();
+    let missing: Vec<_> = exports().into_iter().filter(|n| !known.contains(n)).collect();
+    assert!(missing.is_empty(), "not found in the tables of crates/rt/src/interpose: {missing:?}");
+    assert!(known.len() > 600, "{}", known.len());
+}
+
+#[test]
+fn what_reports_know_is_exported() {
+    let exports = exports();
+    // The C library here may be older than these.
+    let recent = |n: &str| n.starts_with("__isoc23_") || n.starts_with("strlc");
+    // Declared in the tables' files, for the runtime to call.
+    let called = ["__fork", "_pthread_cleanup_pop", "_pthread_cleanup_push", "fileno_unlocked"];
+    let unknown: Vec<_> = place::interposed()
+        .iter()
+        .filter(|n| !exports.contains(*n) && !recent(n) && !called.contains(n))
+        .collect();
+    assert!(unknown.is_empty(), "read as functions by crates/finding/build.rs: {unknown:?}");
+}
