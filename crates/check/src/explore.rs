@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::entries::{Entry, EntryKind, all_started, start_sites};
 use crate::interp::{Bounds, End, Knowledge, Machine};
 use crate::ir::Program;
+use crate::route::{self, Route};
 
 /// Bounds in all.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +76,7 @@ pub fn explore(
     let mut out = Vec::new();
     let mut left = budget.steps;
     let sites = start_sites(program);
+    let can_skip = route::skippable(program);
     for (i, entry) in entries.iter().enumerate() {
         if left == 0 || cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
             break;
@@ -90,6 +92,12 @@ pub fn explore(
             EntryKind::Main => left * 4 / 5,
             _ => left / (entries.len() - i) as u64,
         };
+        let route = (entry.kind == EntryKind::Middle).then(|| {
+            let open: Vec<u32> =
+                sites.iter().copied().filter(|pc| !machine.knowledge.started.contains(pc)).collect();
+            Route::new(program, entry.start.function, &open, can_skip.clone())
+        });
+        machine.take_route(route);
         let done = explore_entry(&mut machine, *entry, budget, share.max(1));
         left = left.saturating_sub(done.steps);
         out.push(done);

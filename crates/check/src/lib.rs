@@ -24,6 +24,7 @@ pub mod interp;
 pub mod ir;
 mod programs;
 pub mod report;
+mod route;
 pub mod session;
 
 pub use explore::Budget;

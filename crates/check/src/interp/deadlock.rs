@@ -32,7 +32,10 @@ impl Machine<'_> {
     /// Called when a thread has just blocked.
     pub(super) fn look_for_deadlock(&mut self, ti: usize) {
         let mut path = vec![ti];
-        if let Some(cycle) = self.cycle_through(ti, &mut path) {
+        // A thread that joins one that nobody could name may wait for another.
+        let is_sure =
+            |t: &usize| !(self.threads[*t].vague && matches!(self.threads[*t].state, State::Join { .. }));
+        if let Some(cycle) = self.cycle_through(ti, &mut path).filter(|c| c.iter().all(is_sure)) {
             // A handler in the cycle stands in for the thread under it.
             self.report_deadlock(Kind::Deadlock, &cycle);
             self.end = Some(super::End::Stuck);

@@ -36,6 +36,13 @@ impl Machine<'_> {
     /// program.
     fn wanted_side(&mut self, pc: u32) -> bool {
         let doomed = self.doomed_side(pc);
+        // Until a thread runs there is nothing to see on any other way.
+        if self.threads.len() == 1
+            && let Some(side) = self.route.as_ref().and_then(|r| r.side(self.program, pc))
+            && self.rng.below(16) > 0
+        {
+            return side;
+        }
         let sides = self.knowledge.sides.entry(pc).or_default();
         match doomed {
             Some(side) if self.rng.below(256) > 0 => !side,

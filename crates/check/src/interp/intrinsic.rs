@@ -103,7 +103,12 @@ impl Machine<'_> {
         /// What an allocation of unknown size gets: room for the few elements that a loop to an unknown bound reaches,
         /// so that they do not reach into other objects.
         const USUAL: u64 = 8192;
+        /// A block that would fill the simulated memory gets only its beginning: the elements behind that are unknown.
+        const LARGEST: u64 = 256 << 10;
+        /// No program gets this much.
+        const ABSURD: u64 = 1 << 40;
         let size = self.size_or(size, USUAL);
+        let size = if size > LARGEST && size < ABSURD { LARGEST } else { size };
         let context = self.context(ti);
         let block = Block { address: 0, size: 0, freed: false, thread: ti as u8, pc, context };
         match self.memory.allocate(size, zero, block) {

@@ -51,6 +51,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Program;
+use crate::route::Route;
 use clock::Clock;
 use context::Contexts;
 use memory::{Base, Memory};
@@ -172,6 +173,8 @@ pub struct Machine<'p> {
     end: Option<End>,
     /// Set by an access after which another thread should run.
     turn_over: bool,
+    /// The way to the first start of a thread, in a start in the middle.
+    route: Option<Route>,
     /// A thread that is held back, and until which step.
     delayed: (usize, u64),
     destructors: Vec<u64>,
@@ -230,6 +233,7 @@ impl<'p> Machine<'p> {
             watching: false,
             end: None,
             destructors: Vec::new(),
+            route: None,
             benign: Vec::new(),
             last_object: (0, 0),
             interrupts: Vec::new(),
@@ -248,6 +252,11 @@ impl<'p> Machine<'p> {
             interrupt_chance: 12,
             interrupt_from: 0,
         }
+    }
+
+    /// The way that runs take from now on, if there is one.
+    pub fn take_route(&mut self, route: Option<Route>) {
+        self.route = route;
     }
 
     /// Bounds the steps of the runs to come.

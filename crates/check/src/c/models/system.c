@@ -109,8 +109,17 @@ static void __model_handle(int s, sighandler_t f) {
   if (__raddle_is_known((long)f) && (long)f <= 1) __raddle_interrupt_off(s);
   else __raddle_interrupt(f, s);
 }
-sighandler_t signal(int s, sighandler_t f) { __model_handle(s, f); return 0; }
-int sigaction(int s, const struct sigaction *a, struct sigaction *old) { if (old) __raddle_write(old, sizeof *old); if (a) __model_handle(s, a->sa_handler); return 0; }
+/* What each signal is handled by: who asks before it sets or takes away depends on the answer. */
+static long __model_handlers[65];
+static sighandler_t __model_handler(int s) { return __raddle_is_known(s) && s > 0 && s < 65 ? (sighandler_t)__atomic_load_n(&__model_handlers[s], __ATOMIC_RELAXED) : (sighandler_t)__raddle_unknown(); }
+static void __model_set_handler(int s, sighandler_t f) { if (__raddle_is_known(s) && s > 0 && s < 65) __atomic_store_n(&__model_handlers[s], (long)f, __ATOMIC_RELAXED); __model_handle(s, f); }
+sighandler_t signal(int s, sighandler_t f) { sighandler_t old = __model_handler(s); __model_set_handler(s, f); return old; }
+int sigaction(int s, const struct sigaction *a, struct sigaction *old) {
+  sighandler_t now = __model_handler(s), next = a ? a->sa_handler : 0;
+  if (old) { __raddle_write(old, sizeof *old); old->sa_handler = now; }
+  if (a) __model_set_handler(s, next);
+  return 0;
+}
 int raise(int s) { __raddle_yield(); return 0; }
 int kill(pid_t p, int s) { __raddle_yield(); return 0; }
 int pause(void) { __raddle_pause(); return -1; }
