@@ -169,7 +169,9 @@ fn a_script_an_absent_program_and_options_that_make_no_sense() {
 #[test]
 fn a_program_without_threads_has_nothing_to_interleave() {
     let bench = Bench::new();
-    let target = bench.build_text("alone", "int main(void) { return 3; }");
+    let fails = bench.build_text("fails", "int main(void) { return 3; }");
+    bench.refuses("", &[&fails], &["no correct run", "ended with status 3 and created no thread"]);
+    let target = bench.build_text("alone", "int main(void) { return 0; }");
     let done = bench.conseq("", &[&target]);
     assert_eq!((done.status, done.kinds().len()), (0, 0), "{}", done.stderr);
     assert!(done.stderr.contains("nothing to interleave"), "{}", done.stderr);

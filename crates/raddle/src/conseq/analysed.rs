@@ -184,7 +184,10 @@ fn guards(runs: &Runs, places: &mut Places) -> Vec<Guard> {
             Term::Cell(v) => name(*v, places, &runs.modules),
             Term::Sum(of) => format!("sum({}[])", array_name(of, places, &runs.modules)),
         });
-        guards.push(Guard { invariant, text, accesses });
+        // Of memory without a name nobody can say whether it was meant.
+        if !text.contains("0x") {
+            guards.push(Guard { invariant, text, accesses });
+        }
     }
     guards
 }

@@ -118,12 +118,18 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
             unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?
         }
         Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
-            let error = endless(recipe, &runs);
-            let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
-            let again = again.map_err(|e| if crate::explore::interrupted() { e } else { error.into() })?;
-            let error = endless(recipe, &runs);
-            notes.say(&format!("{error}. Without the scheduler it ends: {BY_ITSELF}"));
-            again
+            match with_loops(args, options, &runs, budget, rust, notes) {
+                Some(again) => again,
+                None => {
+                    let error = endless(recipe, &runs);
+                    let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
+                    let again =
+                        again.map_err(|e| if crate::explore::interrupted() { e } else { error.into() })?;
+                    let error = endless(recipe, &runs);
+                    notes.say(&format!("{error}. Without the scheduler it ends: {BY_ITSELF}"));
+                    again
+                }
+            }
         }
         made => made?,
     };
@@ -132,6 +138,26 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
         runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));
     }
     finish(args, options, runs, budget, clock, notes)
+}
+
+/// Traced runs in which a loop that waits for a plain variable lets others run; none, if that brings no run to its end. The scheduler sees only points, and
+/// a plain read is none at first.
+fn with_loops(
+    args: &Args,
+    options: &Options,
+    endless: &Runs,
+    budget: Budget,
+    rust: bool,
+    notes: &Notes,
+) -> Option<Runs> {
+    let kinds = vec![SiteKind::Loop];
+    let points = Sites::of(&endless.modules, &Options { kinds, ..options.clone() }).waiting_reads();
+    if points.is_empty() || crate::explore::interrupted() {
+        return None;
+    }
+    let recipe = Recipe { points, ..endless.recipe.clone() };
+    let made = traced::make(&recipe, (args.runs, args.check_traces), rust, budget.traced(), notes).ok()?;
+    made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
 /// The same of a command as a whole, none of whose programs could be looked at by itself: a server and the script that ends it.
@@ -171,7 +197,10 @@ fn finish(
     // The random orders among them may well print something wrong.
     let plain = runs.runs.iter().take(traced::PLAIN);
     plain.filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
-    let recipe = Recipe { points: analysed.points.clone(), ..runs.recipe.clone() };
+    let mut points = [analysed.points.clone(), runs.recipe.points.clone()].concat();
+    points.sort_unstable();
+    points.dedup();
+    let recipe = Recipe { points, ..runs.recipe.clone() };
     let suspects = if args.no_test { &[][..] } else { &analysed.suspects };
     let streams = [(SiteKind::Error, Stream::Err), (SiteKind::Output, Stream::Out)];
     let expect = Expect {
@@ -209,6 +238,10 @@ pub fn run_alone(
     notes: &Notes,
 ) -> Result<Report> {
     match run(args, options, recipe, budget, notes) {
+        // One that fails before its first thread has not done what it is there for.
+        Err(error) if is_alone(&error) && !ended_well(&error) => {
+            Err(error.context("there is no correct run to start from: give the program what it needs"))
+        }
         Err(error) if is_alone(&error) => {
             notes.say(&format!("{error:#}"));
             let mut report = Report::new("conseq", told::words(recipe));

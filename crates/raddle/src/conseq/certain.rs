@@ -7,6 +7,9 @@
 //! 1. the execution has a data race on the memory in question ([`points::racy`]); or
 //! 2. it loses an update: a thread adds to a value that another has changed since it was read.
 //!
+//! The memory in question is that of suspects whose reads got their values in this execution and never without such a consequence: a race that is there whether the
+//! line is printed or not has not printed it.
+//!
 //! Everything else that was made to happen is shown to who asks for suspects, and is no finding. Nor is what did not happen again.
 
 use std::collections::{BTreeSet, HashMap};
@@ -26,7 +29,14 @@ use crate::explore::verdict::Usual;
 pub type Additions = HashMap<u64, Vec<(u32, u32)>>;
 
 /// Whether the consequence is wrong in any correct program, and was seen more than once.
-pub fn is_certain(c: &Consequence, suspects: &[Suspect], additions: &Additions, usual: &Usual) -> bool {
+/// `is_cause`: whether a suspect's read got its value only where something went wrong.
+pub fn is_certain(
+    c: &Consequence,
+    suspects: &[Suspect],
+    is_cause: &dyn Fn(usize) -> bool,
+    additions: &Additions,
+    usual: &Usual,
+) -> bool {
     if !c.is_by_delays() && c.again != Again::Yes {
         return false;
     }
@@ -36,7 +46,7 @@ pub fn is_certain(c: &Consequence, suspects: &[Suspect], additions: &Additions, 
         Kind::Output | Kind::ErrorMessage => {
             let failure =
                 matches!(&c.check, Some(Check::Printed(l)) if l.appears && signals_failure(&l.text));
-            failure || has_broken_order(c, &granules(c, suspects), additions)
+            failure || has_broken_order(c, &granules(c, suspects, is_cause), additions)
         }
         Kind::Invariant => {
             let Some(Check::Invariant(guard)) = &c.check else { return false };
@@ -47,9 +57,10 @@ pub fn is_certain(c: &Consequence, suspects: &[Suspect], additions: &Additions, 
     }
 }
 
-/// The memory that the suspects of a consequence are about.
-fn granules(c: &Consequence, suspects: &[Suspect]) -> BTreeSet<u64> {
-    c.suspects.iter().filter_map(|i| suspects.get(*i)).map(|s| s.read.cell.address & !7).collect()
+/// The memory that the suspects behind a consequence are about.
+fn granules(c: &Consequence, suspects: &[Suspect], is_cause: &dyn Fn(usize) -> bool) -> BTreeSet<u64> {
+    let causes = c.suspects.iter().filter(|i| is_cause(**i)).filter_map(|i| suspects.get(*i));
+    causes.map(|s| s.read.cell.address & !7).collect()
 }
 
 fn has_broken_order(c: &Consequence, about: &BTreeSet<u64>, additions: &Additions) -> bool {

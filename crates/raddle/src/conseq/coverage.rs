@@ -41,6 +41,7 @@ impl Teller<'_> {
         add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));
         add("refuted_harmless", count(&|v| *v == Verdict::Refuted(Reason::Harmless)));
         add("refuted_impossible", count(&|v| *v == Verdict::Refuted(Reason::Impossible)));
+        add("refuted_infeasible", count(&|v| *v == Verdict::Refuted(Reason::Infeasible)));
         // Those that nobody has tested are as open as those that testing has left so.
         let untested = analysed.suspects.len().saturating_sub(verdicts.len());
         let open = verdicts.iter().filter(|v| **v == Verdict::Open).count() + untested;
@@ -74,14 +75,15 @@ pub fn sentences(stats: &BTreeMap<String, Stat>, lists_suspects: bool) -> Vec<St
     )];
     let (suspects, shown, open) = (n("suspects"), n("suspects_shown"), n("suspects_open"));
     let mut ends = vec![format!("{} confirmed", n("suspects_confirmed"))];
-    let (harmless, impossible) = (n("refuted_harmless"), n("refuted_impossible"));
-    ends.push(match (harmless, impossible) {
-        (0, 0) => "0 refuted".into(),
-        _ => format!(
-            "{} refuted ({harmless} made to happen without harm, {impossible} impossible)",
-            n("suspects_refuted")
-        ),
-    });
+    let reasons = [
+        ("refuted_harmless", "made to happen without harm"),
+        ("refuted_impossible", "impossible in all interleavings"),
+        ("refuted_infeasible", "could not be forced"),
+    ];
+    let reasons: Vec<String> =
+        reasons.iter().filter(|(key, _)| n(key) > 0).map(|(key, why)| format!("{} {why}", n(key))).collect();
+    let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    ends.push(format!("{} refuted{reasons}", n("suspects_refuted")));
     if shown > 0 {
         ends.push(format!("{shown} made to happen and not certainly wrong"));
     }
@@ -121,7 +123,7 @@ mod tests {
         );
         assert_eq!(
             said[1],
-            "5 suspects: 1 confirmed, 3 refuted (2 made to happen without harm, 1 impossible), 1 open; --suspects lists them"
+            "5 suspects: 1 confirmed, 3 refuted (2 made to happen without harm, 1 impossible in all interleavings), 1 open; --suspects lists them"
         );
         assert!(!sentences(&stats, true)[1].contains("--suspects"));
     }

@@ -130,13 +130,11 @@ impl<'a> Delayed<'a> {
                         Some(at) => consequences[at].suspects.push(i),
                         None => consequences.push(shown),
                     }
-                    let certain = is_certain(
-                        &consequences[at],
-                        self.suspects,
-                        &self.expect.additions,
-                        &self.expect.usual,
-                    );
-                    *verdict = if certain { Verdict::Confirmed(at) } else { Verdict::Shown(at) };
+                    let (additions, usual) = (&self.expect.additions, &self.expect.usual);
+                    // Nothing is known of the order of accesses in such a run: what ends well is not certain.
+                    let c = &mut consequences[at];
+                    c.is_certain = is_certain(c, self.suspects, &|_| false, additions, usual);
+                    *verdict = if c.is_certain { Verdict::Confirmed(at) } else { Verdict::Shown(at) };
                 }
             }
         }
@@ -255,7 +253,8 @@ impl<'a> Delayed<'a> {
             failure.facts.sentence = format!("{}, and {line}", failure.facts.sentence);
         }
         let check = check.filter(|_| !freed);
-        let consequence = Consequence { failure, check, suspects: vec![i], again: Again::NotTried };
+        let consequence =
+            Consequence { failure, check, suspects: vec![i], again: Again::NotTried, is_certain: false };
         is_about(kind, self.kinds[i]).then_some(consequence)
     }
 }

@@ -143,6 +143,20 @@ impl Sites {
         self.reads.get(&site).is_some_and(|of| of.iter().any(is))
     }
 
+    /// The program counters of all such reads, sorted. Where they are scheduling points a loop that waits lets others run.
+    pub fn waiting_reads(&self) -> Vec<u64> {
+        let reads = self.parts.iter().flat_map(|part| part.analysis.reads.iter().map(move |r| (part, r)));
+        let waits =
+            |part: &Part, r: &CriticalRead| part.analysis.sites.get(r.site as usize).is_some_and(|s| s.waits);
+        let mut pcs: Vec<u64> = reads
+            .filter(|(part, r)| waits(part, r))
+            .map(|(part, r)| part.bias.wrapping_add(r.address))
+            .collect();
+        pcs.sort_unstable();
+        pcs.dedup();
+        pcs
+    }
+
     fn matters(
         &self,
         part: &Part,

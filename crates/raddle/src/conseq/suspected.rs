@@ -59,12 +59,12 @@ impl Teller<'_> {
         entries
     }
 
-    /// An invariant over where memory lies, or over memory without a name, says nothing to a reader.
+    /// An invariant over where memory lies says nothing to a reader.
     fn is_about_addresses(&self, s: &Suspect) -> bool {
         const ADDRESSES: u64 = 1 << 32;
         let invariant = s.site.and_then(|i| i.checked_sub(FIRST_INVARIANT));
         let guard = invariant.and_then(|i| self.analysed.guards.get(i as usize));
-        guard.is_some_and(|g| g.text.contains("0x") || s.value > ADDRESSES || s.read.cell.value > ADDRESSES)
+        guard.is_some() && (s.value > ADDRESSES || s.read.cell.value > ADDRESSES)
     }
 
     /// One cause, with all that it could do.

@@ -48,6 +48,10 @@ use crate::explore::worker::{Ending, Execution, Recipe};
 const AGAIN: u32 = 3;
 /// Executions with which a suspect is aimed at.
 const AIMED: u64 = 24;
+/// A search of so many executions is long enough to say that what was not seen in it, and could not be forced, is not feasible.
+const ENOUGH: u64 = 500;
+/// Lines that are not usual of which one is kept, at most: a program whose output varies has one in each execution.
+const PRINTED: usize = 8;
 /// So many in which the read got the value and nothing happened are enough.
 const HARMLESS: u32 = 6;
 /// Interleavings that the search may make.
@@ -74,6 +78,8 @@ pub struct Consequence {
     /// The suspects whose reads got their values in it.
     pub suspects: Vec<usize>,
     pub again: Again,
+    /// It is wrong in any correct program ([`super::certain`]).
+    pub is_certain: bool,
 }
 
 impl Consequence {
@@ -108,6 +114,9 @@ pub enum Reason {
     Harmless,
     /// All interleavings of the accesses have been made, and none brings the write to the read.
     Impossible,
+    /// The read was held back for the write, or the write for the read, in [`AIMED`] executions until nobody else could go on, and never got the value; nor
+    /// did it in a long search. Locks, or what the program does, keep the two apart.
+    Infeasible,
 }
 
 /// What has been found out.
@@ -193,6 +202,7 @@ impl<'a> Tester<'a> {
         }
         let exhausted = self.search()?;
         self.shrink()?;
+        self.weigh();
         let verdicts = (0..self.suspects.len()).map(|i| self.verdict(i, exhausted)).collect();
         let recipe = Recipe { watch: Watch::default(), ..self.crew.recipe().clone() };
         self.crew.stop();
@@ -306,11 +316,13 @@ impl<'a> Tester<'a> {
             }
             return;
         };
+        let enough = seen.check.is_some() && self.has_enough_printed(&suspects);
         match self.consequences.iter_mut().find(|c| c.failure.what == failure.what) {
             Some(known) => {
                 let more: Vec<usize> = suspects.into_iter().filter(|i| !known.suspects.contains(i)).collect();
                 known.suspects.extend(more);
             }
+            None if enough => {}
             None => {
                 let failure = Failure { after: self.executions, ..failure };
                 self.consequences.push(Consequence {
@@ -318,9 +330,16 @@ impl<'a> Tester<'a> {
                     check: seen.check,
                     suspects,
                     again: Again::NotTried,
+                    is_certain: false,
                 });
             }
         }
+    }
+
+    /// Whether what was printed is of no further interest: no suspect could explain it, or there is much of it.
+    fn has_enough_printed(&self, suspects: &[usize]) -> bool {
+        let printed = self.consequences.iter().filter(|c| matches!(c.check, Some(Check::Printed(_)))).count();
+        printed >= PRINTED && suspects.iter().all(|i| self.is_shown(*i)) || printed >= 4 * PRINTED
     }
 
     /// Each consequence with as few preemptions as can be found in a little time, and once more, choice for choice.
@@ -339,7 +358,8 @@ impl<'a> Tester<'a> {
 
     /// The consequence made smaller and made again; none, if the schedule has no part in it.
     fn settled(&mut self, mut c: Consequence, limit: Duration) -> Result<Option<Consequence>> {
-        if crate::explore::interrupted() || self.gave_up {
+        // Of a failure it is worth some more time to see it again.
+        if crate::explore::interrupted() || self.gave_up || limit.is_zero() && c.check.is_some() {
             return Ok(Some(c));
         }
         let trace = self.smaller(&c, Instant::now() + limit * 3 / 4);
@@ -404,16 +424,27 @@ impl<'a> Tester<'a> {
 
     fn verdict(&self, i: usize, exhausted: bool) -> Verdict {
         if let Some(at) = self.shown_by(i) {
-            let c = &self.consequences[at];
-            return match is_certain(c, self.suspects, &self.expect.additions, &self.expect.usual) {
+            return match self.consequences[at].is_certain {
                 true => Verdict::Confirmed(at),
                 false => Verdict::Shown(at),
             };
         }
-        match (self.realized[i], exhausted && self.expect.is_closed) {
-            (0, true) => Verdict::Refuted(Reason::Impossible),
-            (0, false) => Verdict::Open,
+        let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
+        let forced = u64::from(self.tried[i]) >= AIMED && self.executions >= ENOUGH;
+        match self.realized[i] {
+            0 if exhausted && self.expect.is_closed => Verdict::Refuted(Reason::Impossible),
+            0 if forced && !frees => Verdict::Refuted(Reason::Infeasible),
+            0 => Verdict::Open,
             _ => Verdict::Refuted(Reason::Harmless),
+        }
+    }
+
+    /// Says of each consequence whether it is certainly wrong, now that all has been executed.
+    fn weigh(&mut self) {
+        let is_cause = |i: usize| self.realized[i] == 0;
+        for c in &mut self.consequences {
+            c.is_certain =
+                is_certain(c, self.suspects, &is_cause, &self.expect.additions, &self.expect.usual);
         }
     }
 }

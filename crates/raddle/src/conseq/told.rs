@@ -10,7 +10,6 @@ use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report};
 use super::analysed::Analysed;
 use super::args::Args;
 use super::campaign::Phases;
-use super::certain::{additions, is_certain};
 use super::check::Check;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Tested, Verdict};
@@ -33,15 +32,13 @@ pub fn report(
 ) -> Result<Report> {
     let mut teller = Teller { args, runs, analysed, tested, places, stacks };
     let mut report = Report::new("conseq", words(&runs.recipe));
-    let additions = additions(&runs.runs);
-    let certain = |c: &&Consequence| is_certain(c, &analysed.suspects, &additions, &runs.usual);
     let mut known: Vec<u32> = Vec::new();
     for (i, c) in tested.consequences.iter().enumerate() {
-        if certain(&c) {
+        if c.is_certain {
             known.push(c.failure.what);
-            report.findings.push(teller.shown(i, c, true)?);
-        } else if args.suspects {
-            report.suspects.push(teller.shown(i, c, false)?);
+            report.findings.push(teller.shown(i, c)?);
+        } else if args.suspects && tested.verdicts.contains(&Verdict::Shown(i)) {
+            report.suspects.push(teller.shown(i, c)?);
         }
     }
     for failure in runs.runs.iter().filter_map(|r| r.failure.as_ref()) {
@@ -93,11 +90,11 @@ impl<'a> Teller<'a> {
         Ok(finding)
     }
 
-    /// What was made to happen; `certain`: it is wrong in any correct program.
-    fn shown(&mut self, i: usize, c: &Consequence, certain: bool) -> Result<Finding> {
+    /// What was made to happen.
+    fn shown(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
         let mut finding = if c.is_by_delays() { self.delayed(c) } else { self.scheduled(i, c)? };
-        finding.confidence = if certain { Confidence::Confirmed } else { Confidence::Suspected };
-        if !certain {
+        finding.confidence = if c.is_certain { Confidence::Confirmed } else { Confidence::Suspected };
+        if !c.is_certain {
             let why = match c.again {
                 Again::No => {
                     "it did not happen again when the same choices were made again: something outside the schedule differs from run to run"
