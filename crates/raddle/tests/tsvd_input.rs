@@ -269,7 +269,8 @@ fn how_much_was_watched_is_said() {
     assert!(one.contains("watched 1 point in 1 file: 1 reached by 1 call, 0 of them"), "{one}");
 }
 
-/// Millions of calls: each is counted once, whether it was let by or not, and arrives with its arguments.
+/// Millions of calls: each is counted, whether it was let by or not, and arrives with its arguments. Stubs let calls by that
+/// were counted in advance, up to 32 for each point of a thread.
 #[test]
 fn calls_in_hot_loops_are_counted_and_arrive() {
     let bench = Bench::new();
@@ -314,7 +315,8 @@ fn calls_in_hot_loops_are_counted_and_arrive() {
         bench.build_pair("hot.c", compiler, text);
         let caught = bench.tsvd(&format!("{CALM} --api lists.toml"), &["./hot"]);
         caught.assert_clean();
-        assert_eq!(caught.stat("calls"), 4 * 4 * 200_000, "{compiler}: {}", caught.report);
+        let (calls, made) = (caught.stat("calls"), 4 * 4 * 200_000);
+        assert!((made..made + 4 * 4 * 32).contains(&calls), "{compiler}: {}", caught.report);
     }
 }
 

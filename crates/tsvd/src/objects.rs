@@ -125,13 +125,15 @@ impl Way {
         self.version.fetch_add(1, Relaxed);
     }
 
-    /// A thread that has no pass comes: others that have one are to see it.
+    /// A thread that has no pass comes: others that have one are to see it. Whether there are any.
     #[inline]
-    pub(crate) fn arrive(&self, thread: u32) {
+    pub(crate) fn arrive(&self, thread: u32) -> bool {
         let holder = self.holder.load(Relaxed);
-        if holder != 0 && holder != thread.wrapping_add(1) {
+        let others = holder != 0 && holder != thread.wrapping_add(1);
+        if others {
             self.void();
         }
+        others
     }
 
     /// A thread gets a pass.

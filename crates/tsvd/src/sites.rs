@@ -1,7 +1,7 @@
 //! What is known of each call site: coverage, its probability, and the pairs it is in.
 
-use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::passes::TICK;
 
@@ -37,6 +37,8 @@ pub(crate) struct Sites {
     pub epoch: AtomicU32,
     /// The time at which the epoch began, in ticks.
     tick: AtomicU32,
+    /// When an epoch was last begun because passes for one object became void.
+    nudged: AtomicU64,
     pub table: [Site; MAX_SITES as usize],
 }
 
@@ -57,6 +59,16 @@ impl Sites {
         let tick = (now >> TICK) as u32;
         if tick > self.tick.load(Relaxed) {
             self.tick.store(tick, Relaxed);
+            self.new_epoch();
+        }
+    }
+
+    /// Passes for one object are void. Whoever looks at the epoch alone is to hear of it, but not too often: objects that
+    /// threads hand on to each other would leave nobody a pass.
+    pub(crate) fn nudge(&self, now: u64) {
+        const AT_MOST_EVERY: u64 = 100_000;
+        if now.saturating_sub(self.nudged.load(Relaxed)) >= AT_MOST_EVERY {
+            self.nudged.store(now, Relaxed);
             self.new_epoch();
         }
     }

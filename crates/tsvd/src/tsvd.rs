@@ -134,6 +134,20 @@ impl Tsvd {
     /// Whether every point is to be told, until this is called again: no call passes.
     pub fn want_all(&self, all: bool) {
         self.all_wanted.store(u32::from(all), Relaxed);
+        self.sites.new_epoch();
+    }
+
+    /// For a caller that lets some calls by on its own, after one that [`Tsvd::passes`] or its like has let by: it may do so
+    /// a few times, for the same thread, site and object, while this stays the same. `layout::EPOCH` is where it is.
+    #[inline]
+    pub fn epoch(&self) -> u32 {
+        self.sites.epoch.load(Relaxed)
+    }
+
+    /// So many calls that were counted as passed have not been made.
+    pub fn take_back(&self, thread: u32, calls: u64) {
+        let points = &self.threads.lane(thread).points;
+        points.store(points.load(Relaxed).saturating_sub(calls), Relaxed);
     }
 
     /// Sets the trap of a delay, in which `cookie` goes to whoever springs it. False: no room for it, and the caller
@@ -293,8 +307,8 @@ impl Tsvd {
         // Before the look at the traps: one that is set afterwards begins another epoch.
         let epoch = self.sites.epoch.load(Acquire);
         let grants = !taught && !self.traps.may_be_on(point.object);
-        if !pass.is_of(point.site, way as u16, epoch) {
-            object.arrive(point.thread);
+        if !pass.is_of(point.site, way as u16, epoch) && object.arrive(point.thread) {
+            self.sites.nudge(now);
         }
         let version = object.version.load(Relaxed);
         if pass.renew(now, point.site, &Visited { way: way as u16, version, epoch }, grants) {

@@ -7,8 +7,8 @@
 //!
 //! Only while the process has one thread: another one could be about to run the second of those instructions.
 
+use super::redirect;
 use super::stub::{self, Area};
-use super::{pass, redirect};
 use crate::sys;
 use raddle_wire::tsvd::Hook;
 
@@ -37,7 +37,7 @@ pub fn patch_mapping((start, end): (usize, usize), hooks: impl Iterator<Item = H
         let (stub, elsewhere) = (area.stub(2 * used), area.stub(2 * used + 1));
         let Some(code) = moved(&hook, elsewhere) else { continue };
         let Some(number) = redirect::add(redirect::hook_entry(&hook.site, elsewhere)) else { break };
-        area.add(number, pass::WHOLE);
+        area.add(number, redirect::entry(u64::from(number)));
         area.add_code(&code);
         write_jump(hook.site.address as usize, stub);
         used += 1;

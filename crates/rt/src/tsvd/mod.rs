@@ -14,6 +14,7 @@
 //! libraries  those that an instrumented copy has plans for
 //! loading    libraries that come while the program runs
 //! pass       what hot loops call is let by
+//! near       … at once, by the stub itself
 //! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
 //! point      one call: which object, what the core says, sleeping, catching red-handed
 //! state      the core's tables in a file that outlives the process
@@ -41,6 +42,7 @@ mod hook;
 mod libraries;
 mod loading;
 mod names;
+mod near;
 mod pass;
 mod plans;
 pub mod point;
@@ -73,6 +75,9 @@ pub struct Own {
     start: (u64, u64),
     /// The thread's passes in the core's state; zero: it has none yet. See [`pass`].
     lane: usize,
+    /// The epoch of the core in which stubs may let calls by; zero: none.
+    near_epoch: u32,
+    near: [pass::Near; pass::NEAR],
 }
 
 /// The next thread's number.
@@ -186,7 +191,9 @@ pub fn in_child() {
     }
     STARTED.store(point::now(), Relaxed);
     SPENT_HERE.store(0, Relaxed);
-    crate::detect::thread::current().tsvd.lane = 0;
+    let own = &mut crate::detect::thread::current().tsvd;
+    own.lane = 0;
+    pass::forget(own);
     redirect::reset_after_fork();
     sync::reset_after_fork();
     sys::ARENA.reset_lock();

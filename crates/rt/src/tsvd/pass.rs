@@ -2,6 +2,10 @@
 //! saves five registers and not thirty-one. What it can not let by goes the whole way, [`super::stub`], as if it had come there
 //! at once.
 //!
+//! Before it comes a shorter one, in the stub itself (see [`super::near`]). A thread has, in its own storage, for each site the
+//! object that it came to last; if that was the same twice, the next [`CHUNK`] calls are let by if nothing but the core's epoch
+//! is as it was: a dozen instructions. They are counted when they are granted, and what was not used is taken back.
+//!
 //! There is one such routine for each place where a call may have its object, since a stub has no time to ask. The
 //! runtime's state must be there before the first stub is run (see [`super::turn_on`]).
 
@@ -12,10 +16,23 @@ use super::point::NEAR_FRAMES;
 use super::redirect::{self, Entry, LIBRARY};
 use super::state;
 use crate::detect::thread::Thread;
-use raddle_tsvd::layout;
+use raddle_tsvd::{Tsvd, layout};
 use raddle_wire::tsvd::site_flag;
 
 const OWN: usize = offset_of!(Thread, tsvd);
+
+/// What a thread came to last at a site, and how many calls like that the stub may let by.
+#[repr(C)]
+pub struct Near {
+    /// As it is in its register.
+    pub object: u64,
+    pub left: i32,
+    pub site: u32,
+}
+
+/// Sites whose numbers are equal modulo this take the place from each other.
+pub const NEAR: usize = 128;
+const CHUNK: i32 = 32;
 
 macro_rules! fast_way {
     ($name:literal, local: [$($local:expr),*], object: [$($object:expr),+]) => {
@@ -89,7 +106,61 @@ macro_rules! fast_way {
             "cmp r11d, dword ptr [rbx + {way_ended}]",
             "je 5f",
             "mov dword ptr [rbx + {way_ended}], r11d",
+            // An object ends: what the stub lets by would not say that the next one at its address is there.
+            "test r11d, r11d",
+            "jz 5f",
+            "mov r11, qword ptr [rip + raddle_thread@GOTTPOFF]",
+            "add r11, qword ptr fs:[0]",
+            "mov dword ptr [r11 + {near_epoch}], 0",
             "5:",
+            "cmp dword ptr [rax + {has_near}], 0",
+            "je 33f",
+            // May the next calls go by in the stub? r12 is the pass, or zero.
+            "mov rbx, qword ptr [rip + raddle_thread@GOTTPOFF]",
+            "add rbx, qword ptr fs:[0]",
+            "mov r11, qword ptr [rip + {epoch_at}]",
+            "mov r11d, dword ptr [r11]",
+            "cmp r11d, dword ptr [rbx + {near_epoch}]",
+            "jne 3f",
+            "inc qword ptr [r10 + {points}]",
+            "mov r11d, dword ptr [rax + {id}]",
+            "and r11d, {near_count} - 1",
+            "shl r11d, {near_shift}",
+            "lea rbx, [rbx + r11 + {near}]",
+            $($object,)+
+            "cmp r11, qword ptr [rbx + {near_object}]",
+            "jne 4f",
+            "mov r11d, dword ptr [rax + {id}]",
+            "cmp r11d, dword ptr [rbx + {near_site}]",
+            "jne 4f",
+            "test r12, r12",
+            "jz 2f",
+            "sub dword ptr [r12 + {lane_passes} + {pass_left}], {chunk}",
+            "jae 2f",
+            "add dword ptr [r12 + {lane_passes} + {pass_left}], {chunk}",
+            "jmp 8f",
+            "2:",
+            "mov dword ptr [rbx + {near_left}], {chunk}",
+            "add qword ptr [r10 + {points}], {chunk}",
+            "jmp 8f",
+            // Another one was here before.
+            "4:",
+            "movsxd r11, dword ptr [rbx + {near_left}]",
+            "test r11, r11",
+            "jle 2f",
+            "sub qword ptr [r10 + {points}], r11",
+            "2:",
+            $($object,)+
+            "mov qword ptr [rbx + {near_object}], r11",
+            "mov r11d, dword ptr [rax + {id}]",
+            "mov dword ptr [rbx + {near_site}], r11d",
+            "mov dword ptr [rbx + {near_left}], 0",
+            "jmp 8f",
+            // The whole way sets this thread's epoch right; one that has passes has been there.
+            "3:",
+            "test r12, r12",
+            "jz 9f",
+            "33:",
             "inc qword ptr [r10 + {points}]",
             "8:",
             "mov r11, qword ptr [rax + {target}]",
@@ -117,8 +188,8 @@ macro_rules! fast_way {
             "imul r11, r11, {site_size}",
             "test dword ptr [rbx + r11 + {sites}], {site_hit}",
             "jz 9f",
-            "inc qword ptr [r10 + {points}]",
-            "jmp 8b",
+            "xor r12d, r12d",
+            "jmp 5b",
             "9:",
             "pop r12",
             "pop rbx",
@@ -132,6 +203,15 @@ macro_rules! fast_way {
             ".cfi_endproc",
             concat!(".size ", $name, ", . - ", $name),
             entries = sym redirect::ENTRIES,
+            epoch_at = sym state::EPOCH_AT,
+            near_epoch = const OWN + offset_of!(Own, near_epoch),
+            near = const OWN + offset_of!(Own, near),
+            near_count = const NEAR,
+            near_shift = const size_of::<Near>().trailing_zeros(),
+            near_object = const offset_of!(Near, object),
+            near_site = const offset_of!(Near, site),
+            near_left = const offset_of!(Near, left),
+            chunk = const CHUNK,
             state = sym state::STATE,
             entry_shift = const size_of::<Entry>().trailing_zeros(),
             passed = const OWN + offset_of!(Own, passed),
@@ -140,6 +220,7 @@ macro_rules! fast_way {
             owner = const layout::LANE_OWNER,
             all_wanted = const layout::ALL_WANTED,
             alone = const layout::ALONE,
+            has_near = const offset_of!(Entry, near),
             mix = const offset_of!(Entry, mix),
             id = const offset_of!(Entry, id),
             ends = const offset_of!(Entry, ends),
@@ -175,6 +256,8 @@ const _: () = assert!(
         && layout::WAY_SIZE.is_power_of_two()
         && layout::PASSES.is_power_of_two()
         && NEAR_FRAMES == 65536
+        && size_of::<Near>().is_power_of_two()
+        && NEAR.is_power_of_two()
 );
 
 /// An object in an argument. Where most objects of a class are in the frames of their callers, those are told apart at
@@ -263,4 +346,27 @@ pub fn way_of(entry: &Entry) -> usize {
     } else {
         FAST + usize::from(entry.object)
     }
+}
+
+/// After the whole way: the stubs may let calls by again, as far as the core's epoch says. What they had left is void.
+pub fn renew(own: &mut Own, tsvd: &Tsvd, thread: u32) {
+    let epoch = tsvd.epoch();
+    if own.near_epoch == epoch {
+        return;
+    }
+    let mut unused = 0;
+    for near in &mut own.near {
+        unused += u64::from(near.left.max(0).unsigned_abs());
+        near.left = 0;
+    }
+    if unused != 0 {
+        tsvd.take_back(thread, unused);
+    }
+    own.near_epoch = epoch;
+}
+
+/// In the child of a fork, whose state is another.
+pub fn forget(own: &mut Own) {
+    own.near_epoch = 0;
+    own.near.iter_mut().for_each(|near| near.left = 0);
 }

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 use super::redirect::{self, Entry, LIBRARY};
 use super::state::tsvd;
 use super::stub::Frame;
-use super::{callers, names};
+use super::{callers, names, pass};
 use crate::detect::thread::current;
 use crate::hub::{log, modules};
 use crate::interpose::Real;
@@ -102,6 +102,7 @@ fn go_on(frame: &mut Frame, entry: &'static Entry, place: Place) {
         if here.entry.flags & site_flag::ENDS != 0 {
             tsvd.object_gone(point.object);
         }
+        pass::renew(&mut current().tsvd, tsvd, thread);
     }
 }
 

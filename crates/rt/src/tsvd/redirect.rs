@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
 
 use super::plans::{self, Given};
 use super::stub::Area;
-use super::{callers, copies, hook, pass};
+use super::{callers, copies, hook, near};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::tsvd::{Object, Plan, Site, site_flag};
@@ -25,6 +25,8 @@ pub struct Entry {
     pub field: i32,
     /// 1: the object ends with the call.
     pub ends: u32,
+    /// 1: its stub lets calls by: see [`near`].
+    pub near: u32,
     /// The number of the argument, or [`LIBRARY`].
     pub object: u8,
     pub flags: u8,
@@ -172,7 +174,7 @@ fn patch_mapping((start, end): (usize, usize), sites: impl Iterator<Item = Site>
             at.write(new_entry(&site));
             &*at
         };
-        area.add(number, pass::way_of(entry));
+        area.add(number, entry);
     }
     area.close();
     COUNT.store(first + count as u32, Release);
@@ -219,7 +221,8 @@ fn new_entry(site: &Site) -> Entry {
     let behind = site.address as usize + site.len as usize;
     // SAFETY: the operand is mapped, as above; it need not be aligned.
     let operand = unsafe { core::ptr::read_unaligned((behind - 4) as *const i32) };
-    entry_to(site, behind.wrapping_add_signed(operand as isize))
+    let entry = entry_to(site, behind.wrapping_add_signed(operand as isize));
+    Entry { near: u32::from(near::is_for(&entry)), ..entry }
 }
 
 /// Of a function whose first instructions have moved to `target`.
@@ -250,6 +253,7 @@ fn entry_to(site: &Site, target: usize) -> Entry {
         id: site.id,
         field: site.field.map_or(-1, i32::from),
         ends: u32::from(site.is(site_flag::ENDS)),
+        near: 0,
         object: match site.object {
             Object::Argument(n) => n,
             Object::Library => LIBRARY,
@@ -267,8 +271,13 @@ pub fn is_alone() -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    /// An entry of no site, with these flags.
+    pub fn entry(flags: u8) -> Entry {
+        entry_to(&Site { flags, ..site(0, 0, 5) }, 0)
+    }
 
     fn site(address: u64, bytes: u64, len: u8) -> Site {
         let object = Object::Argument(0);

@@ -7,12 +7,15 @@ use super::point::Waiting;
 use crate::hub::log;
 use crate::hub::session::{Path, dir, map_file};
 use crate::sys;
-use raddle_tsvd::{PairState, Params, SIZE, TrapPair, Tsvd};
+use raddle_tsvd::{PairState, Params, SIZE, TrapPair, Tsvd, layout};
 use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
 use raddle_wire::tsvd::{PARAMS_FILE, Pair, STATE_SUFFIX};
 
 pub static STATE: AtomicPtr<Tsvd> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Where the core's epoch is: see [`super::pass`].
+pub static EPOCH_AT: AtomicPtr<u32> = AtomicPtr::new(core::ptr::null_mut());
 
 #[inline(always)]
 pub fn tsvd() -> Option<&'static Tsvd> {
@@ -37,6 +40,7 @@ pub fn open() -> bool {
     let state = unsafe { Tsvd::place(memory, &params) };
     state.watch_threads();
     state.want_all(super::loading::is_pending());
+    EPOCH_AT.store((&raw const *state).wrapping_byte_add(layout::EPOCH).cast::<u32>().cast_mut(), Release);
     STATE.store((&raw const *state).cast_mut(), Release);
     true
 }

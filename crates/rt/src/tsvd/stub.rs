@@ -1,12 +1,15 @@
 //! The way from a redirected call to its point and on to the function it meant.
 //!
-//! A stub is 32 bytes: `push SITE; jmp *WAY(%rip)`, and behind it its own address, for instructions whose operand is a slot.
+//! A stub is 128 bytes: `push SITE; jmp *WAY(%rip)`, where it is for a point before that the code of [`super::near`], and at its
+//! end its own address, for instructions whose operand is a slot, and the target.
 //! WAY is one of [`WAYS`]: most let calls of hot loops by, and take the rest to the last of them, `raddle_tsvd_way`. That saves all registers that code may have in use (compilers that see a callee's code know which registers it leaves
 //! alone, so this is more than the calling convention says), asks [`super::point::arrive`], and jumps to the target
 //! with everything as it was. The halves of vector registers above 128 bits are not touched: the runtime is compiled for
 //! SSE2, whose instructions leave them alone.
 
-use super::pass::WAYS;
+use super::near;
+use super::pass::{self, WAYS};
+use super::redirect::Entry;
 use crate::sys;
 
 /// The registers of a call, as [`way`] leaves them on the stack.
@@ -135,9 +138,11 @@ unsafe extern "C" {
     pub fn raddle_tsvd_way();
 }
 
-pub const SIZE: usize = 32;
-/// The head of an area holds the addresses of all ways.
-const HEAD: usize = (WAYS.len() * 8).next_multiple_of(SIZE);
+pub const SIZE: usize = 128;
+/// The head of an area holds the addresses of all ways, and that of the pointer to the core's epoch.
+const HEAD: usize = SIZE;
+const EPOCH_AT: usize = WAYS.len() * 8;
+const _: () = assert!(EPOCH_AT + 8 <= HEAD);
 
 /// Stubs that were mapped together.
 pub struct Area {
@@ -146,8 +151,9 @@ pub struct Area {
     used: usize,
 }
 
-/// Where in a stub its own address is.
-const OWN_ADDRESS: usize = 16;
+/// Where in a stub its own address is, and that of the function it leads to.
+const OWN_ADDRESS: usize = SIZE - 16;
+const TARGET: usize = SIZE - 8;
 
 impl Area {
     /// Room for `count` stubs that code around `near` reaches. None: there is no free memory within two gigabytes.
@@ -158,6 +164,8 @@ impl Area {
             // SAFETY: the beginning of fresh memory, which has room for all of them.
             unsafe { *(at as *mut usize).add(i) = *way as *const () as usize };
         }
+        // SAFETY: as above.
+        unsafe { *((at + EPOCH_AT) as *mut usize) = &raw const super::state::EPOCH_AT as usize };
         Some(Area { at, room: count, used: 0 })
     }
 
@@ -171,16 +179,22 @@ impl Area {
         self.at + HEAD + i * SIZE
     }
 
-    /// Writes the next stub, that of site number `site`, which takes this one of all [`WAYS`].
-    pub fn add(&mut self, site: u32, way: usize) {
+    /// Writes the next stub, that of entry number `site`.
+    pub fn add(&mut self, site: u32, entry: &Entry) {
         let at = self.stub(self.used);
         self.used += 1;
-        let mut code = [0xcc_u8; SIZE];
-        code[0] = 0x68;
-        code[1..5].copy_from_slice(&site.to_le_bytes());
-        code[5..7].copy_from_slice(&[0xff, 0x25]);
-        let to_head = ((self.at + 8 * way) as i64 - (at as i64 + 11)) as i32;
-        code[7..11].copy_from_slice(&to_head.to_le_bytes());
+        let head = self.at as i64 - at as i64;
+        let mut code = near::Code::<SIZE>::new();
+        if entry.near != 0 {
+            near::write(&mut code, entry, (head + EPOCH_AT as i64) as i32, TARGET as i32);
+            code.bytes[TARGET..].copy_from_slice(&(near::target(entry) as u64).to_le_bytes());
+        }
+        code.put(&[0x68]);
+        code.put(&site.to_le_bytes());
+        code.put(&[0xff, 0x25]);
+        code.put_word((head + 8 * pass::way_of(entry) as i64) as i32 - (code.len() as i32 + 4));
+        debug_assert!(code.len() <= OWN_ADDRESS);
+        let mut code = code.bytes;
         code[OWN_ADDRESS..OWN_ADDRESS + 8].copy_from_slice(&(at as u64).to_le_bytes());
         // SAFETY: inside the area, which is writable until `close`.
         unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, SIZE) };
@@ -227,7 +241,8 @@ fn map_near(near: usize, len: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tsvd::pass::WHOLE;
+    use crate::tsvd::redirect::tests::entry;
+    use raddle_wire::tsvd::site_flag;
 
     fn here() -> usize {
         here as *const () as usize
@@ -238,7 +253,7 @@ mod tests {
         let mut area = Area::near(here(), 300).unwrap();
         assert!(area.reaches(here()));
         for site in 0..300 {
-            area.add(site, WHOLE);
+            area.add(site, &entry(site_flag::HOOK));
         }
         area.close();
         for (i, stub) in (0..300).map(|i| (i, area.stub(i))) {
