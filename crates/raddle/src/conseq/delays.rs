@@ -256,7 +256,7 @@ pub fn failure(kind: Kind, sentence: String, after: u64) -> Failure {
     let facts = Facts { sentence, thread: 0, address: 0, ends: Vec::new(), stacks: Vec::new(), seen: None };
     let outcome = Outcome::Failed { what };
     let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome, divergence: None };
-    Failure { kind, what, facts, trace, after, flags: 0 }
+    Failure { kind, what, facts, trace, after, flags: 0, points: None }
 }
 
 fn consequence(failure: Failure, suspect: usize) -> Consequence {

@@ -10,6 +10,7 @@
 //! worker      the target in a process, orders in, traces out
 //! crew        a worker and its successors
 //! search      one strategy, several workers
+//! coverage    whether what was searched is all there is
 //! verdict     what an execution came to
 //! monitors    what was seen in it besides: data races, leaks, output
 //! shrink      the same failure, smaller
@@ -20,6 +21,7 @@
 
 pub mod args;
 pub mod cases;
+mod coverage;
 pub mod crew;
 mod first_runs;
 mod held;
@@ -58,6 +60,7 @@ use raddle_wire::explore::flag;
 use crate::install::Runtime;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
+use coverage::Fresh;
 use crew::Notes;
 use first_runs::Seen;
 use outcome::Results;
@@ -147,6 +150,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         (args.search.races, flag::RACES),
         (args.search.leaks, flag::LEAKS),
         (args.search.same_output, flag::OUTPUT),
+        (true, flag::HIDDEN),
     ];
     Recipe {
         program,
@@ -176,6 +180,9 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
         recipe.flags |= saved.flags;
         let mut search = Search::new(saved.strategy, saved.usual, options.schedules, options.keep_going);
         (search.most, search.schedules) = (saved.most, saved.schedules);
+        (search.round, search.gaps) = (saved.round, saved.gaps);
+        search.points = recipe.points.clone().into();
+        search.fresh = Some(fresh(search.strategy.name(), options));
         search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
         return Ok((Seen::default(), search));
     }
@@ -186,16 +193,26 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     }
     recipe.points.clone_from(&seen.points);
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
-    let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };
     let name =
         if scope.is_all() || options.strategy != "portfolio" { &options.strategy } else { "preemption" };
-    let strategy = Searcher::by_name(name, options.seed, limits).context("no such strategy")?;
+    let strategy = Searcher::by_name(name, options.seed, limits(options)).context("no such strategy")?;
+    let name = strategy.name();
     let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
     if !seen.points.is_empty() || seen.cut_off {
         look::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
     }
     search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
+    search.points = recipe.points.clone().into();
+    search.fresh = Some(fresh(name, options));
     Ok((seen, search))
+}
+
+fn limits(options: &args::SearchArgs) -> Limits {
+    Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS }
+}
+
+fn fresh(name: &'static str, options: &args::SearchArgs) -> Fresh {
+    Fresh { name, seed: options.seed, limits: limits(options) }
 }
 
 /// Searches, with a line on the terminal that says how far it is.

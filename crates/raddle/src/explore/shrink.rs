@@ -36,6 +36,7 @@ pub fn shrink(
 ) -> Result<Small> {
     let deadline = Instant::now() + limit;
     let (what, after, flags) = (failure.what, failure.after, failure.flags);
+    let points = failure.points.clone();
     let shrunk = if worth_it(&failure) {
         let mut execute = |order: &Order| -> Trace {
             if Instant::now() >= deadline || super::interrupt::came() {
@@ -57,7 +58,7 @@ pub fn shrink(
     let again = last.filter(|f| f.what == what);
     Ok(Small {
         again: again.is_some(),
-        failure: again.map_or(failure, |f| Failure { after, flags, ..f }),
+        failure: again.map_or(failure, |f| Failure { after, flags, points, ..f }),
         fewest: shrunk.fewest_preemptions && in_time,
     })
 }
@@ -69,7 +70,8 @@ pub fn with_stacks(mut small: Small, recipe: &Recipe, notes: &Notes) -> Small {
     }
     let flags = recipe.flags | small.failure.flags | flag::STACKS;
     let never = || false;
-    let mut crew = Crew::new(Recipe { slots: 1, flags, ..recipe.clone() }, notes, &never);
+    let points = small.failure.points.as_deref().unwrap_or(&recipe.points).to_vec();
+    let mut crew = Crew::new(Recipe { slots: 1, flags, points, ..recipe.clone() }, notes, &never);
     crew.post(Order::replay(small.failure.trace.view().choices()));
     let mut stacks = Vec::new();
     while crew.in_flight() > 0 {

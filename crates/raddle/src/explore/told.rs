@@ -399,7 +399,7 @@ mod tests {
             stacks: Vec::new(),
             seen: None,
         };
-        Failure { kind, what: 1, facts, trace: trace(steps), after: 1, flags: 0 }
+        Failure { kind, what: 1, facts, trace: trace(steps), after: 1, flags: 0, points: None }
     }
 
     fn told(failure: &Failure, passing: &[Trace]) -> Finding {

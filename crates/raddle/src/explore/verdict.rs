@@ -3,6 +3,8 @@
 //! The strategies see a failure as a number, the same for the same failure: the shrinker keeps to it, and a search that
 //! goes on after a failure reports each number once.
 
+use std::sync::Arc;
+
 use raddle_explore::{OpKind, Outcome, Step, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{End, Stack, outcome};
@@ -55,6 +57,8 @@ pub struct Failure {
     pub after: u64,
     /// Flags that the execution was made under beside those of all others.
     pub flags: u32,
+    /// The scheduling points it was made with, where they are not those of the recipe.
+    pub points: Option<Arc<[u64]>>,
 }
 
 /// How an execution ended, for the strategies; and the kind, if it failed.
@@ -218,7 +222,7 @@ impl Failure {
             stacks: e.stacks.to_vec(),
             seen: None,
         };
-        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0 })
+        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0, points: None })
     }
 
     /// For somebody who looks for failure `what`: that one, if it is there, else what the execution came to.
