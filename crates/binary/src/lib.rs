@@ -66,6 +66,7 @@ pub use lock_sites::{Effect, LockClass, LockSite, LockSites, Patience};
 pub use module::{Address, Module};
 pub use needed::with_needed;
 pub use patterns::{Patterns, matches_glob};
+pub use quiet::is_std_own_affair;
 pub use symbolize::{Lookup, SourceFrame, Symbolizer};
 pub use taken::{CallBefore, Calls};
 pub use unwind::{ReadWord, Registers};

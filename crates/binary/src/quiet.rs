@@ -52,6 +52,12 @@ impl Module {
     }
 }
 
+/// Whether code is std's own affair, by the functions inlined there, innermost first, with their files: what it accesses is
+/// ordered by operations that are quiet.
+pub fn is_std_own_affair(frames: &[(String, Option<String>)]) -> bool {
+    is_quiet(frames) || frees_own(frames)
+}
+
 fn is_atomic(name: &str) -> bool {
     name.starts_with("__tsan_atomic") && !name.ends_with("_fence")
 }

@@ -20,6 +20,11 @@ impl Clock {
         self.counts[thread]
     }
 
+    /// The thread has had so many events, at least.
+    pub fn raise(&mut self, thread: usize, count: u32) {
+        self.counts[thread] = self.counts[thread].max(count);
+    }
+
     /// The thread's next event.
     #[inline]
     pub fn next(&self, thread: usize) -> u32 {

@@ -45,6 +45,7 @@
 pub mod choice;
 pub mod clock;
 pub mod fair;
+pub mod hidden;
 pub mod op;
 pub mod pilot;
 pub mod races;

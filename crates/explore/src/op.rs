@@ -131,6 +131,8 @@ const YIELDS: u8 = 1;
 const FENCED: u8 = 2;
 /// [`Op::flags`]: a seq_cst store, which no later load of its thread overtakes.
 const DRAINS: u8 = 4;
+/// [`Op::flags`]: its place among all steps matters, whatever they do.
+const GLOBAL: u8 = 8;
 
 /// How an operation relates to others, besides program order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,6 +163,11 @@ impl Op {
     pub const fn with_yields(self, yields: bool) -> Op {
         let flags = if yields { self.flags | YIELDS } else { self.flags & !YIELDS };
         Op { flags, ..self }
+    }
+
+    /// Whether its place among all steps matters: it ends the process, or accesses more than its objects name.
+    pub const fn with_global(self, global: bool) -> Op {
+        Op { flags: if global { self.flags | GLOBAL } else { self.flags }, ..self }
     }
 
     /// Whether a seq_cst fence comes right before this: see `relaxed`.
@@ -261,6 +268,7 @@ impl Op {
     pub fn class(&self) -> Class {
         use OpKind::*;
         match self.kind() {
+            _ if self.flags & GLOBAL != 0 => Class::Global,
             Choose => Class::Local,
             Yield | Sleep => Class::Local,
             AtomicLoad | DataRead | ReadLock => Class::Reads,

@@ -28,7 +28,7 @@ use crate::strategy::{
     Aim, AnyStrategy, DelayBounding, Limits, PctSampling, PosSampling, PreemptionBounding, Progress,
     RandomWalk, Rff, Strategy, SurwSampling,
 };
-use crate::trace::TraceView;
+use crate::trace::{Outcome, TraceView};
 
 /// A strategy that yields nothing gets one turn in so many.
 const LEAST: f32 = 40.0;
@@ -231,7 +231,9 @@ impl Strategy for Portfolio {
         }
         let new = self.is_new(&trace);
         self.schedules += 1;
-        self.only_one |= self.schedules == 1 && trace.divergence.is_none() && !has_choice(&trace);
+        let whole =
+            trace.divergence.is_none() && !matches!(trace.outcome, Outcome::Lost | Outcome::StepLimit);
+        self.only_one |= self.schedules == 1 && whole && !has_choice(&trace);
         let own = Order { id: order.id >> MEMBER_BITS, ..order.clone() };
         let member = &mut self.members[who];
         member.schedules += 1;

@@ -8,6 +8,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
+use raddle_explore::hidden::Touch;
 use raddle_explore::races::{Access, CALLERS};
 use raddle_explore::{
     Choice, Constraint, MAX_CONSTRAINTS, MAX_THREADS, Op, Step, TailWords, ThreadId, Weight,
@@ -91,6 +92,22 @@ pub mod flag {
     /// The program is made with Rust's libtest, which would run its test in a thread of its own: it is told that there can be none, and
     /// runs it in the first.
     pub const LIBTEST: u32 = 1 << 13;
+    /// Hidden races of each execution go into its slot, and what keeps the search from being complete: see [`super::gap`].
+    pub const HIDDEN: u32 = 1 << 14;
+}
+
+/// [`Slot::gaps`]: why executions like this one may exist that no schedule leads to. The numbers are added to, never changed.
+pub mod gap {
+    /// More memory, objects or threads than the detector of hidden races has room for.
+    pub const FORGOT: u32 = 1 << 0;
+    /// The execution failed while other threads were under way: what they would have done is not known.
+    pub const EARLY: u32 = 1 << 1;
+    /// An access of many bytes that others race with is one step.
+    pub const WIDE: u32 = 1 << 2;
+    /// A thread read the same place again and again, and not each time was a step.
+    pub const REPEATED: u32 = 1 << 3;
+    /// A signal or a cancellation arrived, which it does at steps only.
+    pub const SIGNAL: u32 = 1 << 4;
 }
 
 /// [`Header::status`].
@@ -206,6 +223,18 @@ pub struct Race {
     pub access: [Access; 2],
 }
 
+/// Hidden races of one execution that there is room for. What is left out shows in the next search.
+pub const HIDDEN: usize = 16;
+
+/// Two accesses that no scheduling points order, by [`raddle_explore::hidden`].
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hidden {
+    pub access: [Touch; 2],
+    /// Where the later one was called from; 0: no further caller.
+    pub callers: [u64; CALLERS],
+}
+
 /// Places of lost blocks that there is room for, and how much of what was printed.
 pub const LEAKS: usize = 4;
 pub const OUTPUT: usize = 2048;
@@ -261,6 +290,10 @@ pub struct Slot {
     /// How many of `race` there are.
     pub races: u64,
     pub race: [Race; RACES],
+    /// How many of `hidden` there are, and [`gap`]s.
+    pub hiddens: u32,
+    pub gaps: u32,
+    pub hidden: [Hidden; HIDDEN],
     /// How many of `leak` there are.
     pub leaks: u64,
     pub leak: [Leak; LEAKS],

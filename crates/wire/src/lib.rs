@@ -32,7 +32,7 @@ pub mod tsvd;
 
 /// The version of every layout in this crate. 2: `explore` with data races, leaks and output; `tsvd`; traces of `conseq`. 3: these in
 /// numbers of given lengths, and in two parts.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Names the session's folder to the runtime.
 pub const SESSION_ENV: &core::ffi::CStr = c"RADDLE_SESSION";

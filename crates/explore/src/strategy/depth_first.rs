@@ -208,6 +208,7 @@ impl Strategy for DepthFirst {
             estimate: (self.done > 0.0).then(|| self.schedules as f64 / self.done.min(1.0)),
             pruned: self.pruned,
             lost: self.lost,
+            bounded: false,
             exhausted: self.frontier.is_empty() && in_flight == 0,
         }
     }

@@ -78,7 +78,10 @@ pub struct Progress {
     pub pruned: u64,
     /// Executions given up because the target did not follow (section 4.2).
     pub lost: u64,
-    /// There is nothing left to do, in any bound.
+    /// There are schedules beyond the highest bound, which are not made.
+    pub bounded: bool,
+    /// There is nothing left to do, in any bound that was asked for. Whether that is everything there is depends on more:
+    /// see [`crate::hidden`].
     pub exhausted: bool,
 }
 

@@ -116,6 +116,8 @@ pub(super) struct Tree {
     n_later: usize,
     /// The lowest bound of which an item was dropped for want of room.
     incomplete: Option<u32>,
+    /// A choice was left out because it costs more than the highest bound.
+    bounded: bool,
     in_flight: FxHashMap<u64, Item>,
     next_id: u64,
     bases: Bases,
@@ -153,6 +155,7 @@ impl Tree {
             later: BTreeMap::new(),
             n_later: 0,
             incomplete: None,
+            bounded: false,
             in_flight: FxHashMap::default(),
             next_id: 0,
             bases: Bases::default(),
@@ -299,6 +302,7 @@ impl Tree {
 
     fn push(&mut self, mut item: Item, base: &mut BaseId, trace: &TraceView<'_>) {
         if item.cost > self.limits.bound {
+            self.bounded = true;
             return;
         }
         let now = item.cost <= self.bound;
@@ -403,6 +407,7 @@ impl Tree {
             estimate,
             pruned: self.pruned,
             lost: self.lost,
+            bounded: self.bounded,
             exhausted,
         }
     }

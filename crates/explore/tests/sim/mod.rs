@@ -6,6 +6,7 @@ pub mod programs;
 
 use std::collections::{BTreeSet, HashSet};
 
+use raddle_explore::hidden::{Act, HiddenRaces};
 use raddle_explore::{Op, OpKind, Order, Outcome, Pilot, Step, ThreadId, ThreadSet, Trace, TraceBuf, View};
 
 /// One instruction. Those on registers alone are no scheduling points: they run along with the one before.
@@ -162,6 +163,18 @@ impl State {
         })
     }
 
+    /// The plain access that the thread makes next, if that is what it does.
+    fn plain(&self, program: &Program, t: usize) -> Option<Op> {
+        let data = |op: &Op| matches!(op.kind(), OpKind::DataRead | OpKind::DataWrite);
+        self.pending(program, t).filter(|op| !self.is_over() && data(op))
+    }
+
+    /// Whether anybody but the thread is.
+    fn is_under_way(&self, t: usize) -> bool {
+        let live = |(i, u): &(usize, &Thread)| *i != t && !matches!(u.status, Status::Unborn | Status::Ended);
+        self.threads.iter().enumerate().any(|u| live(&u))
+    }
+
     pub fn is_enabled(&self, program: &Program, t: usize) -> bool {
         match self.threads[t].status {
             Status::Unborn | Status::Ended => false,
@@ -313,6 +326,41 @@ fn sets(program: &Program, state: &State) -> (ThreadSet, ThreadSet) {
     (enabled, reluctant)
 }
 
+/// Which plain accesses are points, and what is seen of the others.
+pub struct Watch {
+    pub points: HashSet<u32>,
+    pub hidden: Box<HiddenRaces>,
+    /// Places of accesses that race and are no points.
+    pub found: BTreeSet<u32>,
+    /// Races of accesses that are points already, which there must not be.
+    pub unordered: bool,
+    pub early: bool,
+    pub forgot: bool,
+}
+
+impl Watch {
+    pub fn new() -> Watch {
+        // SAFETY: zeros are an empty detector.
+        let hidden = unsafe { Box::<HiddenRaces>::new_zeroed().assume_init() };
+        let (points, found) = (HashSet::new(), BTreeSet::new());
+        Watch { points, hidden, found, unordered: false, early: false, forgot: false }
+    }
+
+    fn access(&mut self, t: usize, op: &Op, step: bool) {
+        let atomic = op.kind() == OpKind::AtomicRmw;
+        let act = match (atomic, op.is_memory_write()) {
+            (true, _) => Act::AtomicWrite,
+            (false, true) => Act::Write,
+            (false, false) => Act::Read,
+        };
+        if let Some(pair) = self.hidden.access(t, op.object, 0xff, (act, step), u64::from(op.site)) {
+            let places: Vec<u32> = pair.iter().filter(|a| !a.is_step()).map(|a| a.pc as u32).collect();
+            self.unordered |= places.is_empty();
+            self.found.extend(places);
+        }
+    }
+}
+
 /// Executes orders; what the target is in earnest.
 pub struct Machine {
     pilot: Box<Pilot>,
@@ -331,7 +379,35 @@ impl Machine {
         }
     }
 
+    /// With a scheduling point at every access.
     pub fn run(&mut self, program: &Program, order: &Order) -> (Trace, Result) {
+        self.run_with(program, order, &mut |_, _, _| {})
+    }
+
+    /// As the runtime does it: plain accesses at other places than `watch.points` run along with the step before.
+    pub fn run_watched(&mut self, program: &Program, order: &Order, watch: &mut Watch) -> (Trace, Result) {
+        watch.hidden.reset();
+        let (trace, result) = self.run_with(program, order, &mut |state, t, op| {
+            watch.hidden.step(t, op);
+            if op.is_memory_read() || op.is_memory_write() {
+                watch.access(t, op, true);
+            }
+            while let Some(next) = state.plain(program, t).filter(|o| !watch.points.contains(&o.site)) {
+                state.step(program, t, &mut |_| unreachable!("an access chooses nothing"));
+                watch.access(t, &next, false);
+            }
+            watch.early |= state.failed && state.is_under_way(t);
+        });
+        watch.forgot |= watch.hidden.forgot();
+        (trace, result)
+    }
+
+    fn run_with(
+        &mut self,
+        program: &Program,
+        order: &Order,
+        after: &mut dyn FnMut(&mut State, usize, &Op),
+    ) -> (Trace, Result) {
         let Machine { pilot, steps, wide, executed } = self;
         *executed += 1;
         let mut buf = TraceBuf::new(steps, wide);
@@ -358,6 +434,7 @@ impl Machine {
                 pilot.record_value(op, n, v, &mut buf).expect("the trace has room");
                 v
             });
+            after(&mut state, t.index(), &pending[t.index()]);
         };
         let (n, w) = (buf.len(), buf.wide_len());
         let trace = Trace {

@@ -122,6 +122,7 @@ impl Check {
             trace: e.trace(Outcome::Failed { what }),
             after: 0,
             flags: 0,
+            points: None,
         }
     }
 }

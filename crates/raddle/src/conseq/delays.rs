@@ -287,7 +287,7 @@ pub fn failure(kind: Kind, sentence: String, after: u64) -> Failure {
     };
     let outcome = Outcome::Failed { what };
     let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome, divergence: None };
-    Failure { kind, what, facts, trace, after, flags: 0 }
+    Failure { kind, what, facts, trace, after, flags: 0, points: None }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! worker      the target in a process, orders in, traces out
 //! crew        a worker and its successors
 //! search      one strategy, several workers
+//! coverage    whether what was searched is all there is
 //! verdict     what an execution came to
 //! monitors    what was seen in it besides: data races, leaks, output
 //! shrink      the same failure, smaller
@@ -21,6 +22,7 @@
 
 pub mod args;
 pub mod cases;
+mod coverage;
 pub mod crew;
 mod first_runs;
 mod held;
@@ -63,6 +65,7 @@ use crate::report::args::Format;
 use crate::report::{Settler, TextTo};
 use crate::run::target;
 use crate::say::say;
+use coverage::Fresh;
 use crew::Notes;
 use first_runs::Seen;
 use outcome::Results;
@@ -151,7 +154,7 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
         }
         recipe.max_steps *= MORE_STEPS;
         recipe.slots = (recipe.slots / MORE_STEPS).max(2);
-        search = fresh(args, &seen)?;
+        search = new_search(args, &recipe, &seen)?;
     };
     let name = recipe.program.path.display().to_string();
     if let Some(why) = nothing_ended(name, &search, &recipe, seconds) {
@@ -228,6 +231,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         (args.search.races, flag::RACES),
         (args.search.leaks, flag::LEAKS),
         (args.search.same_output, flag::OUTPUT),
+        (true, flag::HIDDEN),
     ];
     Recipe {
         program,
@@ -257,6 +261,9 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
         recipe.flags |= saved.flags;
         let mut search = Search::new(saved.strategy, saved.usual, options.schedules, options.keep_going);
         (search.most, search.schedules, search.ended) = (saved.most, saved.schedules, saved.schedules);
+        (search.round, search.gaps) = (saved.round, saved.gaps);
+        search.points = recipe.points.clone().into();
+        search.fresh = Some(fresh(search.strategy.name(), options));
         search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
         return Ok((Seen::default(), search));
     }
@@ -267,24 +274,35 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     }
     recipe.points.clone_from(&seen.points);
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
-    let mut search = fresh(args, &seen)?;
+    let mut search = new_search(args, recipe, &seen)?;
     if !seen.points.is_empty() || seen.cut_off {
         look::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
     }
+    search.points = recipe.points.clone().into();
     Ok((seen, search))
 }
 
 /// A search that has made nothing yet.
-fn fresh(args: &Args, seen: &Seen) -> Result<Search> {
+fn new_search(args: &Args, recipe: &Recipe, seen: &Seen) -> Result<Search> {
     let options = &args.search;
     let scope = Scope::new(&options.only, &options.skip);
-    let limits = Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS };
     let name =
         if scope.is_all() || options.strategy != "portfolio" { &options.strategy } else { "preemption" };
-    let strategy = Searcher::by_name(name, options.seed, limits).context("no such strategy")?;
+    let strategy = Searcher::by_name(name, options.seed, limits(options)).context("no such strategy")?;
+    let name = strategy.name();
     let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
     search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
+    search.points = recipe.points.clone().into();
+    search.fresh = Some(fresh(name, options));
     Ok(search)
+}
+
+fn limits(options: &args::SearchArgs) -> Limits {
+    Limits { bound: options.bound.unwrap_or(u32::MAX), ..LIMITS }
+}
+
+fn fresh(name: &'static str, options: &args::SearchArgs) -> Fresh {
+    Fresh { name, seed: options.seed, limits: limits(options) }
 }
 
 /// Searches, with a line on the terminal that says how far it is.

@@ -48,7 +48,7 @@ fn failure(e: &Execution<'_>, kind: Kind, what: u32, sentence: String, seen: See
     let stacks = e.stacks.to_vec();
     let facts =
         Facts { sentence, thread, address: 0, ends: Vec::new(), stacks, seen: Some(seen), said: None };
-    Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0, flags: 0 }
+    Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0, flags: 0, points: None }
 }
 
 fn leak_sentence(leak: &Leak) -> String {

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use raddle_explore::Op;
+use raddle_explore::{Op, Progress};
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
 
 use super::args::Args;
+use super::coverage::shortcomings;
 use super::crew::{Crew, Notes};
 use super::interrupt;
 use super::resume::Saved;
@@ -59,6 +60,8 @@ impl Results<'_> {
             usual: self.search.usual,
             most: self.search.most,
             schedules: self.search.schedules,
+            round: self.search.round,
+            gaps: self.search.gaps,
             seconds: self.seconds,
         };
         saved.write(path)?;
@@ -83,10 +86,12 @@ impl Results<'_> {
         let mut crew: Option<Crew<'_>> = None;
         for failure in failures {
             let original = failure.clone();
-            // Where every access is a step, schedules mean something else.
-            if crew.as_ref().is_none_or(|c| (c.recipe().flags ^ failure.flags) & flag::ALL_DATA != 0) {
+            // Where other accesses are steps, schedules mean something else.
+            let points = failure.points.as_deref().unwrap_or(&self.recipe.points).to_vec();
+            let other = |r: &Recipe| (r.flags ^ failure.flags) & flag::ALL_DATA != 0 || r.points != points;
+            if crew.as_ref().is_none_or(|c| other(c.recipe())) {
                 let flags = self.recipe.flags | failure.flags;
-                let recipe = Recipe { slots: 1, flags, ..self.recipe.clone() };
+                let recipe = Recipe { slots: 1, flags, points, ..self.recipe.clone() };
                 crew.replace(Crew::new(recipe, self.notes, &never)).into_iter().for_each(Crew::stop);
             }
             let Some(crew) = &mut crew else { continue };
@@ -114,9 +119,7 @@ impl Results<'_> {
     /// For a person: how much of what there is has been searched.
     fn say_how_far(&self, places: &mut Places) {
         if !self.search.alone {
-            let mut progress = self.search.strategy.progress();
-            progress.exhausted = self.is_exhausted();
-            say!("{}: {progress}", self.search.strategy.name());
+            say!("{}: {}", self.search.strategy.name(), self.progress_in_words());
             say!("{}", self.memory_in_words(places));
         }
         if self.search.became_another {
@@ -135,12 +138,34 @@ impl Results<'_> {
         }
     }
 
-    /// Every schedule was made to its end, or is equivalent to one that was. What aims has an end, but does not cover what there is.
-    fn is_exhausted(&self) -> bool {
-        let search = &self.search;
-        let covers = search.strategy.name() != "aim" && search.broke_off.is_none();
-        let unfinished = search.cut_off + search.awaiting + search.slow > 0 || search.became_another;
-        search.strategy.progress().exhausted && covers && !unfinished
+    /// Why a search that is at its end is not complete.
+    fn shortcomings(&self, progress: &Progress) -> Vec<String> {
+        if self.search.alone { Vec::new() } else { shortcomings(&self.search, &self.recipe, progress) }
+    }
+
+    /// How far the strategy is. It says that it is complete only where that is so.
+    fn progress_in_words(&self) -> String {
+        let progress = self.search.strategy.progress();
+        let short = self.shortcomings(&progress);
+        let mut words = match progress.exhausted && !short.is_empty() {
+            false => progress.to_string(),
+            true => {
+                let made = progress.schedules;
+                let schedules = count(made, "schedule", "schedules");
+                format!("not complete, though all its {schedules} were made: {}", short.join("; "))
+            }
+        };
+        match self.search.round {
+            0 => {}
+            n => {
+                words += &format!(
+                    "; begun anew {}, as accesses that race became scheduling points, {} in all",
+                    count(u64::from(n), "time", "times"),
+                    count(self.search.schedules, "schedule", "schedules")
+                )
+            }
+        }
+        words
     }
 
     fn is_c11(&self) -> bool {
@@ -176,7 +201,14 @@ impl Results<'_> {
             flags: self.recipe.flags | small.failure.flags,
             max_steps: self.recipe.max_steps,
             donors: self.recipe.donors,
-            points: self.recipe.points.iter().map(|p| format!("{p:x}")).collect(),
+            points: small
+                .failure
+                .points
+                .as_deref()
+                .unwrap_or(&self.recipe.points)
+                .iter()
+                .map(|p| format!("{p:x}"))
+                .collect(),
             quiet: schedule::quiet_in_words(&self.recipe.quiet),
             expected: Expected {
                 kind: small.failure.kind.name().into(),
@@ -203,7 +235,12 @@ impl Results<'_> {
         }
         add("strategy", Stat::from(self.search.strategy.name()));
         add("bound", progress.bound.map_or(Stat::from("none"), |b| Stat::Int(i64::from(b))));
-        add("exhausted", Stat::Bool(self.is_exhausted() || alone));
+        let short = self.shortcomings(&progress);
+        add("exhausted", Stat::Bool((progress.exhausted && short.is_empty()) || alone));
+        if progress.exhausted && !short.is_empty() {
+            add("not_complete", Stat::from(short.join("; ").as_str()));
+        }
+        add("begun_anew", Stat::from(self.search.round));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));
         add("preemptions_max", Stat::from(self.search.most.preemptions));

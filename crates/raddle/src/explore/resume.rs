@@ -12,7 +12,7 @@ use super::search::{Most, Searcher};
 use super::verdict::Usual;
 
 const MAGIC: &[u8; 13] = b"raddle-search";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 #[derive(Debug, Error)]
 pub enum ResumeError {
@@ -39,6 +39,8 @@ pub struct Saved {
     pub usual: Usual,
     pub most: Most,
     pub schedules: u64,
+    pub round: u64,
+    pub gaps: u32,
     pub seconds: f64,
 }
 
@@ -101,6 +103,8 @@ mod tests {
             usual: Usual { status: 0, panics: Some(1), rust: false, output: Some(7) },
             most: Most { threads: 3, steps: 40, preemptions: 2 },
             schedules: 12,
+            round: 1,
+            gaps: 2,
             seconds: 0.5,
         }
     }
@@ -122,7 +126,7 @@ mod tests {
         let path = path(folder.path(), "a");
         let refused = || Saved::read(&path, "c0ffee").err().unwrap().to_string();
         assert!(refused().contains("no interrupted search"));
-        for content in [&b""[..], b"raddle-search", b"raddle-search\x02abc", b"raddle-search\x01abc"] {
+        for content in [&b""[..], b"raddle-search", b"raddle-search\x03abc", b"raddle-search\x01abc"] {
             std::fs::write(&path, content).unwrap();
             assert!(refused().contains("search anew"), "{content:?}");
         }

@@ -86,6 +86,10 @@ impl Scoped {
         Scoped { scope, places: Places::new(), known: HashMap::new(), trace }
     }
 
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
     fn has(&mut self, site: u32, modules: &[Mapped]) -> bool {
         if let Some(known) = self.known.get(&site) {
             return *known;

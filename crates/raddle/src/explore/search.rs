@@ -4,8 +4,9 @@
 //! the strategy what came of them. At first only a few orders are under way at once: the strategies learn most from
 //! the first executions, and an order made before they are seen is made in ignorance of them.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -17,12 +18,13 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{awaits, flag, outcome};
 use serde::{Deserialize, Serialize};
 
+use super::coverage::{self, Fresh};
 use super::crew::{Crew, CrewError, Notes};
 use super::monitors;
 use super::scope::Scoped;
 use super::verdict::{Failure, Usual, Verdict, ends_as_usual, judge, waits_for_outside};
 use super::worker::{Ending, Execution, Recipe};
-use crate::places::Mapped;
+use crate::places::{Mapped, Places};
 
 /// The default, or the one that was asked for.
 #[derive(Clone, Serialize, Deserialize)]
@@ -117,6 +119,17 @@ pub struct Search {
     pub overtaking: Option<(Op, Option<Op>)>,
     /// What the first execution that ended well printed, if that is watched.
     pub printed: String,
+    /// The accesses that are scheduling points.
+    pub points: Arc<[u64]>,
+    /// How often the search has begun anew, with more points.
+    pub round: u64,
+    /// How it begins anew. Nothing: it does not.
+    pub fresh: Option<Fresh>,
+    /// Why what was searched since it last began anew may not be all there is: [`coverage::gap`].
+    pub gaps: u32,
+    /// Hidden races that were looked up, and whether they are nobody's affair but std's.
+    std_own: HashMap<[u64; 2], bool>,
+    places: Places,
     /// Why a worker could not go on, nor any after it.
     pub broke_off: Option<String>,
     handed_out: u64,
@@ -150,6 +163,12 @@ impl Search {
             scoped: None,
             overtaking: None,
             printed: String::new(),
+            points: Arc::new([]),
+            round: 0,
+            fresh: None,
+            gaps: 0,
+            std_own: HashMap::new(),
+            places: Places::new(),
             broke_off: None,
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
@@ -230,7 +249,8 @@ impl Search {
         }
     }
 
-    fn observe(&mut self, order: &Order, e: &Execution<'_>) {
+    /// An order of round `round` has been executed.
+    fn observe(&mut self, order: &Order, round: u64, e: &Execution<'_>) {
         self.count(e);
         let mut verdict = judge(e, &self.usual);
         if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
@@ -244,6 +264,8 @@ impl Search {
         let long = e.ending == Ending::Finished && e.slot.outcome == outcome::STEP_LIMIT;
         self.cut_off += u64::from(long && verdict.outcome == Outcome::StepLimit && !waits_for_outside(e));
         match &mut self.scoped {
+            // Its strategy is no more; what it found counts.
+            _ if round != self.round => {}
             Some(scoped) => self.strategy.get().observe(order, scoped.view(view, &self.modules)),
             None => self.strategy.get().observe(order, view),
         }
@@ -259,6 +281,47 @@ impl Search {
         if ends_as_usual(e, &self.usual) {
             self.note_panics(e);
         }
+        if round == self.round {
+            self.gaps |= coverage::gaps(e, view);
+        }
+        self.look_for_hidden_races(round, e);
+    }
+
+    /// Accesses that race and are no points become some, and the search begins anew (section 3.5): where it has been it did not
+    /// switch between them.
+    fn look_for_hidden_races(&mut self, round: u64, e: &Execution<'_>) {
+        let mut new = Vec::new();
+        for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
+            let pcs = hidden.access.map(|a| a.pc);
+            let (places, modules) = (&mut self.places, &self.modules);
+            let std_own =
+                *self.std_own.entry(pcs).or_insert_with(|| coverage::is_std_own(hidden, places, modules));
+            if std_own {
+                continue;
+            }
+            let before = new.len();
+            let scope = self.scoped.as_ref().map(Scoped::scope);
+            new.extend(coverage::new_points(hidden, &self.points, scope, modules));
+            if new.len() == before && round == self.round {
+                self.gaps |= coverage::gap::UNORDERED;
+            }
+        }
+        if !new.is_empty() {
+            self.begin_anew(new);
+        }
+    }
+
+    pub fn begin_anew(&mut self, new: Vec<u64>) {
+        let Some(strategy) = self.fresh.as_ref().and_then(Fresh::strategy) else {
+            self.gaps |= coverage::gap::UNORDERED;
+            return;
+        };
+        let mut points = self.points.to_vec();
+        points.extend(new);
+        points.sort_unstable();
+        points.dedup();
+        (self.points, self.strategy, self.gaps) = (points.into(), strategy, 0);
+        self.round += 1;
     }
 
     /// Is there anything to report?
@@ -295,7 +358,8 @@ impl Search {
         self.first_failure.get_or_insert(self.schedules);
         let known = self.failures.iter().any(|f| f.what == failure.what);
         if !known && (failure.kind == Kind::DataRace || !self.has_found()) {
-            self.failures.push(Failure { after: self.schedules, ..failure });
+            let points = Some(self.points.clone());
+            self.failures.push(Failure { after: self.schedules, points, ..failure });
         }
     }
 
@@ -388,20 +452,41 @@ fn ahead(schedules: u64, slots: u32) -> usize {
 
 fn work(search: &Mutex<Search>, recipe: Recipe, notes: &Notes, clock: &Clock) -> Result<Recipe> {
     let is_over = || clock.is_over();
-    let mut crew = Crew::new(recipe, notes, &is_over);
-    let result = turns(search, &mut crew, clock);
-    if result.is_err() {
-        clock.stop.store(true, Ordering::Relaxed);
+    let mut recipe = recipe;
+    loop {
+        let round = {
+            let search = lock(search);
+            recipe.points = search.points.to_vec();
+            search.round
+        };
+        let mut crew = Crew::new(recipe, notes, &is_over);
+        let result = turns(search, round, &mut crew, clock);
+        if result.is_err() {
+            clock.stop.store(true, Ordering::Relaxed);
+        }
+        recipe = crew.recipe().clone();
+        crew.stop();
+        if result? == Turns::Over {
+            return Ok(recipe);
+        }
     }
-    let recipe = crew.recipe().clone();
-    crew.stop();
-    result.map(|()| recipe)
 }
 
-fn turns(search: &Mutex<Search>, crew: &mut Crew<'_>, clock: &Clock) -> Result<()> {
+#[derive(PartialEq, Eq)]
+enum Turns {
+    Over,
+    /// The search has begun anew, with other scheduling points.
+    Anew,
+}
+
+fn turns(search: &Mutex<Search>, round: u64, crew: &mut Crew<'_>, clock: &Clock) -> Result<Turns> {
     while !clock.is_over() {
         let finished = {
             let mut search = lock(search);
+            if search.round != round {
+                search.handed_out -= crew.in_flight() as u64;
+                return Ok(Turns::Anew);
+            }
             let room = ahead(search.schedules, crew.recipe().slots);
             while crew.has_room()
                 && crew.in_flight() < room
@@ -425,13 +510,13 @@ fn turns(search: &Mutex<Search>, crew: &mut Crew<'_>, clock: &Clock) -> Result<(
         }
         // Held from the first result of a turn to its last: the waiting comes before.
         let mut held = None;
-        crew.turn(&mut |order, e| held.get_or_insert_with(|| lock(search)).observe(order, &e))?;
+        crew.turn(&mut |order, e| held.get_or_insert_with(|| lock(search)).observe(order, round, &e))?;
         drop(held);
         if finished && lock(search).has_found() {
             break;
         }
     }
-    Ok(())
+    Ok(Turns::Over)
 }
 
 #[cfg(test)]
@@ -450,7 +535,7 @@ mod tests {
         let mut search = Search::new(strategy, Usual::default(), None, true);
         let order = search.next().unwrap();
         for (panics, failures) in [(1, 0), (1, 0), (0, 1), (1, 1)] {
-            with_slot(exits(0, panics), |e| search.observe(&order, &e));
+            with_slot(exits(0, panics), |e| search.observe(&order, 0, &e));
             assert_eq!(search.failures.len(), failures);
         }
         assert_eq!((search.schedules, search.failures[0].after), (4, 3));

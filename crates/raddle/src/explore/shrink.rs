@@ -38,6 +38,7 @@ pub fn shrink(
 ) -> Result<Small> {
     let deadline = Instant::now() + limit;
     let (what, after, flags) = (failure.what, failure.after, failure.flags);
+    let points = failure.points.clone();
     let shrunk = if worth_it(&failure) {
         let mut execute = |order: &Order| -> Trace {
             if Instant::now() >= deadline || super::interrupt::came() {
@@ -59,7 +60,7 @@ pub fn shrink(
     let again = last.filter(|f| f.what == what);
     Ok(Small {
         again: again.is_some(),
-        failure: again.map_or(failure, |f| Failure { after, flags, ..f }),
+        failure: again.map_or(failure, |f| Failure { after, flags, points, ..f }),
         fewest: shrunk.fewest_preemptions && in_time,
     })
 }
@@ -73,7 +74,8 @@ pub fn once_more(mut small: Small, usual: &Usual, recipe: &Recipe, notes: &Notes
     // Where the output is a monitor's, it is the monitor's to read.
     let watch = Watch { trace: None, output: recipe.flags & flag::OUTPUT == 0 };
     let never = || false;
-    let mut crew = Crew::new(Recipe { slots: 1, flags, watch, ..recipe.clone() }, notes, &never);
+    let points = small.failure.points.as_deref().unwrap_or(&recipe.points).to_vec();
+    let mut crew = Crew::new(Recipe { slots: 1, flags, points, watch, ..recipe.clone() }, notes, &never);
     crew.post(Order::replay(small.failure.trace.view().choices()));
     let (mut stacks, mut printed) = (Vec::new(), String::new());
     while crew.in_flight() > 0 {

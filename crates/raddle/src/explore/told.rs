@@ -415,7 +415,7 @@ mod tests {
             seen: None,
             said: None,
         };
-        Failure { kind, what: 1, facts, trace: trace(steps), after: 1, flags: 0 }
+        Failure { kind, what: 1, facts, trace: trace(steps), after: 1, flags: 0, points: None }
     }
 
     fn told(failure: &Failure, passing: &[Trace]) -> Finding {

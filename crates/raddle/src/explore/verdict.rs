@@ -4,6 +4,7 @@
 //! goes on after a failure reports each number once.
 
 use std::os::unix::process::ExitStatusExt;
+use std::sync::Arc;
 
 use raddle_base::hash::Fnv32;
 use raddle_explore::{OpKind, Outcome, Step, ThreadId, Trace};
@@ -63,6 +64,8 @@ pub struct Failure {
     pub after: u64,
     /// Flags that the execution was made under beside those of all others.
     pub flags: u32,
+    /// The scheduling points it was made with, where they are not those of the recipe.
+    pub points: Option<Arc<[u64]>>,
 }
 
 /// How an execution ended, for the strategies; and the kind, if it failed.
@@ -253,7 +256,7 @@ impl Failure {
             seen: None,
             said: None,
         };
-        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0 })
+        Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0, points: None })
     }
 
     /// For somebody who looks for failure `what`: that one, if it is there, else what the execution came to.

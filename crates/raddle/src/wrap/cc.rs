@@ -118,6 +118,9 @@ fn for_tsvd(invocation: &Invocation, family: Family, debug_info: bool) -> Additi
         }
     }
     let source = |l: &Language| matches!(l, Language::CFamily | Language::Header | Language::Other);
+    if family == Family::Clang && invocation.languages.iter().any(source) {
+        front.extend(["-mllvm".into(), READ_BEFORE_WRITE.into()]);
+    }
     if debug_info && !invocation.debug_info && invocation.languages.iter().any(source) {
         front.push("-g1".into());
     }
@@ -172,6 +175,9 @@ fn refuse(invocation: &Invocation) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// LLVM takes the write of `x++` for its read too. `raddle explore` would then not switch threads before the read.
+pub const READ_BEFORE_WRITE: &str = "-tsan-instrument-read-before-write";
+
 fn add_compile(
     invocation: &Invocation,
     family: Family,
@@ -186,6 +192,9 @@ fn add_compile(
         front.push("-Wno-tsan".into());
     }
     let source = |l: &Language| matches!(l, Language::CFamily | Language::Header | Language::Other);
+    if family == Family::Clang && invocation.languages.iter().any(source) {
+        front.extend(["-mllvm".into(), READ_BEFORE_WRITE.into()]);
+    }
     if debug_info && !invocation.debug_info && invocation.languages.iter().any(source) {
         front.push("-g1".into());
     }
@@ -296,6 +305,7 @@ mod tests {
     }
 
     const INCLUDE: &str = "-isystem /rt/include -D__RADDLE__=1";
+    const READS: &str = "-mllvm -tsan-instrument-read-before-write";
     const RUNTIME: &str = "-Xlinker /rt/raddle_rt.o -Xlinker --dynamic-list -Xlinker /rt/dynamic.list";
     const LIBS: &str = "-Wl,--push-state,--as-needed -lm -ldl -lpthread -Wl,--pop-state";
 
@@ -304,9 +314,9 @@ mod tests {
         let gcc = |line| added(Family::Gcc, line).unwrap();
         let clang = |line| added(Family::Clang, line).unwrap();
         assert_eq!(gcc("-c a.c").0, format!("-fsanitize=thread -Wno-tsan -g1 {INCLUDE}"));
-        assert_eq!(clang("-c a.c").0, format!("-fsanitize=thread -g1 {INCLUDE}"));
-        assert_eq!(clang("-g -c a.c").0, format!("-fsanitize=thread {INCLUDE}"));
-        assert_eq!(clang("-E a.c").0, format!("-fsanitize=thread -g1 {INCLUDE}"));
+        assert_eq!(clang("-c a.c").0, format!("-fsanitize=thread {READS} -g1 {INCLUDE}"));
+        assert_eq!(clang("-g -c a.c").0, format!("-fsanitize=thread {READS} {INCLUDE}"));
+        assert_eq!(clang("-E a.c").0, format!("-fsanitize=thread {READS} -g1 {INCLUDE}"));
         assert_eq!(gcc("-c a.f90").0, "-fsanitize=thread -Wno-tsan -g1");
         assert_eq!(clang("-c a.S").0, format!("-fsanitize=thread {INCLUDE}"));
         assert_eq!(clang("-c a.s"), Default::default(), "clang -Werror rejects unused options");

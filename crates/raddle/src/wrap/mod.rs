@@ -13,6 +13,7 @@
 //! | a source is compiled | `-fsanitize=thread`, `-isystem …/include`, `-D__RADDLE__=1` | front: a later `-fno-sanitize=thread` for one file still wins |
 //! | … and no `-g` is given | `-g1` | front: lines and inlined frames for reports, no variables |
 //! | … by gcc | `-Wno-tsan` | front: gcc warns that fences are not modelled, which is not so here |
+//! | … by clang | `-mllvm -tsan-instrument-read-before-write` | front: each read is an access of its own for `explore` |
 //! | gcc links | `-L…/shared` | front: gcc's own `-ltsan` then finds an empty linker script |
 //! | clang links | `-fno-sanitize-link-runtime` | front: same purpose |
 //! | an executable is linked | `raddle_rt.o` by `-Xlinker`, the dynamic list | front: interposed names are defined before any archive is searched, so a static malloc cannot clash |

@@ -195,6 +195,7 @@ pub fn additions(
             .into();
     words.push(overlay.into());
     words.extend(["-Clto=off", "-Clinker-plugin-lto=no", "-Cstrip=none"].map(OsString::from));
+    words.push(format!("-Cllvm-args={}", cc::READ_BEFORE_WRITE).into());
     if !krate.has_line_tables {
         words.push("-Cdebuginfo=line-tables-only".into());
     }

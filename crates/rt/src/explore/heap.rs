@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use raddle_explore::{MAX_THREADS, OpKind};
 
 use super::point::point;
-use super::{Wait, fatal, is_on, leaks, op, quiet, races, state};
+use super::{Wait, fatal, hidden, is_on, leaks, op, quiet, races, state};
 use crate::sys;
 
 const LOG2_ARENA: usize = 32;
@@ -169,6 +169,9 @@ pub fn free(p: *mut c_void, pc: usize) {
         let own = head.state & OF_LIBC != 0 && quiet::is_of_libc(pc);
         if !(own || quiet::frees_quietly(pc)) {
             point(op(OpKind::Free, at, pc).with_other((at + n) as u64), Wait::Nothing, pc);
+            if head.is_live() {
+                hidden::freed(at, n, pc);
+            }
         }
         if head.is_live() {
             races::freed(at, n, pc);

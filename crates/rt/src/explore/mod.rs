@@ -27,6 +27,7 @@
 //! found     functions of the C library, found once
 //! quiet     places that are known: operations that are no scheduling points, locks of Rust's
 //! races     the data races of the execution under way
+//! hidden    accesses that no scheduling points order, and what else keeps a search from being complete
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
 //! ```
@@ -54,6 +55,7 @@ mod fatal;
 pub mod fork;
 mod found;
 pub mod heap;
+mod hidden;
 mod leaks;
 pub mod memory;
 pub mod openmp;
@@ -115,7 +117,8 @@ pub fn passes(address: usize) -> bool {
 /// The points are known.
 fn watch_accesses() {
     let s = state();
-    let asked = has(flag::ALL_DATA) || s.serve.has_points() || !s.memory.is_null() || !s.races.is_null();
+    let asked = has(flag::ALL_DATA) || s.serve.has_points() || !s.memory.is_null();
+    let asked = asked || !s.races.is_null() || !s.hidden.is_null();
     UNWATCHED.store(!asked && !crate::trace::is_there(), Relaxed);
     crate::trace::has_company(asked);
 }
@@ -189,6 +192,8 @@ pub struct State {
     memory: *mut raddle_explore::stale::Model,
     /// Null: nobody asks for data races.
     races: *mut raddle_explore::races::Races,
+    /// Null: the search claims nothing.
+    hidden: *mut raddle_explore::hidden::HiddenRaces,
     /// Null: nobody asks for leaks.
     leaks: *mut leaks::Leaks,
     quiet: quiet::Quiet,
@@ -236,6 +241,7 @@ pub fn turn_on(header: *mut Header) {
     memory::prepare();
     quiet::prepare();
     races::prepare();
+    hidden::prepare();
     leaks::prepare();
     output::prepare();
     crate::trace::prepare();

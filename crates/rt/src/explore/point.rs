@@ -1,15 +1,15 @@
 //! Scheduling points: what a thread does before each step that others could see.
 
 use raddle_explore::{Op, OpKind, ThreadId, View};
-use raddle_wire::explore::{flag, outcome};
+use raddle_wire::explore::{flag, gap, outcome};
 
 use super::quiet::Place;
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
 use super::{
-    Wait, cancel, circle, fatal, has, memory as c11, op, os_threads, quiet, races, serve, signals, state,
-    time, timers,
+    Wait, cancel, circle, fatal, has, hidden, memory as c11, op, os_threads, quiet, races, serve, signals,
+    state, time, timers,
 };
 use crate::trace;
 
@@ -200,6 +200,7 @@ fn decide() -> usize {
     let mut trace = s.serve.trace();
     let full = s.pilot.record(&view, &mut trace).is_err();
     s.serve.recorded(&trace);
+    hidden::stepped(next.index(), &s.pending[next.index()]);
     s.serve.note_stack(next.index(), s.threads[next.index()].pc);
     if full || s.pilot.steps() >= s.serve.max_steps {
         fatal::ends(outcome::STEP_LIMIT, next.index());
@@ -365,7 +366,7 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
             if super::heap::is_freed(address) {
                 fatal::use_after_free(address, pc);
             }
-            return;
+            return hidden::atomic(kind, address, size, false, pc);
         }
     }
     let granule = address & !7;
@@ -373,6 +374,7 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     let o = op(kind, granule, pc).with_other(other as u64).with_bytes(address as u64, size);
     let o = o.with_drain(drains);
     memory(if quiet::may_wait() { o.with_yields(true) } else { o }, Wait::Nothing, address, pc);
+    hidden::atomic(kind, address, size, true, pc);
 }
 
 /// Before an operation on a mutex of Rust's. Other atomic operations on it are named by its granule.
@@ -382,6 +384,7 @@ fn mutex(kind: OpKind, address: usize, pc: usize) {
     let other = if granule != address { granule } else { 0 };
     let wait = if kind == OpKind::Lock { Wait::Word(address) } else { Wait::Nothing };
     memory(op(kind, address, pc).with_other(other as u64), wait, address, pc);
+    hidden::atomic(OpKind::AtomicRmw, address, 4, true, pc);
 }
 
 /// Before a plain access of `len` bytes. Those that the detector found racy are points (3.5). `counts`: the program does not
@@ -393,11 +396,16 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     if !s.running {
         return;
     }
-    if s.serve.is_point(pc) || has(flag::ALL_DATA) {
+    let step = s.serve.is_point(pc) || has(flag::ALL_DATA);
+    if step {
         let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
         let (first, last) = (address & !7, (address + len.max(1) - 1) & !7);
-        let last = if last == first { 0 } else { last as u64 };
-        let o = op(kind, first, pc).with_bytes(address as u64, len).with_other(last);
+        let wide = last != first;
+        if wide {
+            hidden::note(gap::WIDE);
+        }
+        let o = op(kind, first, pc).with_bytes(address as u64, len);
+        let o = o.with_other(if wide { last as u64 } else { 0 }).with_global(wide);
         memory(o, Wait::Nothing, address, pc);
     } else if let Some(freed) = super::heap::freed_within(address, len) {
         fatal::use_after_free(freed, pc);
@@ -406,6 +414,7 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
         circle::writes_bytes(address, len);
         c11::written(address, 1);
     }
+    hidden::plain(write, address, len, step, pc);
     if counts {
         races::plain(write, address, len, pc);
     }
@@ -432,7 +441,7 @@ pub fn data_made(write: bool, address: usize, len: usize, counts: bool, pc: usiz
 fn memory(o: Op, wait: Wait, address: usize, pc: usize) {
     match spins(&o) {
         Spin::No => point(o.with_fence(c11::has_fenced()), wait, pc),
-        Spin::Again => {}
+        Spin::Again => hidden::note(gap::REPEATED),
         Spin::Long => {
             if !has_pause(pc) {
                 state().serve.slot().spins_at = pc as u32;
@@ -471,7 +480,7 @@ const PATIENCE: u32 = 200;
 fn spins(o: &Op) -> Spin {
     let s = state();
     let t = &mut s.threads[s.current];
-    let same = |a: &Op| (a.kind(), a.object, a.site) == (o.kind(), o.object, o.site);
+    let same = |a: &Op| (a.kind(), a.address(), a.site) == (o.kind(), o.address(), o.site);
     let reads = matches!(o.kind(), OpKind::AtomicLoad | OpKind::DataRead);
     let last = s.pending[s.current];
     let repeats = reads && (same(&last) || same(&t.recent));

@@ -14,7 +14,7 @@ use raddle_wire::explore::{
 
 use super::switch::{Context, jump, park, switch};
 use super::{
-    Logical, fatal, found, has, heap, leaks, memory, os_threads, output, races, state, threads, time,
+    Logical, fatal, found, has, heap, hidden, leaks, memory, os_threads, output, races, state, threads, time,
 };
 use crate::interpose::Real;
 use crate::sys;
@@ -174,7 +174,8 @@ pub fn exits(code: i32, pc: usize) {
         let me = s.current;
         s.threads[me].ends_process = true;
         s.ending += 1;
-        super::point(super::op(raddle_explore::OpKind::Exit, me, pc), super::Wait::Nothing, pc);
+        let last = super::op(raddle_explore::OpKind::Exit, me, pc).with_global(true);
+        super::point(last, super::Wait::Nothing, pc);
         state().threads[me].ends_process = false;
         state().ending -= 1;
     }
@@ -421,6 +422,8 @@ fn execute() {
     slot.awaits = 0;
     slot.ends = 0;
     slot.races = 0;
+    slot.hiddens = 0;
+    slot.gaps = 0;
     slot.leaks = 0;
     slot.output_len = 0;
     slot.output_hash = 0;
@@ -463,6 +466,7 @@ fn execute() {
     s.time = s.serve.time;
     memory::begin();
     races::begin();
+    hidden::begin();
     leaks::begin();
     output::begin();
     crate::trace::begin();
@@ -489,6 +493,7 @@ pub fn finish(what: u32) -> ! {
     let unchanged = s.pilot.steps().saturating_sub(s.progressed);
     let awaited = if what == outcome::EXIT { 0 } else { super::awaits::awaited() };
     output::note();
+    hidden::end(what);
     let slot = s.serve.slot();
     slot.threads = count as u32;
     slot.diverged = diverged;

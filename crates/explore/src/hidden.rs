@@ -1,0 +1,431 @@
+//! Hidden races: conflicting accesses, at least one of them no scheduling point, that no scheduling points order.
+//!
+//! # Why
+//! A search is complete if every execution of the program, at the granularity of single accesses, is equivalent to one
+//! that the search has made. It switches threads at scheduling points only, and an access that is none runs along with the
+//! step before it. Section 3.5 of the CHESS paper has the argument for why that is enough: if in every execution that the
+//! search made, all conflicting accesses that are not points are ordered by points, then no other order of them exists.
+//! (Take the shortest execution with a hidden race. Without its last access it has none, so it is equivalent to the
+//! beginning of an execution that the search made, and in that one the race shows.)
+//!
+//! So this detector runs along in every execution of a search that may claim to be complete. A hidden race that it sees
+//! makes its two places points, and the search begins anew.
+//!
+//! # The order
+//! It is the one that the search itself goes by, and no more: program order, and the order of
+//! [dependent](crate::op::dependent) steps. What synchronises in another way (an atomic operation that is no step, an
+//! annotation) orders nothing here: the search does not try the opposite order, so it must not be relied on.
+//! [`crate::races`] is about another question, the data races of the language, and has another order.
+//!
+//! Each thread counts its steps. What it accesses between step `k` and the next is seen by others only through step
+//! `k + 1`; the access that a step itself makes is seen through step `k`. A vector clock says which steps of others come
+//! before.
+//!
+//! # Forgetting
+//! Storage is fixed. Where something had to be forgotten, [`HiddenRaces::forgot`] says so, and nothing may be claimed. An
+//! access is given up without loss when a later one stands for it: ordered after it, to as many bytes at least,
+//! conflicting with as much. Whoever is not ordered with the earlier one is not ordered with the later one either.
+
+use crate::clock::{Clock, THREADS};
+use crate::op::{Class, Op, OpKind};
+
+/// Accesses of a granule that are kept: reads of so many threads, at least.
+const KEPT: usize = 16;
+const SETS: usize = 1 << 12;
+const WAYS: usize = 8;
+const OBJECTS: usize = 1 << 12;
+
+/// An access within one granule of 8 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Touch {
+    /// Where: the program counter.
+    pub pc: u64,
+    /// Others know of it if they know of this step of its thread.
+    since: u32,
+    thread: u16,
+    /// A bit for each byte of the granule.
+    bytes: u8,
+    flags: u8,
+}
+
+const WRITES: u8 = 1;
+const ATOMIC: u8 = 2;
+const STEP: u8 = 4;
+const FREES: u8 = 8;
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Act {
+    Read,
+    Write,
+    AtomicRead,
+    AtomicWrite,
+    /// The block that has the bytes is given back.
+    Free,
+}
+
+impl Touch {
+    /// Whether the access was a step of its own.
+    pub fn is_step(&self) -> bool {
+        self.flags & STEP != 0
+    }
+
+    pub fn is_atomic(&self) -> bool {
+        self.flags & ATOMIC != 0
+    }
+
+    fn conflicts(&self, other: &Touch) -> bool {
+        let both = self.flags & other.flags;
+        // Atomic operations that are no steps are the standard library's own, which commute. A free and any
+        // other step are dependent, wherever in the block that is.
+        let excused = both & ATOMIC != 0 || both & STEP != 0 && (self.flags | other.flags) & FREES != 0;
+        self.thread != other.thread
+            && self.bytes & other.bytes != 0
+            && (self.flags | other.flags) & WRITES != 0
+            && !excused
+    }
+
+    /// Whoever conflicts with `other` conflicts with this too.
+    fn stands_for(&self, other: &Touch) -> bool {
+        other.bytes & !self.bytes == 0
+            && (self.flags & WRITES != 0 || other.flags & WRITES == 0)
+            && (other.is_atomic() || !self.is_atomic())
+            && (other.is_step() || !self.is_step())
+    }
+}
+
+/// What is known of the accesses to one granule.
+#[derive(Clone, Copy)]
+struct Cell {
+    used: usize,
+    kept: [Touch; KEPT],
+}
+
+/// Cells that share a place. What they are of lies in front, together: a search for one touches little memory.
+#[derive(Clone, Copy)]
+struct Set {
+    granules: [u64; WAYS],
+    /// The executions in which they are in use.
+    executions: [u32; WAYS],
+    cells: [Cell; WAYS],
+}
+
+#[derive(Clone, Copy)]
+struct Object {
+    key: u64,
+    execution: u32,
+    written: Clock,
+    read: Clock,
+}
+
+/// One execution's accesses and steps. Zeros are one that [`HiddenRaces::reset`] has not been called for yet.
+pub struct HiddenRaces {
+    execution: u32,
+    forgot: bool,
+    /// Threads that have made a step.
+    count: usize,
+    clocks: [Clock; THREADS],
+    /// All steps so far, and those before the last step that depends on everything.
+    all: Clock,
+    global: Clock,
+    objects_used: usize,
+    objects: [Object; OBJECTS],
+    sets: [Set; SETS],
+}
+
+impl HiddenRaces {
+    /// A new execution begins. Costs as much as there were threads.
+    pub fn reset(&mut self) {
+        if self.execution == u32::MAX {
+            // Tags of the first executions must not be met again.
+            self.sets.iter_mut().for_each(|s| s.executions = [0; WAYS]);
+            self.objects.iter_mut().for_each(|o| o.execution = 0);
+            self.execution = 0;
+        }
+        self.execution += 1;
+        self.clocks[..self.count].fill(Clock::EMPTY);
+        (self.forgot, self.count, self.objects_used) = (false, 0, 0);
+        (self.all, self.global) = (Clock::EMPTY, Clock::EMPTY);
+    }
+
+    /// There was not enough room: races of this execution may have been missed.
+    pub fn forgot(&self) -> bool {
+        self.forgot
+    }
+
+    /// The thread makes this step.
+    pub fn step(&mut self, thread: usize, op: &Op) {
+        if !self.knows(thread) {
+            return;
+        }
+        let mut now = self.clocks[thread];
+        let count = now.tick(thread);
+        now.join(&self.global);
+        self.all.raise(thread, count);
+        match op.class() {
+            Class::Local => {}
+            Class::Global => {
+                now.join(&self.all);
+                self.global = now;
+            }
+            // It depends on all accesses within the block, and they on it: see `Touch::conflicts`.
+            _ if op.kind() == OpKind::Free => {}
+            class => {
+                for key in op.keys().into_iter().filter(|k| *k != 0) {
+                    self.meet(key, class == Class::Writes, &mut now);
+                }
+            }
+        }
+        self.clocks[thread] = now;
+    }
+
+    fn meet(&mut self, key: u64, writes: bool, now: &mut Clock) {
+        let Some(at) = self.object(key) else {
+            self.forgot = true;
+            return;
+        };
+        let object = &mut self.objects[at];
+        now.join(&object.written);
+        if writes {
+            now.join(&object.read);
+            object.written.join(now);
+        } else {
+            object.read.join(now);
+        }
+    }
+
+    fn object(&mut self, key: u64) -> Option<usize> {
+        let start = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
+        for at in (start..start + OBJECTS).map(|i| i % OBJECTS) {
+            let object = &mut self.objects[at];
+            if object.execution != self.execution {
+                if self.objects_used >= OBJECTS / 4 * 3 {
+                    return None;
+                }
+                self.objects_used += 1;
+                (object.key, object.execution) = (key, self.execution);
+                (object.written, object.read) = (Clock::EMPTY, Clock::EMPTY);
+                return Some(at);
+            }
+            if object.key == key {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// The thread accesses bytes of a granule, by a step of their own or along with the last one. Gives an earlier access that
+    /// nothing orders before this one, and this one.
+    #[inline]
+    pub fn access(
+        &mut self,
+        thread: usize,
+        granule: u64,
+        bytes: u8,
+        (act, step): (Act, bool),
+        pc: u64,
+    ) -> Option<[Touch; 2]> {
+        if !self.knows(thread) {
+            return None;
+        }
+        let new = self.touch(thread, bytes, (act, step), pc);
+        let now = &self.clocks[thread];
+        let set = &mut self.sets[set_of(granule)];
+        let cell = match set.find(granule, self.execution) {
+            Some(at) => &mut set.cells[at],
+            // Who accesses it later is found out by its being freed.
+            None if act == Act::Free => return None,
+            None => match set.take(granule, self.execution) {
+                Some(at) => &mut set.cells[at],
+                None => {
+                    self.forgot = true;
+                    return None;
+                }
+            },
+        };
+        let kept = &cell.kept[..cell.used];
+        if kept.iter().any(|old| (old.thread, old.since) == (new.thread, new.since) && old.stands_for(&new)) {
+            return None;
+        }
+        let unordered = |old: &&Touch| !now.covers(old.thread as usize, old.since);
+        let race = kept.iter().filter(|old| old.conflicts(&new)).find(unordered).copied();
+        self.forgot |= !cell.keep(new, now);
+        race.map(|old| [old, new])
+    }
+
+    fn touch(&self, thread: usize, bytes: u8, (act, step): (Act, bool), pc: u64) -> Touch {
+        let kind = match act {
+            Act::Read => 0,
+            Act::Write => WRITES,
+            Act::AtomicRead => ATOMIC,
+            Act::AtomicWrite => ATOMIC | WRITES,
+            Act::Free => WRITES | FREES,
+        };
+        let next = self.clocks[thread].next(thread);
+        let since = if step { next - 1 } else { next };
+        let flags = kind | if step { STEP } else { 0 };
+        Touch { pc, since, thread: thread as u16, bytes, flags }
+    }
+
+    #[inline]
+    fn knows(&mut self, thread: usize) -> bool {
+        if thread >= THREADS {
+            self.forgot = true;
+            return false;
+        }
+        self.count = self.count.max(thread + 1);
+        true
+    }
+}
+
+/// Neighbours lie beside each other; the same places of different stacks and arenas do not lie in one set.
+fn set_of(granule: u64) -> usize {
+    ((granule >> 3) as usize).wrapping_add((granule >> 18).wrapping_mul(0x9e37_79b9) as usize >> 4) % SETS
+}
+
+impl Set {
+    fn find(&self, granule: u64, execution: u32) -> Option<usize> {
+        (0..WAYS).find(|i| self.granules[*i] == granule && self.executions[*i] == execution)
+    }
+
+    /// An empty cell for a granule that has none.
+    fn take(&mut self, granule: u64, execution: u32) -> Option<usize> {
+        let at = (0..WAYS).find(|i| self.executions[*i] != execution)?;
+        (self.granules[at], self.executions[at], self.cells[at].used) = (granule, execution, 0);
+        Some(at)
+    }
+}
+
+impl Cell {
+    /// Keeps an access, in place of those that it stands for. False: there was no room.
+    fn keep(&mut self, new: Touch, now: &Clock) -> bool {
+        let before = |old: &Touch| old.thread == new.thread || now.covers(old.thread as usize, old.since);
+        let mut n = 0;
+        for i in 0..self.used {
+            let old = self.kept[i];
+            if !(before(&old) && new.stands_for(&old)) {
+                self.kept[n] = old;
+                n += 1;
+            }
+        }
+        self.used = n;
+        if n == KEPT {
+            return false;
+        }
+        self.kept[n] = new;
+        self.used += 1;
+        true
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    fn detector() -> Box<HiddenRaces> {
+        // On the stack it would be too large in a debug build; there is no unsafe code here.
+        let empty = Object { key: 0, execution: 0, written: Clock::EMPTY, read: Clock::EMPTY };
+        let set = Set {
+            granules: [0; WAYS],
+            executions: [0; WAYS],
+            cells: [Cell { used: 0, kept: [Touch::default(); KEPT] }; WAYS],
+        };
+        let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(move || {
+            let mut detector = Box::new(HiddenRaces {
+                execution: 0,
+                forgot: false,
+                count: 0,
+                clocks: [Clock::EMPTY; THREADS],
+                all: Clock::EMPTY,
+                global: Clock::EMPTY,
+                objects_used: 0,
+                objects: [empty; OBJECTS],
+                sets: [set; SETS],
+            });
+            detector.reset();
+            detector
+        });
+        thread.unwrap().join().unwrap()
+    }
+
+    const WRITE: (Act, bool) = (Act::Write, false);
+    const READ: (Act, bool) = (Act::Read, false);
+
+    fn lock(d: &mut HiddenRaces, t: usize) {
+        d.step(t, &Op::new(OpKind::Lock, 0x100, 1));
+    }
+
+    fn unlock(d: &mut HiddenRaces, t: usize) {
+        d.step(t, &Op::new(OpKind::Unlock, 0x100, 2));
+    }
+
+    #[test]
+    fn steps_on_one_object_order_and_others_do_not() {
+        let mut d = detector();
+        lock(&mut d, 1);
+        assert_eq!(d.access(1, 8, 0xff, WRITE, 10), None);
+        unlock(&mut d, 1);
+        lock(&mut d, 2);
+        assert_eq!(d.access(2, 8, 0xff, WRITE, 20), None);
+        d.step(3, &Op::new(OpKind::Lock, 0x200, 3));
+        let pair = d.access(3, 8, 0x0f, READ, 30).unwrap();
+        assert_eq!(pair.map(|a| a.pc), [20, 30]);
+    }
+
+    #[test]
+    fn what_follows_the_last_release_is_not_ordered() {
+        let mut d = detector();
+        lock(&mut d, 1);
+        unlock(&mut d, 1);
+        assert_eq!(d.access(1, 8, 0xff, WRITE, 10), None);
+        lock(&mut d, 2);
+        assert!(d.access(2, 8, 0xff, READ, 20).is_some());
+    }
+
+    #[test]
+    fn bytes_tell_variables_of_one_granule_apart() {
+        let mut d = detector();
+        d.step(1, &Op::new(OpKind::Start, 1, 1));
+        d.step(2, &Op::new(OpKind::Start, 2, 1));
+        assert_eq!(d.access(1, 8, 0x0f, WRITE, 10), None);
+        assert_eq!(d.access(2, 8, 0xf0, WRITE, 20), None);
+        assert!(d.access(2, 8, 0x18, READ, 30).is_some());
+    }
+
+    #[test]
+    fn an_access_that_is_a_step_orders_itself_and_not_what_follows() {
+        let mut d = detector();
+        d.step(1, &Op::new(OpKind::DataWrite, 8, 1));
+        assert_eq!(d.access(1, 8, 0xff, (Act::Write, true), 10), None);
+        assert_eq!(d.access(1, 8, 0xff, WRITE, 11), None);
+        d.step(2, &Op::new(OpKind::DataRead, 8, 2));
+        let pair = d.access(2, 8, 0xff, (Act::Read, true), 20).unwrap();
+        assert_eq!(pair.map(|a| (a.pc, a.is_step())), [(11, false), (20, true)]);
+    }
+
+    #[test]
+    fn a_free_and_an_access_that_is_no_step() {
+        let mut d = detector();
+        d.step(1, &Op::new(OpKind::Start, 1, 1));
+        assert_eq!(d.access(1, 8, 0xff, READ, 10), None);
+        d.step(2, &Op::new(OpKind::Free, 8, 2).with_other(24));
+        assert!(d.access(2, 8, 0xff, (Act::Free, true), 20).is_some());
+        assert_eq!(d.access(2, 16, 0xff, (Act::Free, true), 20), None);
+    }
+
+    #[test]
+    fn more_than_there_is_room_for_is_told() {
+        let mut d = detector();
+        for granule in 0..(SETS * WAYS) as u64 {
+            d.access(1, granule * 8, 0xff, READ, 10);
+        }
+        assert!(!d.forgot());
+        d.access(1, (SETS * WAYS) as u64 * 8, 0xff, READ, 10);
+        assert!(d.forgot());
+        d.reset();
+        assert!(!d.forgot());
+        d.step(THREADS, &Op::new(OpKind::Start, 99, 1));
+        assert!(d.forgot());
+    }
+}

@@ -1,0 +1,79 @@
+//! Where `raddle explore` says that it is complete, the program can end in no other way than those it has seen: random racy
+//! programs in C and in Rust, held against brute force at the granularity of single accesses.
+
+mod common;
+mod racy;
+
+use std::collections::BTreeSet;
+
+use common::{Bench, succeed};
+use racy::Program;
+
+/// The strategies that claim it.
+const STRATEGIES: [&str; 4] = ["portfolio", "preemption", "delay", "dfs"];
+
+/// Explores a program with each strategy. What the searches claimed: `complete`, each of them rightly, or why they are not.
+fn check(bench: &Bench, program: &Program, text: &str) -> Vec<String> {
+    let expected = program.outcomes();
+    let mut claims = Vec::new();
+    for (i, strategy) in STRATEGIES.iter().enumerate() {
+        bench.file("outcomes", "");
+        let options = format!("--strategy {strategy} --seed {i} --schedules 2000");
+        let found = bench.explore(&options, &["./racy"]);
+        let seen: BTreeSet<u8> = std::fs::read(bench.path("outcomes")).unwrap().into_iter().collect();
+        let told = format!("{strategy}: {}\n{text}", found.report["stats"]);
+        assert!(found.kinds().is_empty() && found.stat("fork") == false, "{told}");
+        assert!(seen.is_subset(&expected), "{seen:?} of {expected:?}\n{told}");
+        if found.stat("exhausted") == true {
+            assert_eq!(seen, expected, "{told}");
+            claims.push("complete".into());
+        } else {
+            claims.push(found.report["stats"]["not_complete"].as_str().unwrap_or("not at its end").into());
+        }
+    }
+    claims
+}
+
+/// A search that claims nothing shows nothing.
+fn most_are_complete(claims: &[String]) {
+    assert!(2 * claims.iter().filter(|c| *c == "complete").count() > claims.len(), "{claims:#?}");
+}
+
+fn c(compiler: &str, seeds: std::ops::Range<u64>) {
+    let bench = Bench::new();
+    let mut claims = Vec::new();
+    for seed in seeds {
+        let program = Program::random(seed);
+        let text = program.c();
+        let file = bench.file("racy.c", &text);
+        let mut build = bench.raddle(&format!("cc --use {compiler} -g -O0 -pthread"));
+        succeed(build.arg(file).arg("-o").arg(bench.path("racy")));
+        claims.extend(check(&bench, &program, &text));
+    }
+    most_are_complete(&claims);
+}
+
+#[test]
+fn racy_programs_in_c() {
+    c("gcc", 0..8);
+}
+
+#[test]
+fn racy_programs_in_c_by_clang() {
+    c("clang-19", 8..12);
+}
+
+#[test]
+fn racy_programs_in_rust() {
+    let bench = Bench::new();
+    let mut claims = Vec::new();
+    for seed in 12..16 {
+        let program = Program::random(seed);
+        let text = program.rust();
+        let file = bench.file("racy.rs", &text);
+        let mut build = bench.raddle("rustc --edition 2021 -g");
+        succeed(build.arg(file).arg("-o").arg(bench.path("racy")));
+        claims.extend(check(&bench, &program, &text));
+    }
+    most_are_complete(&claims);
+}

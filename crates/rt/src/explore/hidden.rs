@@ -1,0 +1,121 @@
+//! Accesses that no scheduling points order, and what else keeps a search from being complete.
+//!
+//! The detector is [`raddle_explore::hidden`]; here it is told of steps and accesses, and what it finds goes into the slot
+//! of the order. It lies in memory of its own, which no snapshot has, and begins anew with each execution.
+
+use raddle_explore::hidden::{Act, HiddenRaces, Touch};
+use raddle_explore::{Op, OpKind};
+use raddle_wire::explore::{HIDDEN, Hidden, flag, gap, outcome};
+
+use super::{has, state};
+use crate::detect::thread::current;
+use crate::sys;
+
+/// At the start of the process.
+pub fn prepare() {
+    if has(flag::HIDDEN) {
+        // Zeros are empty.
+        state().hidden = sys::pages(size_of::<HiddenRaces>()).cast();
+    }
+}
+
+#[inline(always)]
+fn detector() -> Option<&'static mut HiddenRaces> {
+    // SAFETY: null, or memory of the detector's own; one thread runs at a time.
+    unsafe { state().hidden.as_mut() }
+}
+
+/// An execution begins.
+pub fn begin() {
+    if let Some(detector) = detector() {
+        detector.reset();
+    }
+}
+
+/// The execution has come to this [`outcome`].
+pub fn end(what: u32) {
+    let Some(detector) = detector() else { return };
+    let s = state();
+    let mut gaps = if detector.forgot() { gap::FORGOT } else { 0 };
+    // Those who wait for each other, and those who go on for ever, have done all that they can.
+    let whole = matches!(what, outcome::EXIT | outcome::DEADLOCK | outcome::STEP_LIMIT);
+    let others = (0..s.count).any(|i| i != s.current && !s.threads[i].ended && !s.threads[i].is_idle());
+    if !whole && others {
+        gaps |= gap::EARLY;
+    }
+    s.serve.slot().gaps |= gaps;
+}
+
+/// There is something for which no schedule stands.
+#[inline]
+pub fn note(gap: u32) {
+    let s = state();
+    // Where all others have been joined, nothing can come between.
+    if !s.hidden.is_null() && s.joined + 1 < s.count {
+        s.serve.slot().gaps |= gap;
+    }
+}
+
+/// The thread makes this step, which has been recorded.
+#[inline]
+pub fn stepped(thread: usize, op: &Op) {
+    if let Some(detector) = detector() {
+        if op.kind() == OpKind::Signal {
+            note(gap::SIGNAL);
+        }
+        detector.step(thread, op);
+    }
+}
+
+/// A plain access, which `step` says was a step of its own.
+#[inline]
+pub fn plain(write: bool, address: usize, len: usize, step: bool, pc: usize) {
+    if let Some(detector) = detector() {
+        each(detector, (if write { Act::Write } else { Act::Read }, step), address, len, pc);
+    }
+}
+
+/// An atomic operation.
+#[inline]
+pub fn atomic(kind: OpKind, address: usize, size: usize, step: bool, pc: usize) {
+    if let Some(detector) = detector() {
+        let act = if kind == OpKind::AtomicLoad { Act::AtomicRead } else { Act::AtomicWrite };
+        each(detector, (act, step), address, size, pc);
+    }
+}
+
+/// A block is given back, in a step of its own.
+pub fn freed(address: usize, len: usize, pc: usize) {
+    if let Some(detector) = detector() {
+        each(detector, (Act::Free, true), address, len, pc);
+    }
+}
+
+#[inline]
+fn each(detector: &mut HiddenRaces, what: (Act, bool), address: usize, len: usize, pc: usize) {
+    let (me, end) = (state().current, address + len);
+    let mut at = address;
+    while at < end {
+        let n = (8 - (at & 7)).min(end - at);
+        let bytes = ((1u32 << n) - 1) << (at & 7);
+        if let Some(pair) = detector.access(me, at as u64 & !7, bytes as u8, what, pc as u64) {
+            found(pair, pc);
+        }
+        at += n;
+    }
+}
+
+#[cold]
+fn found(access: [Touch; 2], pc: usize) {
+    let slot = state().serve.slot();
+    let known = slot.hiddens as usize;
+    let same = |h: &Hidden| h.access.map(|a| a.pc) == access.map(|a| a.pc);
+    if known < HIDDEN && !slot.hidden[..known].iter().any(same) {
+        let mut frames = [0; 8];
+        current().frames(pc, &mut frames);
+        let mut callers = [0; 7];
+        callers.copy_from_slice(&frames[1..]);
+        slot.hidden[known] = Hidden { access, callers };
+        slot.hiddens += 1;
+    }
+}
