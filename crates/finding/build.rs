@@ -44,7 +44,9 @@ fn name(line: &str) -> Option<&str> {
     }
     let entry = line.trim_start();
     let is_nested = line.starts_with("    ");
-    let header = |at: &str| at[word(at).len()..].starts_with('(') && !at.contains("self");
+    // A semicolon ends what is only declared, for the runtime to call.
+    let header =
+        |at: &str| at[word(at).len()..].starts_with('(') && !at.contains("self") && !at.ends_with(';');
     match entry.strip_prefix("fn ") {
         Some(function) if is_nested && header(function) => Some(word(function)),
         Some(_) => None,

@@ -216,7 +216,8 @@ fn opened(fd: c_int, channel: u32) -> c_int {
 /// The buffers of `readv` and its kin, of which so many bytes were filled.
 pub unsafe fn scattered(c: &mut Call, v: *const libc::iovec, n: usize, total: usize) {
     let mut left = total;
-    for i in 0..if c.is_judged() { n } else { 0 } {
+    // What is no array the kernel refuses.
+    for i in 0..if c.is_judged() && !v.is_null() { n } else { 0 } {
         // SAFETY: the caller's array.
         let b = unsafe { &*v.add(i) };
         c.has_read(b, size_of::<libc::iovec>());
@@ -228,7 +229,8 @@ pub unsafe fn scattered(c: &mut Call, v: *const libc::iovec, n: usize, total: us
 
 /// The buffers of `writev` and its kin, before they are read.
 pub unsafe fn gathers(c: &mut Call, v: *const libc::iovec, n: usize) {
-    for i in 0..if c.is_judged() { n } else { 0 } {
+    // What is no array the kernel refuses.
+    for i in 0..if c.is_judged() && !v.is_null() { n } else { 0 } {
         // SAFETY: the caller's array.
         let b = unsafe { &*v.add(i) };
         c.reads_one(b);
@@ -329,7 +331,7 @@ interpose! {
         if got >= 0 {
             // The end of what was written counts too.
             received(t, fd);
-            scattered(&mut Call::new(t, pc), v, count as usize, got as usize);
+            scattered(&mut Call::new(t, pc), v, count.max(0) as usize, got as usize);
         }
         got
     } record as detect, tsvd real, explore cancels {
@@ -337,18 +339,18 @@ interpose! {
             return -1;
         }
         let got = real(fd, v, count);
-        scattered(&mut Call::new(t, pc), v, count as usize, got.max(0) as usize);
+        scattered(&mut Call::new(t, pc), v, count.max(0) as usize, got.max(0) as usize);
         got
     }
     fn writev(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
-        gathers(&mut Call::new(t, pc), v, count as usize);
+        gathers(&mut Call::new(t, pc), v, count.max(0) as usize);
         sending(t, fd);
         real(fd, v, count)
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
             return -1;
         }
-        gathers(&mut Call::new(t, pc), v, count as usize);
+        gathers(&mut Call::new(t, pc), v, count.max(0) as usize);
         real(fd, v, count)
     }
     fn send(fd: c_int, from: *const c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {

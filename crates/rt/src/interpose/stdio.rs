@@ -4,7 +4,7 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use super::access::{Text, accesses};
+use super::access::{Call, Text, accesses};
 use super::descriptor::{forget, received, sending};
 use super::interpose;
 use crate::detect::thread::current;
@@ -47,6 +47,25 @@ unsafe fn closing(file: File) {
     }
 }
 
+/// Before a line is read into the block at `*line`, which may grow.
+unsafe fn takes_line(c: &mut Call, line: *mut Room, n: *mut usize) {
+    c.reads_one(line);
+    c.reads_one(n);
+    // SAFETY: null, or the caller's.
+    if let Some(block) = unsafe { line.as_ref() } {
+        c.fills(*block);
+    }
+}
+
+unsafe fn has_line(c: &mut Call, line: *mut Room, n: *mut usize, got: isize) {
+    if let Ok(got) = usize::try_from(got) {
+        c.wrote_one(line);
+        c.wrote_one(n);
+        // SAFETY: the call has put a line there.
+        c.wrote(unsafe { *line }, got + 1);
+    }
+}
+
 accesses! {
     fn fread(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.fills(to) } then |got| {
         filled(file);
@@ -74,31 +93,17 @@ accesses! {
         filled(file);
         c.wrote_text(got)
     }
-    fn getline(line: *mut Room, n: *mut usize, file: File) -> isize, |c| { c.reads_one(line); c.reads_one(n); c.fills(*line) } then |got| {
+    fn getline(line: *mut Room, n: *mut usize, file: File) -> isize, |c| { takes_line(&mut c, line, n) } then |got| {
         filled(file);
-        c.wrote_one(line);
-        c.wrote_one(n);
-        if got >= 0 { c.wrote(*line, got as usize + 1) }
+        has_line(&mut c, line, n, got)
     }
-    fn getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| {
-        c.reads_one(line);
-        c.reads_one(n);
-        c.fills(*line)
-    } then |got| {
+    fn getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { takes_line(&mut c, line, n) } then |got| {
         filled(file);
-        c.wrote_one(line);
-        c.wrote_one(n);
-        if got >= 0 { c.wrote(*line, got as usize + 1) }
+        has_line(&mut c, line, n, got)
     }
-    fn __getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| {
-        c.reads_one(line);
-        c.reads_one(n);
-        c.fills(*line)
-    } then |got| {
+    fn __getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { takes_line(&mut c, line, n) } then |got| {
         filled(file);
-        c.wrote_one(line);
-        c.wrote_one(n);
-        if got >= 0 { c.wrote(*line, got as usize + 1) }
+        has_line(&mut c, line, n, got)
     }
     fn fputs(s: Text, file: File) -> c_int, |c| { c.text(s); filling(file) }
     fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.text(s); filling(file) }
@@ -137,7 +142,7 @@ interpose! {
 }
 
 unsafe fn opens(t: &mut crate::detect::thread::Thread, pc: usize, path: Text, mode: Text) {
-    let mut c = super::access::Call::new(t, pc);
+    let mut c = Call::new(t, pc);
     // SAFETY: the caller's strings.
     unsafe {
         c.text(path);
