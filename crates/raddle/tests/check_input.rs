@@ -118,7 +118,42 @@ fn random_bytes_never_crash_it() {
     }
     let output = bench.raddle("check --format json .").output().unwrap();
     assert_eq!(output.status.signal(), None);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("places that could not be parsed"), "{said}");
+    assert!(said.contains("nothing was checked: of 0 functions none is main"), "{said}");
+}
+
+#[test]
+fn what_is_not_c_or_has_no_entry_is_not_silently_clean() {
+    let bench = Bench::new();
+    for name in ["notes.txt", "lib.rs", "main.go"] {
+        bench.file(name, "int main(void) { return 0; }\n");
+        let output = bench.raddle(&format!("check {name}")).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains("only C is checked"), "{said}");
+    }
+    bench.file("quiet.c", "static int twice(int a) { return 2 * a; }\n");
+    let output = bench.raddle("check quiet.c").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("of 1 function none is main"), "{said}");
+}
+
+#[test]
+fn a_report_says_what_was_looked_at() {
+    let bench = Bench::new();
+    bench.file("race.c", &format!("{RACE}\nint never_called(void) {{ return 1; }}\n"));
+    let text = bench.raddle("check race.c").output().unwrap();
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("looked at 1 of 1 file, "), "{text}");
+    assert!(text.contains(", 1 entry, 1 of 1 thread start"), "{text}");
+    let json = bench.raddle("check --format json race.c").output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let stat = |key: &str| json["stats"][key].as_u64();
+    assert_eq!((stat("thread_starts"), stat("thread_starts_reached")), (Some(1), Some(1)));
+    assert!(stat("functions_reached") < stat("functions"), "{json}");
 }
 
 /// A project whose race can only be seen with `-DRACY` and the header in `inc`.
