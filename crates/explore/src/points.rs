@@ -61,12 +61,14 @@ impl Points {
     }
 }
 
+/// Who accesses a granule: the thread, whether plainly, whether to write, and which bytes.
+type Manner = (ThreadId, bool, bool, u8);
+
 /// The granules on which an execution has a data race: two accesses, not both atomic, that conflict and that nothing orders. Here atomic operations order
 /// too, whatever their memory order is: that hides races, and never invents one.
 pub fn racy(trace: TraceView<'_>) -> FxHashSet<u64> {
     let mut clocks = Clocks { atomics_order: true, ..Clocks::default() };
-    let mut accesses: FxHashMap<u64, FxHashMap<(ThreadId, bool, bool, u8), (Epoch, Op)>> =
-        FxHashMap::default();
+    let mut accesses: FxHashMap<u64, FxHashMap<Manner, (Epoch, Op)>> = FxHashMap::default();
     let mut racy = FxHashSet::default();
     for step in trace.steps.iter().filter(|s| !s.is_value()) {
         let (t, op) = (step.thread, &step.op);

@@ -362,7 +362,7 @@ impl<'a> Tester<'a> {
         if crate::explore::interrupted() || self.gave_up || limit.is_zero() && c.check.is_some() {
             return Ok(Some(c));
         }
-        let trace = self.smaller(&c, Instant::now() + limit * 3 / 4);
+        let trace = self.smaller(&c, limit * 3 / 4)?;
         let line = match &c.check {
             Some(Check::Printed(line)) => Some(line.clone()),
             _ => None,
@@ -392,11 +392,18 @@ impl<'a> Tester<'a> {
         Ok(Some(c))
     }
 
-    /// The same consequence with fewer preemptions. Not of those whose executions take long each.
-    fn smaller(&mut self, c: &Consequence, deadline: Instant) -> Trace {
-        if matches!(c.failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation) {
-            return c.failure.trace.clone();
+    /// The same consequence with fewer preemptions, as far as that can be found in so much time. Not of those whose executions take long each.
+    fn smaller(&mut self, c: &Consequence, limit: Duration) -> Result<Trace> {
+        let trace = c.failure.trace.clone();
+        if limit.is_zero() || matches!(c.failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation) {
+            return Ok(trace);
         }
+        let begun = Instant::now();
+        let Some(again) = self.execute(Order::replay(trace.view().choices()))? else { return Ok(trace) };
+        // To make orders of many steps takes time as well.
+        let each = begun.elapsed().max(Duration::from_micros(1 + again.trace.steps.len() as u64 / 4));
+        let most = (limit.as_secs_f64() / each.as_secs_f64()) as u64;
+        let deadline = begun + limit;
         let mut execute = |order: &Order| -> Trace {
             let lost =
                 || Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Lost, divergence: None };
@@ -405,7 +412,7 @@ impl<'a> Tester<'a> {
             }
             self.execute(order.clone()).ok().flatten().map_or_else(lost, |s| s.trace)
         };
-        shrink::shrink(c.failure.trace.clone(), SHRINKING, &mut execute).trace
+        Ok(shrink::shrink(trace, most.min(SHRINKING), &mut execute).trace)
     }
 
     /// Whether the line makes its difference when nobody is preempted, which in the training runs it did not.
