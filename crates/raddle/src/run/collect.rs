@@ -267,7 +267,9 @@ impl Process {
     pub fn is_running(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
         let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-        state.is_some_and(|s| s != 'Z' && s != 'X')
+        // One that is on its way out has given its memory back already.
+        let memory = std::fs::read_to_string(format!("/proc/{}/statm", self.pid)).unwrap_or_default();
+        state.is_some_and(|s| s != 'Z' && s != 'X') && !memory.starts_with("0 ")
     }
 
     /// What was mapped when `modules` of the mappings were known.
