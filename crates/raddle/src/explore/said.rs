@@ -23,7 +23,7 @@ fn panic(printed: &str, skip: usize) -> Option<Said> {
     let is_head = |l: &str| l.starts_with("thread '") && l.contains(MARK);
     let lines: Vec<&str> = printed.lines().collect();
     let heads = || lines.iter().enumerate().filter(|(_, l)| is_head(l)).map(|(i, _)| i);
-    let at = heads().nth(skip).or_else(|| heads().last())?;
+    let at = heads().nth(skip).or_else(|| heads().next_back())?;
     let (_, place) = lines[at].split_once(MARK)?;
     let ends =
         |l: &str| l.is_empty() || l.starts_with("note: ") || l.starts_with("stack backtrace:") || is_head(l);

@@ -46,8 +46,9 @@ pub struct Circle {
     laps: u32,
     /// It has looked at a clock since.
     looked: bool,
-    /// Granules written since the last lap but one, and what they held when the last began.
+    /// Granules written since the first lap, and what the first `known` of them held when the last lap ended.
     count: u32,
+    known: u32,
     at: [usize; WORDS],
     held: [u64; WORDS],
 }
@@ -60,6 +61,7 @@ impl Circle {
         laps: 0,
         looked: false,
         count: 0,
+        known: 0,
         at: [0; WORDS],
         held: [0; WORDS],
     };
@@ -79,9 +81,8 @@ impl Circle {
             return;
         }
         if n < WORDS {
+            // Not read now: the write may be the one that the program crashes at.
             self.at[n] = granule;
-            // Before the write: what it held when the lap began.
-            self.held[n] = read(granule);
         }
         self.count += 1;
     }
@@ -90,15 +91,18 @@ impl Circle {
     fn come_round(&mut self) {
         let private = private_state();
         let timed = self.looked && state().time.looks() < CLOCK_LOOKS;
-        let mut same = private == self.private && self.count as usize <= WORDS && !timed;
-        for i in 0..(self.count as usize).min(WORDS) {
+        let overflown = self.count as usize > WORDS;
+        if overflown {
+            // Not all of them are listed.
+            (self.count, self.known) = (0, 0);
+        }
+        let mut same = private == self.private && !overflown && !timed && self.known == self.count;
+        for i in 0..self.count as usize {
             let now = read(self.at[i]);
             same &= now == self.held[i];
             self.held[i] = now;
         }
-        if self.count as usize > WORDS {
-            self.count = 0;
-        }
+        self.known = self.count;
         (self.private, self.steps, self.looked) = (private, 0, false);
         self.laps = if same { self.laps + 1 } else { 0 };
     }
@@ -177,6 +181,12 @@ pub fn pass(op: Op) -> Op {
     op.with_yields(op.yields() || waits)
 }
 
+/// The program is about to unmap memory.
+pub fn forget() {
+    let s = state();
+    s.threads[..s.count].iter_mut().for_each(|t| t.circle = Circle { steps: LONGEST, ..Circle::NONE });
+}
+
 /// The running thread looks at a clock.
 pub fn looks_at_clock() {
     let s = state();
@@ -220,8 +230,8 @@ fn effect(kind: OpKind) -> Effect {
 }
 
 fn read(granule: usize) -> u64 {
-    // SAFETY: memory that the thread is about to write to, or wrote to in the last few steps. It has freed nothing since: that is a
-    // change, and ends the lap; and blocks stay mapped until the execution ends.
+    // SAFETY: memory that the thread has written to since its first lap. It is still mapped: blocks stay until the execution ends, and
+    // what the program unmaps makes all threads begin anew (`forget`).
     unsafe { (granule as *const u64).read_volatile() }
 }
 

@@ -78,6 +78,7 @@ pub fn unmapping(at: usize, len: usize) {
     if !super::is_running() {
         return;
     }
+    super::circle::forget();
     match state().snapshot.mapped.iter_mut().find(|m| **m == (at, len)) {
         Some(m) => *m = (0, 0),
         None => super::retry_with_fork(outside::MAPPING),
