@@ -179,7 +179,7 @@ fn two_threads(globals: &str, one: &str, two: &str) -> String {
 fn what_is_not_covered_is_told() {
     let read_twice = two_threads(
         "atomic_int x; int seen[2];",
-        "for (int i = 0; i < 2; i++) seen[i] = atomic_load(&x);",
+        "for (volatile int i = 0; i < 2; i++) seen[i] = atomic_load(&x);",
         "atomic_store(&x, 1);",
     );
     is_not_complete("", &read_twice, "the same again and again");
