@@ -1,6 +1,5 @@
 // expect: assertion
 //@ flags: -O0
-//@ bound: 1
 // A flag is set and then a count raised; who sees the flag sets the count.
 // Fails when: A sets the flag; B sees it and sets the count to 7; A reads the 7, and raises it. The read of `count++` is an
 // access of its own, which some compilers leave out.

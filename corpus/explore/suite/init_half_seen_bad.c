@@ -1,5 +1,4 @@
 // expect: assertion
-//@ bound: 1
 // Initialisation that is checked without the lock first: who sees the flag takes the rest for done.
 // Fails when: A finds b unset; B, with the lock, sets a; A sees a, returns, and finds b still unset. The accesses
 // of `init` that race with each other are reached in few schedules.

@@ -1,5 +1,4 @@
 // expect: assertion
-//@ bound: 2
 // A value is written twice in a row, and the first of them is never to be seen.
 // Fails when: the reader comes between the two writes, which lie in one thread with nothing between them.
 use std::ptr::{addr_of, addr_of_mut};

@@ -9,7 +9,7 @@
 //! enough for all variables. Fewer orders are known, and more points kept.
 //!
 //! "Always" is what the traces have shown. A place that no trace shows as unordered may be so in one that was not
-//! made; the paper takes that risk, and the caller can look again with all points on now and then.
+//! made: [`crate::hidden`] sees it there.
 
 use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::{FxHashMap, FxHashSet};

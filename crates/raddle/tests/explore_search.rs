@@ -61,7 +61,8 @@ fn limits_are_kept() {
     assert_eq!((few.status, few.stat("schedules")), (0, &Value::from(50)));
     assert_eq!(few.stat("exhausted"), &Value::from(false));
     let none = bench.explore("--strategy preemption --bound 0", &[&target]);
-    assert_eq!(none.stat("exhausted"), &Value::from(true));
+    assert_eq!(none.stat("exhausted"), &Value::from(false));
+    assert_eq!(none.stat("not_complete"), &Value::from("schedules beyond bound 0 were not made"));
     assert_eq!(none.stat("preemptions_max"), &Value::from(0));
     let short = bench.explore("--seconds 1 --jobs 2", &[&target]);
     assert_eq!((short.status, short.stat("exhausted")), (0, &Value::from(false)));
@@ -146,6 +147,54 @@ fn each_failure_is_reported_once_when_the_search_goes_on() {
     assert_eq!(found.kinds(), ["assertion"]);
     assert_eq!(found.stat("exhausted"), &Value::from(true));
     assert_eq!(found.schedule(), "found/lost_update_bad-assertion-1.raddle");
+}
+
+/// What keeps a search that is at its end from being complete.
+#[track_caller]
+fn is_not_complete(options: &str, text: &str, because: &str) {
+    let bench = Bench::new();
+    let target = bench.build_text("short", text);
+    let done = bench.explore(options, &[&target]);
+    assert_eq!(done.stat("exhausted"), &Value::from(false), "{}", done.report["stats"]);
+    let reason = done.stat("not_complete").as_str().unwrap();
+    assert!(reason.contains(because), "`{because}` is not in: {reason}");
+    let output = bench.explore_command(options, &[&target]).output().unwrap();
+    let told = common::stderr(&output);
+    assert!(told.contains("not complete, though") && !told.contains(": complete after"), "{told}");
+}
+
+fn two_threads(globals: &str, one: &str, two: &str) -> String {
+    format!(
+        "#include <pthread.h>\n#include <sched.h>\n#include <signal.h>\n#include <stdatomic.h>\n#include <string.h>\n
+         {globals}\nvoid *one(void *x) {{ {one} return x; }}\nvoid *two(void *x) {{ {two} return x; }}
+         int main(void) {{
+             pthread_t p, q;
+             pthread_create(&p, 0, one, 0); pthread_create(&q, 0, two, 0);
+             pthread_join(p, 0); pthread_join(q, 0);
+         }}"
+    )
+}
+
+#[test]
+fn what_is_not_covered_is_told() {
+    let read_twice = two_threads(
+        "atomic_int x; int seen[2];",
+        "for (volatile int i = 0; i < 2; i++) seen[i] = atomic_load(&x);",
+        "atomic_store(&x, 1);",
+    );
+    is_not_complete("", &read_twice, "the same again and again");
+    let copies = two_threads(
+        "char a[64], b[64], c[64];",
+        "memcpy(a, b, sizeof a); __asm__ volatile(\"\" ::: \"memory\");",
+        "memcpy(a, c, sizeof a); __asm__ volatile(\"\" ::: \"memory\");",
+    );
+    is_not_complete("", &copies, "many bytes");
+    let counts = two_threads("atomic_int x;", "atomic_fetch_add(&x, 1);", "atomic_fetch_add(&x, 1);");
+    is_not_complete("--strategy aim", &counts, "where something is promised");
+    is_not_complete("--only fun:one", &counts, "--only");
+    is_not_complete("--strategy preemption --bound 0", &counts, "beyond bound 0");
+    let fails = two_threads("atomic_int x;", "x = 1; __builtin_trap();", "x = 2;");
+    is_not_complete("--keep-going", &fails, "failed while other threads");
 }
 
 #[test]

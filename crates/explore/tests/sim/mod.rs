@@ -340,8 +340,12 @@ pub struct Watch {
 
 impl Watch {
     pub fn new() -> Watch {
+        let mut hidden = Box::<HiddenRaces>::new_uninit();
         // SAFETY: zeros are an empty detector.
-        let hidden = unsafe { Box::<HiddenRaces>::new_zeroed().assume_init() };
+        let hidden = unsafe {
+            hidden.as_mut_ptr().write_bytes(0, 1);
+            hidden.assume_init()
+        };
         let (points, found) = (HashSet::new(), BTreeSet::new());
         Watch { points, hidden, found, unordered: false, early: false, forgot: false }
     }

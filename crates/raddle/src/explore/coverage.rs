@@ -26,6 +26,8 @@ pub mod gap {
     pub const DIED: u32 = 1 << 18;
     /// A hidden race whose accesses can not be made points.
     pub const UNORDERED: u32 = 1 << 19;
+    /// Threads print by Rust's std, whose lock for that is no step.
+    pub const PRINTS: u32 = 1 << 20;
 }
 
 /// How a search begins anew.
@@ -55,13 +57,37 @@ pub fn gaps(e: &Execution<'_>, view: TraceView<'_>) -> u32 {
     gaps
 }
 
-/// Whether a hidden race is nobody's affair but that of Rust's std, which orders it by operations that are no steps.
-pub fn is_std_own(hidden: &Hidden, places: &mut Places, modules: &[Mapped]) -> bool {
-    hidden.access.iter().all(|access| {
-        let frames = places.frames(modules, access.pc);
-        let frames: Vec<_> = frames.into_iter().map(|f| (f.function.unwrap_or_default(), f.file)).collect();
-        is_std_own_affair(&frames)
-    })
+/// Whose affair a hidden race is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Affair {
+    TheProgram,
+    /// Rust's std orders it, by operations that are no steps because who is first makes no difference.
+    Std,
+    /// The same, but for what is printed.
+    Printing,
+}
+
+/// Whose affair a hidden race is, by the functions that make its accesses.
+pub fn affair(hidden: &Hidden, places: &mut Places, modules: &[Mapped]) -> Affair {
+    let mut frames = |pc: u64| -> Vec<(String, Option<String>)> {
+        let frames = places.frames(modules, pc).into_iter();
+        frames.map(|f| (f.function.unwrap_or_default(), f.file)).collect()
+    };
+    let both = hidden.access.map(|access| frames(access.pc));
+    let has =
+        |frame: &(String, Option<String>), part: &str| frame.1.as_ref().is_some_and(|f| f.contains(part));
+    if both.iter().all(|frames| is_std_own_affair(frames)) {
+        return Affair::Std;
+    }
+    if !both.iter().flatten().all(|frame| has(frame, "/library/")) {
+        return Affair::TheProgram;
+    }
+    let callers: Vec<_> =
+        hidden.callers.iter().take_while(|pc| **pc != 0).flat_map(|pc| frames(*pc)).collect();
+    match both.iter().flatten().chain(&callers).any(|frame| has(frame, "/std/src/io/")) {
+        true => Affair::Printing,
+        false => Affair::TheProgram,
+    }
 }
 
 /// The accesses of a hidden race that are to become points, as far as a scope allows.
@@ -100,12 +126,20 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
             gaps & gap::FAIR != 0,
             "a thread that yields or sleeps was held back until others had run: only fair schedules were made".into(),
         ),
+        (
+            gaps & gap::PRINTS != 0 || recipe.flags & flag::OUTPUT != 0,
+            "calls that print are no scheduling points, and not every order of them was tried".into(),
+        ),
         (gaps & gap::SIGNAL != 0, "signals and cancellations arrive at scheduling points only".into()),
         (
             search.strategy.name() == "aim",
             "the strategy looks where something is promised, and nowhere else".into(),
         ),
         (progress.bounded, format!("schedules beyond bound {} were not made", progress.bound.unwrap_or(0))),
+        (
+            recipe.flags & flag::C11 != 0,
+            "of what C11 allows, load buffering and older values beyond a few were not tried".into(),
+        ),
         (progress.lost > 0, "the program did not follow some schedules".into()),
         (search.scoped.is_some(), "--only and --skip leave out where a thread may be preempted".into()),
         (search.broke_off.is_some(), "the search broke off".into()),

@@ -5,7 +5,7 @@
 //! the detector named, or if two of its accesses are not ordered by synchronisation ([`raddle_explore::points`]). Every place that
 //! accesses a racy variable is a scheduling point.
 //!
-//! What these executions do not reach is only known by the detector. The one without a preemption, less the steps that are no points,
+//! What these executions do not reach shows in the search, which then begins anew (`Search::begin_anew`). The one without a preemption, less the steps that are no points,
 //! is what the search would execute first: it is told, and need not do so.
 //!
 //! They are executions like any other, and may fail: then there is a schedule, in which every access is a step. The random one

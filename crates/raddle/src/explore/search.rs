@@ -18,7 +18,7 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{awaits, flag, outcome};
 use serde::{Deserialize, Serialize};
 
-use super::coverage::{self, Fresh};
+use super::coverage::{self, Affair, Fresh};
 use super::crew::{Crew, CrewError, Notes};
 use super::monitors;
 use super::scope::Scoped;
@@ -127,8 +127,8 @@ pub struct Search {
     pub fresh: Option<Fresh>,
     /// Why what was searched since it last began anew may not be all there is: [`coverage::gap`].
     pub gaps: u32,
-    /// Hidden races that were looked up, and whether they are nobody's affair but std's.
-    std_own: HashMap<[u64; 2], bool>,
+    /// Hidden races that were looked up.
+    affairs: HashMap<[u64; 2], Affair>,
     places: Places,
     /// Why a worker could not go on, nor any after it.
     pub broke_off: Option<String>,
@@ -167,7 +167,7 @@ impl Search {
             round: 0,
             fresh: None,
             gaps: 0,
-            std_own: HashMap::new(),
+            affairs: HashMap::new(),
             places: Places::new(),
             broke_off: None,
             handed_out: 0,
@@ -294,10 +294,13 @@ impl Search {
         for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
             let pcs = hidden.access.map(|a| a.pc);
             let (places, modules) = (&mut self.places, &self.modules);
-            let std_own =
-                *self.std_own.entry(pcs).or_insert_with(|| coverage::is_std_own(hidden, places, modules));
-            if std_own {
-                continue;
+            match *self.affairs.entry(pcs).or_insert_with(|| coverage::affair(hidden, places, modules)) {
+                Affair::TheProgram => {}
+                Affair::Std => continue,
+                Affair::Printing => {
+                    self.gaps |= coverage::gap::PRINTS;
+                    continue;
+                }
             }
             let before = new.len();
             let scope = self.scoped.as_ref().map(Scoped::scope);

@@ -118,9 +118,6 @@ fn for_tsvd(invocation: &Invocation, family: Family, debug_info: bool) -> Additi
         }
     }
     let source = |l: &Language| matches!(l, Language::CFamily | Language::Header | Language::Other);
-    if family == Family::Clang && invocation.languages.iter().any(source) {
-        front.extend(["-mllvm".into(), READ_BEFORE_WRITE.into()]);
-    }
     if debug_info && !invocation.debug_info && invocation.languages.iter().any(source) {
         front.push("-g1".into());
     }

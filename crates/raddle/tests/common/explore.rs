@@ -30,6 +30,11 @@ impl Searched {
     }
 
     /// The file of the first finding.
+    /// All schedules were made, whether or not that is all there is.
+    pub fn is_at_its_end(&self) -> bool {
+        self.stat("exhausted") == true || self.report["stats"].get("not_complete").is_some()
+    }
+
     pub fn schedule(&self) -> &str {
         self.findings()[0]["schedule"].as_str().unwrap()
     }
