@@ -162,10 +162,19 @@ interpose! {
         modules::forget_unmapped();
         r
     }
-    /// What is registered by one thread may be run by another, which ends the process.
+    /// What is registered by one thread may be run by another, which ends the process, by a call or by a return from
+    /// main, which nobody sees.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
-        real(function, argument, dso)
+        real(run_at_exit as *const () as usize, AtExit::new(function, argument), dso)
+    } tsvd { real(function, argument, dso) } explore { real(function, argument, dso) }
+    fn on_exit(function: usize, argument: *mut c_void) -> c_int, |t, pc, real| {
+        sync::release(t, AT_EXIT);
+        real(run_on_exit as *const () as usize, AtExit::new(function, argument))
+    } tsvd { real(function, argument) } explore { real(function, argument) }
+    fn __cxa_at_quick_exit(function: usize, dso: *mut c_void) -> c_int, |t, pc, real| {
+        sync::release(t, AT_EXIT);
+        real(function, dso)
     }
     fn exit(status: c_int), |t, pc, real| {
         sync::acquire(t, AT_EXIT);
@@ -188,6 +197,7 @@ interpose! {
         explore::exits_at_once(status, pc)
     }
     fn quick_exit(status: c_int), |t, pc, real| {
+        sync::acquire(t, AT_EXIT);
         finish_reports();
         real(status)
     } explore {
@@ -252,7 +262,47 @@ pub extern "C" fn finish_reports() {
     drop(report::pause());
 }
 
+/// The C library registers handlers, and takes them out again, under one lock.
 const AT_EXIT: usize = 0x4900_0000_0010;
+
+/// A handler of the program's.
+struct AtExit {
+    function: usize,
+    argument: *mut c_void,
+}
+
+impl AtExit {
+    /// Never given back: the process ends with it.
+    fn new(function: usize, argument: *mut c_void) -> *mut c_void {
+        let it = sys::ARENA.take(size_of::<AtExit>()).cast::<AtExit>();
+        // SAFETY: fresh memory of the right size.
+        unsafe { it.write(AtExit { function, argument }) };
+        it.cast()
+    }
+}
+
+/// glibc hands the status to all handlers, also to those that want one argument.
+unsafe extern "C-unwind" fn run_at_exit(it: *mut AtExit, status: c_int) {
+    sync::acquire(current(), AT_EXIT);
+    // SAFETY: made by `AtExit::new`; the program's own function of that type.
+    unsafe {
+        let AtExit { function, argument } = it.read();
+        core::mem::transmute::<usize, unsafe extern "C-unwind" fn(*mut c_void, c_int)>(function)(
+            argument, status,
+        )
+    }
+}
+
+unsafe extern "C-unwind" fn run_on_exit(status: c_int, it: *mut AtExit) {
+    sync::acquire(current(), AT_EXIT);
+    // SAFETY: as above.
+    unsafe {
+        let AtExit { function, argument } = it.read();
+        core::mem::transmute::<usize, unsafe extern "C-unwind" fn(c_int, *mut c_void)>(function)(
+            status, argument,
+        )
+    }
+}
 
 unsafe extern "C" {
     /// glibc's fork, under a name that is not interposed.

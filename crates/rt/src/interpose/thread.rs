@@ -104,11 +104,7 @@ fn begin(card: *mut Card) {
     let stack = own_stack();
     t.inside += 1;
     // SAFETY: the card was made for this thread; nobody else writes to it now.
-    unsafe {
-        t.clock = (*card).last;
-        sids::correct(&mut t.clock, (*card).last_generation);
-        register_handle(&mut *card, pthread_self());
-    }
+    unsafe { register_handle(&mut *card, pthread_self()) };
     // The memory of the stack may have been another thread's.
     range::clear(stack.0, stack.1 - stack.0);
     objects::remove_range(stack.0, stack.1 - stack.0);
@@ -131,8 +127,8 @@ pub fn adopt(t: &Thread) {
     let card = new_card(0, 0);
     // SAFETY: fresh, and this thread's.
     unsafe {
-        (*card).last = sids::published();
         (*card).last_generation = sids::GENERATION.load(Acquire);
+        (*card).last = sids::published();
         (*card).detached = true;
         log::write(&Record::Thread { thread: (*card).id as u64, parent: u64::MAX, stack: 0 });
     }
@@ -252,9 +248,7 @@ fn join(t: &mut Thread, handle: usize, real: impl FnOnce() -> c_int) -> c_int {
     if let (0, Some(card)) = (result, card) {
         forget_handle(card);
         let _inside = t.enter();
-        let mut last = card.last;
-        sids::correct(&mut last, card.last_generation);
-        t.acquire(&last);
+        t.acquire_last(card);
         t.fork_join += 1;
         plain::step(t, OpKind::Join, card.id as usize, 0);
         log::write(&Record::ThreadJoin { joiner: t.id() as u64, thread: card.id as u64 });
