@@ -8,12 +8,12 @@ use core::ffi::{c_char, c_int};
 use crate::detect::held::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};
-use crate::detect::{depot, range, report};
+use crate::detect::{depot, misuse, range, report};
 use crate::entry::entry;
 use crate::explore;
 use crate::hub::{annotations, is_active, log};
 use crate::interpose::thread::set_name;
-use raddle_wire::record::{Record, lock_kind};
+use raddle_wire::record::{Record, lock_kind, misuse as what};
 
 /// Counts up or down what is ignored from now on.
 pub fn ignore(reads: i32, writes: i32) {
@@ -29,6 +29,15 @@ fn lock(t: &mut Thread, address: usize, mode: Mode, tried: bool) {
         sync::locking(t, address, taking);
     }
     sync::locked(t, address, taking);
+}
+
+fn unlock(t: &mut Thread, address: usize, mode: Mode) {
+    let held = t.held.iter().find(|l| l.key == address).map(|l| l.mode);
+    if held.is_some_and(|held| held != mode) {
+        let pc = t.caller;
+        misuse::of_lock(t, what::READ_AS_WRITE, address, lock_kind::ANNOTATED, pc);
+    }
+    sync::unlocking(t, address);
 }
 
 /// Annotations of order have keys of their own: an atomic at the same address has its own rules.
@@ -132,7 +141,9 @@ annotation! {
     AnnotateRWLockAcquired(file: File, line: c_int, address: usize, is_write: usize) |t| {
         lock(t, address, if is_write != 0 { Mode::Write } else { Mode::Read }, false)
     }
-    AnnotateRWLockReleased(file: File, line: c_int, address: usize, is_write: usize) |t| { sync::unlocking(t, address) }
+    AnnotateRWLockReleased(file: File, line: c_int, address: usize, is_write: usize) |t| {
+        unlock(t, address, if is_write != 0 { Mode::Write } else { Mode::Read })
+    }
     /// The bytes are about to be published safely: an arc from here to every later access. To the detector they are as
     /// good as never touched.
     AnnotatePublishMemoryRange(file: File, line: c_int, address: usize, size: usize) |t| { range::clear(address, size) }

@@ -4,7 +4,15 @@ use std::collections::BTreeMap;
 
 pub const MODES: [&str; 3] = ["hb", "hybrid", "fast"];
 
-const KINDS: [&str; 3] = ["data-race", "lock-order", "expected-race-missing"];
+const KINDS: [&str; 7] = [
+    "data-race",
+    "lock-order",
+    "expected-race-missing",
+    "double-lock",
+    "unlock-not-held",
+    "lock-leak",
+    "leak",
+];
 
 /// A program's directives and expectations.
 #[derive(Clone, Debug)]

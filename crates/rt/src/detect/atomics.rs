@@ -257,7 +257,7 @@ fn touch_update(t: &mut Thread, address: usize, size: usize, pc: usize, wrote: b
 /// judged, and a release covers it. All of that while the object is held: whoever sees the new value, and frees the
 /// memory, comes after.
 #[inline]
-fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
+pub fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
     if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, address, size, pc)) || !is_watchable(address) {
         return;
     }

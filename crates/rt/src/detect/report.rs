@@ -35,12 +35,12 @@ pub fn pause() -> SpinGuard<'static> {
     LOCK.lock()
 }
 
-fn mix(words: &[u64]) -> u64 {
+pub fn mix(words: &[u64]) -> u64 {
     words.iter().fold(7, |h: u64, w| (h ^ w).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31))
 }
 
 /// True the first time. A full table knows everything.
-fn is_new(key: u64) -> bool {
+pub fn is_new(key: u64) -> bool {
     let key = key | 1;
     for i in 0..64 {
         let at = &KNOWN[((key >> 40) as usize + i) & 0xffff];

@@ -91,7 +91,7 @@ pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
 }
 
 /// The lock's number in reports, which are told of it once.
-fn number(key: usize, what: u64) -> u32 {
+pub fn number(key: usize, what: u64) -> u32 {
     let (uid, new) = objects::with(key, Object::lock_number);
     if new {
         log::write(&Record::Lock { lock: uid as u64, address: key as u64, what });

@@ -82,6 +82,7 @@ pub struct Card {
     pub next_by_handle: *mut Card,
     pub registered: bool,
     pub detached: bool,
+    pub joined: bool,
     pub ended: AtomicU32,
     pub stack: (usize, usize),
     /// The thread itself while it runs; null before and after.

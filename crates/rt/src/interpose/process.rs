@@ -38,6 +38,8 @@ fn in_child(t: &mut Thread) {
     for card in cards() {
         if !core::ptr::eq(card, t.card) {
             card.ended.store(1, core::sync::atomic::Ordering::Relaxed);
+            // Nobody here could.
+            card.joined = true;
             card.live.store(core::ptr::null_mut(), core::sync::atomic::Ordering::Relaxed);
         }
     }
