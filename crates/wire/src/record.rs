@@ -327,7 +327,9 @@ impl Record<'_> {
                 to.word(code);
                 to.bytes(detail);
             }
-            Record::Misuse { what, thread, lock, stack, taken } => to.words(&[what, thread, lock, stack, taken]),
+            Record::Misuse { what, thread, lock, stack, taken } => {
+                to.words(&[what, thread, lock, stack, taken])
+            }
             Record::Violation { object, now, before } => {
                 to.word(object);
                 caught(to, &now);

@@ -4,8 +4,8 @@ use core::ffi::{c_int, c_void};
 
 use super::interpose;
 use super::process::{world_acquire, world_release};
-use crate::detect::{misuse, sync};
 use crate::detect::thread::Thread;
+use crate::detect::{misuse, sync};
 use crate::explore;
 use crate::explore::sync::{self as sync_explore, Until};
 use crate::trace::plain;

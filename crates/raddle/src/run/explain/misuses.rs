@@ -22,19 +22,25 @@ impl Explain<'_> {
     fn misuse(&mut self, m: &Misuse) -> Option<Finding> {
         let (thread, lock) = (self.thread_label(m.thread), format!("L{}", m.lock));
         let (kind, op, message) = match m.what {
-            misuse::DOUBLE_LOCK => {
-                (Kind::DoubleLock, Op::Lock, format!("{thread} takes {lock}, which it holds: it waits for itself"))
-            }
+            misuse::DOUBLE_LOCK => (
+                Kind::DoubleLock,
+                Op::Lock,
+                format!("{thread} takes {lock}, which it holds: it waits for itself"),
+            ),
             misuse::UNLOCK_UNLOCKED => {
                 (Kind::UnlockNotHeld, Op::Unlock, format!("{thread} lets go of {lock}, which nobody holds"))
             }
-            misuse::UNLOCK_OF_ANOTHERS => {
-                (Kind::UnlockNotHeld, Op::Unlock, format!("{thread} lets go of {lock}, which another thread holds"))
-            }
+            misuse::UNLOCK_OF_ANOTHERS => (
+                Kind::UnlockNotHeld,
+                Op::Unlock,
+                format!("{thread} lets go of {lock}, which another thread holds"),
+            ),
             misuse::READ_AS_WRITE => (
                 Kind::UnlockNotHeld,
                 Op::Unlock,
-                format!("{thread} holds {lock} in one way and lets go of it in the other: reading and writing"),
+                format!(
+                    "{thread} holds {lock} in one way and lets go of it in the other: reading and writing"
+                ),
             ),
             misuse::DESTROYED_LOCKED => {
                 (Kind::LockLeak, Op::Call, format!("{thread} destroys {lock}, which is held"))
