@@ -30,8 +30,8 @@ struct Ranges {
 /// Guards all that is in this file. Whoever takes it is inside the runtime, so that no handler of a signal waits for it.
 static LOCK: Spin = Spin::new();
 static FREE: Shared<*mut Range> = Shared::new(core::ptr::null_mut());
-static BENIGN: Ranges = Ranges::EMPTY;
-static EXPECTED: Ranges = Ranges::EMPTY;
+static BENIGN: Ranges = Ranges::empty();
+static EXPECTED: Ranges = Ranges::empty();
 
 fn bucket(line: usize) -> usize {
     line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52
@@ -44,8 +44,9 @@ fn lines(start: usize, end: usize) -> core::ops::Range<usize> {
 }
 
 impl Ranges {
-    const EMPTY: Ranges =
-        Ranges { count: AtomicUsize::new(0), chains: Shared::new([core::ptr::null_mut(); BUCKETS + 1]) };
+    const fn empty() -> Ranges {
+        Ranges { count: AtomicUsize::new(0), chains: Shared::new([core::ptr::null_mut(); BUCKETS + 1]) }
+    }
 
     fn chain(&self, at: usize) -> *mut *mut Range {
         // SAFETY: an index below the length.

@@ -168,11 +168,11 @@ interpose! {
     /// main, which nobody sees.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
-        real(run_at_exit as *const () as usize, AtExit::new(function, argument), dso)
+        real(run_at_exit as *const () as usize, AtExit::keep(function, argument), dso)
     } tsvd { real(function, argument, dso) } explore { real(function, argument, dso) }
     fn on_exit(function: usize, argument: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
-        real(run_on_exit as *const () as usize, AtExit::new(function, argument))
+        real(run_on_exit as *const () as usize, AtExit::keep(function, argument))
     } tsvd { real(function, argument) } explore { real(function, argument) }
     fn __cxa_at_quick_exit(function: usize, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
@@ -275,7 +275,7 @@ struct AtExit {
 
 impl AtExit {
     /// Never given back: the process ends with it.
-    fn new(function: usize, argument: *mut c_void) -> *mut c_void {
+    fn keep(function: usize, argument: *mut c_void) -> *mut c_void {
         let it = sys::ARENA.take(size_of::<AtExit>()).cast::<AtExit>();
         // SAFETY: fresh memory of the right size.
         unsafe { it.write(AtExit { function, argument }) };
@@ -286,7 +286,7 @@ impl AtExit {
 /// glibc hands the status to all handlers, also to those that want one argument.
 unsafe extern "C-unwind" fn run_at_exit(it: *mut AtExit, status: c_int) {
     sync::acquire(current(), AT_EXIT);
-    // SAFETY: made by `AtExit::new`; the program's own function of that type.
+    // SAFETY: made by `AtExit::keep`; the program's own function of that type.
     unsafe {
         let AtExit { function, argument } = it.read();
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn(*mut c_void, c_int)>(function)(

@@ -6,7 +6,7 @@ use raddle_rt::detect::atomics::{self, Order};
 use raddle_rt::detect::held::Mode;
 use raddle_rt::detect::sync::{self, Taking};
 use raddle_rt::detect::thread::{Card, Thread, new_card};
-use raddle_rt::detect::{objects, range, sids, testing};
+use raddle_rt::detect::{objects, range, testing};
 use raddle_wire::record::lock_kind;
 
 /// Any watchable address will do: shadow needs no memory behind it. A low one, because reports look below it for a heap
