@@ -120,11 +120,20 @@ fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
     fs::write(&rename_list, renames).unwrap();
     run(Command::new("objcopy").arg(flag("--redefine-syms=", &rename_list)).arg(&merged).arg(&renamed));
 
-    let is_interface = |s: &&String| {
-        ["__tsan_", "Annotate", "RunningOnValgrind", "__raddle_runtime"].iter().any(|p| s.starts_with(p))
-    };
-    let mut exports: BTreeSet<String> = defined.iter().filter(is_interface).cloned().collect();
-    let weak: Vec<String> = interposed.iter().map(|s| s.to_string()).collect();
+    let starts_with = |s: &str, prefixes: &[&str]| prefixes.iter().any(|p| s.starts_with(p));
+    // A program may bring annotations of its own, empty ones: dynamic_annotations.c.
+    let annotations =
+        ["Annotate", "WTFAnnotate", "RunningOnValgrind", "ValgrindSlowdown", "ThreadSanitizerQuery"];
+    let (annotations, interface): (Vec<&String>, Vec<&String>) = defined
+        .iter()
+        .filter(|s| {
+            starts_with(s, &annotations)
+                || starts_with(s, &["__tsan_", "__sanitizer_unaligned_", "__raddle_runtime"])
+        })
+        .partition(|s| starts_with(s, &annotations));
+    let mut exports: BTreeSet<String> = interface.into_iter().cloned().collect();
+    let weak: Vec<String> =
+        interposed.iter().map(|s| s.to_string()).chain(annotations.into_iter().cloned()).collect();
     exports.extend(weak.iter().cloned());
     let (keep_list, weak_list) = (out.join("keep.syms"), out.join("weak.syms"));
     fs::write(&keep_list, exports.iter().map(|e| format!("{e}\n")).collect::<String>()).unwrap();

@@ -1,26 +1,47 @@
-// Three hundred short threads, in waves: more than any fixed number of thread slots. Each writes its own element and adds
-// to a total under a mutex. Silent in every mode.
+// Hundreds of short threads link entries on their stacks into one list, under a mutex, and synchronise so often that the
+// detector's slot numbers run out again and again while threads start and end.
 // expect: nothing
 #include <pthread.h>
+#include <stdatomic.h>
 
-int elements[300], total;
+struct entry {
+    struct entry *next, *before;
+    long a, b, c, d;
+};
 pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+struct entry head = {&head, &head, 0, 0, 0, 0};
+atomic_int tick[16];
 
 void *work(void *arg) {
-    int *mine = arg;
-    *mine = 1;
-    pthread_mutex_lock(&mu);
-    total += *mine;
-    pthread_mutex_unlock(&mu);
+    for (int i = 0; i < 300; i++) {
+        struct entry e;
+        pthread_mutex_lock(&mu);
+        e.a = e.b = e.c = e.d = 0;
+        e.next = head.next;
+        e.before = &head;
+        head.next->before = &e;
+        head.next = &e;
+        for (struct entry *p = head.next; p != &head; p = p->next) {
+            p->a++;
+            p->b++;
+            p->c++;
+            p->d++;
+        }
+        pthread_mutex_unlock(&mu);
+        for (int k = 0; k < 60; k++) atomic_store_explicit(&tick[(long)arg], k, memory_order_release);
+        pthread_mutex_lock(&mu);
+        e.before->next = e.next;
+        e.next->before = e.before;
+        pthread_mutex_unlock(&mu);
+    }
     return 0;
 }
 
 int main(void) {
-    for (int wave = 0; wave < 30; wave++) {
-        pthread_t t[10];
-        for (int i = 0; i < 10; i++) pthread_create(&t[i], 0, work, &elements[wave * 10 + i]);
-        for (int i = 0; i < 10; i++) pthread_join(t[i], 0);
-        for (int i = 0; i < 10; i++) elements[wave * 10 + i]++; // ordered by the join
+    for (int round = 0; round < 80; round++) {
+        pthread_t t[16];
+        for (long i = 0; i < 16; i++) pthread_create(&t[i], 0, work, (void *)i);
+        for (int i = 0; i < 16; i++) pthread_join(t[i], 0);
     }
-    return total != 300;
+    return 0;
 }

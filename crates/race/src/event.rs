@@ -141,10 +141,13 @@ pub enum Annotation {
     },
     /// `ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX(lock)`.
     PureHappensBeforeMutex(LockId),
+    /// `ANNOTATE_NOT_HAPPENS_BEFORE_MUTEX(lock)`.
+    NotHappensBeforeMutex(LockId),
     /// `ANNOTATE_BENIGN_RACE(ptr)`, with a size.
     BenignRace(ByteRange),
     IgnoreReadsBegin,
     IgnoreReadsEnd,
+    /// Reads too: see deviation 14 of [`machine`](crate::machine).
     IgnoreWritesBegin,
     IgnoreWritesEnd,
     RwlockCreate(LockId),

@@ -66,6 +66,7 @@
 //!     regions, and annotations of memory. Arcs may go because what they order after is gone with them: an arc
 //!     from before the flush orders only accesses from before the flush.
 //! 13. BENIGN_RACE and EXPECT_RACE take a size.
+//! 14. IGNORE_WRITES ignores reads as well, as the ThreadSanitizer that came after the paper does: libraries rely on it.
 
 use crate::annotations::Annotations;
 use crate::atomics::{Atomics, Modification};
@@ -231,8 +232,7 @@ impl Machine {
         atomic: bool,
     ) -> Vec<Race> {
         let state = self.sync.thread(thread);
-        let ignoring = if is_write { state.ignoring_writes } else { state.ignoring_reads };
-        if ignoring > 0 {
+        if state.ignoring_writes > 0 || !is_write && state.ignoring_reads > 0 {
             return Vec::new();
         }
         self.learn_published(thread, bytes);
@@ -318,6 +318,7 @@ impl Machine {
             Annotation::HappensAfter(object) => self.sync.wait(thread, SyncId::Object(object)),
             Annotation::CondvarLockWait { condvar, .. } => self.sync.wait(thread, SyncId::Object(condvar)),
             Annotation::PureHappensBeforeMutex(lock) => self.sync.make_pure(lock),
+            Annotation::NotHappensBeforeMutex(lock) => self.sync.make_impure(lock),
             Annotation::BenignRace(bytes) => self.annotations.add_benign(bytes),
             Annotation::ExpectRace(bytes) => self.annotations.add_expected(bytes),
             Annotation::IgnoreReadsBegin => state.ignoring_reads += 1,

@@ -49,6 +49,8 @@ pub struct Sync {
     /// Whether every lock makes the extended arcs of 4.4.1, or only those in `pure`.
     all_pure: bool,
     pure: BTreeSet<LockId>,
+    /// Locks that make no arcs, even where all others do.
+    impure: BTreeSet<LockId>,
     threads: BTreeMap<ThreadId, Thread>,
     signals: BTreeMap<SyncId, VectorClock>,
     unlocks: BTreeMap<LockId, Unlocks>,
@@ -60,6 +62,7 @@ impl Sync {
         Self {
             all_pure,
             pure: BTreeSet::new(),
+            impure: BTreeSet::new(),
             threads: BTreeMap::new(),
             signals: BTreeMap::new(),
             unlocks: BTreeMap::new(),
@@ -146,7 +149,7 @@ impl Sync {
         let state = self.thread(thread);
         state.segment = None;
         state.held.release(lock, mode);
-        if self.all_pure || self.pure.contains(&lock) {
+        if self.all_pure && !self.impure.contains(&lock) || self.pure.contains(&lock) {
             let clock = self.thread(thread).clock.clone();
             let unlocks = self.unlocks.entry(lock).or_default();
             match mode {
@@ -160,11 +163,20 @@ impl Sync {
     /// From now on the lock makes extended arcs, whatever the mode.
     pub fn make_pure(&mut self, lock: LockId) {
         self.pure.insert(lock);
+        self.impure.remove(&lock);
+    }
+
+    /// From now on the lock makes no arcs, whatever the mode. Lock sets still count it.
+    pub fn make_impure(&mut self, lock: LockId) {
+        self.impure.insert(lock);
+        self.pure.remove(&lock);
+        self.unlocks.remove(&lock);
     }
 
     /// The lock is gone, or newly made: what carries its name from now on is another lock.
     pub fn forget_lock(&mut self, lock: LockId) {
         self.pure.remove(&lock);
+        self.impure.remove(&lock);
         self.unlocks.remove(&lock);
         for state in self.threads.values_mut() {
             state.held.forget(lock);

@@ -8,12 +8,12 @@ use core::ffi::{c_char, c_int};
 use crate::detect::held::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};
-use crate::detect::{depot, range};
+use crate::detect::{depot, misuse, range, report};
 use crate::entry::entry;
 use crate::explore;
 use crate::hub::{annotations, is_active, log};
 use crate::interpose::thread::set_name;
-use raddle_wire::record::{Record, lock_kind};
+use raddle_wire::record::{Record, lock_kind, misuse as what};
 
 /// Counts up or down what is ignored from now on.
 pub fn ignore(reads: i32, writes: i32) {
@@ -29,6 +29,15 @@ fn lock(t: &mut Thread, address: usize, mode: Mode, tried: bool) {
         sync::locking(t, address, taking);
     }
     sync::locked(t, address, taking);
+}
+
+fn unlock(t: &mut Thread, address: usize, mode: Mode) {
+    let held = t.held.iter().find(|l| l.key == address).map(|l| l.mode);
+    if held.is_some_and(|held| held != mode) {
+        let pc = t.caller;
+        misuse::of_lock(t, what::READ_AS_WRITE, address, lock_kind::ANNOTATED, pc);
+    }
+    sync::unlocking(t, address);
 }
 
 /// Annotations of order have keys of their own: an atomic at the same address has its own rules.
@@ -70,28 +79,50 @@ fn expects(address: usize) {
     }
 }
 
-const _: () = {
-    entry!("AnnotateHappensBefore", body);
-    extern "C" fn body(_: File, _: c_int, address: usize) {
-        promises(address);
+/// A signal of a condition variable is a promise, and goes to the variable of that address as well: what waits for it may be
+/// a function of the C library.
+fn signals(cv: usize) {
+    promises(cv);
+    if !explore::is_on() && is_active() && current().known {
+        sync::release(current(), cv);
     }
-};
-const _: () = {
-    entry!("AnnotateHappensAfter", body);
-    extern "C" fn body(_: File, _: c_int, address: usize) {
-        expects(address);
+}
+
+fn waits(cv: usize) {
+    expects(cv);
+    if !explore::is_on() && is_active() && current().known {
+        sync::acquire(current(), cv);
     }
-};
+}
+
+/// Exports annotations of order, whose last argument is an address: what is done with it.
+macro_rules! order {
+    ($($name:ident($($a:ident: $ty:ty),* => $address:ident) $body:expr;)*) => {$(
+        const _: () = {
+            entry!(stringify!($name), body);
+            extern "C" fn body($($a: $ty,)* $address: usize) {
+                $body
+            }
+        };
+    )*};
+}
+
+order! {
+    AnnotateHappensBefore(_file: File, _line: c_int => address) promises(address);
+    AnnotateHappensAfter(_file: File, _line: c_int => address) expects(address);
+    WTFAnnotateHappensBefore(_file: File, _line: c_int => address) promises(address);
+    WTFAnnotateHappensAfter(_file: File, _line: c_int => address) expects(address);
+    __tsan_release(=> address) promises(address);
+    __tsan_acquire(=> address) expects(address);
+    AnnotateCondVarSignal(_file: File, _line: c_int => cv) signals(cv);
+    AnnotateCondVarSignalAll(_file: File, _line: c_int => cv) signals(cv);
+    AnnotatePCQPut(_file: File, _line: c_int => queue) promises(queue);
+    AnnotatePCQGet(_file: File, _line: c_int => queue) expects(queue);
+}
 const _: () = {
-    entry!("__tsan_release", body);
-    extern "C" fn body(address: usize) {
-        promises(address);
-    }
-};
-const _: () = {
-    entry!("__tsan_acquire", body);
-    extern "C" fn body(address: usize) {
-        expects(address);
+    entry!("AnnotateCondVarWait", body);
+    extern "C" fn body(_: File, _: c_int, cv: usize, _lock: usize) {
+        waits(cv);
     }
 };
 
@@ -99,22 +130,20 @@ type File = *const c_char;
 type Text = *const c_char;
 
 annotation! {
-    AnnotateCondVarSignal(file: File, line: c_int, cv: usize) |t| { sync::release(t, cv) }
-    AnnotateCondVarSignalAll(file: File, line: c_int, cv: usize) |t| { sync::release(t, cv) }
-    AnnotateCondVarWait(file: File, line: c_int, cv: usize, lock: usize) |t| { sync::acquire(t, cv) }
     AnnotateMutexIsUsedAsCondVar(file: File, line: c_int, mutex: usize) |t| { sync::order_by(mutex) }
     /// Treats the lock as in happens-before mode, whatever the mode.
     AnnotatePureHappensBeforeMutex(file: File, line: c_int, mutex: usize) |t| { sync::order_by(mutex) }
-    AnnotateMutexIsNotPHB(file: File, line: c_int, mutex: usize) |t| {
-        crate::detect::objects::with(mutex, |o| o.orders = false)
-    }
+    /// The lock is only held, and orders nothing, whatever the mode.
+    AnnotateMutexIsNotPHB(file: File, line: c_int, mutex: usize) |t| { sync::only_hold(mutex) }
     AnnotateRWLockCreate(file: File, line: c_int, lock: usize) |t| { sync::destroyed(lock) }
     AnnotateRWLockCreateStatic(file: File, line: c_int, lock: usize) |t| { sync::destroyed(lock) }
     AnnotateRWLockDestroy(file: File, line: c_int, lock: usize) |t| { sync::destroyed(lock) }
     AnnotateRWLockAcquired(file: File, line: c_int, address: usize, is_write: usize) |t| {
         lock(t, address, if is_write != 0 { Mode::Write } else { Mode::Read }, false)
     }
-    AnnotateRWLockReleased(file: File, line: c_int, address: usize, is_write: usize) |t| { sync::unlocking(t, address) }
+    AnnotateRWLockReleased(file: File, line: c_int, address: usize, is_write: usize) |t| {
+        unlock(t, address, if is_write != 0 { Mode::Write } else { Mode::Read })
+    }
     /// The bytes are about to be published safely: an arc from here to every later access. To the detector they are as
     /// good as never touched.
     AnnotatePublishMemoryRange(file: File, line: c_int, address: usize, size: usize) |t| { range::clear(address, size) }
@@ -124,9 +153,12 @@ annotation! {
         crate::detect::objects::remove_range(address, size);
         range::fresh(t, address, size, t.caller)
     }
-    AnnotateBenignRace(file: File, line: c_int, address: usize, description: Text) |t| { annotations::benign(address, 8) }
+    AnnotateBenignRace(file: File, line: c_int, address: usize, description: Text) |t| { benign(t, address, 8) }
     AnnotateBenignRaceSized(file: File, line: c_int, address: usize, size: usize, description: Text) |t| {
-        annotations::benign(address, size)
+        benign(t, address, size)
+    }
+    WTFAnnotateBenignRaceSized(file: File, line: c_int, address: usize, size: usize, description: Text) |t| {
+        benign(t, address, size)
     }
     AnnotateExpectRace(file: File, line: c_int, address: usize, description: Text) |t| {
         expect(t, address, description)
@@ -134,8 +166,22 @@ annotation! {
     AnnotateFlushExpectedRaces(file: File, line: c_int) |t| {}
     AnnotateIgnoreReadsBegin(file: File, line: c_int) |t| { ignore(1, 0) }
     AnnotateIgnoreReadsEnd(file: File, line: c_int) |t| { ignore(-1, 0) }
-    AnnotateIgnoreWritesBegin(file: File, line: c_int) |t| { ignore(0, 1) }
-    AnnotateIgnoreWritesEnd(file: File, line: c_int) |t| { ignore(0, -1) }
+    /// Reads as well, as ThreadSanitizer has it: what stands between these is a library's (Archer's reductions), which
+    /// reads what it is about to write.
+    AnnotateIgnoreWritesBegin(file: File, line: c_int) |t| { ignore(1, 1) }
+    AnnotateIgnoreWritesEnd(file: File, line: c_int) |t| { ignore(-1, -1) }
+    AnnotateIgnoreSyncBegin(file: File, line: c_int) |t| { t.ignore_sync = t.ignore_sync.saturating_add(1) }
+    AnnotateIgnoreSyncEnd(file: File, line: c_int) |t| { t.ignore_sync = t.ignore_sync.saturating_sub(1) }
+    /// Races that are met while it is off are not reported.
+    AnnotateEnableRaceDetection(file: File, line: c_int, enable: c_int) |t| { report::enable(enable != 0) }
+    /// A queue of producers and consumers: each element taken out comes after all that were put in.
+    AnnotatePCQCreate(file: File, line: c_int, queue: usize) |t| { sync::destroyed(order_key(queue)) }
+    AnnotatePCQDestroy(file: File, line: c_int, queue: usize) |t| { sync::destroyed(order_key(queue)) }
+    /// For tools that check other things, or log.
+    AnnotateTraceMemory(file: File, line: c_int, address: usize) |t| {}
+    AnnotateNoOp(file: File, line: c_int, address: usize) |t| {}
+    AnnotateMemoryIsInitialized(file: File, line: c_int, address: usize, size: usize) |t| {}
+    AnnotateMemoryIsUninitialized(file: File, line: c_int, address: usize, size: usize) |t| {}
     AnnotateThreadName(file: File, line: c_int, name: Text) |t| {
         // SAFETY: a known thread has a card; the name is the program's string.
         unsafe { set_name(&mut *t.card, name) }
@@ -226,6 +272,11 @@ extern "C" fn __tsan_destroy_fiber(_fiber: *mut Fiber) {}
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_set_fiber_name(_fiber: *mut Fiber, _name: Text) {}
 
+fn benign(t: &mut Thread, address: usize, size: usize) {
+    let _inside = t.enter();
+    annotations::benign(address, size);
+}
+
 fn expect(t: &mut Thread, address: usize, description: Text) {
     let _inside = t.enter();
     annotations::expect(address, 1);
@@ -245,4 +296,16 @@ fn expect(t: &mut Thread, address: usize, description: Text) {
 #[unsafe(no_mangle)]
 extern "C" fn RunningOnValgrind() -> c_int {
     is_active() as c_int
+}
+
+/// How much slower the program is than without, as far as its timeouts are concerned.
+#[unsafe(no_mangle)]
+extern "C" fn ValgrindSlowdown() -> f64 {
+    if is_active() { 10.0 } else { 1.0 }
+}
+
+/// What some programs ask a race detector about itself.
+#[unsafe(no_mangle)]
+extern "C" fn ThreadSanitizerQuery(_query: Text) -> Text {
+    c"0".as_ptr()
 }

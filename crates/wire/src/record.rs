@@ -177,6 +177,15 @@ pub enum Record<'a> {
         code: u64,
         detail: &'a [u8],
     },
+    /// A lock or a thread is not used as it should be: `what` is one of [`misuse`]. `lock` is 0 for a thread, of which `stack`
+    /// is where it was created; `taken` is where the thread itself took the lock, 0 if it did not.
+    Misuse {
+        what: u64,
+        thread: u64,
+        lock: u64,
+        stack: u64,
+        taken: u64,
+    },
     /// Two threads in calls that must not overlap. `now` sprang the trap in which `before` was.
     Violation {
         object: u64,
@@ -212,6 +221,15 @@ pub mod lock_kind {
     pub const OPENMP: u64 = 7;
 }
 
+pub mod misuse {
+    pub const DOUBLE_LOCK: u64 = 1;
+    pub const UNLOCK_UNLOCKED: u64 = 2;
+    pub const UNLOCK_OF_ANOTHERS: u64 = 3;
+    pub const READ_AS_WRITE: u64 = 4;
+    pub const DESTROYED_LOCKED: u64 = 5;
+    pub const THREAD_LEAK: u64 = 6;
+}
+
 mod kind {
     pub const PROCESS: u64 = 1;
     pub const MODULE: u64 = 2;
@@ -229,6 +247,7 @@ mod kind {
     pub const VIOLATION: u64 = 14;
     pub const COMMAND: u64 = 15;
     pub const USE_AFTER_FREE: u64 = 24;
+    pub const MISUSE: u64 = 16;
 }
 
 impl Record<'_> {
@@ -251,6 +270,7 @@ impl Record<'_> {
             Record::ExpectedSeen { .. } => kind::EXPECTED_SEEN,
             Record::Fatal { .. } => kind::FATAL,
             Record::Violation { .. } => kind::VIOLATION,
+            Record::Misuse { .. } => kind::MISUSE,
         };
         kind << 32 | words as u64
     }
@@ -314,6 +334,9 @@ impl Record<'_> {
             Record::Fatal { code, detail } => {
                 to.word(code);
                 to.bytes(detail);
+            }
+            Record::Misuse { what, thread, lock, stack, taken } => {
+                to.words(&[what, thread, lock, stack, taken])
             }
             Record::Violation { object, now, before } => {
                 to.word(object);

@@ -150,18 +150,30 @@ impl Suppressions {
     }
 }
 
-/// The line that silences `finding` and what happens at the same place again; None where no type covers its kind.
+/// The narrowest line that silences `finding` when it happens again; None where no type covers its kind. For a race on a
+/// global that is the variable's name: a function's would silence the next race in that function too.
 pub fn suggestion(finding: &Finding) -> Option<String> {
     let kind = RuleKind::covering(finding.kind)?;
-    let frame = finding.accesses.iter().find_map(|access| place(&access.stack))?;
-    let function = frame.function.as_deref()?;
-    // A name with a line break cannot be written in the file. A star in it, `f(int*)`, matches itself.
-    if function.is_empty() || function.contains(char::is_control) {
+    let variable = match &finding.location {
+        Some(Location::Global { name, .. }) if kind == RuleKind::Race => exactly(name),
+        _ => None,
+    };
+    let function = || {
+        let frame = finding.accesses.iter().find_map(|access| place(&access.stack))?;
+        exactly(frame.function.as_deref()?)
+    };
+    Some(format!("{kind}:{}", variable.or_else(function)?))
+}
+
+/// The pattern for a name as a whole. A name with a line break cannot be written in the file. A star in it, `f(int*)`,
+/// matches itself.
+fn exactly(name: &str) -> Option<String> {
+    if name.is_empty() || name.contains(char::is_control) {
         return None;
     }
-    let stable = stable_name(function);
-    let end = if stable == function { "$" } else { "" };
-    Some(format!("{kind}:^{stable}{end}"))
+    let stable = stable_name(name);
+    let end = if stable == name { "$" } else { "" };
+    Some(format!("^{stable}{end}"))
 }
 
 impl Rule {
@@ -464,11 +476,28 @@ mod tests {
                 None => assert!(RuleKind::covering(kind).is_none()),
             }
         }
-        assert_eq!(suggestion(&race()).unwrap(), "race:^bump$");
+        let mut unknown = race();
+        unknown.location = None;
+        assert_eq!(suggestion(&unknown).unwrap(), "race:^bump$");
         for name in ["bump.isra.0", "f::g::h0123456789abcdef", "f(int*)", "main::$_0"] {
-            let mut race = race();
+            let mut race = unknown.clone();
             race.accesses[0].stack[1].function = Some(name.into());
             assert!(silences(&suggestion(&race).unwrap(), &race), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_suggestion_for_a_global_leaves_other_variables_of_the_function_alone() {
+        let on = |name: &str| {
+            let mut race = race();
+            race.location = Some(global(name));
+            race
+        };
+        let line = suggestion(&on("served")).unwrap();
+        assert_eq!(line, "race:^served$");
+        assert!(silences(&line, &on("served")));
+        for other in ["served_later", "unserved", "waiting"] {
+            assert!(!silences(&line, &on(other)), "{other}");
         }
     }
 }

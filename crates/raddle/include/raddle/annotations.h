@@ -49,6 +49,15 @@ void AnnotateIgnoreReadsBegin(const char *file, int line) RADDLE_WEAK;
 void AnnotateIgnoreReadsEnd(const char *file, int line) RADDLE_WEAK;
 void AnnotateIgnoreWritesBegin(const char *file, int line) RADDLE_WEAK;
 void AnnotateIgnoreWritesEnd(const char *file, int line) RADDLE_WEAK;
+void AnnotateIgnoreSyncBegin(const char *file, int line) RADDLE_WEAK;
+void AnnotateIgnoreSyncEnd(const char *file, int line) RADDLE_WEAK;
+void AnnotateEnableRaceDetection(const char *file, int line, int enable) RADDLE_WEAK;
+void AnnotatePCQCreate(const char *file, int line, const volatile void *queue) RADDLE_WEAK;
+void AnnotatePCQDestroy(const char *file, int line, const volatile void *queue) RADDLE_WEAK;
+void AnnotatePCQPut(const char *file, int line, const volatile void *queue) RADDLE_WEAK;
+void AnnotatePCQGet(const char *file, int line, const volatile void *queue) RADDLE_WEAK;
+void AnnotateTraceMemory(const char *file, int line, const volatile void *p) RADDLE_WEAK;
+void AnnotateNoOp(const char *file, int line, const volatile void *p) RADDLE_WEAK;
 void AnnotateThreadName(const char *file, int line, const char *name) RADDLE_WEAK;
 void AnnotateFlushState(const char *file, int line) RADDLE_WEAK;
 int RunningOnValgrind(void) RADDLE_WEAK;
@@ -113,7 +122,8 @@ void __tsan_set_fiber_name(void *fiber, const char *name) RADDLE_WEAK;
 #define ANNOTATE_CONDVAR_WAIT(cv) RADDLE_CALL(AnnotateCondVarWait, (const volatile void *)(cv), (const volatile void *)0)
 #define ANNOTATE_CONDVAR_SIGNAL(cv) RADDLE_CALL(AnnotateCondVarSignal, (const volatile void *)(cv))
 #define ANNOTATE_CONDVAR_SIGNAL_ALL(cv) RADDLE_CALL(AnnotateCondVarSignalAll, (const volatile void *)(cv))
-/* In hybrid and fast mode this lock orders, as all do in happens-before mode. */
+/* In hybrid and fast mode this lock orders, as all do in happens-before mode. NOT_HAPPENS_BEFORE_MUTEX is the opposite:
+ * the lock keeps its holders apart and orders nothing, in happens-before mode too. */
 #define ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX(mu) RADDLE_CALL(AnnotatePureHappensBeforeMutex, (const volatile void *)(mu))
 #define ANNOTATE_MUTEX_IS_USED_AS_CONDVAR(mu) RADDLE_CALL(AnnotateMutexIsUsedAsCondVar, (const volatile void *)(mu))
 #define ANNOTATE_NOT_HAPPENS_BEFORE_MUTEX(mu) RADDLE_CALL(AnnotateMutexIsNotPHB, (const volatile void *)(mu))
@@ -134,6 +144,7 @@ void __tsan_set_fiber_name(void *fiber, const char *name) RADDLE_WEAK;
     RADDLE_CALL(AnnotateBenignRaceSized, (const volatile void *)(p), sizeof(*(p)), "" __VA_ARGS__)
 #define ANNOTATE_BENIGN_RACE_SIZED(p, size, ...) \
     RADDLE_CALL(AnnotateBenignRaceSized, (const volatile void *)(p), (size_t)(size), "" __VA_ARGS__)
+/* IGNORE_WRITES ignores reads as well, as ThreadSanitizer does. */
 #define ANNOTATE_IGNORE_READS_BEGIN() RADDLE_CALL(AnnotateIgnoreReadsBegin)
 #define ANNOTATE_IGNORE_READS_END() RADDLE_CALL(AnnotateIgnoreReadsEnd)
 #define ANNOTATE_IGNORE_WRITES_BEGIN() RADDLE_CALL(AnnotateIgnoreWritesBegin)
@@ -148,6 +159,22 @@ void __tsan_set_fiber_name(void *fiber, const char *name) RADDLE_WEAK;
         ANNOTATE_IGNORE_WRITES_END(); \
         ANNOTATE_IGNORE_READS_END(); \
     } while (0)
+
+/* Synchronisation of this thread orders nothing until END. */
+#define ANNOTATE_IGNORE_SYNC_BEGIN() RADDLE_CALL(AnnotateIgnoreSyncBegin)
+#define ANNOTATE_IGNORE_SYNC_END() RADDLE_CALL(AnnotateIgnoreSyncEnd)
+/* With 0, races that are met from now on are not reported, in any thread; with 1 they are again. */
+#define ANNOTATE_ENABLE_RACE_DETECTION(enable) RADDLE_CALL(AnnotateEnableRaceDetection, (enable))
+
+/* A queue of one's own making: what was put in happened before what is done with what is taken out. */
+#define ANNOTATE_PCQ_CREATE(queue) RADDLE_CALL(AnnotatePCQCreate, (const volatile void *)(queue))
+#define ANNOTATE_PCQ_DESTROY(queue) RADDLE_CALL(AnnotatePCQDestroy, (const volatile void *)(queue))
+#define ANNOTATE_PCQ_PUT(queue) RADDLE_CALL(AnnotatePCQPut, (const volatile void *)(queue))
+#define ANNOTATE_PCQ_GET(queue) RADDLE_CALL(AnnotatePCQGet, (const volatile void *)(queue))
+
+/* For other tools; nothing here. */
+#define ANNOTATE_TRACE_MEMORY(p) RADDLE_CALL(AnnotateTraceMemory, (const volatile void *)(p))
+#define ANNOTATE_NO_OP(p) RADDLE_CALL(AnnotateNoOp, (const volatile void *)(p))
 
 /* For tests of the detector: a race on this address is wanted, and its absence is a finding. */
 #define ANNOTATE_EXPECT_RACE(p, ...) RADDLE_CALL(AnnotateExpectRace, (const volatile void *)(p), "" __VA_ARGS__)

@@ -53,6 +53,14 @@ pub struct Options {
     #[arg(long, help_heading = "Detection")]
     pub no_lock_order: bool,
 
+    /// Do not report locks that are taken twice, let go of by others, or destroyed while held
+    #[arg(long, help_heading = "Detection")]
+    pub no_mutex_bugs: bool,
+
+    /// Do not report threads that have ended and were neither joined nor detached
+    #[arg(long, help_heading = "Detection")]
+    pub no_thread_leaks: bool,
+
     /// In hybrid mode, let mutexes that are used with a condition variable order accesses
     #[arg(long, help_heading = "Detection")]
     pub condvar_mutexes_order: bool,

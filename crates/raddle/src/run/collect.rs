@@ -40,6 +40,7 @@ pub struct Process {
     pub violations: Vec<Violation>,
     pub edges: Vec<Edge>,
     pub expected: Vec<Expected>,
+    pub misuses: Vec<Misuse>,
     pub expected_seen: Vec<u64>,
     /// Creations and joins, in order: (true, parent, child) or (false, joiner, thread).
     pub fork_joins: Vec<(bool, u64, u64)>,
@@ -94,6 +95,15 @@ pub struct Edge {
     pub segment: u64,
     pub acquired: HeldLock,
     pub held: Vec<HeldLock>,
+}
+
+/// As the record has it.
+pub struct Misuse {
+    pub what: u64,
+    pub thread: u64,
+    pub lock: u64,
+    pub stack: u64,
+    pub taken: u64,
 }
 
 pub struct Expected {
@@ -254,6 +264,9 @@ impl Process {
             }
             Decoded::ExpectRace { address, stack, description, .. } => {
                 self.expected.push(Expected { address, stack, description: text(description) });
+            }
+            Decoded::Misuse { what, thread, lock, stack, taken } => {
+                self.misuses.push(Misuse { what, thread, lock, stack, taken });
             }
             Decoded::ExpectedSeen { address } => self.expected_seen.push(address),
             Decoded::Fatal { code, .. } => self.fatal = Some(code),

@@ -1,6 +1,7 @@
 //! From raw findings to findings: what runtimes saw as numbers, told in the words of the source.
 
 mod cycles;
+mod misuses;
 mod place;
 
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ pub fn report(command: &[OsString], processes: &[Process], options: &Options) ->
             findings.extend(explain.cycles());
         }
         findings.extend(explain.missing_races());
+        findings.extend(explain.misuses(options));
         if several {
             let note = format!("in process {} ({})", process.pid, process.executable);
             findings.iter_mut().for_each(|f| f.notes.push(note.clone()));

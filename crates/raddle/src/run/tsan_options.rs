@@ -5,6 +5,8 @@
 //! | `suppressions=FILE` | `--suppressions FILE` |
 //! | `exitcode=N` | `--exit-code N` |
 //! | `detect_deadlocks=0` | `--no-lock-order` |
+//! | `report_mutex_bugs=0` | `--no-mutex-bugs` |
+//! | `report_thread_leaks=0` | `--no-thread-leaks` |
 //! | `log_path=FILE` | `-o FILE` (not `stderr` or `stdout`) |
 //! | `color=always\|never\|auto` | `--color …` |
 //! | `memory_limit_mb=N` | `--memory-limit NM` |
@@ -27,6 +29,8 @@ pub fn merge(mut options: Options, value: Option<&str>) -> Options {
                 // As the system cuts it off, so that the status stays what it was.
                 options.report.exit_code = value.parse::<i32>().map_or(options.report.exit_code, |n| n as u8);
             }
+            "report_mutex_bugs" => options.no_mutex_bugs |= is_off(value),
+            "report_thread_leaks" => options.no_thread_leaks |= is_off(value),
             "detect_deadlocks" => options.no_lock_order |= is_off(value),
             "log_path" if options.report.output.is_none() && !matches!(value, "stderr" | "stdout") => {
                 options.report.output = Some(value.into());
@@ -74,6 +78,8 @@ mod tests {
         assert_eq!(o.report.suppressions, [std::path::PathBuf::from("s.txt")]);
         assert_eq!((o.report.exit_code, o.no_lock_order, o.memory_limit), (7, true, Some(512 << 20)));
         assert_eq!((o.report.color, o.report.output), (Color::Never, Some("r.txt".into())));
+        let o = options(&[], "report_mutex_bugs=0:report_thread_leaks=1");
+        assert_eq!((o.no_mutex_bugs, o.no_thread_leaks), (true, false));
     }
 
     #[test]

@@ -4,7 +4,16 @@ use std::collections::BTreeMap;
 
 pub const MODES: [&str; 3] = ["hb", "hybrid", "fast"];
 
-const KINDS: [&str; 4] = ["data-race", "use-after-free", "lock-order", "expected-race-missing"];
+const KINDS: [&str; 8] = [
+    "data-race",
+    "use-after-free",
+    "lock-order",
+    "expected-race-missing",
+    "double-lock",
+    "unlock-not-held",
+    "lock-leak",
+    "leak",
+];
 
 /// A program's directives and expectations.
 #[derive(Clone, Debug)]

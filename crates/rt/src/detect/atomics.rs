@@ -48,6 +48,12 @@ impl Order {
     }
 }
 
+/// The order that counts: none while the thread's synchronisation is ignored.
+#[inline(always)]
+fn counted(t: &Thread, order: Order) -> Order {
+    if t.ignore_sync == 0 { order } else { Order(0) }
+}
+
 /// Reads by `op`.
 #[inline]
 pub fn load<R>(
@@ -62,6 +68,7 @@ pub fn load<R>(
         return op();
     }
     let _inside = t.enter();
+    let order = counted(t, order);
     let value = op();
     if !order.acquires() && !fences::are_used() {
         touch::<false>(t, address, size, pc);
@@ -98,6 +105,7 @@ pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usiz
         return op();
     }
     let _inside = t.enter();
+    let order = counted(t, order);
     flush::if_requested();
     if order.releases() {
         let head = head(t);
@@ -158,7 +166,7 @@ pub fn update<R>(
     }
     let _inside = t.enter();
     flush::if_requested();
-    let (order, failed) = orders;
+    let (order, failed) = (counted(t, orders.0), counted(t, orders.1));
     let mut op = Some(op);
     let mut run = |t: &mut Thread, o: &mut Object| {
         let (value, wrote) = op.take()?();
@@ -212,6 +220,7 @@ pub fn fence(t: &mut Thread, order: Order) {
         return;
     }
     let _inside = t.enter();
+    let order = counted(t, order);
     t.catch_up();
     if fences::is_news() {
         t.acquire(&sids::published());
@@ -248,7 +257,7 @@ fn touch_update(t: &mut Thread, address: usize, size: usize, pc: usize, wrote: b
 /// judged, and a release covers it. All of that while the object is held: whoever sees the new value, and frees the
 /// memory, comes after.
 #[inline]
-fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
+pub fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
     if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, address, size, pc)) || !is_watchable(address) {
         return;
     }

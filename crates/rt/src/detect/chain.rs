@@ -85,6 +85,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Another test may have let sids start over.
+    fn now() -> u32 {
+        super::super::sids::GENERATION.load(Acquire)
+    }
+
     struct Model {
         /// A lane for each sid.
         clock: Clock,
@@ -99,7 +104,7 @@ mod tests {
             let (clock, pairs) = (&self.clock, &self.pairs);
             let epoch = clock.0[self.sid];
             let snapshot = core::ptr::null_mut();
-            let stamp = Stamp { clock, pairs, snapshot, sid: self.sid as u8, epoch, generation: 0 };
+            let stamp = Stamp { clock, pairs, snapshot, sid: self.sid as u8, epoch, generation: now() };
             if join { kept.join(stamp) } else { kept.assign(stamp) }
         }
 
@@ -108,7 +113,7 @@ mod tests {
             begin(next, self.sid);
             self.sid = next;
             self.clock.set(next, 1);
-            self.pairs = Pairs::of(&self.clock, next, 0);
+            self.pairs = Pairs::of(&self.clock, next, now());
         }
     }
 
@@ -139,7 +144,7 @@ mod tests {
                 begin(sid, 0);
                 let mut clock = Clock::ZERO;
                 clock.set(sid, 1);
-                Model { pairs: Pairs::of(&clock, sid, 0), clock, sid }
+                Model { pairs: Pairs::of(&clock, sid, now()), clock, sid }
             })
             .collect();
         let mut objects = [const { (Kept::EMPTY, Clock::ZERO) }; 3];
@@ -162,7 +167,7 @@ mod tests {
                     let mut wanted = t.clock;
                     wanted.join(&plain.0);
                     let pairs = &mut t.pairs;
-                    kept.teach(&mut t.clock, 0, |sid, epoch| pairs.note(sid, epoch));
+                    kept.teach(&mut t.clock, now(), |sid, epoch| pairs.note(sid, epoch));
                     assert_eq!(t.clock.0, wanted.0);
                     assert!(t.pairs.iter().count() <= 3, "a sid that another stands for");
                 }

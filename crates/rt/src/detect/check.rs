@@ -192,11 +192,16 @@ fn has_unordered(t: &Thread, p: *const u8, slots: Slots, current: u32) -> bool {
 fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
     let p = shadow_of(address);
     let sequence = flush::sequence();
-    let slots = load(p);
     let usable = if settings().owners { 3 } else { SLOTS };
+    let slots = load(p);
     if let [FREED, by, ..] = to_array(slots) {
-        return after_free(t, address, pc, current, by);
+        // What a flush has forgotten is not judged.
+        if !flush::is_leftover(by) {
+            after_free(t, address, pc, current, by);
+        }
+        return;
     }
+    let slots = without_leftovers(slots, usable);
     for other in to_array(slots).into_iter().take(usable) {
         let excused = other & current & 0xff == 0
             || (other ^ current) & 0xff00 == 0
@@ -228,6 +233,16 @@ fn after_free(t: &mut Thread, address: usize, pc: usize, current: u32, by: u32) 
     } else {
         report::race(t, address, pc, current, free);
     }
+}
+
+/// Empties the slots that a flush has forgotten and a probe has put back.
+fn without_leftovers(slots: Slots, usable: usize) -> Slots {
+    let mut s = to_array(slots);
+    for slot in s[..usable].iter_mut().filter(|s| **s != 0 && flush::is_leftover(**s)) {
+        *slot = 0;
+    }
+    // SAFETY: 16 bytes each.
+    unsafe { core::mem::transmute::<[u32; SLOTS], Slots>(s) }
 }
 
 /// Puts `current` into a slot, in place of those it makes superfluous. `USABLE`: the lanes that are slots.

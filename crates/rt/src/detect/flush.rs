@@ -5,11 +5,14 @@
 //! an object that nobody empties any more. In between, a thread may lack an order that was forgotten and still meet the
 //! access: what is found while a flush is under way is not reported ([`sequence`]). So a flush can hide a race but not
 //! invent one.
+//!
+//! A probe reads a granule and writes it back whole. One that was preempted in between may put back slots from before
+//! the flush, whose order is forgotten. They are known by their epochs ([`is_leftover`]).
 
-use core::sync::atomic::{AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::*};
 
 use super::{kept, objects, sids};
-use crate::layout::SHADOW;
+use crate::layout::{SHADOW, SID_MAX, epoch, sid};
 use crate::sys::{self, Spin};
 
 static LOCK: Spin = Spin::new();
@@ -19,6 +22,26 @@ static SEQUENCE: AtomicU32 = AtomicU32::new(0);
 /// What was found between two equal, even values was not found for lack of something just forgotten.
 pub fn sequence() -> u32 {
     SEQUENCE.load(Acquire)
+}
+
+/// The last epoch that each sid had handed over when clocks were last forgotten.
+static FLOOR: [AtomicU16; SID_MAX + 1] = [const { AtomicU16::new(0) }; SID_MAX + 1];
+
+/// Is this slot one from before the last flush, put back by a probe that the flush overtook?
+///
+/// An access of an epoch that was handed over before is forgotten: its thread has left the epoch. One of a later epoch
+/// stays, since the order it has with others is still to come. A sid that has started over makes no access in an epoch
+/// that it has not come to yet.
+pub fn is_leftover(slot: u32) -> bool {
+    let (sid, epoch) = (sid(slot), epoch(slot));
+    FLOOR.get(sid).is_some_and(|f| epoch <= f.load(Relaxed) as u32) || !sids::has_reached(sid, epoch)
+}
+
+fn note_floors(retired: &sids::Retired) {
+    for sid in 1..=SID_MAX {
+        let floor = if retired[sid].is_some() { 0 } else { sids::PUBLISHED[sid].load(Acquire) };
+        FLOOR[sid].store(floor as u16, Relaxed);
+    }
 }
 
 /// The driver's last request that was served.
@@ -33,8 +56,11 @@ pub fn flush() {
     }
     SEQUENCE.fetch_add(1, AcqRel);
     let retired = sids::retired();
+    let passed = kept::passed_unseen();
     objects::forget_clocks();
-    kept::trust_stamps();
+    // What was handed to a clock that is forgotten was noted as published before.
+    note_floors(&retired);
+    kept::trust_stamps(passed);
     sys::discard(SHADOW.start, SHADOW.len());
     sids::recycle(&retired);
     SEQUENCE.fetch_add(1, AcqRel);

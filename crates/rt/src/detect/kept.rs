@@ -8,12 +8,13 @@
 //!
 //! **The shortcut.** Whoever knows a sid's epoch has learned all that its thread had released by then. So a thread that
 //! already knows the stamp of a kept clock need not look at the rest. That fails where a thread has taken over the sid of
-//! one that it did not see end: from then on ([`distrust_stamps`]), until a flush, all lanes are compared.
+//! one that it did not see end: from then on ([`distrust_stamps`]), until a flush that begins later has forgotten all
+//! kept clocks, all lanes are compared.
 //!
 //! **Generations.** A flush empties kept clocks before sids start over, and a release may come in between. So a kept clock
 //! says in which generation it was right; what it knows of sids that have started over since is dropped before it is used.
 
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::clock::{Clock, lanes};
 use super::pairs::Pairs;
@@ -35,16 +36,29 @@ pub struct Snapshot {
 
 static LOCK: Spin = Spin::new();
 static FREE: Shared<[*mut Snapshot; 3]> = Shared::new([core::ptr::null_mut(); 3]);
-static DISTRUSTED: AtomicBool = AtomicBool::new(false);
+/// How many sids have passed to a thread that had not seen their last user end, and of how many of these no stamp from
+/// before is left.
+static PASSED_UNSEEN: AtomicU32 = AtomicU32::new(0);
+static FORGOTTEN: AtomicU32 = AtomicU32::new(0);
 
 /// A sid passed to a thread that had not seen its last user end.
 pub fn distrust_stamps() {
-    DISTRUSTED.store(true, Relaxed);
+    PASSED_UNSEEN.fetch_add(1, Relaxed);
 }
 
-/// All kept clocks were just forgotten.
-pub fn trust_stamps() {
-    DISTRUSTED.store(false, Relaxed);
+/// How many sids have passed unseen: to be read before all kept clocks are forgotten, for [`trust_stamps`]. One that
+/// passes meanwhile may have left stamps in clocks that were forgotten before.
+pub fn passed_unseen() -> u32 {
+    PASSED_UNSEEN.load(Acquire)
+}
+
+/// All kept clocks were forgotten after `passed` sids had passed unseen.
+pub fn trust_stamps(passed: u32) {
+    FORGOTTEN.store(passed, Release);
+}
+
+fn are_stamps_trusted() -> bool {
+    PASSED_UNSEEN.load(Relaxed) == FORGOTTEN.load(Relaxed)
 }
 
 pub fn reset_lock() {
@@ -168,7 +182,7 @@ impl Kept {
             return self.0.iter().all(|(sid, epoch)| clock.0[sid] >= epoch);
         }
         let (sid, epoch) = self.stamp();
-        sid != 0 && clock.0[sid] >= epoch && !DISTRUSTED.load(Relaxed)
+        sid != 0 && clock.0[sid] >= epoch && are_stamps_trusted()
     }
 
     /// Adds this to what `clock`, right in `generation`, knows; `news` is told of single lanes.
@@ -237,7 +251,8 @@ impl Kept {
             let mut both = self.0;
             both.generation = generation;
             pairs.iter().for_each(|(sid, epoch)| both.note(sid, epoch));
-            if !both.are_too_many() {
+            // Otherwise one that has another meaning by now may stand for one that it does not cover.
+            if !both.are_too_many() && sids::is_current(generation) {
                 self.0 = both;
                 return;
             }

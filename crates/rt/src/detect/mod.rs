@@ -24,6 +24,7 @@ pub mod flush;
 pub mod heap;
 pub mod held;
 pub mod kept;
+pub mod misuse;
 pub mod objects;
 pub mod pairs;
 pub mod quarantine;

@@ -25,6 +25,8 @@ pub struct Object {
     pub uid: u32,
     /// Hybrid: this lock orders all the same.
     pub orders: bool,
+    /// This lock does not order, whatever the mode.
+    pub only_held: bool,
     /// Held by a writer now: tells the two kinds of `pthread_rwlock_unlock` apart.
     pub writer: bool,
 }

@@ -77,7 +77,8 @@ pub fn fresh(t: &mut Thread, address: usize, len: usize, pc: usize) {
     if !is_watchable(address) {
         return;
     }
-    if t.gate & gate::OPEN == 0 || settings().owners || len > FRESH {
+    // What is allocated where writes are ignored was never written, as far as the detector is concerned.
+    if t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || settings().owners || len > FRESH {
         return clear(address, len);
     }
     t.trace.range(t.sp, &t.held, AccessKind::Allocate, address, len, pc);

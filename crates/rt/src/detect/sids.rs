@@ -6,9 +6,9 @@
 //!
 //! Invariants:
 //! - A sid has at most one user at a time.
-//! - A sid goes back to epoch 1 only in [`recycle`], after the shadow was emptied *and* its last user had left it
-//!   before the emptying began. Clocks that still hold its old epochs are corrected by [`BORN`]: a thread that has
-//!   not yet looked since may miss a race, but can not report a false one.
+//! - A sid goes back to epoch 1 only in [`recycle`], after the shadow was emptied, *if* its last user had left it
+//!   before the emptying began *and* nobody has taken it up since. Clocks that still hold its old epochs are
+//!   corrected by [`BORN`]: a thread that has not yet looked since may miss a race, but can not report a false one.
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
@@ -50,14 +50,43 @@ static BORN: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 
 /// The last epoch that each sid has published: what a thread of unknown origin is taken to have seen.
 pub static PUBLISHED: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
 
+/// The last epoch that each sid's user has come to. A slot with a later one was there before the sid started over.
+static LATEST: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
+
+/// The user of `sid` begins `epoch`.
+#[inline]
+pub fn entered(sid: usize, epoch: u32) {
+    // In hybrid mode a thread goes back to an earlier one. Nobody else writes while the sid is in use.
+    if LATEST[sid].load(Relaxed) < epoch {
+        LATEST[sid].store(epoch, Relaxed);
+    }
+}
+
+/// Can `sid` have made an access in `epoch` since it last started over?
+pub fn has_reached(sid: usize, epoch: u32) -> bool {
+    // The user notes its epoch before it records an access, and x86 keeps stores in order.
+    LATEST.get(sid).is_none_or(|e| e.load(Relaxed) >= epoch)
+}
+
+/// Has `sid` ever started over?
+pub fn has_started_over(sid: usize) -> bool {
+    BORN[sid].load(Relaxed) > 0
+}
+
 /// All that was ever handed over.
 pub fn published() -> Clock {
     Clock(core::array::from_fn(|sid| PUBLISHED.get(sid).map_or(0, |e| e.load(Relaxed) as u16)))
 }
 
-/// A sid and the first epoch to use, for a thread that has seen `clock` and has just worn out a sid (0: none). None: all
+/// Have no sids started over since `generation`?
+pub fn is_current(generation: u32) -> bool {
+    GENERATION.load(Acquire) == generation
+}
+
+/// A sid and the first epoch to use, for a thread that has seen `clock`, right in `generation`, and has just worn out a
+/// sid (0: none). None: all
 /// are in use or worn out.
-pub fn take(clock: &Clock, thread: u32, worn: usize) -> Option<(usize, u32)> {
+pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<(usize, u32)> {
     let _guard = LOCK.lock();
     // SAFETY: STATES and USERS are only used under LOCK.
     let (states, users) = unsafe { (&mut *STATES.get(), &mut *USERS.get()) };
@@ -66,7 +95,9 @@ pub fn take(clock: &Clock, thread: u32, worn: usize) -> Option<(usize, u32)> {
         State::Left(e) if e < EPOCH_MAX as u16 - WORTHWHILE => Some(e),
         _ => None,
     };
-    let seen = (1..=highest).find(|s| left(s).is_some_and(|e| clock.get(*s) >= e as u32));
+    // What the clock says of a sid that has started over since is of its life before.
+    let known = |sid: usize| if is_born_after(sid, generation) { 0 } else { clock.get(sid) };
+    let seen = (1..=highest).find(|s| left(s).is_some_and(|e| known(*s) >= e as u32));
     let unused = (highest < SID_MAX).then_some(highest + 1);
     let any = || (1..=highest).find(|s| left(s).is_some());
     let apart = seen.or(if highest < FEW { unused } else { None });
@@ -119,28 +150,41 @@ pub fn user(sid: usize, epoch: u32) -> Option<u32> {
     users.iter().find(|u| u.thread != u32::MAX && u.from as u32 <= epoch).map(|u| u.thread)
 }
 
-/// The sids that nobody uses now; to be given to [`recycle`] once the shadow is empty.
-pub fn retired() -> [bool; SID_MAX + 1] {
+/// For each sid that nobody uses now the epoch in which it was left; to be given to [`recycle`] once the shadow is
+/// empty.
+pub type Retired = [Option<u16>; SID_MAX + 1];
+
+pub fn retired() -> Retired {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     let states = unsafe { &*STATES.get() };
-    core::array::from_fn(|s| matches!(states[s], State::Left(_)))
+    core::array::from_fn(|s| match states[s] {
+        State::Left(e) => Some(e),
+        _ => None,
+    })
 }
 
-/// The shadow holds nothing of these sids: they start over.
-pub fn recycle(retired: &[bool; SID_MAX + 1]) {
+/// The shadow holds nothing of these sids: they start over. Not so one that a new thread took up while the shadow was
+/// being emptied, whether or not it has left it again: its accesses may be there.
+pub fn recycle(retired: &Retired) {
     let _guard = LOCK.lock();
     let generation = GENERATION.load(Relaxed) + 1;
-    for sid in (1..=SID_MAX).filter(|s| retired[*s]) {
+    let mut recycled = [false; SID_MAX + 1];
+    for sid in 1..=SID_MAX {
         // SAFETY: under LOCK.
-        unsafe {
-            (*STATES.get())[sid] = State::Left(0);
-            (*USERS.get())[sid].fill(User { from: 0, thread: u32::MAX });
+        let state = unsafe { &mut (*STATES.get())[sid] };
+        if retired[sid].is_none_or(|left| *state != State::Left(left)) {
+            continue;
         }
+        *state = State::Left(0);
+        recycled[sid] = true;
+        // SAFETY: under LOCK.
+        unsafe { (*USERS.get())[sid].fill(User { from: 0, thread: u32::MAX }) };
         PUBLISHED[sid].store(0, Relaxed);
+        LATEST[sid].store(0, Relaxed);
         BORN[sid].store(generation, Relaxed);
     }
-    chain::cut(retired);
+    chain::cut(&recycled);
     GENERATION.store(generation, Release);
 }
 
@@ -171,35 +215,60 @@ mod tests {
     fn sids_are_taken_left_and_recycled() {
         let _alone = chain::alone();
         let mut clock = Clock::ZERO;
-        let (a, first) = take(&clock, 7, 0).unwrap();
-        let (b, _) = take(&clock, 8, 0).unwrap();
+        let (a, first) = take(&clock, GENERATION.load(Acquire), 7, 0).unwrap();
+        let (b, _) = take(&clock, GENERATION.load(Acquire), 8, 0).unwrap();
         assert_ne!(a, b);
         leave(a, first + 9);
         // Not seen by the next thread: an unused sid is better.
-        let (c, _) = take(&clock, 9, 0).unwrap();
+        let (c, _) = take(&clock, GENERATION.load(Acquire), 9, 0).unwrap();
         assert_ne!(a, c);
         // Seen: the sid goes on behind the last epoch.
         clock.set(a, first + 9);
-        assert_eq!(take(&clock, 10, 0), Some((a, first + 10)));
+        assert_eq!(take(&clock, GENERATION.load(Acquire), 10, 0), Some((a, first + 10)));
         assert_eq!((user(a, first), user(a, first + 9), user(a, first + 10)), (Some(7), Some(7), Some(10)));
         // Worn out: not taken again before a flush, and its epochs start over then.
         leave(a, EPOCH_MAX);
         clock.set(a, EPOCH_MAX);
-        assert_ne!(take(&clock, 11, 0).unwrap().0, a);
+        assert_ne!(take(&clock, GENERATION.load(Acquire), 11, 0).unwrap().0, a);
         let since = GENERATION.load(Acquire);
         let retired = retired();
-        assert!(retired[a] && !retired[b]);
+        assert!(retired[a].is_some() && retired[b].is_none());
         recycle(&retired);
         correct(&mut clock, since);
         assert_eq!(clock.get(a), 0);
         assert_eq!(user(a, 1), None);
-        assert_eq!(take(&clock, 12, 0), Some((a, 1)));
+        assert_eq!(take(&clock, GENERATION.load(Acquire), 12, 0), Some((a, 1)));
+        entered(a, 1);
+        assert!(has_started_over(a) && has_reached(a, 1) && !has_reached(a, 2));
+        // Left, and taken up again while a flush is under way, by one that goes on and one that has left it already.
+        let (d, first) = take(&clock, GENERATION.load(Acquire), 20, 0).unwrap();
+        leave(d, first);
+        clock.set(d, first);
+        let retired = self::retired();
+        assert_eq!(take(&clock, GENERATION.load(Acquire), 21, 0), Some((d, first + 1)));
+        recycle(&retired);
+        assert_eq!(user(d, first + 1), Some(21), "it is still in use");
+        leave(d, first + 1);
+        recycle(&retired);
+        assert_eq!(user(d, first + 1), Some(21), "its accesses may be in the shadow");
+        // Of the life before: not seen, whatever the clock says.
+        let since = GENERATION.load(Acquire);
+        leave(a, 9);
+        recycle(&self::retired());
+        let (again, first) = take(&Clock::ZERO, GENERATION.load(Acquire), 23, 0).unwrap();
+        assert_eq!(first, 1);
+        leave(again, 7);
+        let mut before = Clock::ZERO;
+        before.set(again, EPOCH_MAX);
+        assert_ne!(take(&before, since, 24, 0).map(|got| got.0), Some(again));
+        assert_eq!(take(&before, GENERATION.load(Acquire), 24, 0).map(|got| got.0), Some(again));
+        let (a, _) = take(&Clock::ZERO, GENERATION.load(Acquire), 25, 0).unwrap();
         // A fork by the thread with `b`: the others' epochs are over, those left behind as well, and its own is not.
         leave(c, 5);
         let done = outlived_by(b);
         assert_eq!((done.get(a), done.get(b), done.get(c)), (EPOCH_MAX, 0, 5));
         assert_eq!(
-            take(&done, 13, 0),
+            take(&done, GENERATION.load(Acquire), 13, 0),
             Some((c, 6)),
             "a sid that was in use is worn out, one that was left is not"
         );

@@ -3,6 +3,8 @@
 //! In hb mode a lock hands its clock from holder to holder (4.4.1: writer to reader and writer, reader to writer). In
 //! hybrid and fast mode it only enters the lockset, unless it was declared to order.
 
+use core::sync::atomic::{AtomicBool, Ordering::*};
+
 use super::held::{self, Lock, Mode};
 use super::objects::{self, Object};
 use super::thread::Thread;
@@ -22,12 +24,18 @@ fn is_known(t: &Thread) -> bool {
     t.known
 }
 
+/// Does the thread's synchronisation count? Makes it known if so.
+#[inline(always)]
+fn orders(t: &Thread) -> bool {
+    is_known(t) && t.ignore_sync == 0
+}
+
 /// SIGNAL: what this thread has done so far is handed to whoever acquires `key`.
 pub fn release(t: &mut Thread, key: usize) {
     if plain::is_on() {
         return plain::step(t, OpKind::CondSignal, key, 0);
     }
-    if !is_known(t) {
+    if !orders(t) {
         return;
     }
     let _inside = t.enter();
@@ -41,7 +49,7 @@ pub fn acquire(t: &mut Thread, key: usize) {
     if plain::is_on() {
         return plain::step(t, OpKind::CondWake, key, 0);
     }
-    if !is_known(t) {
+    if !orders(t) {
         return;
     }
     let _inside = t.enter();
@@ -54,7 +62,7 @@ pub fn release_store(t: &mut Thread, key: usize) {
     if plain::is_on() {
         return release(t, key);
     }
-    if !is_known(t) {
+    if !orders(t) {
         return;
     }
     let _inside = t.enter();
@@ -83,7 +91,7 @@ pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
 }
 
 /// The lock's number in reports, which are told of it once.
-fn number(key: usize, what: u64) -> u32 {
+pub fn number(key: usize, what: u64) -> u32 {
     let (uid, new) = objects::with(key, Object::lock_number);
     if new {
         log::write(&Record::Lock { lock: uid as u64, address: key as u64, what });
@@ -108,7 +116,7 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
     let hybrid = settings().hybrid;
     let (uid, new) = objects::with(key, |o| {
         t.catch_up();
-        if !hybrid || o.orders {
+        if (!hybrid && !o.only_held || o.orders) && t.ignore_sync == 0 {
             t.learn(&mut o.clock);
             if let (Mode::Write, Some(more)) = (taking.mode, o.more()) {
                 t.learn(&mut more.second);
@@ -161,7 +169,7 @@ fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
         if mode == Mode::Write {
             o.writer = false;
         }
-        if hybrid && !o.orders {
+        if (hybrid || o.only_held) && !o.orders || t.ignore_sync != 0 {
             return false;
         }
         match mode {
@@ -198,7 +206,25 @@ pub fn locked_after_wait(t: &mut Thread, key: usize, times: u32, pc: usize) {
 
 /// From now on this lock orders, whatever the mode (`ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX`).
 pub fn order_by(key: usize) {
-    objects::with(key, |o| o.orders = true);
+    objects::with(key, |o| (o.orders, o.only_held) = (true, false));
+}
+
+/// Some lock was declared not to order.
+static SOME_ONLY_HOLD: AtomicBool = AtomicBool::new(false);
+
+/// From now on this lock does not order, not even in hb mode; it still keeps its holders apart
+/// (`ANNOTATE_NOT_HAPPENS_BEFORE_MUTEX`).
+pub fn only_hold(key: usize) {
+    SOME_ONLY_HOLD.store(true, Relaxed);
+    objects::with(key, |o| (o.orders, o.only_held) = (false, true));
+}
+
+pub fn some_only_hold() -> bool {
+    SOME_ONLY_HOLD.load(Relaxed)
+}
+
+pub fn only_holds(key: usize) -> bool {
+    objects::with_existing(key, |o| o.only_held).unwrap_or(false)
 }
 
 /// All locks that the thread holds order from now on.

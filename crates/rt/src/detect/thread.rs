@@ -49,6 +49,8 @@ pub struct Thread {
     pub inside: u32,
     pub ignore_reads: u32,
     pub ignore_writes: u32,
+    /// Synchronisation of this thread orders nothing while this is not 0.
+    pub ignore_sync: u32,
     pub generation: u32,
     /// Creates and joins so far: the thread's segment in the sense of lock order.
     pub fork_join: u32,
@@ -85,6 +87,7 @@ pub struct Card {
     pub next_by_handle: *mut Card,
     pub registered: bool,
     pub detached: bool,
+    pub joined: bool,
     pub ended: AtomicU32,
     pub stack: (usize, usize),
     /// The thread itself while it runs; null before and after.
@@ -200,14 +203,20 @@ impl Thread {
         sid(self.state)
     }
 
-    /// The thread takes part: `clock` is what it has seen.
+    /// The thread takes part: what it has seen is the card's last clock.
     pub fn start(&mut self, card: *mut Card, stack: (usize, usize)) {
         self.card = card;
         // SAFETY: the card is this thread's.
         unsafe { (*card).stack = stack };
         self.trace.open(stack.1 - stack.0);
         self.sp = self.trace.stack;
+        // In this order: a flush that comes in between is one that the clock has yet to be corrected for.
         self.generation = sids::GENERATION.load(Acquire);
+        // SAFETY: as above.
+        unsafe {
+            self.clock = (*card).last;
+            sids::correct(&mut self.clock, (*card).last_generation);
+        }
         self.held = Held::EMPTY;
         self.known = true;
         self.new_sid();
@@ -283,6 +292,10 @@ impl Thread {
         } else if sid != 0 {
             self.pairs.epochs[0] = epoch;
         }
+        if !sids::is_current(self.generation) {
+            // Pairs may lack a sid for which one stands that has another meaning by now.
+            self.pairs.give_up();
+        }
         if self.pairs.are_too_many() && self.snapshot.is_null() {
             self.snapshot = Snapshot::of(&self.clock);
         }
@@ -333,11 +346,11 @@ impl Thread {
             sids::leave(self.sid(), last);
         }
         let id = self.id();
-        let mut got = sids::take(&self.clock, id, worn);
+        let mut got = sids::take(&self.clock, self.generation, id, worn);
         if got.is_none() {
             super::flush::flush();
             self.catch_up();
-            got = sids::take(&self.clock, id, worn);
+            got = sids::take(&self.clock, self.generation, id, worn);
         }
         match got {
             Some((sid, first)) => {
@@ -372,6 +385,7 @@ impl Thread {
     /// Makes `state` the segment that accesses are recorded under.
     pub fn set_state(&mut self, state: u32) {
         let Settings { owners, history, .. } = *settings();
+        sids::entered(sid(state), epoch(state));
         self.state = state;
         self.trace.segment(state);
         if history == 2 {
@@ -395,13 +409,21 @@ impl Thread {
         self.gate = open | reads | writes;
     }
 
-    /// Joins what `other` has seen.
+    /// Joins what `other` has seen, which is right in the thread's own generation: the thread has caught up *before* that
+    /// was made or corrected. Otherwise what it says of sids that start over meanwhile would stay.
     #[inline]
     pub fn acquire(&mut self, other: &Clock) {
-        self.catch_up();
         self.drop_snapshot();
         self.pairs.forget();
         self.clock.join(&other.0);
+    }
+
+    /// Joins all that a thread that has ended had seen.
+    pub fn acquire_last(&mut self, card: &Card) {
+        self.catch_up();
+        let mut last = card.last;
+        sids::correct(&mut last, card.last_generation);
+        self.acquire(&last);
     }
 
     /// Learns what is kept with an object, which is held: a flush that came before has been seen by whoever put a new

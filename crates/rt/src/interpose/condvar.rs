@@ -11,7 +11,7 @@ use core::ffi::{c_int, c_void};
 
 use super::interpose;
 use crate::detect::thread::{Thread, current};
-use crate::detect::{settings, sync};
+use crate::detect::{misuse, settings, sync};
 use crate::explore::sync::{self as sync_explore, Until};
 use crate::tsvd::sync as tsvd_sync;
 
@@ -49,6 +49,8 @@ pub unsafe fn wait(
     pc: usize,
     real: impl FnOnce() -> c_int,
 ) -> c_int {
+    misuse::used(t, c as usize, pc);
+    misuse::used(t, m as usize, pc);
     let times = sync::unlocking_for_wait(t, m as usize);
     let mut waiting = Waiting { mutex: m as usize, times, pc };
     let mut cleanup = Cleanup { words: [0; 4] };
@@ -69,6 +71,8 @@ pub unsafe fn wait(
 }
 
 pub fn signalling(t: &mut Thread, c: *mut c_void) {
+    let pc = t.caller;
+    misuse::used(t, c as usize, pc);
     if settings().hybrid {
         if settings().condvar_mutexes_order {
             // Held while the condition is made true: these go with the variable.
@@ -129,9 +133,11 @@ interpose! {
     }
     fn pthread_cond_init(c: *mut c_void, attributes: *const c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         sync::destroyed(c as usize);
+        misuse::made_or_destroyed(t, c as usize, pc);
         real(c, attributes)
     } record as detect, tsvd real, explore real
     fn pthread_cond_destroy(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
+        misuse::made_or_destroyed(t, c as usize, pc);
         let r = real(c);
         sync::destroyed(c as usize);
         r

@@ -6,7 +6,11 @@
 //! inode, which is their channel. So it is told of any descriptor, however the program came by it: opened by name, duplicated,
 //! closed and made anew by a FILE, received through a socket ([`found`]). Waiting for
 //! readiness (`poll`, `select`, `epoll_wait`) may be all that a program does, so each write into a channel is also
-//! released to everyone who waits. Files make no order.
+//! released to everyone who waits.
+//!
+//! A file is a channel too, known by its inode: whoever reads what was written, through whichever descriptor, comes
+//! after the writer. Writers alone are not ordered, nor are readers. `flock`, and locks of an open file (`F_OFD_SETLK`),
+//! order by the same inode; those of `fcntl` and `lockf` belong to the process and keep no two threads apart.
 
 use core::ffi::{c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
@@ -28,16 +32,21 @@ const READINESS: u32 = 2;
 /// Terminals, and what the kernel has no better name for.
 const OTHERS: u32 = 3;
 const SIGNALS: u32 = 4;
-/// A file, which makes no order. Noted so that the kernel is asked once, and not for each line that is read.
-const FILE: u32 = 5;
 /// Channels of queues and semaphores that have ids of their own, and of inodes.
 pub const BY_ID: u32 = 1 << 30;
 const BY_INODE: u32 = 1 << 31;
+/// Inodes of files. Noted with the descriptor until it is closed or replaced, so that the kernel is asked once, and not
+/// for each line that is read.
+const FILES: u32 = BY_INODE | BY_ID;
+
+fn is_file(channel: u32) -> bool {
+    channel & FILES == FILES
+}
 
 /// The object that stands for the channel of a descriptor while the program is explored; 0: it has none.
 pub fn channel_of(fd: c_int) -> usize {
     let channel = channel(fd);
-    if channel == 0 { 0 } else { key(channel) }
+    if channel == 0 || is_file(channel) { 0 } else { key(channel) }
 }
 
 /// What those who wait for any of several descriptors come after.
@@ -60,13 +69,12 @@ const fn key(channel: u32) -> usize {
 fn channel(fd: c_int) -> u32 {
     match CHANNELS.get(fd as usize).map_or(0, |c| c.load(Relaxed)) {
         0 => found(fd),
-        FILE => 0,
         known => known,
     }
 }
 
 /// The channel of a descriptor that was not seen to be made. Asked anew each time, since the number may stand for something else by now; only what
-/// is a file stays one until it is closed or replaced. 0: a file, or a device that tells nobody anything.
+/// is a file stays one until it is closed or replaced. 0: a device that tells nobody anything.
 fn found(fd: c_int) -> u32 {
     if is_output(fd) {
         return 0;
@@ -77,20 +85,23 @@ fn found(fd: c_int) -> u32 {
         return 0;
     }
     match file.st_mode & libc::S_IFMT {
-        libc::S_IFIFO => {
-            let mixed = (file.st_ino ^ file.st_dev << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            BY_INODE | (mixed >> 33) as u32
-        }
+        libc::S_IFIFO => BY_INODE | mixed(&file),
         libc::S_IFSOCK => SOCKETS,
         // Terminals, and both ends of pseudo-terminals.
         libc::S_IFCHR if matches!(libc::major(file.st_rdev), 2..=5 | 128..=143) => OTHERS,
         0 => OTHERS,
         libc::S_IFREG => {
-            set_channel(fd, FILE);
-            0
+            let channel = FILES | mixed(&file);
+            set_channel(fd, channel);
+            channel
         }
         _ => 0,
     }
+}
+
+/// 30 bits for an inode.
+fn mixed(file: &libc::stat) -> u32 {
+    ((file.st_ino ^ file.st_dev << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 34) as u32
 }
 
 /// Standard output and error lead out of the process, unless it has put another descriptor in their place: a release for each line would only wear out
@@ -128,7 +139,7 @@ pub fn forget(fd: c_int) {
 /// Some of these are closed. Of files alone it matters that they are forgotten: what else a number may stand for later is seen to be made, or asked for.
 fn forget_from(first: c_uint) {
     for channel in CHANNELS.iter().skip(first as usize) {
-        let _ = channel.compare_exchange(FILE, 0, Relaxed, Relaxed);
+        let _ = channel.fetch_update(Relaxed, Relaxed, |c| is_file(c).then_some(0));
     }
 }
 
@@ -143,15 +154,64 @@ static CONNECTED: AtomicBool = AtomicBool::new(false);
 /// they pass on all they got, so that it invents no race. A trace that believed this would find nothing in a server: there, only a
 /// process that has connected a socket itself is taken to talk to itself.
 fn orders(channel: u32) -> bool {
-    channel != 0 && (channel != SOCKETS || !plain::is_on() || CONNECTED.load(Relaxed))
+    let talks_to_itself = !plain::is_on() || CONNECTED.load(Relaxed) && !is_file(channel);
+    channel != 0 && (!is_file(channel) && channel != SOCKETS || talks_to_itself)
 }
 
 pub fn sending(t: &mut Thread, fd: c_int) {
     let channel = channel(fd);
     if orders(channel) {
         sync::release(t, key(channel));
-        sync::release(t, key(READINESS));
+        // A file is always ready, but a change of it may be what a descriptor of `inotify` tells of.
+        if !is_file(channel) || INOTIFY.load(Relaxed) {
+            sync::release(t, key(READINESS));
+        }
+        if is_file(channel) && INOTIFY.load(Relaxed) {
+            sync::release(t, key(OTHERS));
+        }
     }
+}
+
+/// The process watches files.
+static INOTIFY: AtomicBool = AtomicBool::new(false);
+
+/// A lock that belongs to an open file, not to the process, is let go of, or taken.
+fn unlocking(t: &mut Thread, fd: c_int) {
+    sending(t, fd);
+}
+
+fn locked(t: &mut Thread, fd: c_int, result: c_int) -> c_int {
+    if result == 0 {
+        received(t, fd);
+    }
+    result
+}
+
+/// A command of `fcntl` that lets go of a lock of the open file, or makes it weaker.
+unsafe fn unlocks(command: c_int, argument: usize) -> bool {
+    // SAFETY: the argument of these commands is the caller's description of the lock.
+    matches!(command, libc::F_OFD_SETLK | libc::F_OFD_SETLKW)
+        && unsafe { (argument as *const libc::flock).as_ref() }
+            .is_some_and(|l| l.l_type != libc::F_WRLCK as i16)
+}
+
+/// `fcntl`: commands that duplicate, and locks of open files.
+unsafe fn fcntl_with(
+    t: &mut Thread,
+    fd: c_int,
+    command: c_int,
+    argument: usize,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller's argument.
+    if unsafe { unlocks(command, argument) } {
+        unlocking(t, fd);
+    }
+    let result = controlled(fd, command, real());
+    if matches!(command, libc::F_OFD_SETLK | libc::F_OFD_SETLKW) {
+        return locked(t, fd, result);
+    }
+    result
 }
 
 pub fn received(t: &mut Thread, fd: c_int) {
@@ -566,8 +626,25 @@ interpose! {
     fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) } record as detect, tsvd real, explore { duplicated(fd, real(fd)) }
     fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) } record as detect, tsvd real, explore { duplicated(fd, real(fd, to)) }
     fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) } record as detect, tsvd real, explore { duplicated(fd, real(fd, to, flags)) }
-    fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
-    fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| { controlled(fd, command, real(fd, command, argument)) } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
+    fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| {
+        fcntl_with(t, fd, command, argument, || real(fd, command, argument))
+    } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
+    fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| {
+        fcntl_with(t, fd, command, argument, || real(fd, command, argument))
+    } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
+    fn flock(fd: c_int, operation: c_int) -> c_int, |t, pc, real| {
+        // To take it again in another way is to let go of it in between.
+        unlocking(t, fd);
+        locked(t, fd, real(fd, operation))
+    } record as detect, tsvd real, explore real
+    fn inotify_init() -> c_int, |t, pc, real| {
+        INOTIFY.store(true, Relaxed);
+        opened(real(), OTHERS)
+    } record as detect, tsvd real, explore real
+    fn inotify_init1(flags: c_int) -> c_int, |t, pc, real| {
+        INOTIFY.store(true, Relaxed);
+        opened(real(flags), OTHERS)
+    } record as detect, tsvd real, explore real
     fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, |t, pc, real| { opened(real(fd, mask, flags), SIGNALS) } record as detect, tsvd real, explore real
     fn poll(fds: *mut Polled, n: usize, timeout: c_int) -> c_int, |t, pc, real| {
         polls(&mut Call::new(t, pc), fds, n);

@@ -4,12 +4,14 @@ use core::ffi::{c_int, c_void};
 
 use super::interpose;
 use crate::detect::held::Mode;
+use crate::detect::misuse;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::Thread;
 use crate::explore::sync::{self as sync_explore, Until};
+use crate::sys;
 use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
-use raddle_wire::record::lock_kind;
+use raddle_wire::record::{lock_kind, misuse as what};
 
 /// A robust mutex whose owner died is held by whoever is told so.
 pub fn is_held(result: c_int) -> bool {
@@ -22,28 +24,77 @@ pub fn taken(t: &mut Thread, m: *mut c_void, result: c_int, pc: usize) {
             super::process::world_acquire(t);
         }
         sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::MUTEX, pc });
+        misuse::used(t, m as usize, pc);
     }
 }
 
 /// Before a wait for the mutex.
 pub fn taking(t: &mut Thread, m: *mut c_void, what: u64, pc: usize) {
     if !t.openmp.within_lock {
+        if t.held.holds(m as usize) && waits_for_itself(m, what) {
+            misuse::of_lock(t, what::DOUBLE_LOCK, m as usize, what, pc);
+        }
         sync::locking(t, m as usize, Taking { mode: Mode::Write, what, pc });
     }
 }
 
+/// What glibc keeps in a mutex.
+mod field {
+    pub const LOCK: usize = 0;
+    pub const OWNER: usize = 8;
+    pub const KIND: usize = 16;
+}
+
+fn field(m: *const c_void, at: usize) -> u32 {
+    // SAFETY: glibc keeps words at these offsets of a mutex.
+    unsafe { *m.byte_add(at).cast::<u32>() }
+}
+
+/// Recursive mutexes may be taken again, and those that check errors say so to the program.
+fn waits_for_itself(m: *const c_void, what: u64) -> bool {
+    let kind = field(m, field::KIND) as c_int & 3;
+    what == lock_kind::SPINLOCK
+        || matches!(kind, libc::PTHREAD_MUTEX_NORMAL | libc::PTHREAD_MUTEX_ADAPTIVE_NP)
+            && field(m, field::OWNER) == sys::thread_id()
+}
+
+/// Before an unlock. What the mutex itself says counts: it may have been taken before raddle looked. Not of a robust one,
+/// one that checks errors, or one that other processes use.
+fn check_unlock(t: &mut Thread, m: *mut c_void, pc: usize) {
+    const ROBUST: u32 = 16;
+    let (kind, owner) = (field(m, field::KIND), field(m, field::OWNER));
+    let tells = kind as c_int & 3 == libc::PTHREAD_MUTEX_ERRORCHECK;
+    if !t.known || t.held.holds(m as usize) || tells || kind & ROBUST != 0 || is_shared(m) {
+        return;
+    }
+    if field(m, field::LOCK) == 0 && owner == 0 {
+        misuse::of_lock(t, what::UNLOCK_UNLOCKED, m as usize, lock_kind::MUTEX, pc);
+    } else if owner != 0 && owner != sys::thread_id() {
+        misuse::of_lock(t, what::UNLOCK_OF_ANOTHERS, m as usize, lock_kind::MUTEX, pc);
+    }
+}
+
+/// Before a mutex is destroyed.
+pub fn destroying(t: &mut Thread, m: *mut c_void, pc: usize) {
+    if field(m, field::LOCK) != 0 && !is_shared(m) {
+        misuse::of_lock(t, what::DESTROYED_LOCKED, m as usize, lock_kind::MUTEX, pc);
+    }
+    misuse::made_or_destroyed(t, m as usize, pc);
+}
+
 /// A mutex that other processes may use too: an order may come through them.
 fn is_shared(m: *mut c_void) -> bool {
-    const KIND: usize = 16;
     const SHARED: u32 = 128;
-    // SAFETY: glibc keeps the type and the process-shared bit at this offset of a mutex.
-    unsafe { *m.byte_add(KIND).cast::<u32>() & SHARED != 0 }
+    field(m, field::KIND) & SHARED != 0
 }
 
 pub fn letting_go(t: &mut Thread, m: *mut c_void) {
     if t.openmp.within_lock {
         return;
     }
+    let pc = t.caller;
+    misuse::used(t, m as usize, pc);
+    check_unlock(t, m, pc);
     if is_shared(m) {
         super::process::world_release(t);
     }
@@ -91,6 +142,7 @@ interpose! {
         sync_explore::mutex_unlock(m as usize, pc)
     }
     fn pthread_mutex_destroy(m: *mut c_void) -> c_int, |t, pc, real| {
+        destroying(t, m, pc);
         let r = real(m);
         if r == 0 {
             sync::destroyed(m as usize);
@@ -99,6 +151,7 @@ interpose! {
     } record as detect, tsvd real, explore real
     fn pthread_mutex_init(m: *mut c_void, attributes: *const c_void) -> c_int, |t, pc, real| {
         sync::destroyed(m as usize);
+        misuse::made_or_destroyed(t, m as usize, pc);
         real(m, attributes)
     } record as detect, tsvd real, explore real
 
@@ -107,6 +160,7 @@ interpose! {
         let r = real(m);
         if r == 0 {
             sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
+            misuse::used(t, m as usize, pc);
         }
         r
     } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
@@ -122,6 +176,11 @@ interpose! {
         sync_explore::step(OpKind::TryLock, m as usize, pc, || real(m))
     }
     fn pthread_spin_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, m as usize, pc);
+        // glibc's value of one that is free is 1.
+        if t.known && !t.held.holds(m as usize) && *m.cast::<c_int>() == 1 {
+            misuse::of_lock(t, what::UNLOCK_UNLOCKED, m as usize, lock_kind::SPINLOCK, pc);
+        }
         sync::unlocking(t, m as usize);
         real(m)
     } record as detect, tsvd {
@@ -131,6 +190,7 @@ interpose! {
         sync_explore::step(OpKind::Unlock, m as usize, pc, || real(m))
     }
     fn pthread_spin_destroy(m: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::made_or_destroyed(t, m as usize, pc);
         sync::destroyed(m as usize);
         real(m)
     } record as detect, tsvd real, explore real

@@ -39,6 +39,8 @@ fn in_child(t: &mut Thread) {
     for card in cards() {
         if !core::ptr::eq(card, t.card) {
             card.ended.store(1, core::sync::atomic::Ordering::Relaxed);
+            // Nobody here could.
+            card.joined = true;
             card.live.store(core::ptr::null_mut(), core::sync::atomic::Ordering::Relaxed);
         }
     }
@@ -180,10 +182,19 @@ interpose! {
         modules::forget_unmapped();
         r
     } record as detect, tsvd real, explore real
-    /// What is registered by one thread may be run by another, which ends the process.
+    /// What is registered by one thread may be run by another, which ends the process, by a call or by a return from
+    /// main, which nobody sees.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
-        real(function, argument, dso)
+        real(run_at_exit as *const () as usize, AtExit::keep(function, argument), dso)
+    } record as detect, tsvd real, explore real
+    fn on_exit(function: usize, argument: *mut c_void) -> c_int, |t, pc, real| {
+        sync::release(t, AT_EXIT);
+        real(run_on_exit as *const () as usize, AtExit::keep(function, argument))
+    } record as detect, tsvd real, explore real
+    fn __cxa_at_quick_exit(function: usize, dso: *mut c_void) -> c_int, |t, pc, real| {
+        sync::release(t, AT_EXIT);
+        real(function, dso)
     } record as detect, tsvd real, explore real
     fn exit(status: c_int), |t, pc, real| {
         sync::acquire(t, AT_EXIT);
@@ -206,6 +217,7 @@ interpose! {
         explore::exits_at_once(status, pc)
     }
     fn quick_exit(status: c_int), |t, pc, real| {
+        sync::acquire(t, AT_EXIT);
         finish_reports();
         real(status)
     } record as detect, tsvd real, explore {
@@ -365,7 +377,47 @@ pub extern "C" fn finish_reports() {
     drop(report::pause());
 }
 
+/// The C library registers handlers, and takes them out again, under one lock.
 const AT_EXIT: usize = 0x4900_0000_0010;
+
+/// A handler of the program's.
+struct AtExit {
+    function: usize,
+    argument: *mut c_void,
+}
+
+impl AtExit {
+    /// Never given back: the process ends with it.
+    fn keep(function: usize, argument: *mut c_void) -> *mut c_void {
+        let it = sys::ARENA.take(size_of::<AtExit>()).cast::<AtExit>();
+        // SAFETY: fresh memory of the right size.
+        unsafe { it.write(AtExit { function, argument }) };
+        it.cast()
+    }
+}
+
+/// glibc hands the status to all handlers, also to those that want one argument.
+unsafe extern "C-unwind" fn run_at_exit(it: *mut AtExit, status: c_int) {
+    sync::acquire(current(), AT_EXIT);
+    // SAFETY: made by `AtExit::keep`; the program's own function of that type.
+    unsafe {
+        let AtExit { function, argument } = it.read();
+        core::mem::transmute::<usize, unsafe extern "C-unwind" fn(*mut c_void, c_int)>(function)(
+            argument, status,
+        )
+    }
+}
+
+unsafe extern "C-unwind" fn run_on_exit(status: c_int, it: *mut AtExit) {
+    sync::acquire(current(), AT_EXIT);
+    // SAFETY: as above.
+    unsafe {
+        let AtExit { function, argument } = it.read();
+        core::mem::transmute::<usize, unsafe extern "C-unwind" fn(c_int, *mut c_void)>(function)(
+            status, argument,
+        )
+    }
+}
 
 unsafe extern "C" {
     /// glibc's fork, under a name that is not interposed.

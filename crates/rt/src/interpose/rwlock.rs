@@ -4,18 +4,38 @@ use core::ffi::{c_int, c_void};
 
 use super::interpose;
 use crate::detect::held::Mode;
+use crate::detect::misuse;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::Thread;
 use crate::explore::sync::{self as sync_explore, Until};
+use crate::sys;
 use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
-use raddle_wire::record::lock_kind;
+use raddle_wire::record::{lock_kind, misuse as what};
 
 fn taken(t: &mut Thread, l: *mut c_void, result: c_int, mode: Mode, pc: usize) -> c_int {
     if result == 0 {
         sync::locked(t, l as usize, Taking { mode, what: lock_kind::RWLOCK, pc });
+        misuse::used(t, l as usize, pc);
     }
     result
+}
+
+/// Before an unlock: what the lock itself says counts.
+unsafe fn check_unlock(t: &mut Thread, l: *mut c_void, pc: usize) {
+    const CURRENT_WRITER: usize = 24;
+    const WRITE_LOCKED: u32 = 2;
+    const READERS: u32 = 3;
+    // SAFETY: glibc keeps the number of readers, above three flags, and the writer's thread at these offsets.
+    let (readers, writer) = unsafe { (*l.cast::<u32>(), *l.byte_add(CURRENT_WRITER).cast::<u32>()) };
+    if !t.known || t.held.holds(l as usize) {
+        return;
+    }
+    if readers >> READERS == 0 && readers & WRITE_LOCKED == 0 && writer == 0 {
+        misuse::of_lock(t, what::UNLOCK_UNLOCKED, l as usize, lock_kind::RWLOCK, pc);
+    } else if writer != 0 && writer != sys::thread_id() {
+        misuse::of_lock(t, what::UNLOCK_OF_ANOTHERS, l as usize, lock_kind::RWLOCK, pc);
+    }
 }
 
 fn taking(t: &mut Thread, l: *mut c_void, mode: Mode, pc: usize) {
@@ -66,6 +86,8 @@ interpose! {
         sync_explore::rwlock(l as usize, true, Until::new(clock, until), pc)
     }
     fn pthread_rwlock_unlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, l as usize, pc);
+        check_unlock(t, l, pc);
         sync::unlocking(t, l as usize);
         real(l)
     } record as detect, tsvd {
@@ -75,11 +97,13 @@ interpose! {
         sync_explore::step(OpKind::Unlock, l as usize, pc, || real(l))
     }
     fn pthread_rwlock_destroy(l: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::made_or_destroyed(t, l as usize, pc);
         sync::destroyed(l as usize);
         real(l)
     } record as detect, tsvd real, explore real
     fn pthread_rwlock_init(l: *mut c_void, attributes: *const c_void) -> c_int, |t, pc, real| {
         sync::destroyed(l as usize);
+        misuse::made_or_destroyed(t, l as usize, pc);
         real(l, attributes)
     } record as detect, tsvd real, explore real
 }

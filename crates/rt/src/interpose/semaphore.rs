@@ -4,8 +4,8 @@ use core::ffi::{c_int, c_void};
 
 use super::interpose;
 use super::process::{world_acquire, world_release};
-use crate::detect::sync;
 use crate::detect::thread::Thread;
+use crate::detect::{misuse, sync};
 use crate::explore;
 use crate::explore::sync::{self as sync_explore, Until};
 use crate::trace::plain;
@@ -19,6 +19,8 @@ fn waited(t: &mut Thread, s: *mut c_void, result: c_int) -> c_int {
             plain::step(t, OpKind::SemWait, s as usize, 0);
         } else {
             sync::acquire(t, s as usize);
+            let pc = t.caller;
+            misuse::used(t, s as usize, pc);
         }
         if is_shared(s) {
             world_acquire(t);
@@ -32,6 +34,8 @@ fn posting(t: &mut Thread, s: *mut c_void) {
     if plain::is_on() {
         plain::step(t, OpKind::SemPost, s as usize, 0);
     } else {
+        let pc = t.caller;
+        misuse::used(t, s as usize, pc);
         sync::release(t, s as usize);
     }
 }
@@ -77,9 +81,11 @@ interpose! {
     }
     fn sem_init(s: *mut c_void, shared: c_int, value: u32) -> c_int, |t, pc, real| {
         sync::destroyed(s as usize);
+        misuse::made_or_destroyed(t, s as usize, pc);
         real(s, shared, value)
     } record as detect, tsvd real, explore real
     fn sem_destroy(s: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::made_or_destroyed(t, s as usize, pc);
         sync::destroyed(s as usize);
         real(s)
     } record as detect, tsvd real, explore real

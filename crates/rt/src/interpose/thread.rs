@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::interpose;
 use crate::detect::thread::{Card, Start, Thread, current, new_card};
-use crate::detect::{depot, objects, range, sids, sync};
+use crate::detect::{depot, misuse, objects, range, sids, sync};
 use crate::explore::{self, sync::Until, threads::Patience};
 use crate::hub::{is_active, log};
 use crate::sys::{self, Shared, Spin};
@@ -41,12 +41,19 @@ fn finish_reports_at_exit() {
     static DONE: AtomicU32 = AtomicU32::new(0);
     if DONE.swap(1, Relaxed) == 0 {
         // SAFETY: a function without arguments may be called with one.
-        unsafe { __cxa_atexit(super::process::finish_reports, core::ptr::null_mut(), core::ptr::null_mut()) };
+        unsafe { __cxa_atexit(at_exit, core::ptr::null_mut(), core::ptr::null_mut()) };
     }
+}
+
+/// What is left to say when all handlers of the program have run, which were registered later.
+extern "C" fn at_exit() {
+    misuse::leaked_threads();
+    super::process::finish_reports();
 }
 
 /// Before the first thread.
 pub fn prepare() {
+    finish_reports_at_exit();
     let mut key = 0;
     // SAFETY: a plain call; the key lives as long as the process.
     if unsafe { pthread_key_create(&mut key, thread_ends) } == 0 {
@@ -104,11 +111,7 @@ fn begin(card: *mut Card) {
     let stack = own_stack();
     t.inside += 1;
     // SAFETY: the card was made for this thread; nobody else writes to it now.
-    unsafe {
-        t.clock = (*card).last;
-        sids::correct(&mut t.clock, (*card).last_generation);
-        register_handle(&mut *card, pthread_self());
-    }
+    unsafe { register_handle(&mut *card, pthread_self()) };
     // The memory of the stack may have been another thread's.
     range::clear(stack.0, stack.1 - stack.0);
     objects::remove_range(stack.0, stack.1 - stack.0);
@@ -131,8 +134,8 @@ pub fn adopt(t: &Thread) {
     let card = new_card(0, 0);
     // SAFETY: fresh, and this thread's.
     unsafe {
-        (*card).last = sids::published();
         (*card).last_generation = sids::GENERATION.load(Acquire);
+        (*card).last = sids::published();
         (*card).detached = true;
         log::write(&Record::Thread { thread: (*card).id as u64, parent: u64::MAX, stack: 0 });
     }
@@ -251,10 +254,9 @@ fn join(t: &mut Thread, handle: usize, real: impl FnOnce() -> c_int) -> c_int {
     let result = real();
     if let (0, Some(card)) = (result, card) {
         forget_handle(card);
+        card.joined = true;
         let _inside = t.enter();
-        let mut last = card.last;
-        sids::correct(&mut last, card.last_generation);
-        t.acquire(&last);
+        t.acquire_last(card);
         t.fork_join += 1;
         plain::step(t, OpKind::Join, card.id as usize, 0);
         log::write(&Record::ThreadJoin { joiner: t.id() as u64, thread: card.id as u64 });

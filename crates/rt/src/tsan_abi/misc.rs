@@ -68,6 +68,29 @@ memory!(
     "__tsan_memset" tsan_memset false real_memset
 );
 
+/// What a program calls by itself for words that lie anywhere (`sanitizer/common_interface_defs.h`).
+macro_rules! unaligned {
+    ($($load:literal $get:ident $store:literal $put:ident $word:ty),*) => {$(
+        unsafe extern "C" fn $get(from: *const $word, pc: usize) -> $word {
+            range::access::<false>(current(), from as usize, size_of::<$word>(), pc);
+            // SAFETY: the program's pointer.
+            unsafe { from.read_unaligned() }
+        }
+        with_pc!($load => $get in "rsi");
+        unsafe extern "C" fn $put(to: *mut $word, value: $word, pc: usize) {
+            range::access::<true>(current(), to as usize, size_of::<$word>(), pc);
+            // SAFETY: the program's pointer.
+            unsafe { to.write_unaligned(value) }
+        }
+        with_pc!($store => $put in "rdx");
+    )*};
+}
+unaligned!(
+    "__sanitizer_unaligned_load16" load16 "__sanitizer_unaligned_store16" store16 u16,
+    "__sanitizer_unaligned_load32" load32 "__sanitizer_unaligned_store32" store32 u32,
+    "__sanitizer_unaligned_load64" load64 "__sanitizer_unaligned_store64" store64 u64
+);
+
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub extern "C" fn __tsan_atomic_thread_fence(order: i32) {

@@ -212,10 +212,10 @@ impl Both {
             if reads { (IgnoreReadsBegin, IgnoreReadsEnd) } else { (IgnoreWritesBegin, IgnoreWritesEnd) };
         let id = self.lives[me].id;
         self.tell(id, EventKind::Annotate(begin));
-        self.lives[me].logical.ignore(u32::from(reads), u32::from(!reads));
+        self.lives[me].logical.ignore(1, u32::from(!reads));
         let known = self.done.clone();
         let result = self.plain(me, at, size, write);
-        if reads != write {
+        if !reads || !write {
             self.done = known;
         }
         self.tell(id, EventKind::Annotate(end));

@@ -6,7 +6,7 @@ use raddle_rt::detect::atomics::{self, Order};
 use raddle_rt::detect::held::Mode;
 use raddle_rt::detect::sync::{self, Taking};
 use raddle_rt::detect::thread::{Card, Thread, new_card};
-use raddle_rt::detect::{objects, range, sids, testing};
+use raddle_rt::detect::{objects, range, testing};
 use raddle_wire::record::lock_kind;
 
 /// Any watchable address will do: shadow needs no memory behind it. A low one, because reports look below it for a heap
@@ -80,11 +80,6 @@ impl Logical {
 
     fn start(card: *mut Card) -> Self {
         let mut t = testing::blank();
-        // SAFETY: the card is new, and this thread's; cards are never freed.
-        unsafe {
-            t.clock = (*card).last;
-            sids::correct(&mut t.clock, (*card).last_generation);
-        }
         t.start(card, (0, 0));
         Self { t, card }
     }
@@ -107,11 +102,7 @@ impl Logical {
 
     pub fn join(&mut self, ended: &Self) {
         // SAFETY: the thread has ended and its card stays.
-        unsafe {
-            let mut last = (*ended.card).last;
-            sids::correct(&mut last, (*ended.card).last_generation);
-            self.t.acquire(&last);
-        }
+        unsafe { self.t.acquire_last(&*ended.card) };
     }
 
     /// The segment that accesses are recorded under.

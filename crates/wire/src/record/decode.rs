@@ -19,6 +19,7 @@ pub enum Decoded {
     LockEdge { thread: u64, segment: u64, acquired: HeldLock, held: Vec<HeldLock> },
     ExpectRace { address: u64, size: u64, stack: u64, description: Vec<u8> },
     ExpectedSeen { address: u64 },
+    Misuse { what: u64, thread: u64, lock: u64, stack: u64, taken: u64 },
     Fatal { code: u64, detail: Vec<u8> },
     Violation { object: u64, now: DecodedCaught, before: DecodedCaught },
 }
@@ -140,6 +141,13 @@ fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
             size: w.word()?,
             stack: w.word()?,
             description: w.bytes()?,
+        },
+        kind::MISUSE => Decoded::Misuse {
+            what: w.word()?,
+            thread: w.word()?,
+            lock: w.word()?,
+            stack: w.word()?,
+            taken: w.word()?,
         },
         kind::EXPECTED_SEEN => Decoded::ExpectedSeen { address: w.word()? },
         kind::FATAL => Decoded::Fatal { code: w.word()?, detail: w.bytes()? },

@@ -1,0 +1,72 @@
+//! Locks and threads that are not used as they should be.
+
+use raddle_finding::{Access, Confidence, Finding, Kind, Op};
+use raddle_wire::record::misuse;
+
+use super::{Cast, Explain};
+use crate::run::args::Options;
+use crate::run::collect::Misuse;
+
+impl Explain<'_> {
+    pub(super) fn misuses(&mut self, options: &Options) -> Vec<Finding> {
+        let is_wanted = |m: &&Misuse| {
+            if m.what == misuse::THREAD_LEAK { !options.no_thread_leaks } else { !options.no_mutex_bugs }
+        };
+        let process = self.process;
+        let findings: Vec<Finding> =
+            process.misuses.iter().filter(is_wanted).filter_map(|m| self.misuse(m)).collect();
+        findings.into_iter().filter(|f| !self.is_ignored(f)).collect()
+    }
+
+    /// None: a record of a runtime that knows more.
+    fn misuse(&mut self, m: &Misuse) -> Option<Finding> {
+        let (thread, lock) = (self.thread_label(m.thread), format!("L{}", m.lock));
+        let (kind, op, message) = match m.what {
+            misuse::DOUBLE_LOCK => (
+                Kind::DoubleLock,
+                Op::Lock,
+                format!("{thread} takes {lock}, which it holds: it waits for itself"),
+            ),
+            misuse::UNLOCK_UNLOCKED => {
+                (Kind::UnlockNotHeld, Op::Unlock, format!("{thread} lets go of {lock}, which nobody holds"))
+            }
+            misuse::UNLOCK_OF_ANOTHERS => (
+                Kind::UnlockNotHeld,
+                Op::Unlock,
+                format!("{thread} lets go of {lock}, which another thread holds"),
+            ),
+            misuse::READ_AS_WRITE => (
+                Kind::UnlockNotHeld,
+                Op::Unlock,
+                format!(
+                    "{thread} holds {lock} in one way and lets go of it in the other: reading and writing"
+                ),
+            ),
+            misuse::DESTROYED_LOCKED => {
+                (Kind::LockLeak, Op::Call, format!("{thread} destroys {lock}, which is held"))
+            }
+            misuse::THREAD_LEAK => {
+                (Kind::Leak, Op::Call, format!("{thread} has ended and was neither joined nor detached"))
+            }
+            _ => return None,
+        };
+        let mut cast = Cast::default();
+        let mut finding = Finding::new(kind, Confidence::Confirmed, message);
+        let label = matches!(op, Op::Lock | Op::Unlock).then(|| lock.clone());
+        // A thread leaks where it was created, by whoever did that.
+        let creator = self.process.threads.get(&m.thread).map_or(0, |t| t.parent);
+        let actor = if m.what == misuse::THREAD_LEAK { creator } else { m.thread };
+        cast.thread(m.thread);
+        let stack = self.stack(m.stack);
+        let thread = self.thread_label(actor);
+        finding.accesses = vec![Access { op, size: 0, thread, locks: vec![], stack, lock: label }];
+        if m.lock != 0 {
+            cast.lock(m.lock, m.thread, m.taken);
+        }
+        self.introduce(&mut finding, cast);
+        if m.taken == 0 {
+            finding.locks.iter_mut().for_each(|l| l.taken.clear());
+        }
+        Some(finding)
+    }
+}
