@@ -203,12 +203,11 @@ impl History {
     /// write, that nothing orders and no lock keeps apart.
     pub fn raced_for(&self) -> Vec<u64> {
         let races = |w: &Point, a: &Point| {
-            w.thread() != a.thread()
-                && !(w.cell.atomic && a.cell.atomic)
-                && w.overlaps(a)
-                && !self.order.before(w.stamp, a.stamp)
-                && !self.order.before(a.stamp, w.stamp)
-                && !self.held.excludes(w.sections, a.sections)
+            let is_plain = !w.cell.atomic || !a.cell.atomic;
+            let kept_apart = self.order.before(w.stamp, a.stamp)
+                || self.order.before(a.stamp, w.stamp)
+                || self.held.excludes(w.sections, a.sections);
+            w.thread() != a.thread() && is_plain && w.overlaps(a) && !kept_apart
         };
         let is_raced_for = |g: &&Granule| {
             let accesses = || g.writes.iter().map(|w| &w.point).chain(g.reads.iter().map(|r| &r.point));

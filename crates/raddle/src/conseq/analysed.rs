@@ -1,6 +1,7 @@
 //! What the traces have shown: invariants, and reads that could get another value.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Instant;
 
 use raddle_conseq::SiteKind;
 use raddle_conseq::atomicity::{self, Violation};
@@ -14,6 +15,7 @@ use super::args::Args;
 use super::check::Guard;
 use super::sites::Sites;
 use super::traced::Runs;
+use crate::explore::crew::Notes;
 use crate::explore::words::pc_of;
 use crate::places::{Mapped, Places};
 
@@ -95,8 +97,14 @@ impl Judge for Both<'_> {
     }
 }
 
-/// Reads the traces.
-pub fn analyse(runs: &Runs, sites: Sites, args: &Args, places: &mut Places) -> Analysed {
+/// Reads the traces, one in any case and others until the deadline.
+pub fn analyse(
+    runs: &Runs,
+    sites: Sites,
+    args: &Args,
+    places: &mut Places,
+    (deadline, notes): (Instant, &Notes),
+) -> Analysed {
     let all_reads = args.all_reads;
     let correct = || runs.runs.iter().filter(|r| r.is_correct());
     let guards = if sites.wants(SiteKind::Invariant) && !all_reads && runs.scheduled {
@@ -109,7 +117,12 @@ pub fn analyse(runs: &Runs, sites: Sites, args: &Args, places: &mut Places) -> A
     let (mut all, mut points, mut events) = (Vec::<Suspect>::new(), Vec::new(), 0);
     let mut violations: Vec<Violation> = Vec::new();
     let (mut ruled_out, mut raced) = (RuledOut::default(), BTreeSet::new());
-    for run in correct() {
+    for (i, run) in correct().enumerate() {
+        if i > 0 && Instant::now() >= deadline {
+            let n = correct().count();
+            notes.say(&format!("{i} of {n} traces were analysed in time: give it more with --seconds"));
+            break;
+        }
         let history = History::of(&run.events, &|site| sites.waits(site));
         events += history.events as u64;
         if args.atomicity {

@@ -70,6 +70,11 @@ impl Budget {
         most.map_or(self.at(0.5), |m| m.min(self.at(0.5)))
     }
 
+    /// No further trace is analysed.
+    fn analysed(&self) -> Instant {
+        self.at(0.6)
+    }
+
     /// No further suspect is tested.
     fn tested(&self) -> Instant {
         self.at(0.8)
@@ -190,7 +195,7 @@ fn finish(
     let mut places = Places::new();
     let sites = Sites::of(&runs.modules, options);
     clock.static_half = clock.lap();
-    let analysed = analysed::analyse(&runs, sites, args, &mut places);
+    let analysed = analysed::analyse(&runs, sites, args, &mut places, (budget.analysed(), notes));
     clock.analysed = clock.lap() + runs.reading;
     say_limits(&runs, &analysed.sites, notes);
     let mut printed = printed::Usual::default();
