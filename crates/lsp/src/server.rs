@@ -166,7 +166,7 @@ impl Server {
         match event {
             Event::Checked { generation, focus, outcome } => {
                 if self.schedule.is_current(generation) && self.documents.get(&focus).is_some() {
-                    self.learn(&focus, outcome);
+                    self.learn(&focus, *outcome);
                 }
             }
             Event::Ended { generation, problem } => {

@@ -39,7 +39,7 @@ pub enum Event {
     Checked {
         generation: u64,
         focus: PathBuf,
-        outcome: Outcome,
+        outcome: Box<Outcome>,
     },
     /// The job is over, to its end or not.
     Ended {
@@ -200,6 +200,7 @@ impl Checker {
 
     fn answer(&self, job: &Job, outcome: Outcome) {
         if !job.is_cancelled() {
+            let outcome = Box::new(outcome);
             let checked = Event::Checked { generation: job.generation, focus: job.focus.clone(), outcome };
             let _ = self.events.send(checked);
         }
@@ -266,7 +267,7 @@ mod tests {
             let mut out = Vec::new();
             loop {
                 match self.worker.events.recv_timeout(Duration::from_secs(120)).unwrap() {
-                    Event::Checked { outcome, .. } => out.push(outcome),
+                    Event::Checked { outcome, .. } => out.push(*outcome),
                     Event::Ended { generation: of, problem } => {
                         assert_eq!((of, problem), (generation, None));
                         return out;
