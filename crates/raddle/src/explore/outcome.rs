@@ -160,7 +160,7 @@ impl Results<'_> {
             n => {
                 words += &format!(
                     "; begun anew {}, as accesses that race became scheduling points, {} in all",
-                    count(u64::from(n), "time", "times"),
+                    count(n, "time", "times"),
                     count(self.search.schedules, "schedule", "schedules")
                 )
             }
