@@ -161,7 +161,7 @@ fn hot_loops(seed: u64) -> Vec<Vec<Op>> {
             ops.push(Op::Work(below(20_000) * US));
             let site = 10 + (number * 2 + below(2)) as u32;
             for _ in 0..1 + below(50) {
-                ops.push(Op::Call { site, object: SHARED, write: site % 2 == 0 });
+                ops.push(Op::Call { site, object: SHARED, write: site.is_multiple_of(2) });
             }
         }
         ops
