@@ -28,9 +28,15 @@ const OWN: [(&str, &str); 6] = [
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
     let workspace = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..");
-    for part in
-        ["crates/rt", "crates/wire", "crates/explore", "crates/tsvd", "Cargo.toml", "crates/raddle/include"]
-    {
+    for part in [
+        "crates/rt",
+        "crates/wire",
+        "crates/explore",
+        "crates/tsvd",
+        "crates/clr",
+        "Cargo.toml",
+        "crates/raddle/include",
+    ] {
         println!("cargo::rerun-if-changed={}", workspace.join(part).display());
     }
     let archive = build_runtime(&workspace, &out);
@@ -39,10 +45,17 @@ fn main() {
     make_shared(&object, &out);
     make_tsvd("libraddle_tsvd.so", TSVD.to_vec(), &exports, &out);
     make_tsvd("libraddle_tsvd_hb.so", [TSVD, TSVD_HB].concat(), &exports, &out);
+    build_profiler(&workspace, &out);
     let list: String = exports.iter().map(|e| format!("  {e};\n")).collect();
     fs::write(out.join("dynamic.list"), format!("{{\n{list}}};\n")).unwrap();
-    let made =
-        ["raddle_rt.o", "libraddle_rt.so", "libraddle_tsvd.so", "libraddle_tsvd_hb.so", "dynamic.list"];
+    let made = [
+        "raddle_rt.o",
+        "libraddle_rt.so",
+        "libraddle_tsvd.so",
+        "libraddle_tsvd_hb.so",
+        "libraddle_clr.so",
+        "dynamic.list",
+    ];
     let header = workspace.join("crates/raddle/include/raddle/annotations.h");
     fs::write(out.join("digest"), digest(made.iter().map(|name| out.join(name)).chain([header]))).unwrap();
 }
@@ -55,19 +68,23 @@ fn digest(files: impl Iterator<Item = PathBuf>) -> [u8; 32] {
 
 fn build_runtime(workspace: &Path, out: &Path) -> PathBuf {
     let target = out.join("runtime");
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap());
-    cargo.current_dir(workspace).args([
-        "rustc",
-        "--package",
-        "raddle-rt",
-        "--lib",
-        "--profile",
-        "rt",
-        "--quiet",
-    ]);
     // Alone: a library for Rust beside it would be left as bitcode for the linker.
-    cargo.args(["--crate-type", "staticlib"]);
-    cargo.arg("--target-dir").arg(&target);
+    build(workspace, &target, ["raddle-rt", "rt", "staticlib"]);
+    target.join("rt/libraddle_rt.a")
+}
+
+/// The profiler of the CLR: a shared object with std.
+fn build_profiler(workspace: &Path, out: &Path) {
+    let target = out.join("profiler");
+    build(workspace, &target, ["raddle-clr", "release", "cdylib"]);
+    let made = target.join("release/libraddle_clr.so");
+    run(Command::new("objcopy").arg("--strip-debug").arg(made).arg(out.join("libraddle_clr.so")));
+}
+
+fn build(workspace: &Path, target: &Path, [package, profile, kind]: [&str; 3]) {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap());
+    cargo.current_dir(workspace).args(["rustc", "--package", package, "--lib", "--profile", profile]);
+    cargo.args(["--quiet", "--crate-type", kind]).arg("--target-dir").arg(target);
     if workspace.join("Cargo.lock").exists() {
         cargo.arg("--locked");
     }
@@ -86,7 +103,6 @@ fn build_runtime(workspace: &Path, out: &Path) -> PathBuf {
         }
     }
     run(&mut cargo);
-    target.join("rt/libraddle_rt.a")
 }
 
 /// Returns the names that the object exports.

@@ -5,8 +5,7 @@
 //! rewrites assemblies on disk. Here the runtime's profiling interface is used: it asks before it compiles a method, and the
 //! method's IL is changed in memory then. What to do at a point is decided by the pure core, `raddle_tsvd`.
 //!
-//! **Not wired to the command yet.** It runs under the runtime's own variables, in the folder of a session that a test makes;
-//! `raddle tsvd` does not know of it.
+//! `raddle tsvd` carries it, sets the variables that make a runtime load it, and reads its records (`raddle::tsvd::clr`).
 //!
 //! ```text
 //! com, profiling, metadata   COM by hand, and the methods of three interfaces that are used
