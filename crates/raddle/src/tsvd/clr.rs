@@ -4,7 +4,7 @@
 //! of the registry, and what a run has learned of their pairs is not kept for the next one.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use raddle_clr::record::{End, Place, Record, VERSION, Violation};
@@ -113,7 +113,7 @@ impl Clr {
         self.read_tables(&path.with_extension("clr-state"), sites.len());
     }
 
-    fn read_tables(&mut self, path: &PathBuf, sites: usize) {
+    fn read_tables(&mut self, path: &Path, sites: usize) {
         let mut covered = vec![Covered::default(); sites];
         if let Some(stats) = harvest::of_process(path, &mut covered) {
             self.stats.points += stats.points;

@@ -106,6 +106,6 @@ fn two_objects_that_look_like_one_are_no_violation() {
     let (world, delay) = trapped(write(1, 9, OBJECT));
     let mut host = Doubtful(0);
     world.tsvd.on_call(2 * MS, &write(2, 3, OBJECT), &mut host);
-    assert_eq!((host.0, world.state(3, 9)), (0, None));
+    assert_eq!((host.0, world.state(3, 9)), (0, Some(PairState::Dangerous)), "a near miss, not a catch");
     assert!(!world.tsvd.delay_done(101 * MS, &delay, &mut host), "nobody has come");
 }
