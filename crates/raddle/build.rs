@@ -15,8 +15,8 @@ use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
-/// The crates that end up in the runtime. Only their sources count: a change to one of their tests rebuilds nothing.
-const RUNTIME_CRATES: [&str; 5] = ["base", "rt", "wire", "explore", "tsvd"];
+/// The crates that end up in what is embedded. Only their sources count: a change to one of their tests rebuilds nothing.
+const RUNTIME_CRATES: [&str; 6] = ["base", "rt", "wire", "explore", "tsvd", "clr"];
 
 /// Functions that the compiler calls behind the runtime's back.
 const OWN: [(&str, &str); 6] = [
@@ -37,7 +37,7 @@ fn main() {
     {
         println!("cargo::rerun-if-changed={}", workspace.join(part).display());
     }
-    for part in ["Cargo.toml", "crates/raddle/include"] {
+    for part in ["Cargo.toml", "crates/raddle/include", "crates/clr/apis"] {
         println!("cargo::rerun-if-changed={}", workspace.join(part).display());
     }
     let archive = build_runtime(&workspace, &out);
@@ -46,10 +46,17 @@ fn main() {
     make_shared(&object, &out);
     make_tsvd("libraddle_tsvd.so", TSVD.to_vec(), &exports, &out);
     make_tsvd("libraddle_tsvd_hb.so", [TSVD, TSVD_HB].concat(), &exports, &out);
+    build_profiler(&workspace, &out);
     let list: String = exports.iter().map(|e| format!("  {e};\n")).collect();
     fs::write(out.join("dynamic.list"), format!("{{\n{list}}};\n")).unwrap();
-    let made =
-        ["raddle_rt.o", "libraddle_rt.so", "libraddle_tsvd.so", "libraddle_tsvd_hb.so", "dynamic.list"];
+    let made = [
+        "raddle_rt.o",
+        "libraddle_rt.so",
+        "libraddle_tsvd.so",
+        "libraddle_tsvd_hb.so",
+        "libraddle_clr.so",
+        "dynamic.list",
+    ];
     let header = workspace.join("crates/raddle/include/raddle/annotations.h");
     fs::write(out.join("digest"), digest(made.iter().map(|name| out.join(name)).chain([header]))).unwrap();
 }
@@ -62,19 +69,23 @@ fn digest(files: impl Iterator<Item = PathBuf>) -> [u8; 32] {
 
 fn build_runtime(workspace: &Path, out: &Path) -> PathBuf {
     let target = out.join("runtime");
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap());
-    cargo.current_dir(workspace).args([
-        "rustc",
-        "--package",
-        "raddle-rt",
-        "--lib",
-        "--profile",
-        "rt",
-        "--quiet",
-    ]);
     // Alone: a library for Rust beside it would be left as bitcode for the linker.
-    cargo.args(["--crate-type", "staticlib"]);
-    cargo.arg("--target-dir").arg(&target);
+    build(workspace, &target, ["raddle-rt", "rt", "staticlib"]);
+    target.join("rt/libraddle_rt.a")
+}
+
+/// The profiler of the CLR: a shared object with std.
+fn build_profiler(workspace: &Path, out: &Path) {
+    let target = out.join("profiler");
+    build(workspace, &target, ["raddle-clr", "release", "cdylib"]);
+    let made = target.join("release/libraddle_clr.so");
+    run(Command::new("objcopy").arg("--strip-debug").arg(made).arg(out.join("libraddle_clr.so")));
+}
+
+fn build(workspace: &Path, target: &Path, [package, profile, kind]: [&str; 3]) {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap());
+    cargo.current_dir(workspace).args(["rustc", "--package", package, "--lib", "--profile", profile]);
+    cargo.args(["--quiet", "--crate-type", kind]).arg("--target-dir").arg(target);
     if workspace.join("Cargo.lock").exists() {
         cargo.arg("--locked");
     }
@@ -93,7 +104,6 @@ fn build_runtime(workspace: &Path, out: &Path) -> PathBuf {
         }
     }
     run(&mut cargo);
-    target.join("rt/libraddle_rt.a")
 }
 
 /// Returns the names that the object exports.

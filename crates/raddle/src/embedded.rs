@@ -8,6 +8,8 @@ pub const RUNTIME_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libr
 pub const TSVD_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_tsvd.so"));
 /// The same for its policy `tsvd-hb`, which sees what synchronises.
 pub const TSVD_HB_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_tsvd_hb.so"));
+/// The profiler that .NET processes load under `raddle tsvd`.
+pub const CLR_PROFILER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_clr.so"));
 /// `raddle/annotations.h`.
 pub const ANNOTATIONS_H: &[u8] = include_bytes!("../include/raddle/annotations.h");
 /// The symbols an executable must export so that libraries loaded later bind to them.

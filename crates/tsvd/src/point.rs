@@ -45,6 +45,12 @@ pub struct Violation {
 
 /// The caller's side of a call.
 pub trait Host {
+    /// Whether the two points are on one object, for a caller whose [`Point::object`] may be the same for two of them, as a
+    /// hash may. False: nothing has happened. What holds for [`Host::violation`] holds here.
+    fn is_one_object(&mut self, _violation: &Violation) -> bool {
+        true
+    }
+
     /// A violation. The trapped thread can not go on before this returns, so what its cookie refers to can be read; the
     /// traps of other threads may wait as well, so it should be brief. It must not call back.
     fn violation(&mut self, violation: &Violation);

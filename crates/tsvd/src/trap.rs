@@ -53,12 +53,12 @@ impl Traps {
         self.any() && self.bucket(object).set.load(Relaxed) != 0
     }
 
-    /// Shows each trap that a call springs, and says how many there were.
+    /// Shows each trap that a call springs, and says how many there were. `sprung` may say that it was none.
     pub(crate) fn spring<H: Host>(
         &self,
         caller: &Point,
         host: &mut H,
-        mut sprung: impl FnMut(&Trap, &mut H),
+        mut sprung: impl FnMut(&Trap, &mut H) -> bool,
     ) -> u32 {
         let bucket = self.bucket(caller.object);
         let _held = bucket.lock.hold(host);
@@ -66,9 +66,10 @@ impl Traps {
         let traps = unsafe { &mut *bucket.traps.get() };
         let mut count = 0;
         for trap in traps.iter_mut().filter(|trap| trap.set && trap.point.conflicts_with(caller)) {
-            trap.hits += 1;
-            count += 1;
-            sprung(trap, host);
+            if sprung(trap, host) {
+                trap.hits += 1;
+                count += 1;
+            }
         }
         count
     }
@@ -80,7 +81,7 @@ impl Traps {
         point: &Point,
         cookie: u64,
         host: &mut H,
-        mut sprung: impl FnMut(&Trap, &mut H),
+        mut sprung: impl FnMut(&Trap, &mut H) -> bool,
     ) -> bool {
         let bucket = self.bucket(point.object);
         let _held = bucket.lock.hold(host);
@@ -89,9 +90,10 @@ impl Traps {
         let Some(free) = traps.iter().position(|trap| !trap.set) else { return false };
         let mut hits = 0;
         for trap in traps.iter_mut().filter(|trap| trap.set && trap.point.conflicts_with(point)) {
-            trap.hits += 1;
-            hits += 1;
-            sprung(trap, host);
+            if sprung(trap, host) {
+                trap.hits += 1;
+                hits += 1;
+            }
         }
         traps[free] = Trap { point: *point, cookie, hits, set: true };
         self.count(bucket, true);

@@ -360,15 +360,17 @@ impl Tsvd {
         self.traps.spring(point, host, |trap, host| self.report(trap, point, host)) != 0
     }
 
-    fn report(&self, trap: &Trap, caller: &Point, host: &mut impl Host) {
+    /// False: the caller knows better, and there is nothing to report.
+    fn report(&self, trap: &Trap, caller: &Point, host: &mut impl Host) -> bool {
         let sites = (trap.point.site, caller.site);
+        let violation =
+            Violation { trapped: trap.point, cookie: trap.cookie, caller: *caller, repeated: false };
+        if !host.is_one_object(&violation) {
+            return false;
+        }
         let before = self.pairs.settle(&self.sites, sites, PairState::Found, host);
-        host.violation(&Violation {
-            trapped: trap.point,
-            cookie: trap.cookie,
-            caller: *caller,
-            repeated: before == Some(PairState::Found),
-        });
+        host.violation(&Violation { repeated: before == Some(PairState::Found), ..violation });
+        true
     }
 
     /// 3.4.4.

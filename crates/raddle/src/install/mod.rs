@@ -10,6 +10,7 @@
 //!   lib/libraddle_rt.so      for targets that cannot be relinked
 //!   tsvd/libraddle_tsvd.so   for the targets of `raddle tsvd`
 //!   tsvd/libraddle_tsvd_hb.so  the same for the policy tsvd-hb
+//!   tsvd/libraddle_clr.so    the profiler that .NET processes load
 //!   lib/libtsan.so.2         the same, for a binary built with plain gcc -fsanitize=thread
 //! ```
 //!
@@ -60,6 +61,7 @@ const ITEMS: &[Item] = &[
     Item { path: "lib/libraddle_rt.so", content: Content::Bytes(embedded::RUNTIME_SHARED) },
     Item { path: "tsvd/libraddle_tsvd.so", content: Content::Bytes(embedded::TSVD_SHARED) },
     Item { path: "tsvd/libraddle_tsvd_hb.so", content: Content::Bytes(embedded::TSVD_HB_SHARED) },
+    Item { path: "tsvd/libraddle_clr.so", content: Content::Bytes(embedded::CLR_PROFILER) },
     Item { path: "lib/libtsan.so.2", content: Content::Bytes(embedded::RUNTIME_SHARED) },
 ];
 
@@ -127,6 +129,11 @@ impl Runtime {
         } else {
             "tsvd/libraddle_tsvd.so"
         })
+    }
+
+    /// What .NET processes load.
+    pub fn clr_profiler(&self) -> PathBuf {
+        self.dir.join("tsvd/libraddle_clr.so")
     }
 
     /// Where all of it is.

@@ -139,6 +139,7 @@ fn tsvd_command(
     } else {
         command.env("LD_PRELOAD", in_front(library, "LD_PRELOAD"));
     }
+    crate::tsvd::set_profiler(&mut command, &runtime.clr_profiler());
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
         command.pre_exec(|| {

@@ -52,6 +52,13 @@ impl Harvest {
     }
 }
 
+/// The tables of one process, whose sites have numbers of its own. None: they can not be read.
+pub fn of_process(path: &Path, covered: &mut [Covered]) -> Option<Stats> {
+    let mut harvest = Harvest::default();
+    harvest.add(path, covered);
+    (harvest.processes > 0).then_some(harvest.stats)
+}
+
 /// A copy of the tables of a process. Nearly all of the file are holes: looked at in a mapping of the file, each page of them would be
 /// made and cleared, which took ten times as long as a short process runs.
 fn read_tables(path: &Path) -> Option<memmap2::MmapMut> {

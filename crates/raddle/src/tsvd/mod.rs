@@ -11,6 +11,7 @@
 //! kept       that between commands: the store and the trap file
 //! harvest    what processes have left in the core's tables
 //! told       what was caught, as findings
+//! clr        what .NET processes have left
 //! coverage   which points were hit, as a table and in JSON
 //! verdict    a command that failed in a run with delays is run once more without
 //! copy       `raddle instrument`: a copy that watches itself, and what it caught
@@ -22,6 +23,7 @@
 
 pub mod api;
 pub mod args;
+mod clr;
 mod copy;
 mod coverage;
 mod harvest;
@@ -39,6 +41,7 @@ mod verdict;
 mod words;
 
 pub use args::{Args, InstrumentArgs, Options};
+pub use clr::set_profiler;
 pub use copy::instrument;
 
 use std::path::Path;
@@ -86,6 +89,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         share: options.parameters.share,
     });
 
+    clr::warn_of_other_profiler();
     let library = runtime.tsvd_library(options.parameters.policy == args::Policy::TsvdHb);
     let mut all = Runs::new(&common);
     let mut verdict = verdict::Verdict::default();
@@ -94,22 +98,27 @@ pub fn run(args: Args) -> Result<ExitCode> {
             Session::open(&common, &options.parameters.params(run), std::mem::take(&mut all.files))?;
         let ended = launch::run_tsvd(&program, &args.command, &runtime, &library, session.dir())?;
         let delays_before = all.stats.delays;
+        let clr_before = all.clr.stats.delays;
         all.end(session, (options.runs > 1).then_some(run + 1))?;
-        verdict.add(ended.code(), all.stats.delays - delays_before);
+        let delays = all.stats.delays - delays_before + all.clr.stats.delays - clr_before;
+        verdict.add(ended.code(), delays);
         if let Some(signal) = launch::interrupted_by() {
             let runs = count(options.runs, "run", "runs");
             say!("interrupted by {signal} in run {} of {runs}: this is what was seen until then", run + 1);
             break;
         }
     }
+    all.add_clr();
     let again = !options.no_retry && launch::interrupted_by().is_none();
     let again = again.then_some(|| Ok(launch::run_plain(&program, &args.command)?.code()));
     let settled = verdict.settle(again)?;
-    words::complain(&program, &common, &all.files, &all.covered, all.processes)?;
+    words::complain(&program, &common, &all.files, (&all.all_covered(), all.clr.files() > 0), all.processes)?;
     words::warn(&common, options, &all.files, &all.stats);
+    all.clr.warn();
     if options.report.format == Format::Text {
-        let files = common.registry.lock().expect("nobody panics with the registry").files.len();
-        crate::say::error(&format!("{}\n", words::summary(&all.covered, files, &all.stats)));
+        let native = common.registry.lock().expect("nobody panics with the registry").files.len();
+        let files = native + all.clr.files();
+        crate::say::error(&format!("{}\n", words::summary(&all.all_covered(), files, &all.stats)));
     }
     keeper.write(&common)?;
     outputs.write(&common, &all.covered, &mut all.places)?;
@@ -166,6 +175,7 @@ struct Runs<'a> {
     delays: Vec<String>,
     processes: usize,
     places: Places,
+    clr: clr::Clr,
 }
 
 impl<'a> Runs<'a> {
@@ -179,13 +189,32 @@ impl<'a> Runs<'a> {
             delays: Vec::new(),
             processes: 0,
             places: Places::new(),
+            clr: clr::Clr::default(),
         }
+    }
+
+    /// After the last run: what .NET processes have left is part of the sum.
+    fn add_clr(&mut self) {
+        self.findings.append(&mut self.clr.findings);
+        self.processes += self.clr.processes;
+        let stats = &self.clr.stats;
+        self.stats.points += stats.points;
+        self.stats.concurrent += stats.concurrent;
+        self.stats.delays += stats.delays;
+        self.stats.delayed += stats.delayed;
+        self.stats.refused += stats.refused;
+    }
+
+    /// All points, native ones first.
+    fn all_covered(&self) -> Vec<Covered> {
+        self.covered.iter().chain(&self.clr.covered).copied().collect()
     }
 
     /// A run is over. `number`: which, if there are several.
     fn end(&mut self, session: Session, number: Option<u32>) -> Result<()> {
         let (dir, files) = session.close();
         self.files = files;
+        self.clr.read(dir.path(), number);
         collect::await_children(dir.path());
         crate::run::say_who_is_left(&collect::read(dir.path())?);
         self.gather(dir.path(), number)
@@ -224,10 +253,11 @@ impl<'a> Runs<'a> {
 
     fn report(self, target: Vec<String>, runs: u32, policy: args::Policy) -> Report {
         let mut report = Report::new("tsvd", target);
-        let count = |f: fn(&Covered) -> bool| self.covered.iter().filter(|c| f(c)).count() as u64;
+        let covered = self.all_covered();
+        let count = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count() as u64;
         let mut put = |key: &str, value: u64| drop(report.stats.insert(key.into(), Stat::from(value)));
         put("runs", u64::from(runs));
-        put("sites", self.covered.len() as u64);
+        put("sites", covered.len() as u64);
         put("points", count(|c| c.hit));
         put("points_concurrent", count(|c| c.concurrent));
         put("calls", self.stats.points);

@@ -172,7 +172,12 @@ impl Planner {
 
 pub fn is_system(path: &str) -> bool {
     const SYSTEM: [&str; 6] = ["/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/"];
-    SYSTEM.iter().any(|prefix| path.starts_with(prefix)) && !path.starts_with("/usr/local/")
+    SYSTEM.iter().any(|prefix| path.starts_with(prefix)) && !path.starts_with("/usr/local/") || is_clr(path)
+}
+
+/// The runtime of .NET, wherever it is: what it calls is its own business.
+fn is_clr(path: &str) -> bool {
+    path.contains("/Microsoft.NETCore.App/") || path.contains("/host/fxr/") || path.ends_with("/dotnet")
 }
 
 /// The functions that files which are looked at take the addresses of, or that were looked up by name, wherever they are defined. A definition that

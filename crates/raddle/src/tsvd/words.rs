@@ -58,7 +58,7 @@ pub fn complain(
     program: &Program,
     common: &Common,
     files: &Files,
-    covered: &[Covered],
+    (covered, has_clr): (&[Covered], bool),
     processes: usize,
 ) -> Result<(), TsvdError> {
     let registry = common.registry.lock().expect("nobody panics with the registry");
@@ -67,7 +67,7 @@ pub fn complain(
     if !inlined.is_empty() && covered.iter().all(|c| !c.hit) {
         return Err(TsvdError::AllInlined(inlined.join("; ")));
     }
-    if !registry.has_points(&common.catalogue) {
+    if !registry.has_points(&common.catalogue) && !has_clr {
         return Err(TsvdError::NoSites(name));
     }
     if processes == 0 {

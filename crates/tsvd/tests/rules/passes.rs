@@ -207,9 +207,9 @@ fn a_thread_that_nobody_told_of_ends_that() {
 
 #[test]
 fn a_caller_that_wants_all_gets_all() {
-    let world = hot(write(1, 1, OBJECT));
+    let mut world = hot(write(1, 1, OBJECT));
     world.tsvd.want_all(true);
-    assert!(!world.tsvd.passes(&write(1, 1, OBJECT), false));
+    assert_eq!(visit(&mut world, 3 * MS, write(1, 1, OBJECT), 10), 0);
     world.tsvd.want_all(false);
-    assert!(world.tsvd.passes(&write(1, 1, OBJECT), false));
+    assert_eq!(visit(&mut world, 3 * MS, write(1, 1, OBJECT), 10), 9, "passes of before are void");
 }

@@ -88,3 +88,24 @@ fn who_springs_a_trap_is_not_held_itself() {
     assert!(world.call(50, write(2, 4, OBJECT)).is_none());
     assert!(world.call(60, write(2, 4, OTHER)).is_some(), "elsewhere it would be");
 }
+
+/// A host whose objects may look the same.
+struct Doubtful(usize);
+
+impl raddle_tsvd::Host for Doubtful {
+    fn is_one_object(&mut self, _: &raddle_tsvd::Violation) -> bool {
+        false
+    }
+    fn violation(&mut self, _: &raddle_tsvd::Violation) {
+        self.0 += 1;
+    }
+}
+
+#[test]
+fn two_objects_that_look_like_one_are_no_violation() {
+    let (world, delay) = trapped(write(1, 9, OBJECT));
+    let mut host = Doubtful(0);
+    world.tsvd.on_call(2 * MS, &write(2, 3, OBJECT), &mut host);
+    assert_eq!((host.0, world.state(3, 9)), (0, Some(PairState::Dangerous)), "a near miss, not a catch");
+    assert!(!world.tsvd.delay_done(101 * MS, &delay, &mut host), "nobody has come");
+}

@@ -1,0 +1,178 @@
+//! A profiler of the CLR that makes calls of thread-unsafe .NET APIs points of TSVD, in programs as they are: no file is
+//! rewritten, no SDK is needed.
+//!
+//! After "Efficient Scalable Thread-Safety-Violation Detection" (Li, Lu, Musuvathi, Nath, Padhye, SOSP 2019), whose tool
+//! rewrites assemblies on disk. Here the runtime's profiling interface is used: it asks before it compiles a method, and the
+//! method's IL is changed in memory then. What to do at a point is decided by the pure core, `raddle_tsvd`.
+//!
+//! `raddle tsvd` carries it, sets the variables that make a runtime load it, and reads its records (`raddle::tsvd::clr`).
+//!
+//! ```text
+//! com, profiling, metadata   COM by hand, and the methods of three interfaces that are used
+//! signature, il, pdb         types of arguments, bodies of methods, lines: pure functions of bytes
+//! lists                      which APIs are thread-unsafe
+//! rewrite                    adds points to methods as they are compiled
+//! point                      one call: what the core says, sleeping, catching red-handed
+//! sites                      call sites, names and places
+//! session, record            what the driver has told, and what is left for it
+//! ```
+//!
+//! # Data structures and their invariants
+//! - *Modules* (`rewrite`): the user's modules, each with a probe class. A method is rewritten at most once, before it is
+//!   compiled; its entry in `methods` is made under the lock, so two tiers of compilation agree on site numbers.
+//! - *Places*: for each rewritten method, where each instruction was and is. Offsets in records are always those as written.
+//! - *Sites*: append only. A number is part of compiled code, so it is never given away again.
+//! - *Classes* (`point`): method tables of classes met through interfaces, listed or not. An entry is written once.
+//! - A held thread's reference is read only by a thread in cooperative mode, and only while the trap is set.
+//!
+//! # What could make it slow
+//! A point costs a managed call of native code, a hash, and `Tsvd::passes`. What a pass does not let by reads the clock. Modules
+//! of the framework are left alone, and code that was compiled beforehand is refused for the user's modules only.
+//!
+//! # What could make it wrong
+//! - A program whose behaviour changes. Arguments go through local variables of their own types; branches keep their targets;
+//!   what is not understood is left alone and recorded as unseen.
+//! - A false report. A trap is sprung only if both references are the same object, compared while no collection can run.
+//! - A deadlock with the collector. `fast` never waits for managed code; `slow` sleeps in preemptive mode.
+//!
+//! # Not seen
+//! Delegates made of listed methods, struct enumerators, LINQ that is evaluated later, reflection and `dynamic`, calls that are
+//! constrained to a type parameter, embedded PDBs. Run on CoreCLR 3.1, x86-64 Linux.
+
+#[macro_use]
+mod com;
+pub mod il;
+pub mod lists;
+mod metadata;
+pub mod pdb;
+mod point;
+mod profiling;
+pub mod record;
+mod rewrite;
+mod session;
+pub mod signature;
+mod sites;
+
+use std::sync::OnceLock;
+
+use com::{CANCEL_ACTIVATION, Com, Guid, IID_CALLBACKS, IID_CLASS_FACTORY, IID_INFO5, IID_UNKNOWN};
+use com::{NO_INTERFACE, OK, Status};
+use profiling::{FunctionId, ModuleId};
+use session::session;
+
+/// By which the runtime asks for this profiler, in `CORECLR_PROFILER`.
+pub const CLASS: &str = "{7AD1E5C0-0000-4000-8000-000000000001}";
+
+/// Events that are asked for (`COR_PRF_MONITOR` in `corprof.idl`).
+mod event {
+    pub const MODULE_LOADS: u32 = 0x4;
+    pub const JIT_COMPILATION: u32 = 0x20;
+    /// To refuse code that was compiled beforehand.
+    pub const CACHE_SEARCHES: u32 = 0x2_0000;
+    /// Stacks of held threads.
+    pub const STACK_SNAPSHOT: u32 = 0x1000_0000;
+}
+
+fn address(function: *const ()) -> usize {
+    function as usize
+}
+
+/// The runtime asks for what makes the profiler.
+#[unsafe(no_mangle)]
+extern "C" fn DllGetClassObject(_class: *const Guid, _interface: *const Guid, out: &mut Com) -> Status {
+    static FACTORY: OnceLock<Com> = OnceLock::new();
+    *out = *FACTORY.get_or_init(|| {
+        Com::of(vec![
+            address(query_factory as *const ()),
+            address(count as *const ()),
+            address(count as *const ()),
+            address(create as *const ()),
+            address(ignore as *const ()),
+        ])
+    });
+    OK
+}
+
+/// Both are for good, so nobody counts.
+extern "C" fn count(_this: Com) -> u32 {
+    1
+}
+
+extern "C" fn ignore(_this: Com) -> Status {
+    OK
+}
+
+extern "C" fn query_factory(this: Com, id: &Guid, out: &mut Com) -> Status {
+    answer([IID_UNKNOWN, IID_CLASS_FACTORY].contains(id), this, out)
+}
+
+extern "C" fn query(this: Com, id: &Guid, out: &mut Com) -> Status {
+    answer(*id == IID_UNKNOWN || IID_CALLBACKS.contains(id), this, out)
+}
+
+fn answer(known: bool, this: Com, out: &mut Com) -> Status {
+    *out = if known { this } else { Com::NULL };
+    if known { OK } else { NO_INTERFACE }
+}
+
+extern "C" fn create(_this: Com, _outer: Com, id: &Guid, out: &mut Com) -> Status {
+    /// `ICorProfilerCallback` to `ICorProfilerCallback9`.
+    const SLOTS: usize = 95;
+    static PROFILER: OnceLock<Com> = OnceLock::new();
+    let profiler = *PROFILER.get_or_init(|| {
+        // What is not wanted answers that all is well, whatever it is called with: the caller cleans up the stack.
+        let mut table = vec![address(ignore as *const ()); SLOTS];
+        table[0] = address(query as *const ());
+        table[1] = address(count as *const ());
+        table[2] = address(count as *const ());
+        table[3] = address(initialize as *const ());
+        table[14] = address(module_loaded as *const ());
+        table[23] = address(compilation_started as *const ());
+        table[25] = address(cache_search_started as *const ());
+        table[28] = address(inlining as *const ());
+        Com::of(table)
+    });
+    query(profiler, id, out)
+}
+
+/// Without a driver, or in a runtime that is too old, the program runs as if this were not there.
+extern "C" fn initialize(_this: Com, info: Com) -> Status {
+    let Some(session) = info.query(&IID_INFO5).and_then(session::begin) else { return CANCEL_ACTIVATION };
+    session.info.set_events(
+        event::MODULE_LOADS | event::JIT_COMPILATION | event::CACHE_SEARCHES | event::STACK_SNAPSHOT,
+    )
+}
+
+extern "C" fn module_loaded(_this: Com, module: ModuleId, status: Status) -> Status {
+    if status >= 0 {
+        rewrite::load(module);
+    }
+    OK
+}
+
+extern "C" fn compilation_started(_this: Com, function: FunctionId, _may_block: i32) -> Status {
+    if let Some((module, method)) = session().info.function(function) {
+        rewrite::method(module, method);
+    }
+    OK
+}
+
+/// A method that is inlined may never be compiled for itself. It is rewritten now, and not inlined this once, since its code has
+/// been read already; later its points are inlined with it, and keep their sites.
+extern "C" fn inlining(_this: Com, _caller: FunctionId, callee: FunctionId, allowed: &mut i32) -> Status {
+    if let Some((module, method)) = session().info.function(callee)
+        && !rewrite::is_known(module, method)
+        && rewrite::method(module, method)
+    {
+        *allowed = 0;
+    }
+    OK
+}
+
+/// Code that was compiled beforehand has no points.
+extern "C" fn cache_search_started(_this: Com, function: FunctionId, usable: &mut i32) -> Status {
+    if session().info.function(function).is_some_and(|(module, _)| rewrite::is_watched(module)) {
+        *usable = 0;
+    }
+    OK
+}

@@ -1,0 +1,180 @@
+//! The parts of `IMetaDataImport2` and `IMetaDataEmit` that are used.
+
+use crate::com::{Com, OK, bytes, text, wide};
+use crate::profiling::Token;
+
+/// Tables that tokens are of.
+pub mod table {
+    pub const TYPE_REF: u32 = 0x01;
+    pub const TYPE_DEF: u32 = 0x02;
+    pub const MEMBER_REF: u32 = 0x0A;
+    pub const TYPE_SPEC: u32 = 0x1B;
+    pub const METHOD_SPEC: u32 = 0x2B;
+
+    pub const fn of(token: super::Token) -> u32 {
+        token >> 24
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Import(pub Com);
+
+/// A method that is called or defined: whose, its name, its signature.
+pub struct Member<'a> {
+    pub parent: Token,
+    pub name: String,
+    pub signature: &'a [u8],
+}
+
+impl Import {
+    /// The name of a class of the module; nested ones are behind a slash.
+    pub fn type_def(self, token: Token) -> Option<String> {
+        const VISIBILITY: u32 = 7;
+        const NESTED: u32 = 2;
+        let mut flags = 0_u32;
+        let flags_at = &raw mut flags;
+        let name = text(|buffer, room, len| {
+            let mut base = 0_u32;
+            com!(self.0, 12, token => u32, buffer => *mut u16, room => u32, len => *mut u32,
+                flags_at => *mut u32, &mut base => *mut u32)
+        })?;
+        let mut outer = 0;
+        let nested =
+            flags & VISIBILITY >= NESTED && com!(self.0, 62, token => u32, &mut outer => *mut u32) == OK;
+        Some(if nested { self.type_def(outer)? + "/" + &name } else { name })
+    }
+
+    /// Where a class of another module is to be looked for, and its name.
+    pub fn type_ref(self, token: Token) -> Option<(Token, String)> {
+        let mut scope = 0_u32;
+        let at = &raw mut scope;
+        let name = text(
+            |buffer, room, len| com!(self.0, 14, token => u32, at => *mut u32, buffer => *mut u16, room => u32, len => *mut u32),
+        )?;
+        Some((scope, name))
+    }
+
+    pub fn type_refs(self) -> Vec<Token> {
+        let (mut walk, mut all) = (0_usize, Vec::new());
+        let mut some = [0_u32; 256];
+        loop {
+            let mut len = 0_u32;
+            com!(self.0, 8, &mut walk => *mut usize, some.as_mut_ptr() => *mut u32, some.len() as u32 => u32,
+                &mut len => *mut u32);
+            if len == 0 {
+                break;
+            }
+            all.extend_from_slice(&some[..len as usize]);
+        }
+        com!(self.0, 3, walk => usize);
+        all
+    }
+
+    /// The full name of a class, defined here or elsewhere.
+    pub fn type_name(self, token: Token) -> Option<String> {
+        match table::of(token) {
+            table::TYPE_REF => {
+                let (scope, name) = self.type_ref(token)?;
+                let nested = table::of(scope) == table::TYPE_REF;
+                Some(if nested { self.type_name(scope)? + "/" + &name } else { name })
+            }
+            table::TYPE_DEF => self.type_def(token),
+            _ => None,
+        }
+    }
+
+    /// A method that the module defines.
+    pub fn method<'a>(self, token: Token) -> Option<Member<'a>> {
+        let (mut class, mut signature, mut signature_len) = (0_u32, core::ptr::null(), 0_u32);
+        let (class_at, signature_at, len_at) = (&raw mut class, &raw mut signature, &raw mut signature_len);
+        let name = text(|buffer, room, len| {
+            let (mut flags, mut address, mut implementation) = (0_u32, 0_u32, 0_u32);
+            com!(self.0, 30, token => u32, class_at => *mut u32, buffer => *mut u16, room => u32,
+                len => *mut u32, &mut flags => *mut u32, signature_at => *mut *const u8, len_at => *mut u32,
+                &mut address => *mut u32, &mut implementation => *mut u32)
+        })?;
+        Some(Member { parent: class, name, signature: bytes(signature, signature_len) })
+    }
+
+    /// A method of another module, or of an instance of a generic class.
+    pub fn member_ref<'a>(self, token: Token) -> Option<Member<'a>> {
+        let (mut parent, mut signature, mut signature_len) = (0_u32, core::ptr::null(), 0_u32);
+        let (parent_at, signature_at, len_at) = (&raw mut parent, &raw mut signature, &raw mut signature_len);
+        let name = text(|buffer, room, len| {
+            com!(self.0, 31, token => u32, parent_at => *mut u32, buffer => *mut u16, room => u32,
+                len => *mut u32, signature_at => *mut *const u8, len_at => *mut u32)
+        })?;
+        Some(Member { parent, name, signature: bytes(signature, signature_len) })
+    }
+
+    /// The method that is instantiated, and with what.
+    pub fn method_spec<'a>(self, token: Token) -> Option<(Token, &'a [u8])> {
+        let (mut parent, mut signature, mut len) = (0, core::ptr::null(), 0);
+        let status = com!(self.0, 67, token => u32, &mut parent => *mut u32, &mut signature => *mut *const u8,
+            &mut len => *mut u32);
+        (status == OK).then(|| (parent, bytes(signature, len)))
+    }
+
+    pub fn type_spec<'a>(self, token: Token) -> Option<&'a [u8]> {
+        self.blob(44, token)
+    }
+
+    /// What a token for a signature stands for: local variables.
+    pub fn signature<'a>(self, token: Token) -> Option<&'a [u8]> {
+        self.blob(41, token)
+    }
+
+    fn blob<'a>(self, slot: usize, token: Token) -> Option<&'a [u8]> {
+        let (mut signature, mut len) = (core::ptr::null(), 0);
+        let status = com!(self.0, slot, token => u32, &mut signature => *mut *const u8, &mut len => *mut u32);
+        (status == OK).then(|| bytes(signature, len))
+    }
+}
+
+/// Adds to a module. What is there already is answered with a status that is no failure and is not `OK` either.
+#[derive(Clone, Copy)]
+pub struct Emit(pub Com);
+
+impl Emit {
+    pub fn signature(self, signature: &[u8]) -> Option<Token> {
+        let mut token = 0;
+        let status = com!(self.0, 23, signature.as_ptr() => *const u8, signature.len() as u32 => u32,
+            &mut token => *mut u32);
+        (status >= 0).then_some(token)
+    }
+
+    pub fn type_ref(self, scope: Token, name: &str) -> Option<Token> {
+        let mut token = 0;
+        let status =
+            com!(self.0, 12, scope => u32, wide(name).as_ptr() => *const u16, &mut token => *mut u32);
+        (status >= 0).then_some(token)
+    }
+
+    pub fn member_ref(self, parent: Token, name: &str, signature: &[u8]) -> Option<Token> {
+        let mut token = 0;
+        let status = com!(self.0, 14, parent => u32, wide(name).as_ptr() => *const u16,
+            signature.as_ptr() => *const u8, signature.len() as u32 => u32, &mut token => *mut u32);
+        (status >= 0).then_some(token)
+    }
+
+    /// A class that nobody makes objects of.
+    pub fn class(self, name: &str, base: Token) -> Option<Token> {
+        const ABSTRACT_SEALED_BEFORE_FIELD_INIT: u32 = 0x10_0180;
+        let (mut token, no_interfaces) = (0, [0_u32; 1]);
+        let status = com!(self.0, 7, wide(name).as_ptr() => *const u16,
+            ABSTRACT_SEALED_BEFORE_FIELD_INIT => u32, base => u32, no_interfaces.as_ptr() => *const u32,
+            &mut token => *mut u32);
+        (status == OK).then_some(token)
+    }
+
+    /// A static method that is never inlined; its body follows.
+    pub fn static_method(self, class: Token, name: &str, signature: &[u8]) -> Option<Token> {
+        const PUBLIC_STATIC_HIDE_BY_SIG: u32 = 0x96;
+        const NO_INLINING: u32 = 8;
+        let mut token = 0;
+        let status = com!(self.0, 10, class => u32, wide(name).as_ptr() => *const u16,
+            PUBLIC_STATIC_HIDE_BY_SIG => u32, signature.as_ptr() => *const u8, signature.len() as u32 => u32,
+            0 => u32, NO_INLINING => u32, &mut token => *mut u32);
+        (status == OK).then_some(token)
+    }
+}

@@ -1,0 +1,275 @@
+//! A point, as rewritten code comes to it.
+//!
+//! [`fast`] runs in cooperative mode: no collection can begin or be under way before it returns. So it is short, waits for
+//! no managed code, and may read references. [`slow`] runs in preemptive mode: it may sleep as long as it likes, and no
+//! collection waits for it.
+//!
+//! An object's number is its hash, which stays the same when the collector moves it, and its class. Two objects may have one
+//! number; a trap compares the references themselves. That of the held thread is in an argument whose address was taken, so
+//! the collector keeps it right while the thread sleeps.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use raddle_tsvd::{Delay, Host, MAX_SITES, Point, Violation};
+
+use crate::lists::Operation;
+use crate::profiling::{ClassId, RawFrame};
+use crate::record::{End, Record, Violation as Told};
+use crate::session::session;
+use crate::{rewrite, sites};
+
+/// Above the number of a site in what a probe is called with.
+const WRITE: u32 = 1 << 30;
+const THROUGH_INTERFACE: u32 = 1 << 31;
+
+/// What a probe is called with for a site.
+pub fn site_word(number: u32, operation: Operation) -> u32 {
+    let flag = |is: bool, flag: u32| if is { flag } else { 0 };
+    number | flag(operation.write, WRITE) | flag(operation.through_interface, THROUGH_INTERFACE)
+}
+
+/// Where a reference is.
+type Slot = *const usize;
+
+/// A thread that is held, for those who come.
+struct Held {
+    /// A [`Slot`].
+    slot: usize,
+    site: u32,
+    thread: u32,
+    stack: OnceLock<Vec<RawFrame>>,
+}
+
+/// Who is held, and the class of the object that both are at.
+type Caught = (Arc<Held>, ClassId);
+
+/// What a thread takes from [`fast`] to [`slow`].
+struct Own {
+    number: u32,
+    /// A class that was met for the first time.
+    unknown: ClassId,
+    delay: Option<(Delay, Arc<Held>)>,
+    caught: Vec<Caught>,
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        session().core.thread_gone(self.number, &mut Nobody);
+    }
+}
+
+static THREADS: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    static OWN: UnsafeCell<Own> = UnsafeCell::new(Own {
+        number: THREADS.fetch_add(1, Relaxed),
+        unknown: 0,
+        delay: None,
+        caught: Vec::new(),
+    });
+}
+
+/// The thread's own. Nothing that is called in `act` comes back here. None: the thread is ending.
+fn with_own<T>(act: impl FnOnce(&mut Own) -> T) -> Option<T> {
+    // SAFETY: this thread's, and no other reference to it is alive, as said above.
+    OWN.try_with(|own| act(unsafe { &mut *own.get() })).ok()
+}
+
+/// For calls of the core in which nobody is caught.
+struct Nobody;
+
+impl Host for Nobody {
+    fn violation(&mut self, _: &Violation) {}
+
+    fn relax(&mut self) {
+        std::thread::yield_now();
+    }
+}
+
+/// A thread at its point, in cooperative mode.
+struct Here<'a> {
+    slot: Slot,
+    caught: &'a mut Vec<Caught>,
+}
+
+impl Host for Here<'_> {
+    fn is_one_object(&mut self, violation: &Violation) -> bool {
+        let held = violation.cookie as *const Held;
+        // SAFETY: the held thread can not go on, and so not drop it, before this returns; the slot is an argument of a
+        // method that it is in. No collection is under way, so both references are of this moment.
+        unsafe { *((*held).slot as Slot) == *self.slot }
+    }
+
+    fn violation(&mut self, violation: &Violation) {
+        if violation.repeated {
+            return;
+        }
+        // SAFETY: as above; this makes a second owner.
+        let held = unsafe {
+            Arc::increment_strong_count(violation.cookie as *const Held);
+            Arc::from_raw(violation.cookie as *const Held)
+        };
+        // SAFETY: a reference that is not null.
+        self.caught.push((held, unsafe { class_of(self.slot) }));
+    }
+
+    fn relax(&mut self) {
+        std::hint::spin_loop();
+    }
+}
+
+/// The class of what is referred to: the first word of an object.
+///
+/// # Safety
+/// In cooperative mode, and the reference is not null.
+unsafe fn class_of(slot: Slot) -> ClassId {
+    // SAFETY: the caller's promise.
+    unsafe { *(*slot as *const usize) }
+}
+
+/// Classes that were met through interfaces: `class | 1` is listed, `class | 2` is not.
+static CLASSES: [AtomicUsize; 4096] = [const { AtomicUsize::new(0) }; 4096];
+
+fn places_of(class: ClassId) -> impl Iterator<Item = &'static AtomicUsize> {
+    const PROBES: usize = 8;
+    let first = class.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
+    (first..first + PROBES).map(|i| &CLASSES[i % CLASSES.len()])
+}
+
+/// Whether a class is listed; none: that is not known yet.
+fn is_listed(class: ClassId) -> Option<bool> {
+    let known = places_of(class).map(|place| place.load(Relaxed));
+    known.into_iter().find(|known| known & !7 == class).map(|known| known & 1 != 0)
+}
+
+fn classify(class: ClassId) {
+    let listed = elsewhere(|| sites::listed_class(class)).flatten().is_some();
+    let word = class | if listed { 1 } else { 2 };
+    let taken = places_of(class).any(|place| place.compare_exchange(0, word, Relaxed, Relaxed).is_ok());
+    if !taken && let Some(place) = places_of(class).next() {
+        place.store(word, Relaxed);
+    }
+}
+
+/// Most of the profiling interface is refused to a thread that came from managed code and is in no callback. A thread that
+/// the runtime does not know may use it.
+fn elsewhere<T: Send>(act: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| scope.spawn(act).join().ok())
+}
+
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a place for the answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A thread is about to make a listed call. Not zero: [`slow`] is to be called.
+pub extern "C" fn fast(slot: Slot, hash: u32, site: u32) -> i32 {
+    // SAFETY: the address of an argument of the probe.
+    if unsafe { *slot } == 0 {
+        return 0;
+    }
+    // SAFETY: as above, and not null.
+    let class = unsafe { class_of(slot) };
+    if site & THROUGH_INTERFACE != 0 {
+        match is_listed(class) {
+            Some(true) => {}
+            Some(false) => return 0,
+            None => return with_own(|own| own.unknown = class).map_or(0, |()| 1),
+        }
+    }
+    with_own(|own| i32::from(arrive(own, slot, object(hash, class), site))).unwrap_or(0)
+}
+
+/// Hashes have 26 bits.
+fn object(hash: u32, class: ClassId) -> u64 {
+    u64::from(hash) | (class as u64) << 26 | 1 << 63
+}
+
+/// Whether there is something to do that takes time.
+#[inline]
+fn arrive(own: &mut Own, slot: Slot, object: u64, site: u32) -> bool {
+    let core = session().core;
+    let number = site & !(WRITE | THROUGH_INTERFACE);
+    let point = Point { thread: own.number, site: number, object, write: site & WRITE != 0 };
+    if number >= MAX_SITES || core.passes(&point, false) {
+        return false;
+    }
+    let mut here = Here { slot, caught: &mut own.caught };
+    if let Some(delay) = core.on_call(now(), &point, &mut here) {
+        let (slot, site, thread) = (slot as usize, point.site, point.thread);
+        let held = Arc::new(Held { slot, site, thread, stack: OnceLock::new() });
+        if core.trap_set(&delay, Arc::as_ptr(&held) as u64, &mut here) {
+            own.delay = Some((delay, held));
+        }
+    }
+    own.delay.is_some() || !own.caught.is_empty()
+}
+
+/// What takes time: finding out about a class, telling of a violation, sleeping. Not zero: [`fast`] is to be asked again.
+pub extern "C" fn slow(_slot: Slot, site: u32) -> i32 {
+    let taken = with_own(|own| {
+        let (unknown, delay) = (std::mem::take(&mut own.unknown), own.delay.take());
+        (own.number, unknown, delay, std::mem::take(&mut own.caught))
+    });
+    let Some((thread, unknown, delay, caught)) = taken else { return 0 };
+    if unknown != 0 {
+        classify(unknown);
+        return 1;
+    }
+    let stack = session().info.stack();
+    if let Some((_, held)) = &delay {
+        _ = held.stack.set(stack.clone());
+    }
+    let site = site & !(WRITE | THROUGH_INTERFACE);
+    for (held, class) in caught {
+        let before = held.stack.wait();
+        elsewhere(|| tell(class, (thread, site, &stack), (held.thread, held.site, before)));
+    }
+    if let Some((delay, _held)) = delay {
+        let end = delay.start + delay.nanos;
+        while let left @ 1.. = end.saturating_sub(now()) {
+            std::thread::sleep(Duration::from_nanos(left));
+        }
+        session().core.delay_done(now(), &delay, &mut Nobody);
+    }
+    0
+}
+
+/// Thread, site and stack.
+type RawEnd<'a> = (u32, u32, &'a [RawFrame]);
+
+fn tell(class: ClassId, came: RawEnd, held: RawEnd) {
+    let name = sites::listed_class(class).unwrap_or_default();
+    let contract = rewrite::catalogue().contract(&name);
+    let end = |(thread, site, stack): RawEnd| End { thread, site, stack: sites::places(site, stack) };
+    session().write(&Record::Violation(Told {
+        rule: contract.map_or_else(String::new, |contract| contract.rule.clone()),
+        documentation: contract.map_or_else(String::new, |contract| contract.documentation.clone()),
+        class: name,
+        ends: [end(came), end(held)],
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_the_site_and_what_it_does() {
+        let operation = |write, through_interface| Operation { write, through_interface };
+        assert_eq!(site_word(7, operation(false, false)), 7);
+        assert_eq!(site_word(7, operation(true, true)) & (MAX_SITES - 1), 7);
+        assert_ne!(site_word(7, operation(true, false)), site_word(7, operation(false, true)));
+    }
+
+    #[test]
+    fn objects_of_one_hash_and_two_classes_are_two() {
+        assert_ne!(object(5, 0x7f00_0000_1000), object(5, 0x7f00_0000_2000));
+        assert_ne!(object(0, 0), 0, "the core wants a number that is not zero");
+    }
+}
