@@ -82,7 +82,7 @@ impl Clr {
         if self.unseen > 0 {
             say!(
                 "{} of .NET programs could not be watched",
-                count(self.unseen, "call or method", "calls or methods")
+                count(self.unseen as u64, "call or method", "calls or methods")
             );
         }
     }
