@@ -108,6 +108,8 @@ pub mod gap {
     pub const REPEATED: u32 = 1 << 3;
     /// A signal or a cancellation arrived, which it does at steps only.
     pub const SIGNAL: u32 = 1 << 4;
+    /// Files, folders or descriptors were changed, and calls that do that are no steps.
+    pub const OUTSIDE: u32 = 1 << 5;
 }
 
 /// [`Header::status`].

@@ -15,7 +15,7 @@ use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Expect, Tester};
 use super::traced::{self, Run, Runs};
-use super::{analysed, certain, coverage, told, unscheduled};
+use super::{analysed, certain, told, unscheduled};
 use crate::explore::crew::{CrewError, Notes};
 use crate::explore::is_rust;
 use crate::explore::outcome::program_name;
@@ -234,7 +234,8 @@ fn finish(
     told::report(args, &runs, &analysed, &tested, (places, stacks), &clock)
 }
 
-/// The same, of one that is all there is: that it creates no thread is no error.
+/// The campaign of a program that is the whole command. One that fails before its first thread has not done what it is
+/// there for, and says so.
 pub fn run_alone(
     args: &Args,
     options: &Options,
@@ -243,15 +244,8 @@ pub fn run_alone(
     notes: &Notes,
 ) -> Result<Report> {
     match run(args, options, recipe, budget, notes) {
-        // One that fails before its first thread has not done what it is there for.
         Err(error) if is_alone(&error) && !ended_well(&error) => {
             Err(error.context("there is no correct run to start from: give the program what it needs"))
-        }
-        Err(error) if is_alone(&error) => {
-            notes.say(&format!("{error:#}"));
-            let mut report = Report::new("conseq", told::words(recipe));
-            coverage::add_empty_stats(&mut report, budget.begun);
-            Ok(report)
         }
         made => made,
     }

@@ -7,8 +7,9 @@
 //! 1. the execution has a data race on the memory in question ([`points::racy`]); or
 //! 2. it loses an update: a thread adds to a value that another has changed since it was read.
 //!
-//! The memory in question is that of suspects whose reads got their values in this execution and never without such a consequence: a race that is there whether the
-//! line is printed or not has not printed it.
+//! The memory in question is that of suspects that came about in this execution. For a race they must go together with a consequence
+//! in at least a third of the executions in which they come about: a race that is there whether the line is printed or not has not
+//! printed it.
 //!
 //! Everything else that was made to happen is shown to who asks for suspects, and is no finding. Nor is what did not happen again.
 
@@ -29,7 +30,7 @@ use crate::explore::verdict::Usual;
 pub type Additions = HashMap<u64, Vec<(u32, u32)>>;
 
 /// Whether the consequence is wrong in any correct program, and was seen more than once.
-/// `is_cause`: whether a suspect's read got its value only where something went wrong.
+/// `is_cause`: whether something tends to go wrong where a suspect comes about.
 pub fn is_certain(
     c: &Consequence,
     suspects: &[Suspect],
@@ -46,12 +47,14 @@ pub fn is_certain(
         Kind::Output | Kind::ErrorMessage => {
             let failure =
                 matches!(&c.check, Some(Check::Printed(l)) if l.appears && signals_failure(&l.text));
-            failure || has_broken_order(c, &granules(c, suspects, is_cause), additions)
+            failure
+                || has_race(c, &granules(c, suspects, is_cause))
+                || has_lost_update(c, &granules(c, suspects, &|_| true), additions)
         }
         Kind::Invariant => {
             let Some(Check::Invariant(guard)) = &c.check else { return false };
             let about = guard.invariant.variables().iter().map(|v| v.address & !7).collect();
-            guard.invariant.is_strong() && has_broken_order(c, &about, additions)
+            guard.invariant.is_strong() && (has_race(c, &about) || has_lost_update(c, &about, additions))
         }
         _ => true,
     }
@@ -63,14 +66,17 @@ fn granules(c: &Consequence, suspects: &[Suspect], is_cause: &dyn Fn(usize) -> b
     causes.map(|s| s.read.cell.address & !7).collect()
 }
 
-fn has_broken_order(c: &Consequence, about: &BTreeSet<u64>, additions: &Additions) -> bool {
-    let trace = &c.failure.trace;
-    points::racy(trace.view()).iter().any(|granule| about.contains(granule))
-        || about.iter().any(|granule| {
-            let of = additions.iter().filter(|(address, _)| *address & !7 == *granule);
-            of.flat_map(|(address, places)| places.iter().map(move |p| (*address, *p)))
-                .any(|(address, (read, write))| loses_update(&trace.steps, address, read, write))
-        })
+fn has_race(c: &Consequence, about: &BTreeSet<u64>) -> bool {
+    points::racy(c.failure.trace.view()).iter().any(|granule| about.contains(granule))
+}
+
+fn has_lost_update(c: &Consequence, about: &BTreeSet<u64>, additions: &Additions) -> bool {
+    let steps = &c.failure.trace.steps;
+    about.iter().any(|granule| {
+        let of = additions.iter().filter(|(address, _)| *address & !7 == *granule);
+        of.flat_map(|(address, places)| places.iter().map(move |p| (*address, *p)))
+            .any(|(address, (read, write))| loses_update(steps, address, read, write))
+    })
 }
 
 /// What the traced runs add to: a value is read and written again by the same thread, always with the same difference, from at least two

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use raddle_binary::{Kind, inspect};
 use raddle_conseq::Options;
 use raddle_finding::{Finding, Report, Stat};
@@ -159,8 +159,12 @@ pub fn each(
     if alone > 0 && tests > 0 {
         notes.say(&format!("{alone} of {n} tests create no thread: there is nothing to interleave in them"));
     }
-    if let (0, Some(error)) = (done, last) {
-        return Err(error.context("none of the programs that were started could be looked at by itself"));
+    match (done, last) {
+        (0, Some(error)) => {
+            return Err(error.context("none of the programs that were started could be looked at by itself"));
+        }
+        (0, None) if alone > 0 => bail!("no thread was created: there is nothing to interleave"),
+        _ => {}
     }
     if left_out > 0 {
         all.stats.insert(LEFT_OUT.into(), Stat::from(left_out));

@@ -143,7 +143,10 @@ pub struct Tester<'a> {
     deadline: Instant,
     /// Until then consequences are made smaller.
     end: Instant,
+    /// How often each suspect came about in an execution that ended well.
     realized: Vec<u32>,
+    /// How often it came about in one that did not.
+    harmful: Vec<u32>,
     tried: Vec<u32>,
     consequences: Vec<Consequence>,
     executions: u64,
@@ -188,6 +191,7 @@ impl<'a> Tester<'a> {
             deadline,
             end,
             realized,
+            harmful: vec![0; suspects.len()],
             tried,
             consequences,
             executions,
@@ -316,6 +320,7 @@ impl<'a> Tester<'a> {
             }
             return;
         };
+        suspects.iter().for_each(|i| self.harmful[*i] += 1);
         let enough = seen.check.is_some() && self.has_enough_printed(&suspects);
         match self.consequences.iter_mut().find(|c| c.failure.what == failure.what) {
             Some(known) => {
@@ -371,6 +376,8 @@ impl<'a> Tester<'a> {
         let before = line.as_ref().map(|l| self.default_shows(l)).transpose()?.unwrap_or(false);
         c.again = Again::No;
         for choices in [&trace, &c.failure.trace.clone()].into_iter().cycle().take(AGAIN as usize) {
+            // In a new process, which finds nothing that an execution before has left behind.
+            self.crew.start_anew();
             let seen = self.execute(Order::replay(choices.view().choices()))?;
             if let Some(Seen { failure: Some(failure), check, .. }) = seen
                 && failure.what == c.failure.what
@@ -448,7 +455,8 @@ impl<'a> Tester<'a> {
 
     /// Says of each consequence whether it is certainly wrong, now that all has been executed.
     fn weigh(&mut self) {
-        let is_cause = |i: usize| self.realized[i] == 0;
+        // A pair of places may be passed by several threads, one of which does no harm: a third of the executions is enough.
+        let is_cause = |i: usize| 2 * self.harmful[i] >= self.realized[i];
         for c in &mut self.consequences {
             c.is_certain =
                 is_certain(c, self.suspects, &is_cause, &self.expect.additions, &self.expect.usual);

@@ -130,6 +130,10 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
             gaps & gap::PRINTS != 0 || recipe.flags & flag::OUTPUT != 0,
             "calls that print are no scheduling points, and not every order of them was tried".into(),
         ),
+        (
+            gaps & gap::OUTSIDE != 0,
+            "calls that change files, folders or descriptors are no scheduling points, and not every order of them was tried".into(),
+        ),
         (gaps & gap::SIGNAL != 0, "signals and cancellations arrive at scheduling points only".into()),
         (
             search.strategy.name() == "aim",

@@ -288,6 +288,11 @@ impl<'a> Crew<'a> {
 
     /// Ends the worker.
     pub fn stop(mut self) {
+        self.start_anew();
+    }
+
+    /// Ends the worker, which has nothing left to do. The next order is executed by a new one.
+    pub fn start_anew(&mut self) {
         if let Some(worker) = self.worker.take() {
             worker.stop();
         }

@@ -65,7 +65,8 @@ pub fn shrink(
     })
 }
 
-/// The same failure once more, for where each step was called from, and for what the program prints of it.
+/// The same failure once more, in a process of its own: for where each step was called from, for what the program prints of it,
+/// and because a failure may come from what executions before it have left behind, which only a new process is free of.
 pub fn once_more(mut small: Small, usual: &Usual, recipe: &Recipe, notes: &Notes) -> Small {
     if !small.again || !worth_it(&small.failure) {
         return small;
@@ -77,9 +78,11 @@ pub fn once_more(mut small: Small, usual: &Usual, recipe: &Recipe, notes: &Notes
     let points = small.failure.points.as_deref().unwrap_or(&recipe.points).to_vec();
     let mut crew = Crew::new(Recipe { slots: 1, flags, points, watch, ..recipe.clone() }, notes, &never);
     crew.post(Order::replay(small.failure.trace.view().choices()));
-    let (mut stacks, mut printed) = (Vec::new(), String::new());
+    let (mut stacks, mut printed, mut again) = (Vec::new(), String::new(), false);
+    let what = small.failure.what;
     while crew.in_flight() > 0 {
         let turn = crew.turn(&mut |_, e| {
+            again = Failure::wanted(&e, usual, what).is_some_and(|f| f.what == what);
             let steps = e.steps.iter().zip(&small.failure.trace.steps);
             let alike = |(a, b): &(&Step, &Step)| {
                 (a.thread, a.op.kind(), a.op.site) == (b.thread, b.op.kind(), b.op.site)
@@ -94,6 +97,7 @@ pub fn once_more(mut small: Small, usual: &Usual, recipe: &Recipe, notes: &Notes
         }
     }
     crew.stop();
+    small.again = again;
     small.failure.facts.stacks = stacks;
     // An assertion of C has been seen with its words.
     let told = small.failure.facts.sentence.starts_with("assertion ");

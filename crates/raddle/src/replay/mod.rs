@@ -91,8 +91,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         words[0] = program.path.clone().into_os_string();
     }
     // The loader's variables are put together anew, with the runtime in front.
-    let matters = |name: &str| crate::explore::schedule::matters(name) && !name.starts_with("LD_");
-    let environment = head.environment.iter().filter(|(k, _)| matters(k));
+    let environment = head.environment.iter().filter(|(k, _)| !k.starts_with("LD_"));
     Ok(Recipe {
         program,
         words,

@@ -84,7 +84,9 @@ pub use circle::{main_at, main_begins, writes};
 pub use fatal::{aborts, assertion, ends, use_after_free};
 pub use found::found;
 pub use point::{Breaks, atomic, data, data_made, point, uninterrupted};
-pub use serve::{before_main, begin, exits, exits_at_once, panics, prepare, retry_with_fork};
+pub use serve::{
+    before_main, begin, changes_outside, exits, exits_at_once, panics, prepare, retry_with_fork,
+};
 pub use snapshot::{mapped, mapping, unmapping};
 pub use threads::Logical;
 

@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering::*;
 
 use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, Tail, TraceBuf};
 use raddle_wire::explore::{
-    ENDS, FRAMES, Header, Parts, Slot, Stack, awaits, cannot, flag, outcome, outside, parts, status,
+    ENDS, FRAMES, Header, Parts, Slot, Stack, awaits, cannot, flag, gap, outcome, outside, parts, status,
 };
 
 use super::switch::{Context, jump, park, switch};
@@ -553,6 +553,14 @@ pub fn retry_with_fork(why: u64) {
     let late = matches!(why, outside::PIPE_OR_SOCKET | outside::TIMER) && !has(flag::FORK_AT_START);
     if super::is_running() && (!has(flag::FORK) || late) {
         give_up_worker(status::NEEDS_FORK, why);
+    }
+}
+
+/// The program is about to change files, folders or descriptors that were there before. Which order threads do that in is no choice.
+pub fn changes_outside() {
+    if super::is_on() {
+        retry_with_fork(outside::FILE);
+        hidden::note(gap::OUTSIDE);
     }
 }
 

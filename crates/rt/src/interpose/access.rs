@@ -25,6 +25,11 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    /// The call changes what lies outside of memory, such as a folder: an explored execution can not undo that.
+    pub fn changes_outside(&self) {
+        explore::changes_outside();
+    }
+
     #[inline]
     pub fn new(t: &'a mut Thread, pc: usize) -> Call<'a> {
         Call { t, pc, judged: modules::is_judged(pc) }

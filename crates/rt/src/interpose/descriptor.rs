@@ -604,6 +604,7 @@ interpose! {
         set_channel(fd, 0);
         real(fd)
     } record as detect, tsvd real, explore {
+        explore::changes_outside();
         explore::timers::closed(fd, pc);
         told(fd);
         set_channel(fd, 0);
@@ -613,6 +614,7 @@ interpose! {
         forget_from(first);
         real(first, last, flags)
     } record as detect, tsvd real, explore {
+        explore::changes_outside();
         forget_from(first);
         real(first, last, flags)
     }
@@ -620,12 +622,13 @@ interpose! {
         forget_from(first.max(0) as c_uint);
         real(first)
     } record as detect, tsvd real, explore {
+        explore::changes_outside();
         forget_from(first.max(0) as c_uint);
         real(first)
     }
-    fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) } record as detect, tsvd real, explore { duplicated(fd, real(fd)) }
-    fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) } record as detect, tsvd real, explore { duplicated(fd, real(fd, to)) }
-    fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) } record as detect, tsvd real, explore { duplicated(fd, real(fd, to, flags)) }
+    fn dup(fd: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd)) } record as detect, tsvd real, explore { explore::changes_outside(); duplicated(fd, real(fd)) }
+    fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to)) } record as detect, tsvd real, explore { explore::changes_outside(); duplicated(fd, real(fd, to)) }
+    fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| { duplicated(fd, real(fd, to, flags)) } record as detect, tsvd real, explore { explore::changes_outside(); duplicated(fd, real(fd, to, flags)) }
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| {
         fcntl_with(t, fd, command, argument, || real(fd, command, argument))
     } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }

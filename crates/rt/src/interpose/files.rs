@@ -52,15 +52,15 @@ accesses! {
     fn __getcwd_chk(to: Room, n: usize, room: usize) -> Room, |c| { c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
 
     fn faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, |c| { c.text(path); }
-    fn chdir(path: Text) -> c_int, |c| { c.text(path); }
-    fn mkdir(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); }
-    fn mkdirat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); }
-    fn mkfifo(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); }
-    fn rmdir(path: Text) -> c_int, |c| { c.text(path); }
-    fn unlink(path: Text) -> c_int, |c| { c.text(path); }
-    fn unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, |c| { c.text(path); }
-    fn renameat(at: c_int, from: Text, there: c_int, to: Text) -> c_int, |c| { c.text(from); c.text(to); }
-    fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); }
+    fn chdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn mkdir(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn mkdirat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn mkfifo(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn rmdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn unlink(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn renameat(at: c_int, from: Text, there: c_int, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
+    fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
     fn opendir(path: Text) -> *mut c_void, |c| { c.text(path); }
     fn readdir_r(dir: *mut c_void, to: *mut libc::dirent, result: *mut *mut libc::dirent) -> c_int, |c| {
         c.fills(to);
