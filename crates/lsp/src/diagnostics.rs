@@ -100,6 +100,13 @@ pub fn of_finding(
         };
         out.push((path.clone(), diagnostic));
     }
+    for member in &finding.also {
+        for (path, diagnostic) in of_finding(member, source, settings, places) {
+            if !out.iter().any(|(p, d)| *p == path && d.range == diagnostic.range) {
+                out.push((path, diagnostic));
+            }
+        }
+    }
     out
 }
 
