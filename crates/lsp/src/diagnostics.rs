@@ -215,6 +215,21 @@ mod tests {
     }
 
     #[test]
+    fn findings_with_the_same_cause_are_underlined_too() {
+        let mut finding = race();
+        let mut further = finding.clone();
+        further.id = "data-race-of-its-own".into();
+        for frame in &mut further.accesses[0].stack {
+            (frame.line, frame.column) = (Some(8), None);
+        }
+        finding.also = vec![further];
+        let diagnostics = diagnose(&finding, &Settings::default());
+        assert_eq!(diagnostics.len(), 3, "the end that both have is underlined once: {diagnostics:#?}");
+        let added = diagnostics.iter().find(|(_, d)| d.range.start.line == 7).unwrap();
+        assert_eq!(added.1.data.as_ref().unwrap()["id"], "data-race-of-its-own");
+    }
+
+    #[test]
     fn what_is_switched_off_is_not_shown() {
         let settings = serde_json::json!({ "severity": { "kinds": { "data-race": "off" } } });
         assert!(diagnose(&race(), &Settings::parse(&settings).unwrap()).is_empty());
