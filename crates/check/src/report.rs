@@ -240,6 +240,7 @@ impl<'a> Reporter<'a> {
             interleaving: None,
             occurrences,
             notes,
+            also: Vec::new(),
         }
     }
 

@@ -20,6 +20,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cause;
 use crate::model::{Finding, Report};
 
 /// The version of the file.
@@ -82,7 +83,7 @@ impl Baseline {
 
     /// The baseline under which `report` has nothing new.
     pub fn of(report: &Report) -> Baseline {
-        let entries = report.findings.iter().map(|finding| {
+        let entries = report.findings.iter().flat_map(members).map(|finding| {
             let message = finding.message.split_whitespace().collect::<Vec<_>>().join(" ");
             let entry = Entry { id: finding.id.clone(), kind: finding.kind.name().to_owned(), message };
             (entry.id.clone(), entry)
@@ -114,14 +115,26 @@ impl Baseline {
         self.entries.contains_key(id)
     }
 
-    /// Tells what is new in `report` from what is known, keeping the order. The ids must be assigned.
+    /// Tells what is new in `report` from what is known, keeping the order. The ids must be assigned. A finding that has several members
+    /// ([`Finding::also`]) is taken apart: each member is new or known by its own id.
     pub fn split(&self, report: &Report) -> Split {
-        let (known, new) = report.findings.iter().cloned().partition(|finding| self.contains(&finding.id));
-        let seen: BTreeSet<&str> = report.findings.iter().map(|finding| finding.id.as_str()).collect();
+        let (known, new) = report
+            .findings
+            .iter()
+            .cloned()
+            .flat_map(cause::apart)
+            .partition(|finding| self.contains(&finding.id));
+        let seen: BTreeSet<&str> =
+            report.findings.iter().flat_map(members).map(|finding| finding.id.as_str()).collect();
         let stale =
             self.entries.values().filter(|entry| !seen.contains(entry.id.as_str())).cloned().collect();
         Split { new, known, stale }
     }
+}
+
+/// The finding itself and those with the same cause.
+fn members(finding: &Finding) -> impl Iterator<Item = &Finding> {
+    std::iter::once(finding).chain(&finding.also)
 }
 
 #[derive(Deserialize)]
@@ -194,6 +207,32 @@ mod tests {
         assert_eq!(split.known, now.findings[1..]);
         assert_eq!(split.stale.len(), 1);
         assert_eq!(split.stale[0].id, report(&["gone"]).findings[0].id);
+    }
+
+    #[test]
+    fn a_new_reader_of_a_known_cause_is_new() {
+        let race = |reader: &str| {
+            let ends = vec![
+                access(Op::Write, "T1", vec![frame("tick", "a.c", 2, 1)]),
+                access(Op::Read, "T2", vec![frame(reader, "a.c", 9, 8)]),
+            ];
+            let mut race = finding(Kind::DataRace, ends);
+            race.location = Some(crate::sample::global("now"));
+            race
+        };
+        let of = |readers: &[&str]| {
+            let mut report = Report::new("run", vec![]);
+            report.findings = cause::together(crate::group::group(readers.iter().map(|r| race(r)).collect()));
+            assert_eq!(report.findings.len(), 1);
+            report
+        };
+        let baseline = Baseline::of(&of(&["show", "print"]));
+        assert_eq!(baseline.entries().len(), 2);
+        let again = baseline.split(&of(&["print", "show"]));
+        assert_eq!((again.new.len(), again.known.len(), again.stale.len()), (0, 2, 0));
+        let more = baseline.split(&of(&["print", "show", "log"]));
+        assert_eq!((more.new.len(), more.known.len()), (1, 2));
+        assert_eq!(more.new[0].accesses[1].stack[0].function.as_deref(), Some("log"));
     }
 
     #[test]

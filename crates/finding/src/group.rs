@@ -1,4 +1,4 @@
-//! One root cause, one finding.
+//! Findings that are one by their id. Those with different ids and one cause come together later ([`crate::cause`]).
 //!
 //! The rule, in the order it is applied:
 //!

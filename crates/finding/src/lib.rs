@@ -3,13 +3,14 @@
 //! A finding arrives symbolised, from whichever command made it, and passes through in this order:
 //!
 //! ```text
-//! findings ─► suppress ─► group (assigns ids) ─► baseline ─► render
+//! findings ─► suppress ─► group (assigns ids) ─► baseline ─► cause ─► render
 //! ```
 //!
 //! - [`model`]: [`Report`], [`Finding`] and its parts. Their JSON is the contract `raddle.findings/1`.
 //! - [`place`]: which frame of a stack stands for it, the innermost that its reader wrote.
 //! - [`identity`]: the id of a finding, the same from run to run.
-//! - [`group`]: one root cause, one finding.
+//! - [`group`]: findings with one id are one finding.
+//! - [`cause`]: races on one variable that share an end, put together as one finding.
 //! - [`library`]: races that are the C++ library's own affair.
 //! - [`suppress`]: suppression files in ThreadSanitizer's format.
 //! - [`baseline`]: what is already known, so that only what is new fails a build.
@@ -25,6 +26,7 @@
 //! - In a grouped report no two findings share an id.
 
 pub mod baseline;
+pub mod cause;
 pub mod group;
 pub mod identity;
 mod kind;

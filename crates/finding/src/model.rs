@@ -96,6 +96,10 @@ pub struct Finding {
     /// Further sentences for the reader: what could not be restored, what would confirm it.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// Further findings with the same cause, each whole and with an id of its own ([`crate::cause`]). They are counted in
+    /// `occurrences`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Finding>,
 }
 
 impl Finding {
@@ -115,6 +119,7 @@ impl Finding {
             interleaving: None,
             occurrences: 1,
             notes: Vec::new(),
+            also: Vec::new(),
         }
     }
 }

@@ -100,6 +100,13 @@ pub fn of_finding(
         };
         out.push((path.clone(), diagnostic));
     }
+    for member in &finding.also {
+        for (path, diagnostic) in of_finding(member, source, settings, places) {
+            if !out.iter().any(|(p, d)| *p == path && d.range == diagnostic.range) {
+                out.push((path, diagnostic));
+            }
+        }
+    }
     out
 }
 
@@ -205,6 +212,21 @@ mod tests {
         assert_eq!(diagnostics.len(), 1);
         let related = diagnostics[0].1.related_information.as_ref().unwrap();
         assert!(related.iter().any(|r| r.message.contains("T7") || r.message.contains("T1")), "{related:?}");
+    }
+
+    #[test]
+    fn findings_with_the_same_cause_are_underlined_too() {
+        let mut finding = race();
+        let mut further = finding.clone();
+        further.id = "data-race-of-its-own".into();
+        for frame in &mut further.accesses[0].stack {
+            (frame.line, frame.column) = (Some(8), None);
+        }
+        finding.also = vec![further];
+        let diagnostics = diagnose(&finding, &Settings::default());
+        assert_eq!(diagnostics.len(), 3, "the end that both have is underlined once: {diagnostics:#?}");
+        let added = diagnostics.iter().find(|(_, d)| d.range.start.line == 7).unwrap();
+        assert_eq!(added.1.data.as_ref().unwrap()["id"], "data-race-of-its-own");
     }
 
     #[test]

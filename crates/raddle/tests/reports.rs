@@ -119,6 +119,47 @@ fn json_is_the_contract() {
 }
 
 /// With both compilers, run after run, and when the code moves down; one on a global and one on the heap.
+/// One function writes, three read: one finding that lists them. A baseline knows each by itself.
+#[test]
+fn one_writer_and_its_readers_are_one_finding() {
+    let bench = Bench::new();
+    let program = |readers: &[&str]| {
+        let mut text = String::from("#include <pthread.h>\nint now;\n");
+        let mut main = String::new();
+        for reader in readers {
+            text += &format!("static void *{reader}(void *a) {{ return now ? a : 0; }}\n");
+            main += &format!("pthread_create(&t, 0, {reader}, 0); pthread_detach(t); ");
+        }
+        bench.file(
+            "w.c",
+            &format!("{text}int main(void) {{ pthread_t t; {main}\nnow = 1; pthread_exit(0); }}\n"),
+        );
+        bench.ok("cc --use gcc -g -pthread w.c -o w");
+    };
+    let run = |options: &str| {
+        let output = bench.run_command(&format!("--format json {options}"), &["./w"]).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), report)
+    };
+    program(&["show", "print"]);
+    let (status, report) = run("--write-baseline known.json");
+    assert_eq!((status, report["findings"].as_array().unwrap().len()), (Some(66), 1), "{report:#}");
+    let also = report["findings"][0]["also"].as_array().unwrap();
+    assert_eq!(also.len(), 1, "{report:#}");
+    assert_ne!(also[0]["id"], report["findings"][0]["id"]);
+    assert_eq!(report["findings"][0]["occurrences"], 2);
+    let text = bench.run_command("", &["./w"]).output().unwrap();
+    assert!(common::stderr(&text).contains("  also: read in show at w.c:"), "{}", common::stderr(&text));
+
+    let (status, report) = run("--baseline known.json");
+    assert_eq!((status, &report["stats"]["baseline"]), (Some(0), &Value::from(1)), "{report:#}");
+    program(&["show", "print", "tell"]);
+    let (status, report) = run("--baseline known.json");
+    assert_eq!((status, report["findings"].as_array().unwrap().len()), (Some(66), 1), "{report:#}");
+    assert!(report["findings"][0]["message"].as_str().unwrap().contains("tell"), "{report:#}");
+    assert_eq!(report["findings"][0].get("also"), None);
+}
+
 #[test]
 fn ids_are_stable() {
     let bench = Bench::new();

@@ -60,6 +60,7 @@ fn message(finding: &Finding, options: &RenderOptions<'_>) -> String {
         }
         lines.push(line);
     }
+    lines.extend(story::further_places(finding, options).iter().map(|place| format!("also: {place}")));
     if let Some(location) = &finding.location {
         lines.push(format!("address: {}", story::location(location, options)));
     }

@@ -3,7 +3,7 @@
 //! It is safe to publish: every text passes [`escape`], and the page forbids itself scripts and outside resources.
 
 use crate::model::{Confidence, Finding, Frame, Interleaving, Report};
-use crate::{place, suppress};
+use crate::place;
 
 use super::RenderOptions;
 use super::story::{self, End};
@@ -136,6 +136,9 @@ impl Page<'_> {
                 }
             }
         }
+        for place in story::further_places(finding, self.options) {
+            self.fact("also", &place, &[]);
+        }
         if finding.occurrences > 1 {
             self.fact("seen", &story::count(finding.occurrences, "time"), &[]);
         }
@@ -145,7 +148,7 @@ impl Page<'_> {
         if let Some(schedule) = &finding.schedule {
             self.fact("replay", &format!("raddle replay {schedule}"), &[]);
         }
-        if let Some(rule) = suppress::suggestion(finding) {
+        for rule in story::suppressions(finding) {
             self.fact("suppress", &story::suppress(&rule), &[]);
         }
         self.fact("id", &finding.id, &[]);

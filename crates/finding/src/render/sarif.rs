@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::cause;
 use crate::model::{Confidence, Finding, Frame, Kind, Report};
 use crate::place::place;
 
@@ -80,7 +81,8 @@ fn result(finding: &Finding, kinds: &[Kind], options: &RenderOptions<'_>) -> Out
     }
 }
 
-/// The ends in the order they happened, then the allocation and the creation of threads. Ids from 1.
+/// The ends in the order they happened, then the allocation, the creation of threads, and the places of further findings with the same
+/// cause. Ids from 1.
 fn related(finding: &Finding, options: &RenderOptions<'_>) -> Vec<Location> {
     let ends = story::ends(finding);
     let ends = ends.iter().map(|end| {
@@ -93,13 +95,15 @@ fn related(finding: &Finding, options: &RenderOptions<'_>) -> Vec<Location> {
     let threads = finding.threads.iter().filter_map(|thread| {
         Some((thread.stack.as_slice(), format!("{} was {}", thread.label, story::thread(thread)?)))
     });
+    let told = ends.chain(address).chain(threads).filter_map(|(stack, text)| Some((place(stack)?, text)));
+    let further = cause::further_places(finding)
+        .into_iter()
+        .map(|(op, frame)| (frame, format!("also: {op} in {}", story::function(frame))));
     let mut related = Vec::new();
-    for (stack, text) in ends.chain(address).chain(threads) {
-        if let Some(frame) = place(stack) {
-            let mut location = location(frame, Some(text), options);
-            location.id = Some(related.len() + 1);
-            related.push(location);
-        }
+    for (frame, text) in told.chain(further) {
+        let mut location = location(frame, Some(text), options);
+        location.id = Some(related.len() + 1);
+        related.push(location);
     }
     related
 }

@@ -1,9 +1,11 @@
 //! What there is to say about a finding, in words, for every format that speaks to people.
 
+use crate::group::MAX_PLACES;
 use crate::model::{
     Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Row, STAT_BASELINE,
     STAT_SUPPRESSED, Stat, Thread,
 };
+use crate::{cause, suppress};
 
 use super::RenderOptions;
 
@@ -221,6 +223,30 @@ pub(super) fn lock(lock: &Lock) -> String {
 /// How to use a line that [`crate::suppress::suggestion`] gives.
 pub(super) fn suppress(rule: &str) -> String {
     format!("add the line `{rule}` to a suppression file")
+}
+
+/// The further places of a finding with several members, `read in show at src/b.c:9`, up to [`MAX_PLACES`]; beyond that they are
+/// counted.
+pub(super) fn further_places(finding: &Finding, options: &RenderOptions<'_>) -> Vec<String> {
+    let places = cause::further_places(finding);
+    let beyond = places.len().saturating_sub(MAX_PLACES);
+    let named = places.iter().take(MAX_PLACES).map(|(op, frame)| {
+        let at = place(frame, options).map_or(String::new(), |place| format!(" at {place}"));
+        format!("{op} in {}{at}", function(frame))
+    });
+    let beyond = (beyond > 0).then(|| format!("in {beyond} more functions"));
+    named.chain(beyond).collect()
+}
+
+/// The lines that would silence a finding and all that have its cause.
+pub(super) fn suppressions(finding: &Finding) -> Vec<String> {
+    let mut rules: Vec<String> = Vec::new();
+    for rule in std::iter::once(finding).chain(&finding.also).filter_map(suppress::suggestion) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    rules
 }
 
 /// `src/a.c:12:5`, `libx.so+0x1f0`, or None.

@@ -9,7 +9,7 @@
 //! that holds one may be longer than the width.
 
 use crate::model::{Confidence, Finding, Frame, Interleaving, Report, Row, STAT_LOOKED_AT, Stat};
-use crate::{place, suppress};
+use crate::place;
 
 use super::story::{self, End};
 use super::{MIN_WIDTH, RenderOptions};
@@ -198,6 +198,9 @@ impl Page<'_> {
     }
 
     fn closing(&mut self, finding: &Finding) {
+        for place in story::further_places(finding, self.options) {
+            self.prose("  ", (Style::Bold, "also: "), &place);
+        }
         if finding.occurrences > 1 {
             self.prose("  ", (Style::Bold, "seen: "), &story::count(finding.occurrences, "time"));
         }
@@ -207,7 +210,7 @@ impl Page<'_> {
         if let Some(schedule) = &finding.schedule {
             self.line(&[(Style::Bold, "  replay: "), (Style::Plain, &format!("raddle replay {schedule}"))]);
         }
-        if let Some(rule) = suppress::suggestion(finding) {
+        for rule in story::suppressions(finding) {
             self.line(&[(Style::Bold, "  suppress: "), (Style::Plain, &story::suppress(&rule))]);
         }
         if !finding.id.is_empty() {

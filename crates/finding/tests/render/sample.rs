@@ -13,6 +13,8 @@ pub fn rich() -> Report {
     report.stats.insert("baseline".into(), Stat::Int(1));
     report.findings = vec![global_race(), heap_use_after_free(), lock_order(), assertion()];
     identity::assign(&mut report.findings);
+    report.findings[0].also = vec![further_reader(&report.findings[0])];
+    report.findings[0].occurrences += 1;
     report
 }
 
@@ -71,6 +73,17 @@ fn main_thread() -> Thread {
         stack: vec![],
         running: true,
     }
+}
+
+/// The same cause, read by another function.
+fn further_reader(race: &Finding) -> Finding {
+    let mut further = race.clone();
+    further.message = "`total` is written by deposit while statement may read it".into();
+    further.accesses[1].stack = vec![frame("statement", "report.c", 9, 16, 5)];
+    further.notes.clear();
+    further.occurrences = 1;
+    further.id = identity::id(&further);
+    further
 }
 
 fn global_race() -> Finding {

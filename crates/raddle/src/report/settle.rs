@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use raddle_finding::baseline::Baseline;
 use raddle_finding::suppress::Suppressions;
 use raddle_finding::{
-    Confidence, Format, RenderOptions, Report, STAT_BASELINE, STAT_SUPPRESSED, Stat, group, render,
+    Confidence, Finding, Format, RenderOptions, Report, STAT_BASELINE, STAT_SUPPRESSED, Stat, cause, group,
+    render,
 };
 
 use super::args::{self, Color, FailOn, Options};
@@ -76,7 +77,8 @@ impl Settler {
         report.findings.retain(|f| !raddle_finding::library::is_its_own(f));
         let applied = self.suppressions.apply(std::mem::take(&mut report.findings));
         if !self.suppressions.rules().is_empty() {
-            let suppressed = group::group(applied.suppressed.into_iter().map(|(f, _)| f).collect()).len();
+            let suppressed = group::group(applied.suppressed.into_iter().map(|(f, _)| f).collect());
+            let suppressed = causes(&report.command, suppressed).len();
             report.stats.insert(STAT_SUPPRESSED.into(), Stat::from(suppressed as u64));
         }
         report.findings = group::group(applied.kept);
@@ -84,9 +86,11 @@ impl Settler {
             self.write_baseline.as_ref().map_or(Ok(()), |f| f.write(&Baseline::of(&report).write()));
         if let Some(baseline) = &self.baseline {
             let split = baseline.split(&report);
-            report.stats.insert(STAT_BASELINE.into(), Stat::from(split.known.len() as u64));
+            let known = causes(&report.command, split.known).len();
+            report.stats.insert(STAT_BASELINE.into(), Stat::from(known as u64));
             report.findings = split.new;
         }
+        report.findings = causes(&report.command, std::mem::take(&mut report.findings));
         if let Some(keeper) = &self.keeper {
             keeper.keep(&report);
         }
@@ -122,6 +126,11 @@ impl Settler {
         }
         Ok(())
     }
+}
+
+/// Of `run` only: the other commands look for each pair of places by itself, and say what they did about it.
+fn causes(command: &str, findings: Vec<Finding>) -> Vec<Finding> {
+    if command == "run" { cause::together(findings) } else { findings }
 }
 
 fn read(path: &Path, what: &str) -> Result<String> {

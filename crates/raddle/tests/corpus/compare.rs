@@ -42,7 +42,7 @@ pub fn compare(
         outcome.report["findings"].as_array().ok_or_else(|| "the report has no findings".to_string())?;
     let mut met = Vec::new();
     let judged = if program.anything.contains(&mode) { &[][..] } else { &findings[..] };
-    for finding in judged {
+    for finding in judged.iter().flat_map(members) {
         let kind = finding["kind"].as_str().unwrap_or("");
         let ends = ends(finding, files);
         let group = find(expected, kind, &ends).ok_or_else(|| format!("not expected: {kind} {ends:?}"))?;
@@ -60,6 +60,11 @@ pub fn compare(
         Some((kind, number)) => Err(Difference::Missing(format!("expected, not found: {kind} #{number}"))),
         None => Ok(()),
     }
+}
+
+/// A finding and those that it lists because they have the same cause: each is judged by itself.
+fn members(finding: &Value) -> impl Iterator<Item = &Value> {
+    std::iter::once(finding).chain(finding["also"].as_array().into_iter().flatten())
 }
 
 fn ends(finding: &Value, files: &[PathBuf]) -> Vec<End> {
