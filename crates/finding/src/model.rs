@@ -164,6 +164,8 @@ pub enum Kind {
     DoubleLock,
     UnlockNotHeld,
     LockLeak,
+    SignalUnsafeCall,
+    SignalSpoilsErrno,
     ErrorMessage,
     Output,
     Invariant,

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
-use crate::detect::{depot, flush, held, kept, objects, quarantine, report, sids, sync, trace};
+use crate::detect::{depot, flush, handlers, held, kept, objects, quarantine, report, sids, sync, trace};
 use crate::explore;
 use crate::hub::{annotations, init, is_active, log, modules, session};
 use crate::{sys, tsvd};
@@ -198,6 +198,8 @@ interpose! {
     } record as detect, tsvd real, explore real
     fn exit(status: c_int), |t, pc, real| {
         sync::acquire(t, AT_EXIT);
+        // From within a handler: what destructors free is not one finding for each of them.
+        handlers::left(t, 0);
         finish_reports();
         real(status)
     } record as detect, tsvd real, explore {
