@@ -54,12 +54,12 @@ fn name(line: &str) -> Option<&str> {
     }
 }
 
-/// `"snprintf" 3 => …`, `"…" vsscanf(…) format: …`, `"setjmp" c"setjmp"`, `strtol(base: c_int) -> i64`, `free(p: Pointer) {`.
+/// `"execl" => execl,`, `"snprintf" 3 => …`, `"…" vsscanf(…) format: …`, `"setjmp" c"setjmp"`, `strtol(base: c_int) -> i64`, `free(p: Pointer) {`.
 fn other_table(entry: &str) -> Option<&str> {
     if let Some(quoted) = entry.strip_prefix('"') {
         let (first, rest) = quoted.split_once("\" ")?;
         let scanned = rest.contains(" format: ").then(|| word(rest));
-        let is_name = rest.contains(" => \"") || rest.starts_with("c\"");
+        let is_name = rest.contains(" => \"") || rest.starts_with("c\"") || rest.starts_with("=> ");
         return scanned.or_else(|| is_name.then_some(first));
     }
     let (head, rest) = (word(entry), &entry[word(entry).len()..]);

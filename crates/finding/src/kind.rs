@@ -7,7 +7,7 @@ use crate::model::{Confidence, Kind, Op};
 
 impl Kind {
     /// Every kind, in the order of the enum.
-    pub const ALL: [Kind; 23] = [
+    pub const ALL: [Kind; 25] = [
         Kind::DataRace,
         Kind::AtomicityViolation,
         Kind::LockOrder,
@@ -25,6 +25,8 @@ impl Kind {
         Kind::DoubleLock,
         Kind::UnlockNotHeld,
         Kind::LockLeak,
+        Kind::SignalUnsafeCall,
+        Kind::SignalSpoilsErrno,
         Kind::ErrorMessage,
         Kind::Output,
         Kind::Invariant,
@@ -53,6 +55,8 @@ impl Kind {
             Kind::DoubleLock => "double-lock",
             Kind::UnlockNotHeld => "unlock-not-held",
             Kind::LockLeak => "lock-leak",
+            Kind::SignalUnsafeCall => "signal-unsafe-call",
+            Kind::SignalSpoilsErrno => "signal-spoils-errno",
             Kind::ErrorMessage => "error-message",
             Kind::Output => "output",
             Kind::Invariant => "invariant",
@@ -70,6 +74,8 @@ impl Kind {
             Kind::UseAfterFree => "use after free".into(),
             Kind::ExitStatus => "failing exit status".into(),
             Kind::LockOrder => "lock-order cycle".into(),
+            Kind::SignalUnsafeCall => "unsafe call in a signal handler".into(),
+            Kind::SignalSpoilsErrno => "signal handler spoils errno".into(),
             Kind::Assertion => "failed assertion".into(),
             Kind::Invariant => "broken invariant".into(),
             Kind::Output => "wrong output".into(),
@@ -108,6 +114,12 @@ impl Kind {
             Kind::DoubleLock => "A thread locks a lock that it already holds and that does not allow it.",
             Kind::UnlockNotHeld => "A thread unlocks a lock that it does not hold.",
             Kind::LockLeak => "A thread ends, or a lock is destroyed, while the lock is still held.",
+            Kind::SignalUnsafeCall => {
+                "A signal handler calls a function that is not async-signal-safe; it may have interrupted that very function."
+            }
+            Kind::SignalSpoilsErrno => {
+                "A signal handler changes errno and does not restore it; the code that it interrupts may read the wrong error."
+            }
             Kind::ErrorMessage => "An error message can appear under another interleaving.",
             Kind::Output => "A wrong value can be printed under another interleaving.",
             Kind::Invariant => "A value left the range that it kept in the passing runs.",

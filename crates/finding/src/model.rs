@@ -169,6 +169,8 @@ pub enum Kind {
     DoubleLock,
     UnlockNotHeld,
     LockLeak,
+    SignalUnsafeCall,
+    SignalSpoilsErrno,
     ErrorMessage,
     Output,
     Invariant,

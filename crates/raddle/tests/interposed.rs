@@ -8,9 +8,11 @@ use raddle_finding::place;
 fn exports() -> BTreeSet<&'static str> {
     let list = include_str!(concat!(env!("OUT_DIR"), "/dynamic.list"));
     let names = list.lines().filter_map(|l| l.trim().strip_suffix(';')).filter(|l| !l.starts_with('}'));
-    let own = ["__tsan_", "__raddle_", "Annotate", "RunningOn", "WTFAnnotate", "__sanitizer_"];
+    let own = ["__tsan_", "__raddle_", "__sanitizer_"];
+    let annotations = ["Annotate", "RunningOn", "WTFAnnotate", "ThreadSanitizerQuery", "ValgrindSlowdown"];
     let openmp = ["GOMP_", "omp_"];
-    names.filter(|n| !own.iter().chain(&openmp).any(|prefix| n.starts_with(prefix))).collect()
+    let others = [&own[..], &annotations, &openmp].concat();
+    names.filter(|n| !others.iter().any(|prefix| n.starts_with(prefix))).collect()
 }
 
 #[test]

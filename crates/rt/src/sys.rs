@@ -216,6 +216,11 @@ unsafe extern "C" {
     pub static environ: *const *const c_char;
 }
 
+pub fn errno() -> c_int {
+    // SAFETY: the C library returns a valid thread-local address.
+    unsafe { *__errno_location() }
+}
+
 pub fn set_errno(e: c_int) {
     // SAFETY: the C library returns a valid thread-local address.
     unsafe { *__errno_location() = e }

@@ -177,8 +177,8 @@ pub enum Record<'a> {
         code: u64,
         detail: &'a [u8],
     },
-    /// A lock or a thread is not used as it should be: `what` is one of [`misuse`]. `lock` is 0 for a thread, of which `stack`
-    /// is where it was created; `taken` is where the thread itself took the lock, 0 if it did not.
+    /// A lock, a thread or a signal handler is not as it should be: `what` is one of [`misuse`]. `lock` is 0 without a lock.
+    /// Of a thread, `stack` is where it was created; `taken` is where the thread itself took the lock, 0 if it did not.
     Misuse {
         what: u64,
         thread: u64,
@@ -228,6 +228,10 @@ pub mod misuse {
     pub const READ_AS_WRITE: u64 = 4;
     pub const DESTROYED_LOCKED: u64 = 5;
     pub const THREAD_LEAK: u64 = 6;
+    /// A signal handler leaves another `errno` behind: `stack` ends in the handler.
+    pub const SIGNAL_ERRNO: u64 = 7;
+    /// Memory is allocated or freed in a signal handler.
+    pub const SIGNAL_UNSAFE: u64 = 8;
 }
 
 mod kind {

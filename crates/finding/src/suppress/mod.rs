@@ -17,7 +17,7 @@
 //! | `deadlock` | lock-order, deadlock | every frame |
 //! | `mutex` | double-lock, unlock-not-held, lock-leak | every frame |
 //! | `thread` | leak | every frame |
-//! | `signal` | none yet: raddle has no check for async-signal safety | |
+//! | `signal` | signal-unsafe-call, signal-spoils-errno | every frame |
 //! | `called_from_lib` | all | the module of the innermost frame that is not an interposed function |
 //!
 //! "Every frame" is what ThreadSanitizer looks at: the stacks of all accesses and those where the threads were
@@ -250,6 +250,7 @@ impl RuleKind {
             | Kind::UninitializedRead => Some(RuleKind::Race),
             Kind::LockOrder | Kind::Deadlock => Some(RuleKind::Deadlock),
             Kind::DoubleLock | Kind::UnlockNotHeld | Kind::LockLeak => Some(RuleKind::Mutex),
+            Kind::SignalUnsafeCall | Kind::SignalSpoilsErrno => Some(RuleKind::Signal),
             Kind::Leak => Some(RuleKind::Thread),
             Kind::Livelock
             | Kind::Starvation

@@ -61,6 +61,10 @@ pub struct Options {
     #[arg(long, help_heading = "Detection")]
     pub no_thread_leaks: bool,
 
+    /// Do not report signal handlers that allocate memory, or leave another errno behind
+    #[arg(long, help_heading = "Detection")]
+    pub no_signal_bugs: bool,
+
     /// In hybrid mode, let mutexes that are used with a condition variable order accesses
     #[arg(long, help_heading = "Detection")]
     pub condvar_mutexes_order: bool,

@@ -7,6 +7,7 @@
 //! | `detect_deadlocks=0` | `--no-lock-order` |
 //! | `report_mutex_bugs=0` | `--no-mutex-bugs` |
 //! | `report_thread_leaks=0` | `--no-thread-leaks` |
+//! | `report_signal_unsafe=0` | `--no-signal-bugs` |
 //! | `log_path=FILE` | `-o FILE` (not `stderr` or `stdout`) |
 //! | `color=always\|never\|auto` | `--color …` |
 //! | `memory_limit_mb=N` | `--memory-limit NM` |
@@ -30,6 +31,7 @@ pub fn merge(mut options: Options, value: Option<&str>) -> Options {
                 options.report.exit_code = value.parse::<i32>().map_or(options.report.exit_code, |n| n as u8);
             }
             "report_mutex_bugs" => options.no_mutex_bugs |= is_off(value),
+            "report_signal_unsafe" => options.no_signal_bugs |= is_off(value),
             "report_thread_leaks" => options.no_thread_leaks |= is_off(value),
             "detect_deadlocks" => options.no_lock_order |= is_off(value),
             "log_path" if options.report.output.is_none() && !matches!(value, "stderr" | "stdout") => {
@@ -78,8 +80,8 @@ mod tests {
         assert_eq!(o.report.suppressions, [std::path::PathBuf::from("s.txt")]);
         assert_eq!((o.report.exit_code, o.no_lock_order, o.memory_limit), (7, true, Some(512 << 20)));
         assert_eq!((o.report.color, o.report.output), (Color::Never, Some("r.txt".into())));
-        let o = options(&[], "report_mutex_bugs=0:report_thread_leaks=1");
-        assert_eq!((o.no_mutex_bugs, o.no_thread_leaks), (true, false));
+        let o = options(&[], "report_mutex_bugs=0:report_thread_leaks=1:report_signal_unsafe=0");
+        assert_eq!((o.no_mutex_bugs, o.no_thread_leaks, o.no_signal_bugs), (true, false, true));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 pub const MODES: [&str; 3] = ["hb", "hybrid", "fast"];
 
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 10] = [
     "data-race",
     "use-after-free",
     "lock-order",
@@ -13,6 +13,8 @@ const KINDS: [&str; 8] = [
     "unlock-not-held",
     "lock-leak",
     "leak",
+    "signal-unsafe-call",
+    "signal-spoils-errno",
 ];
 
 /// A program's directives and expectations.

@@ -13,7 +13,7 @@ use crate::{explore, trace};
 use core::sync::atomic::Ordering::Acquire;
 use raddle_wire::record::{Record, misuse};
 
-fn is_watched(t: &Thread) -> bool {
+pub fn is_watched(t: &Thread) -> bool {
     t.known && !trace::is_ordinary() && !explore::is_on()
 }
 

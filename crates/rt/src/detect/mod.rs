@@ -21,6 +21,7 @@ pub mod check;
 pub mod clock;
 pub mod depot;
 pub mod flush;
+pub mod handlers;
 pub mod heap;
 pub mod held;
 pub mod kept;

@@ -62,6 +62,7 @@ pub struct Thread {
     /// The clock at the last release fence: what relaxed stores publish. Null until there was one.
     pub fenced: *mut Clock,
     pub signals: crate::interpose::Pending,
+    pub handlers: super::handlers::Handlers,
     pub jumps: crate::interpose::Jumps,
     pub once: crate::interpose::Once,
     pub openmp: crate::interpose::OpenMp,

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use crate::detect::thread::{Thread, current};
-use crate::detect::{depot, flush, heap, objects, quarantine, range, settings};
+use crate::detect::{depot, flush, handlers, heap, objects, quarantine, range, settings};
 use crate::explore;
 use crate::hub::{annotations, is_active, modules};
 use crate::mode::{Mode, mode};
@@ -93,6 +93,9 @@ pub unsafe fn free(p: Pointer, pc: usize) {
     if explore::heap::is_ours(p as usize) {
         return explore::heap::free(p, pc);
     }
+    if !p.is_null() {
+        handlers::allocates(current(), pc);
+    }
     // SAFETY: the program's block.
     unsafe { release(p, pc) }
 }
@@ -101,6 +104,7 @@ pub unsafe fn malloc(n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
         return explore::heap::allocate(n, 16, pc);
     }
+    handlers::allocates(current(), pc);
     // SAFETY: a plain call.
     allocated(current(), unsafe { __libc_malloc(n) }, pc)
 }
@@ -109,6 +113,7 @@ pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
         return explore::heap::allocate(n, align, pc);
     }
+    handlers::allocates(current(), pc);
     // SAFETY: a plain call.
     allocated(current(), unsafe { __libc_memalign(align, n) }, pc)
 }
@@ -136,6 +141,7 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
         };
     }
     let t = current();
+    handlers::allocates(t, pc);
     if explore::heap::is_ours(p as usize) {
         // A child of an explored process, with a block of its parent's.
         // SAFETY: both blocks are that long.
@@ -199,6 +205,7 @@ export! {
         if explore::is_on() {
             return n.checked_mul(m).map_or(core::ptr::null_mut(), |size| explore::heap::allocate(size, 16, pc));
         }
+        handlers::allocates(t, pc);
         allocated(t, __libc_calloc(n, m), pc)
     }
     realloc(p: Pointer, n: usize) -> Pointer {

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 
 use super::{Real, interpose};
 use crate::detect::thread::{Thread, current};
-use crate::detect::trace;
+use crate::detect::{handlers, trace};
 use crate::sys::{Shared, Spin};
 
 const MOST: usize = 1024;
@@ -63,6 +63,8 @@ unsafe extern "C" fn makecontext() {
 
 /// The thread goes on in `context`, on its shadow stack.
 fn enter(t: &mut Thread, context: usize) {
+    // Which handlers run there is not known.
+    handlers::left(t, 0);
     with(context, |c| {
         if c.stack.is_null() {
             // Never made or left through us: it lies on the current stack.

@@ -18,7 +18,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use super::access::{Call, accesses};
 use super::interpose;
 use crate::detect::sync;
-use crate::detect::thread::Thread;
+use crate::detect::thread::{Thread, current};
 use crate::explore::{self, Several, sync::Until};
 use crate::sys;
 use crate::trace::plain;
@@ -221,7 +221,7 @@ pub fn received(t: &mut Thread, fd: c_int) {
     }
 }
 
-fn ready(t: &mut Thread, result: c_int) -> c_int {
+pub fn ready(t: &mut Thread, result: c_int) -> c_int {
     if result > 0 {
         sync::acquire(t, key(READINESS));
     }
@@ -299,7 +299,7 @@ pub unsafe fn gathers(c: &mut Call, v: *const libc::iovec, n: usize) {
 }
 
 /// The address of a peer, and the length of which, for which there may be room.
-unsafe fn told_address(c: &mut Call, to: *const c_void, len: *const u32) {
+pub unsafe fn told_address(c: &mut Call, to: *const c_void, len: *const u32) {
     if c.is_judged() && !to.is_null() && !len.is_null() {
         // SAFETY: the call has filled it in.
         c.wrote(to, unsafe { *len } as usize);
@@ -333,10 +333,10 @@ pub unsafe fn receives(c: &mut Call, message: *const libc::msghdr, n: usize) {
     }
 }
 
-type Polled = libc::pollfd;
+pub type Polled = libc::pollfd;
 
 /// The descriptors to wait for are read, and each is told what it is ready for.
-unsafe fn polls(c: &mut Call, fds: *const Polled, n: usize) {
+pub unsafe fn polls(c: &mut Call, fds: *const Polled, n: usize) {
     const ASKED: usize = core::mem::offset_of!(Polled, revents);
     for i in 0..if c.is_judged() { n } else { 0 } {
         c.reads(fds.wrapping_add(i), ASKED);
@@ -354,7 +354,14 @@ unsafe fn selects(c: &mut Call, n: c_int, sets: [*mut c_void; 3]) {
 /// What was written to the descriptor comes before what is read at the other end.
 pub fn writing(fd: c_int) {
     if crate::hub::is_active() {
-        sending(crate::detect::thread::current(), fd);
+        sending(current(), fd);
+    }
+}
+
+/// So many bytes were read from the descriptor; their end, 0, counts too.
+pub fn has_read(fd: c_int, got: isize) {
+    if got >= 0 && crate::hub::is_active() {
+        received(current(), fd);
     }
 }
 
@@ -735,34 +742,6 @@ interpose! {
 }
 
 accesses! {
-    fn pread(fd: c_int, to: *mut c_void, n: usize, at: i64) -> isize, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
-    fn pread64(fd: c_int, to: *mut c_void, n: usize, at: i64) -> isize, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
-    fn __pread_chk(fd: c_int, to: *mut c_void, n: usize, at: i64, room: usize) -> isize, |c| { c.fills(to) } then |got| {
-        c.wrote(to, got.max(0) as usize)
-    }
-    fn __pread64_chk(fd: c_int, to: *mut c_void, n: usize, at: i64, room: usize) -> isize, |c| { c.fills(to) } then |got| {
-        c.wrote(to, got.max(0) as usize)
-    }
-    fn pwrite(fd: c_int, from: *const c_void, n: usize, at: i64) -> isize, |c| { c.reads(from, n) }
-    fn pwrite64(fd: c_int, from: *const c_void, n: usize, at: i64) -> isize, |c| { c.reads(from, n) }
-    fn preadv(fd: c_int, v: *const libc::iovec, n: c_int, at: i64) -> isize, |c| {} then |got| {
-        scattered(&mut c, v, n.max(0) as usize, got.max(0) as usize)
-    }
-    fn preadv64(fd: c_int, v: *const libc::iovec, n: c_int, at: i64) -> isize, |c| {} then |got| {
-        scattered(&mut c, v, n.max(0) as usize, got.max(0) as usize)
-    }
-    fn preadv2(fd: c_int, v: *const libc::iovec, n: c_int, at: i64, flags: c_int) -> isize, |c| {} then |got| {
-        scattered(&mut c, v, n.max(0) as usize, got.max(0) as usize)
-    }
-    fn preadv64v2(fd: c_int, v: *const libc::iovec, n: c_int, at: i64, flags: c_int) -> isize, |c| {} then |got| {
-        scattered(&mut c, v, n.max(0) as usize, got.max(0) as usize)
-    }
-    fn pwritev(fd: c_int, v: *const libc::iovec, n: c_int, at: i64) -> isize, |c| { gathers(&mut c, v, n.max(0) as usize) }
-    fn pwritev64(fd: c_int, v: *const libc::iovec, n: c_int, at: i64) -> isize, |c| { gathers(&mut c, v, n.max(0) as usize) }
-    fn pwritev2(fd: c_int, v: *const libc::iovec, n: c_int, at: i64, flags: c_int) -> isize, |c| { gathers(&mut c, v, n.max(0) as usize) }
-    fn pwritev64v2(fd: c_int, v: *const libc::iovec, n: c_int, at: i64, flags: c_int) -> isize, |c| {
-        gathers(&mut c, v, n.max(0) as usize)
-    }
     fn bind(fd: c_int, to: *const c_void, len: u32) -> c_int, |c| { c.reads(to, len as usize) }
     fn getsockname(fd: c_int, to: *mut c_void, len: *mut u32) -> c_int, |c| { c.fills(to) } then |r| {
         if r == 0 { told_address(&mut c, to, len) }

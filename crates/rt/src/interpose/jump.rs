@@ -4,31 +4,34 @@ use core::arch::naked_asm;
 use core::ffi::c_int;
 
 use super::{Real, interpose};
+use crate::detect::handlers;
 use crate::detect::thread::{Thread, current};
 
 const REMEMBERED: usize = 16;
 
-/// Jump buffers this thread has filled, and how high its shadow stack was.
+/// Jump buffers this thread has filled, how high its shadow stack was, and how many signal handlers ran.
 #[repr(C)]
 pub struct Jumps {
-    of: [(usize, *mut usize); REMEMBERED],
+    of: [(usize, *mut usize, u32); REMEMBERED],
     next: usize,
 }
 
 impl Jumps {
-    fn set(&mut self, buffer: usize, sp: *mut usize) {
+    fn set(&mut self, buffer: usize, sp: *mut usize, handlers: u32) {
         let at = self.of.iter().position(|j| j.0 == buffer).unwrap_or_else(|| {
             self.next = (self.next + 1) % REMEMBERED;
             self.next
         });
-        self.of[at] = (buffer, sp);
+        self.of[at] = (buffer, sp, handlers);
     }
 }
 
 fn land(t: &mut Thread, buffer: usize) {
-    if let Some((_, sp)) = t.jumps.of.iter().find(|j| j.0 == buffer) {
-        t.sp = *sp;
+    let mut still = 0;
+    if let Some((_, sp, handlers)) = t.jumps.of.iter().find(|j| j.0 == buffer) {
+        (t.sp, still) = (*sp, *handlers);
     }
+    handlers::left(t, still);
 }
 
 /// Notes the buffer in rdi, and goes on into the real function as if nothing had been in between: `setjmp` saves the
@@ -39,7 +42,7 @@ macro_rules! set {
             static REAL: Real = Real::new($real, None);
             extern "C" fn note(buffer: usize) -> usize {
                 let t = current();
-                t.jumps.set(buffer, t.sp);
+                t.jumps.set(buffer, t.sp, handlers::running(t));
                 REAL.get()
             }
             #[unsafe(export_name = concat!("__interpose_", $name))]

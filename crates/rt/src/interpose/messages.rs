@@ -124,6 +124,9 @@ interpose! {
     fn tee(from: c_int, to: c_int, n: usize, flags: c_uint) -> isize, |t, pc, real| { moving(t, from, to, || real(from, to, n, flags)) } record as detect, tsvd real, explore real
     fn sendfile(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore real
     fn sendfile64(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore real
+    fn copy_file_range(from: c_int, at: Text, to: c_int, there: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
+        moving(t, from, to, || real(from, at, to, there, n, flags))
+    } record as detect, tsvd real, explore real
     fn vmsplice(fd: c_int, parts: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
         gathers(&mut Call::new(t, pc), parts.cast(), n);
         sending(t, fd);

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
-use crate::detect::{depot, flush, held, kept, objects, quarantine, report, sids, sync, trace};
+use crate::detect::{depot, flush, handlers, held, kept, objects, quarantine, report, sids, sync, trace};
 use crate::explore;
 use crate::hub::{annotations, init, is_active, log, modules, session};
 use crate::{sys, tsvd};
@@ -186,11 +186,11 @@ interpose! {
     /// main, which nobody sees.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
-        real(run_at_exit as *const () as usize, AtExit::keep(function, argument), dso)
+        real(run_at_exit as *const () as usize, keep_at_exit(function, argument), dso)
     } record as detect, tsvd real, explore real
     fn on_exit(function: usize, argument: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
-        real(run_on_exit as *const () as usize, AtExit::keep(function, argument))
+        real(run_on_exit as *const () as usize, keep_at_exit(function, argument))
     } record as detect, tsvd real, explore real
     fn __cxa_at_quick_exit(function: usize, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
@@ -198,6 +198,8 @@ interpose! {
     } record as detect, tsvd real, explore real
     fn exit(status: c_int), |t, pc, real| {
         sync::acquire(t, AT_EXIT);
+        // From within a handler: what destructors free is not one finding for each of them.
+        handlers::left(t, 0);
         finish_reports();
         real(status)
     } record as detect, tsvd real, explore {
@@ -329,7 +331,11 @@ macro_rules! exec_list {
         };
     )*};
 }
-exec_list!("execl" => execl, "execlp" => execlp, "execle" => execle);
+exec_list! {
+    "execl" => execl,
+    "execlp" => execlp,
+    "execle" => execle,
+}
 
 unsafe extern "C" fn execl(path: Text, arguments: Texts) -> c_int {
     static REAL: super::Real = super::Real::new(c"execve", None);
@@ -386,20 +392,18 @@ struct AtExit {
     argument: *mut c_void,
 }
 
-impl AtExit {
-    /// Never given back: the process ends with it.
-    fn keep(function: usize, argument: *mut c_void) -> *mut c_void {
-        let it = sys::ARENA.take(size_of::<AtExit>()).cast::<AtExit>();
-        // SAFETY: fresh memory of the right size.
-        unsafe { it.write(AtExit { function, argument }) };
-        it.cast()
-    }
+/// Never given back: the process ends with it.
+fn keep_at_exit(function: usize, argument: *mut c_void) -> *mut c_void {
+    let it = sys::ARENA.take(size_of::<AtExit>()).cast::<AtExit>();
+    // SAFETY: fresh memory of the right size.
+    unsafe { it.write(AtExit { function, argument }) };
+    it.cast()
 }
 
 /// glibc hands the status to all handlers, also to those that want one argument.
 unsafe extern "C-unwind" fn run_at_exit(it: *mut AtExit, status: c_int) {
     sync::acquire(current(), AT_EXIT);
-    // SAFETY: made by `AtExit::keep`; the program's own function of that type.
+    // SAFETY: made by `keep_at_exit`; the program's own function of that type.
     unsafe {
         let AtExit { function, argument } = it.read();
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn(*mut c_void, c_int)>(function)(

@@ -112,7 +112,10 @@ interpose! {
     }
     fn gettid() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { threads::number() }
 
-    fn pthread_exit(result: usize), |t, pc, real| { real(result) } record as detect, tsvd real, explore {
+    fn pthread_exit(result: usize), |t, pc, real| {
+        crate::detect::handlers::left(t, 0);
+        real(result)
+    } record as detect, tsvd real, explore {
         // It unwinds, and comes out at the bottom of the thread: see `explore::threads`.
         explore::state().threads[explore::state().current].result = result;
         if explore::is_running() && explore::state().current == 0 {

@@ -10,8 +10,8 @@ use core::ffi::{c_int, c_void};
 
 use super::access::Call;
 use super::interpose;
-use crate::detect::sync;
 use crate::detect::thread::{Thread, current};
+use crate::detect::{handlers, sync};
 use crate::explore::{
     self, Breaks,
     signals::{PLAIN, Parcel},
@@ -93,6 +93,7 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut libc::siginfo_t,
     if t.inside == 0 {
         sync::acquire(t, key(signal));
     }
+    let running = handlers::begin(t, signal, action.handler);
     // SAFETY: the program's handler, of the kind its flags say.
     unsafe {
         if action.flags & libc::SA_SIGINFO != 0 {
@@ -104,6 +105,9 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut libc::siginfo_t,
             f(signal);
         }
     }
+    if let Some(running) = running {
+        handlers::end(current(), running);
+    }
 }
 
 fn sending(t: &mut Thread, signal: c_int) {
@@ -111,6 +115,12 @@ fn sending(t: &mut Thread, signal: c_int) {
         sync::release(t, key(signal));
         super::descriptor::signal_sent(t);
     }
+}
+
+/// Is that the handle of the thread that asks?
+fn is_self(thread: usize) -> bool {
+    // SAFETY: a plain question.
+    thread == unsafe { libc::pthread_self() } as usize
 }
 
 type SigAction = libc::sigaction;
@@ -230,7 +240,7 @@ interpose! {
     }
     fn kill(pid: c_int, signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
-        real(pid, signal)
+        handlers::while_sending(t, pid == sys::pid() as c_int, signal, || real(pid, signal))
     } record as detect, tsvd real, explore {
         if explore::is_running() && pid == sys::pid() as c_int && signal > 0 {
             explore::signals::send_to_process(signal, PLAIN, pc);
@@ -240,7 +250,7 @@ interpose! {
     }
     fn raise(signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
-        real(signal)
+        handlers::while_sending(t, true, signal, || real(signal))
     } record as detect, tsvd real, explore {
         if !explore::is_running() {
             return real(signal);
@@ -250,13 +260,13 @@ interpose! {
     }
     fn pthread_kill(thread: usize, signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
-        real(thread, signal)
+        handlers::while_sending(t, is_self(thread), signal, || real(thread, signal))
     } record as detect, tsvd real, explore {
         explore::signals::send_to(thread, signal, pc).unwrap_or_else(|| real(thread, signal))
     }
     fn pthread_sigqueue(thread: usize, signal: c_int, value: usize) -> c_int, |t, pc, real| {
         sending(t, signal);
-        real(thread, signal, value)
+        handlers::while_sending(t, is_self(thread), signal, || real(thread, signal, value))
     } record as detect, tsvd real, explore {
         match explore::threads::by_handle(thread) {
             Some(to) if signal > 0 => {
@@ -268,7 +278,7 @@ interpose! {
     }
     fn sigqueue(pid: c_int, signal: c_int, value: usize) -> c_int, |t, pc, real| {
         sending(t, signal);
-        real(pid, signal, value)
+        handlers::while_sending(t, pid == sys::pid() as c_int, signal, || real(pid, signal, value))
     } record as detect, tsvd real, explore {
         if explore::is_running() && pid == sys::pid() as c_int && signal > 0 {
             explore::signals::send_to_process(signal, Parcel { code: libc::SI_QUEUE, value }, pc);
@@ -278,7 +288,7 @@ interpose! {
     }
     fn tgkill(pid: c_int, tid: c_int, signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
-        real(pid, tid, signal)
+        handlers::while_sending(t, tid == sys::thread_id() as c_int, signal, || real(pid, tid, signal))
     } record as detect, tsvd real, explore real
     fn sigwait(set: *const c_void, signal: *mut c_int) -> c_int, |t, pc, real| {
         let r = real(set, signal);

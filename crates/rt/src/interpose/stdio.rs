@@ -36,6 +36,29 @@ pub unsafe fn filled(file: File) {
     }
 }
 
+/// Where a FILE stands within its buffer: words that are part of the C library's interface, since `getc_unlocked` and
+/// `putc_unlocked` are compiled into programs.
+const READ: (usize, usize) = (1, 2);
+const WRITTEN: (usize, usize) = (5, 6);
+
+unsafe fn is_at_end(file: File, (at, end): (usize, usize)) -> bool {
+    let words = file.cast::<usize>();
+    // SAFETY: the caller's FILE.
+    unsafe { words.add(at).read() >= words.add(end).read() }
+}
+
+/// The next character is read from the descriptor, not from the buffer.
+unsafe fn is_drained(file: File) -> bool {
+    // SAFETY: as above.
+    unsafe { is_at_end(file, READ) }
+}
+
+/// The next character is written through.
+unsafe fn is_full(file: File) -> bool {
+    // SAFETY: as above.
+    unsafe { is_at_end(file, WRITTEN) }
+}
+
 /// The stream goes, or becomes another's.
 unsafe fn closing(file: File) {
     // SAFETY: the caller's FILE.
@@ -105,6 +128,18 @@ accesses! {
         filled(file);
         has_line(&mut c, line, n, got)
     }
+    fn fgetc(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn fgetc_unlocked(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn getc(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn getc_unlocked(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn _IO_getc(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn __uflow(file: File) -> c_int, |_c| {} then |_r| { filled(file) }
+    fn fputc(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
+    fn fputc_unlocked(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
+    fn putc(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
+    fn putc_unlocked(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
+    fn _IO_putc(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
+    fn __overflow(file: File, what: c_int) -> c_int, |_c| { filling(file) }
     fn fputs(s: Text, file: File) -> c_int, |c| { c.text(s); filling(file) }
     fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.text(s); filling(file) }
     fn puts(s: Text) -> c_int, |c| { c.text(s); }

@@ -3,6 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use super::access::{Call, Text, Wide, accesses, looks};
+use super::stdio::{filled, filling};
 
 type Room = *mut u32;
 
@@ -84,8 +85,11 @@ accesses! {
     fn wcsxfrm(to: Room, from: Wide, n: usize) -> usize, |c| { c.wide(from); c.fills(to) } then |need| {
         c.wrote(to, if need < n { (need + 1) * WIDE } else { 0 })
     }
-    fn fputws(s: Wide, file: *mut c_void) -> c_int, |c| { c.wide(s); }
-    fn fgetws(to: Room, n: c_int, file: *mut c_void) -> Room, |c| { c.fills(to) } then |got| { wrote_wide(&mut c, got) }
+    fn fputws(s: Wide, file: *mut c_void) -> c_int, |c| { c.wide(s); filling(file) }
+    fn fgetws(to: Room, n: c_int, file: *mut c_void) -> Room, |c| { c.fills(to) } then |got| {
+        filled(file);
+        wrote_wide(&mut c, got)
+    }
 
     fn mbstowcs(to: Room, from: Text, n: usize) -> usize, |c| { c.fills(to) } then |got| {
         // As many characters as were converted have at least so many bytes.

@@ -1,4 +1,4 @@
-//! Locks and threads that are not used as they should be.
+//! Locks, threads and signal handlers that are not as they should be.
 
 use raddle_finding::{Access, Confidence, Finding, Kind, Op};
 use raddle_wire::record::misuse;
@@ -9,8 +9,10 @@ use crate::run::collect::Misuse;
 
 impl Explain<'_> {
     pub(super) fn misuses(&mut self, options: &Options) -> Vec<Finding> {
-        let is_wanted = |m: &&Misuse| {
-            if m.what == misuse::THREAD_LEAK { !options.no_thread_leaks } else { !options.no_mutex_bugs }
+        let is_wanted = |m: &&Misuse| !match m.what {
+            misuse::THREAD_LEAK => options.no_thread_leaks,
+            misuse::SIGNAL_ERRNO | misuse::SIGNAL_UNSAFE => options.no_signal_bugs,
+            _ => options.no_mutex_bugs,
         };
         let process = self.process;
         let findings: Vec<Finding> =
@@ -48,6 +50,16 @@ impl Explain<'_> {
             misuse::THREAD_LEAK => {
                 (Kind::Leak, Op::Call, format!("{thread} has ended and was neither joined nor detached"))
             }
+            misuse::SIGNAL_ERRNO => (
+                Kind::SignalSpoilsErrno,
+                Op::Call,
+                format!("a signal handler leaves another errno to {thread}, which it interrupted"),
+            ),
+            misuse::SIGNAL_UNSAFE => (
+                Kind::SignalUnsafeCall,
+                Op::Call,
+                format!("{thread} allocates or frees memory in a signal handler"),
+            ),
             _ => return None,
         };
         let mut cast = Cast::default();
