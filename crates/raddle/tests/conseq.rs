@@ -386,7 +386,7 @@ fn a_suite_says_which_of_its_programs_were_of_no_use() {
     bench.build_text("alone", "int main(void) { return 0; }");
     bench.script("all", "#!/bin/sh\n./alone\nexit 3\n");
     let output = bench.conseq_command("", &["./all"]).output().unwrap();
-    let said = common::stderr(&output);
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
     for part in [
         "ended with status 3 when it was run as it is",
