@@ -49,7 +49,7 @@ local function main()
   wait_for('the function that starts a thread has a lens', function()
     local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeLens', { textDocument = document }, PATIENCE)
     local lenses = answers and answers[1] and answers[1].result or {}
-    return lenses[1] and lenses[1].command.title:match '^checked, 2 threads, %d+ interleavings' ~= nil
+    return lenses[1] and lenses[1].command.title:match '^checked, 2 threads, %d+ interleaving' ~= nil
   end)
 
   -- `count = 2` goes behind the join, as a person would do it.

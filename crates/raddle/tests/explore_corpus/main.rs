@@ -29,6 +29,8 @@ const PART: &[&str] = &[
     "suite/reorder_3_bad.c",
     "suite/reorder_3_ok.c",
     "suite/wronglock_1_bad.c",
+    "control/descriptor_closed_bad.c",
+    "control/descriptor_closed_ok.c",
     "control/alarm_lock_bad.c",
     "control/alarm_watchdog_ok.c",
     "control/barrier_never_full_bad.c",
