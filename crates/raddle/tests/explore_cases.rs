@@ -172,6 +172,9 @@ fn the_harness_is_not_the_program_and_each_failing_test_is_a_finding() {
     assert_eq!(stat("tests_without_threads_names"), Value::from("tests::alone"));
     assert_eq!(stat("tests_to_the_end_names"), Value::from("tests::right"));
     assert_eq!((stat("tests_in_part"), stat("tests_not_reached")), (Value::from(3), Value::from(0)));
+    let keys = ["to_the_end", "in_part", "without_threads", "could_not", "not_reached"];
+    let all: u64 = keys.iter().map(|k| stat(&format!("tests_{k}")).as_u64().unwrap()).sum();
+    assert_eq!(all, 5, "{}", found.report["stats"]);
     // A rerun writes the same files again.
     let files = || {
         let all = std::fs::read_dir(bench.path(".")).unwrap().map(|e| e.unwrap().path());
@@ -181,8 +184,7 @@ fn the_harness_is_not_the_program_and_each_failing_test_is_a_finding() {
     bench.explore("--schedules 300 --seconds 60", &["./harness"]);
     assert_eq!((before, files()), (3, 3));
     // A test that arguments choose is explored without the harness too.
-    let one = bench.explore("--seconds 20", &["./harness", "--exact", "tests::alone"]);
-    assert_eq!((one.status, one.stat("schedules")), (0, &Value::from(1)), "{}", one.stderr);
+    bench.explores_nothing(&["./harness", "--exact", "tests::alone"], &["created no thread"]);
 }
 
 #[test]
@@ -190,20 +192,9 @@ fn tests_that_are_not_reached_are_named() {
     let bench = Bench::new();
     bench.file("harness.rs", HARNESS);
     bench.ok("rustc --edition 2021 --test -g -Copt-level=1 harness.rs -o harness");
-    // How far it comes in no time is luck; that all are accounted for is not.
-    let found = bench.explore("--seconds 0.001", &["./harness"]);
-    let count = |key: &str| found.stat(key).as_u64().unwrap();
-    let keys = ["to_the_end", "in_part", "without_threads", "could_not", "not_reached"];
-    assert_eq!(
-        keys.iter().map(|k| count(&format!("tests_{k}"))).sum::<u64>(),
-        5,
-        "{}",
-        found.report["stats"]
-    );
-    assert!(count("tests_not_reached") >= 3, "{}", found.report["stats"]);
-    assert!(found.stat("tests_not_reached_names").as_str().unwrap().contains("tests::right"));
-    assert_eq!((found.status, found.stat("exhausted")), (0, &Value::from(false)), "{}", found.stderr);
     let said = bench.explore_command("--seconds 0.001", &["./harness"]).output().unwrap();
+    // How far it comes in no time is luck. Where it comes to nothing, that is no answer.
+    assert!(matches!(said.status.code(), Some(0 | 2)), "{said:?}");
     let said = String::from_utf8_lossy(&said.stderr).into_owned();
     assert!(
         said.contains("5 tests: ") && said.contains("not reached") && said.contains("tests::right"),
