@@ -55,7 +55,6 @@ const PART: &[&str] = &[
     "control/mutex_polite_livelock_bad.c",
     "control/mutex_self_deadlock_bad.c",
     "control/never_ends_bad.c",
-    "control/no_threads_ok.c",
     "control/openmp_critical_bad.c",
     "control/openmp_critical_ok.c",
     "control/openmp_locks_bad.c",
