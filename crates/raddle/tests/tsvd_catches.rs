@@ -20,7 +20,7 @@ int main() { both(); return 7; }
 fn a_map_that_one_thread_writes_and_another_reads() {
     let bench = Bench::new();
     bench.build_pair("map.cpp", "g++ -O0 -g", MAP);
-    let caught = bench.tsvd(EAGER, &["./map"]);
+    let caught = bench.catch(EAGER, &["./map"]);
     let finding = caught.assert_caught("std::map `shared`");
     assert_eq!(caught.findings().len(), 1, "{}", caught.report);
     assert_eq!(finding["location"]["name"], "shared");
@@ -47,7 +47,7 @@ fn a_map_that_one_thread_writes_and_another_reads() {
     assert!(
         caught.stat("delays") >= 1 && caught.stat("points") == 2 && caught.stat("points_concurrent") == 2
     );
-    let again = bench.tsvd(EAGER, &["./map"]);
+    let again = bench.catch(EAGER, &["./map"]);
     assert_eq!(again.assert_caught("std::map")["id"], finding["id"], "ten runs of one bug are one finding");
 }
 
@@ -81,7 +81,7 @@ fn optimised_code_that_raddle_built() {
     let bench = Bench::new();
     let raddle = format!("{} c++ --tsvd -O2", env!("CARGO_BIN_EXE_raddle"));
     bench.build_pair("map.cpp", &raddle, MAP);
-    let caught = bench.tsvd(EAGER, &["./map"]);
+    let caught = bench.catch(EAGER, &["./map"]);
     caught.assert_caught("std::map `shared`");
     assert_eq!(caught.findings()[0]["accesses"][0]["stack"][0]["file"], "map.cpp", "{}", caught.report);
 }
@@ -103,7 +103,7 @@ fn the_standard_streams_may_be_shared_and_others_not() {
         assert!(caught.stdout.contains("0text"));
     }
     bench.build_pair("file.cpp", "g++ -O2 -g", &text("file"));
-    bench.tsvd(EAGER, &["./file"]).assert_caught("output stream `file`");
+    bench.catch(EAGER, &["./file"]).assert_caught("output stream `file`");
 }
 
 /// Through the linkage table, through a slot, by a jump, at a fixed address, without symbols.
@@ -120,7 +120,7 @@ fn hidden_state_of_the_c_library_in_programs_nobody_built_for_raddle() {
         ["-O0", "-O2", "-O2 -fno-plt", "-O2 -no-pie -fno-pie", "-O2 -s", "-O2 -Wl,-z,now -fcf-protection"]
     {
         bench.build_pair("tok.c", &format!("gcc {flags}"), text);
-        let caught = bench.tsvd(EAGER, &["./tok"]);
+        let caught = bench.catch(EAGER, &["./tok"]);
         caught.assert_caught("strtok's state");
         let stripped = caught.stderr.contains("is stripped");
         assert_eq!(stripped, flags.contains("-s"), "{flags}: {}", caught.stderr);
@@ -146,7 +146,7 @@ fn libraries_that_are_loaded_later() {
         }
     "#;
     bench.build_pair("host.c", "gcc -O1 -g -ldl", text);
-    let caught = bench.tsvd(EAGER, &["./host"]);
+    let caught = bench.catch(EAGER, &["./host"]);
     caught.assert_caught("the environment");
     assert_eq!(caught.ends(0), ["work", "work"]);
     // By a name that is searched in the program's own RUNPATH; a point of the program is the moment to look at it.
@@ -156,7 +156,7 @@ fn libraries_that_are_loaded_later() {
     );
     let text = text.replace("both();", "setlocale(LC_ALL, \"C\"); both();");
     bench.build_pair("named.c", "gcc -O1 -g -Wl,-rpath,$ORIGIN -ldl", &text);
-    let caught = bench.tsvd(EAGER, &["./named"]);
+    let caught = bench.catch(EAGER, &["./named"]);
     caught.assert_caught("the environment");
 }
 
@@ -169,7 +169,7 @@ fn children_that_fork_and_exec() {
         "#include <sys/wait.h>\nint main() { if (fork() == 0) { both(); _exit(0); } wait(0); }",
     );
     bench.build_pair("forks.cpp", "g++ -O0 -g", &text);
-    let caught = bench.tsvd(EAGER, &["sh", "-c", "./map; ./forks; exit 3"]);
+    let caught = bench.catch(EAGER, &["sh", "-c", "./map; ./forks; exit 3"]);
     caught.assert_caught("std::map `shared`");
     let modules: Vec<_> =
         caught.findings().iter().map(|f| f["location"]["module"].as_str().unwrap().to_owned()).collect();
@@ -177,7 +177,7 @@ fn children_that_fork_and_exec() {
     assert_eq!(caught.stat("target_status"), 3);
     // The two programs have the same functions and lines but for main, so theirs is one finding.
     assert!(!modules.is_empty());
-    let only = bench.tsvd(EAGER, &["./forks"]);
+    let only = bench.catch(EAGER, &["./forks"]);
     only.assert_caught("std::map `shared`");
 }
 
@@ -236,7 +236,7 @@ fn sqlite_connections_by_their_threading_mode() {
         )
     };
     bench.build_pair("multi.c", "gcc -O1 -g -l:libsqlite3.so.0", &text("0x8006"));
-    bench.tsvd(EAGER, &["./multi"]).assert_caught("SQLite connection");
+    bench.catch(EAGER, &["./multi"]).assert_caught("SQLite connection");
     bench.build_pair("serialized.c", "gcc -O1 -g -l:libsqlite3.so.0", &text("0x10006"));
     let caught = bench.tsvd(CALM, &["./serialized"]);
     assert_eq!((caught.findings().len(), caught.status), (0, 0), "{}", caught.report);
@@ -278,7 +278,7 @@ fn assert_rust_map(value: &str, make: &str) {
     "#;
     bench.file("maps.rs", &text.replace("VALUE", value).replace("MAKE", make));
     succeed(bench.command("rustc").args(["-g", "--edition", "2024", "maps.rs"]));
-    let caught = bench.tsvd(EAGER, &["./maps"]);
+    let caught = bench.catch(EAGER, &["./maps"]);
     caught.assert_caught("HashMap");
     assert!(caught.ends(0).iter().all(|f| f.ends_with("maps::put")), "{:?}", caught.ends(0));
 }
@@ -312,7 +312,7 @@ fn tasks_that_are_forced_to_run_at_once() {
         }
     "#;
     bench.build_pair("tasks.cpp", "g++ -O0 -g", text);
-    let caught = bench.tsvd(&format!("{EAGER} --force-async"), &["./tasks"]);
+    let caught = bench.catch(&format!("{EAGER} --force-async"), &["./tasks"]);
     caught.assert_caught("std::vector `shared`");
     assert_eq!(caught.stdout, "1\n");
     let mut alone = bench.tsvd_command(CALM, &["./tasks"]);
@@ -324,7 +324,7 @@ fn tasks_that_are_forced_to_run_at_once() {
 fn programs_that_were_instrumented_for_races() {
     let bench = Bench::new();
     bench.build_pair("inside.cpp", &format!("{} c++ -O0 -g", env!("CARGO_BIN_EXE_raddle")), MAP);
-    bench.tsvd(EAGER, &["./inside"]).assert_caught("std::map `shared`");
+    bench.catch(EAGER, &["./inside"]).assert_caught("std::map `shared`");
     bench.build_pair("plain.cpp", "g++ -O0 -g -fsanitize=thread", MAP);
-    bench.tsvd(EAGER, &["./plain"]).assert_caught("std::map `shared`");
+    bench.catch(EAGER, &["./plain"]).assert_caught("std::map `shared`");
 }

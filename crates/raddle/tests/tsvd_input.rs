@@ -44,7 +44,7 @@ fn trap_files_that_are_none_or_of_another_version_or_build() {
     assert!(refused(&mut bench.raddle("tsvd --trap-file newer.json -- ./tok")).contains("another version"));
     let pair = r#"{ "sites": ["tok: gone > strtok #1", "tok: step > strtok #1"], "probability": 1.0 }"#;
     bench.file("other.json", &format!(r#"{{ "schema": "raddle.traps/1", "pairs": [{pair}] }}"#));
-    let caught = bench.tsvd(&format!("{EAGER} --trap-file other.json"), &["./tok"]);
+    let caught = bench.catch(&format!("{EAGER} --trap-file other.json"), &["./tok"]);
     let sentence = "1 of 1 pairs in the trap file name places that this build does not have";
     assert!(caught.stderr.contains(sentence), "{}", caught.stderr);
     caught.assert_caught("strtok");
@@ -64,7 +64,7 @@ fn lists_of_a_project() {
     let list = "[[tsvd.list]]\nlibrary = \"ours\"\n[[tsvd.list.class]]\nname = \"handle\"\nobject = 1\nwrite = [\"handle_put\", \"handle_gone\"]\n";
     bench.file("raddle.toml", list);
     bench.file(".git/HEAD", "");
-    let caught = bench.tsvd(EAGER, &["./own"]);
+    let caught = bench.catch(EAGER, &["./own"]);
     caught.assert_caught("one handle `shared`");
     let sentence = "the pattern `handle_gone` of your list matches no call in the program";
     assert!(caught.stderr.contains(sentence), "{}", caught.stderr);
@@ -72,7 +72,7 @@ fn lists_of_a_project() {
     assert!(refused(&mut bench.raddle("tsvd -- ./own")).contains("0 to 5"));
     bench.file("raddle.toml", "");
     bench.file("more.toml", list);
-    bench.tsvd(&format!("{EAGER} --api more.toml"), &["./own"]).assert_caught("one handle `shared`");
+    bench.catch(&format!("{EAGER} --api more.toml"), &["./own"]).assert_caught("one handle `shared`");
     assert!(refused(&mut bench.raddle("tsvd --api absent.toml -- ./own")).contains("absent.toml"));
 }
 
@@ -194,7 +194,7 @@ fn the_target_file_is_never_changed() {
     let bench = Bench::new();
     bench.build_pair("tok.c", "gcc -O0", TOK);
     let before = std::fs::read(bench.path("tok")).unwrap();
-    bench.tsvd(EAGER, &["./tok"]).assert_caught("strtok");
+    bench.catch(EAGER, &["./tok"]).assert_caught("strtok");
     assert!(std::fs::read(bench.path("tok")).unwrap() == before);
 }
 
@@ -209,7 +209,7 @@ fn optimised_containers_are_missed_and_that_is_said() {
         int main() { both(); }
     "#;
     bench.build_pair("fast.cpp", "g++ -O2", text);
-    let caught = bench.tsvd(EAGER, &["./fast"]);
+    let caught = bench.catch(EAGER, &["./fast"]);
     assert!(
         caught.stderr.contains("std::vector or their kin") && caught.stderr.contains("raddle c++ --tsvd"),
         "{}",
@@ -335,7 +335,7 @@ fn two_contracts_on_one_line_are_two_findings() {
     "#;
     bench.build_pair("line.c", "gcc -g -O0", text);
     let traps = "--trap-file traps.json --runs 3 --share 1000";
-    let caught = bench.tsvd(&format!("{EAGER} {traps}"), &["./line"]);
+    let caught = bench.catch(&format!("{EAGER} {traps}"), &["./line"]);
     assert_eq!(caught.status, 66, "{}", caught.stderr);
     let on_the_line =
         |finding: &&Value| finding["accesses"].as_array().unwrap().iter().all(|a| a["stack"][0]["line"] == 7);
@@ -380,7 +380,7 @@ fn names_that_a_library_has_too_do_not_hide_calls() {
         int main(void) { both(); return 0; }
     "#;
     bench.build_pair("names.c", "gcc -O0 -g -l:libz.so.1", text);
-    let caught = bench.tsvd(EAGER, &["./names"]);
+    let caught = bench.catch(EAGER, &["./names"]);
     caught.assert_caught("one z_stream `shared`");
     assert_eq!(caught.stat("sites"), 2, "{}", caught.report);
 }

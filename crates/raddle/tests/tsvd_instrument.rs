@@ -67,7 +67,7 @@ fn a_copy_under_raddle_is_watched_once() {
     let bench = Bench::new();
     bench.build_pair("prog.cpp", "g++ -O0 -g -DLOCK=", SHARED);
     bench.ok(&format!("instrument {EAGER} -o prog.tsvd ./prog"));
-    bench.tsvd(EAGER, &["./prog.tsvd"]).assert_caught("std::map `shared`");
+    bench.catch(EAGER, &["./prog.tsvd"]).assert_caught("std::map `shared`");
     let (report, _) = collect(&bench, "prog.tsvd");
     assert_eq!(report["stats"]["processes"], 0, "{report}");
 }

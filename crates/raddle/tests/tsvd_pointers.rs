@@ -46,7 +46,7 @@ fn functions_of_a_library_in_a_table() {
     let bench = Bench::new();
     for flags in ["-O0", "-O2 -fno-plt", "-O2 -no-pie", "-O1 -fcf-protection=full"] {
         build_table(&bench, "table", flags, false);
-        let caught = bench.tsvd(EAGER, &["./table"]);
+        let caught = bench.catch(EAGER, &["./table"]);
         let finding = caught.assert_caught("z_stream `shared`");
         assert!(finding["message"].as_str().unwrap().contains("calls deflate"), "{flags}: {finding}");
         assert_eq!(caught.stat("target_status"), 7, "{flags}: pointers differ");
@@ -63,11 +63,11 @@ fn ids_of_such_places_hold_from_run_to_run_and_their_pairs_are_kept() {
     build_table(&bench, "table", "-O0", false);
     let options = format!("{EAGER} --trap-file traps.json");
     let ids = |caught: &Caught| caught.findings().iter().map(|f| f["id"].clone()).collect::<Vec<_>>();
-    let first = bench.tsvd(&options, &["./table"]);
+    let first = bench.catch(&options, &["./table"]);
     first.assert_caught("z_stream");
     let traps = std::fs::read_to_string(bench.path("traps.json")).unwrap();
     assert!(traps.contains("table: through > *deflate in call "), "{traps}");
-    let again = bench.tsvd(&options, &["./table"]);
+    let again = bench.catch(&options, &["./table"]);
     assert_eq!(ids(&again), ids(&first));
 }
 
@@ -124,7 +124,7 @@ fn virtual_functions_that_throw() {
     };
     for flags in ["-O0", "-O2"] {
         build("wrong", flags, shared, "");
-        let caught = bench.tsvd(EAGER, &["./wrong"]);
+        let caught = bench.catch(EAGER, &["./wrong"]);
         caught.assert_caught("Table `shared`");
         assert!(caught.stdout.contains("thrown and caught"), "{flags}: {}", caught.stdout);
         assert!(!caught.stderr.contains("matches no call"), "{}", caught.stderr);
@@ -160,7 +160,7 @@ fn pointers_to_methods_of_containers() {
         let name = format!("how{how}{}", &flags[1..]);
         let compiler = format!("{} c++ --tsvd -g {flags}", bench.raddle("").get_program().display());
         bench.build_pair(&format!("{name}.cpp"), &compiler, &text.replace("HOW", how));
-        let caught = bench.tsvd(EAGER, &[&format!("./{name}")]);
+        let caught = bench.catch(EAGER, &[&format!("./{name}")]);
         caught.assert_caught("std::vector `shared`");
     }
 }
@@ -190,7 +190,7 @@ fn rust_function_pointers() {
         bench.file(&format!("{name}.rs"), &text.replace("LOCKED", locked));
         succeed(bench.command("rustc").args(["-g", "--edition", "2024", &format!("{name}.rs")]));
     }
-    bench.tsvd(EAGER, &["./wrong"]).assert_caught("Vec");
+    bench.catch(EAGER, &["./wrong"]).assert_caught("Vec");
     let right = bench.tsvd(CALM, &["./right"]);
     right.assert_clean();
     assert!(right.stat("calls_concurrent") >= 1, "{}", right.report);
@@ -212,7 +212,7 @@ fn jumps_to_functions() {
     "#;
     for how in ["straight", "through"] {
         bench.build_pair(&format!("{how}.c"), "gcc -O2 -g", &text.replace("HOW", how));
-        bench.tsvd(EAGER, &[&format!("./{how}")]).assert_caught("strtok");
+        bench.catch(EAGER, &[&format!("./{how}")]).assert_caught("strtok");
     }
 }
 
@@ -238,8 +238,8 @@ fn what_a_variable_held_first_says_nothing() {
 fn a_program_that_another_one_becomes() {
     let bench = Bench::new();
     build_table(&bench, "table", "-O1", false);
-    bench.tsvd(EAGER, &["env", "X=1", "./table"]).assert_caught("z_stream");
-    bench.tsvd(EAGER, &["sh", "-c", "exec ./table"]).assert_caught("z_stream");
+    bench.catch(EAGER, &["env", "X=1", "./table"]).assert_caught("z_stream");
+    bench.catch(EAGER, &["sh", "-c", "exec ./table"]).assert_caught("z_stream");
 }
 
 /// Functions that the program finds by name in a library that it loads, and calls straight as well where it is linked.
@@ -295,7 +295,7 @@ fn functions_that_dlsym_finds() {
         [("-O0", false), ("-O2 -fno-plt -l:libz.so.1", true), ("-O1 -no-pie -l:libz.so.1", true)]
     {
         build("named", options, straight, false);
-        let caught = bench.tsvd(EAGER, &["./named"]);
+        let caught = bench.catch(EAGER, &["./named"]);
         let finding = caught.assert_caught("z_stream `shared`");
         assert!(finding["message"].as_str().unwrap().contains("calls deflate"), "{options}: {finding}");
         assert_eq!(caught.stat("target_status"), 0, "{options}: pointers differ");
@@ -368,7 +368,7 @@ fn functions_that_threads_begin_with() {
     for flags in ["-O0", "-O1"] {
         succeed(bench.command("g++").args(["-g", flags, "-pthread", "-o", "begin", "begin.cpp"]));
         for how in ["p", "c", "std"] {
-            let caught = bench.tsvd(EAGER, &["./begin", how]);
+            let caught = bench.catch(EAGER, &["./begin", how]);
             caught.assert_caught("Job `shared`");
             assert_eq!(caught.stat("target_status"), 0, "{flags} {how}");
             if how != "std" {
