@@ -5,7 +5,7 @@
 //! target's own status when there is no finding; the compiler wrappers become the compiler
 //! (by `exec`), so its status is theirs.
 
-use crate::say::say;
+use raddle_harness::say::say;
 use std::process::ExitCode;
 
 /// Nothing was found.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::report::source::SourceFiles;
-use crate::say::say;
 use raddle_finding::Report;
+use raddle_harness::say::say;
 use raddle_store::{Run, Store, StoreError};
 
 /// Set and not empty: nothing is stored.

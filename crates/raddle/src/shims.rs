@@ -4,10 +4,10 @@
 //! which looks at the name it was called by. CMake's `CMAKE_C_COMPILER` and cargo's
 //! `RUSTC_WRAPPER` take a path and no arguments, so `raddle cc` would not do there.
 
-use crate::install::cache;
 use crate::wrap::cc::Dialect;
 use crate::wrap::rustc::Tool;
 use anyhow::Context;
+use raddle_harness::install::cache;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::io::ErrorKind;

@@ -37,5 +37,10 @@ pub const VERSION: u32 = 5;
 /// Names the session's folder to the runtime.
 pub const SESSION_ENV: &core::ffi::CStr = c"RADDLE_SESSION";
 
+/// Files of a session, as in the table above; the name of a plan goes on with the number of a process.
+pub const CONFIG: &str = "config";
+pub const ASK: &str = "ask";
+pub const PLAN: &str = "plan.";
+
 /// The symbol by which an executable that carries the runtime is known.
 pub const RUNTIME_MARKER: &str = "__raddle_runtime";

@@ -124,7 +124,10 @@ fn entries(database: &Path, parsed: Vec<Command>, left_out: &mut LeftOut) -> Ent
     if missing > 0 {
         left_out.note(
             &name,
-            &format!("{} that it names can not be found", crate::say::count(missing, "file", "files")),
+            &format!(
+                "{} that it names can not be found",
+                raddle_harness::say::count(missing, "file", "files")
+            ),
         );
     }
     if !refused.is_empty() {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::say::say;
 use raddle_check::Outcome;
+use raddle_harness::say::say;
 
 /// The most sentences that are printed.
 const MOST: usize = 100;

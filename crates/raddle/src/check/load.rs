@@ -63,7 +63,7 @@ pub fn load(
         ..Options::default()
     };
     let worker = Worker { jobs: &jobs, preprocessor, largest: args.largest_file, ..Worker::default() };
-    let parts = crate::threads::in_parallel(args.jobs().min(jobs.len()), || worker.work());
+    let parts = raddle_harness::threads::in_parallel(args.jobs().min(jobs.len()), || worker.work());
     let mut done: Vec<(usize, Result<Done, String>)> = parts.into_iter().flatten().collect();
     done.sort_by_key(|d| d.0);
     collect(&jobs, done, options, left_out)
@@ -95,7 +95,7 @@ fn collect(
             "compile_commands.json",
             &format!(
                 "{} could not be preprocessed, so what was read is the source itself",
-                crate::say::count(raw, "file", "files")
+                raddle_harness::say::count(raw, "file", "files")
             ),
         );
     } else if raw > 0 {

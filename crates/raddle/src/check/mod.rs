@@ -88,7 +88,7 @@ fn check_all(plan: &Plan<'_>, jobs: usize, left_out: &mut LeftOut) -> Vec<Part> 
         }
     };
     let mut parts: Vec<_> =
-        crate::threads::in_parallel(jobs.min(plan.len()), work).into_iter().flatten().collect();
+        raddle_harness::threads::in_parallel(jobs.min(plan.len()), work).into_iter().flatten().collect();
     parts.sort_by_key(|p| p.0);
     let mut out = Vec::new();
     for (i, part) in parts {

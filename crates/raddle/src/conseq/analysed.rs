@@ -12,12 +12,12 @@ use raddle_conseq::invariants::{self, Memory, Samples, Term, Variable};
 use raddle_conseq::suspects::{self, Everything, Instead, Judge, Refusal, Suspect};
 
 use super::args::Args;
-use super::check::Guard;
 use super::sites::Sites;
 use super::traced::Runs;
-use crate::explore::crew::Notes;
-use crate::explore::words::pc_of;
-use crate::places::{Mapped, Places};
+use raddle_harness::check::Guard;
+use raddle_harness::crew::Notes;
+use raddle_harness::describe::steps::pc_of;
+use raddle_harness::places::{Mapped, Places};
 
 /// Invariants that are guarded, the most certain ones.
 const GUARDS: usize = 40;

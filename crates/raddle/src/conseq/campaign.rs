@@ -9,18 +9,18 @@ use thiserror::Error;
 
 use super::args::{Args, Means};
 use super::delays::Delayed;
-use super::printed::{self, Stream};
 use super::rust_locks::RustLocks;
 use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Expect, Tester};
 use super::traced::{self, Run, Runs};
 use super::{analysed, certain, told, unscheduled};
-use crate::explore::crew::{CrewError, Notes};
-use crate::explore::is_rust;
-use crate::explore::outcome::program_name;
-use crate::explore::worker::Recipe;
-use crate::places::Places;
+use raddle_harness::check::printed::{self, Stream};
+use raddle_harness::crew::{CrewError, Notes};
+use raddle_harness::places::Places;
+use raddle_harness::program::is_rust;
+use raddle_harness::schedule_files::program_name;
+use raddle_harness::worker::Recipe;
 
 /// Why nothing can be said of a program. Each is one sentence with its remedy.
 #[derive(Debug, Error)]
@@ -128,8 +128,8 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
                 None => {
                     let error = endless(recipe, &runs);
                     let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
-                    let again =
-                        again.map_err(|e| if crate::explore::interrupted() { e } else { error.into() })?;
+                    let again = again
+                        .map_err(|e| if raddle_harness::interrupt::came() { e } else { error.into() })?;
                     let error = endless(recipe, &runs);
                     notes.say(&format!("{error}. Without the scheduler it ends: {BY_ITSELF}"));
                     again
@@ -157,7 +157,7 @@ fn with_loops(
 ) -> Option<Runs> {
     let kinds = vec![SiteKind::Loop];
     let points = Sites::of(&endless.modules, &Options { kinds, ..options.clone() }).waiting_reads();
-    if points.is_empty() || crate::explore::interrupted() {
+    if points.is_empty() || raddle_harness::interrupt::came() {
         return None;
     }
     let recipe = Recipe { points, ..endless.recipe.clone() };

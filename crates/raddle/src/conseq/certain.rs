@@ -20,11 +20,11 @@ use raddle_conseq::suspects::Suspect;
 use raddle_explore::{Step, points};
 use raddle_finding::Kind;
 
-use super::check::Check;
-use super::printed::signals_failure;
 use super::tester::{Again, Consequence};
 use super::traced::Run;
-use crate::explore::verdict::Usual;
+use raddle_harness::check::Check;
+use raddle_harness::check::printed::signals_failure;
+use raddle_harness::verdict::Usual;
 
 /// Places that add to a variable, by its address: the read and the write.
 pub type Additions = HashMap<u64, Vec<(u32, u32)>>;

@@ -26,16 +26,16 @@ use raddle_wire::config::{Config, Mode, flag};
 use raddle_wire::delays::{self, Header};
 
 use super::certain::is_certain;
-use super::check::Check;
 use super::ordinary::{self, OUTSIDE, Ordinary, ended};
-use super::printed::{self, Stream};
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Expect, Tested, Verdict, is_about};
-use crate::explore::crew::Notes;
-use crate::explore::verdict::{Facts, Failure};
-use crate::explore::words::pc_of;
-use crate::explore::worker::Recipe;
-use crate::places::Mapped;
+use raddle_harness::check::Check;
+use raddle_harness::check::printed::{self, Stream};
+use raddle_harness::crew::Notes;
+use raddle_harness::describe::steps::pc_of;
+use raddle_harness::places::Mapped;
+use raddle_harness::verdict::{Facts, Failure};
+use raddle_harness::worker::Recipe;
 
 /// Runs without delays, to compare with.
 const PLAIN: u32 = 3;
@@ -169,7 +169,7 @@ impl<'a> Delayed<'a> {
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.deadline || crate::explore::interrupted()
+        Instant::now() >= self.deadline || raddle_harness::interrupt::came()
     }
 
     /// Whether plain runs end well. What they print is usual.

@@ -11,9 +11,9 @@ use std::path::Path;
 use raddle_binary::Module;
 use raddle_conseq::{Analysis, Cache, Options, analyse_with};
 
-use crate::explore::build_id;
-use crate::install::cache;
-use crate::install::results::{self, read, write};
+use raddle_harness::install::cache;
+use raddle_harness::install::results::{self, read, write};
+use raddle_harness::program::build_id;
 
 /// The sites and reads of a file, from the cache if it has been analysed before.
 pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {

@@ -9,7 +9,7 @@ use raddle_binary::{Address, Lookup, Symbolizer};
 use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation};
 
 use super::kept;
-use crate::say::count;
+use raddle_harness::say::count;
 
 /// The sites of a file with their critical reads, one a line.
 pub fn of_file(path: &Path, options: &Options) -> Result<(String, Vec<Note>)> {

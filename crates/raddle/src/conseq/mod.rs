@@ -9,11 +9,8 @@
 //! traced    a few correct executions, with values
 //! analysed  what they show: invariants, and suspects
 //! custom    names of the program's own functions that report
-//! events    their streams as the analyses want them
 //! kept      what the static half found, between runs
 //! listing   sites and reads of a file, without a run
-//! printed   what they print, and what would be unusual
-//! check     what to look for in an execution
 //! certain   whether what it came to is certainly wrong
 //! rust_locks  atomics that are locks
 //! sites     what the code says: which values at which reads lead to what
@@ -31,15 +28,12 @@ mod analysed;
 pub mod args;
 mod campaign;
 mod certain;
-pub mod check;
 mod coverage;
 mod custom;
 mod delays;
-mod events;
 mod kept;
 mod listing;
 mod ordinary;
-pub mod printed;
 mod rust_locks;
 mod sites;
 mod stacks;
@@ -61,14 +55,14 @@ use raddle_conseq::Options;
 use raddle_finding::Stat;
 use raddle_wire::explore::flag;
 
-use crate::explore::crew::Notes;
-use crate::explore::watch::Watch;
-use crate::explore::worker::Recipe;
-use crate::install::Runtime;
 use crate::report::{Settler, TextTo};
-use crate::run::target;
-use crate::say::say;
 use campaign::Budget;
+use raddle_harness::crew::Notes;
+use raddle_harness::install::Runtime;
+use raddle_harness::say::say;
+use raddle_harness::target;
+use raddle_harness::watch::Watch;
+use raddle_harness::worker::Recipe;
 
 /// Threads for which there is room at first.
 const DONORS: u32 = 8;
@@ -85,7 +79,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let folder = &args.schedules_to;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    crate::explore::watch_for_interrupts();
+    raddle_harness::interrupt::watch();
     let instrumented = program.has_runtime;
     let recipe = recipe(&args, program, runtime);
     let notes = Notes::default();
@@ -100,7 +94,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         campaign::run_alone(&args, &options, &recipe, Budget::new(args.seconds), &notes)?
     };
     report.coverage.extend(coverage::sentences(&report.stats, args.suspects || args.no_test));
-    let interrupted = crate::explore::interrupted();
+    let interrupted = raddle_harness::interrupt::came();
     report.stats.insert("interrupted".into(), Stat::Bool(interrupted));
     if interrupted {
         report.coverage.push("interrupted: what is said here is of what was done until then".into());
@@ -121,7 +115,7 @@ fn has_input() -> bool {
 /// What can be said without a run.
 fn list(path: &Path, options: &Options) -> Result<ExitCode> {
     let (text, limits) = listing::of_file(path, options)?;
-    crate::say::print(&text);
+    raddle_harness::say::print(&text);
     limits.iter().for_each(|note| say!("{}", listing::sentence(note, path)));
     Ok(ExitCode::from(crate::exit::CLEAN))
 }
@@ -138,7 +132,7 @@ fn not_instrumented(path: &Path, options: &Options) -> anyhow::Error {
         Ok(analysis) => anyhow::anyhow!(
             "`{name}` is not instrumented: it has {}, which --sites-only lists, and a traced run needs `raddle cc`, \
              `raddle c++`, `raddle rustc` or `cargo raddle`",
-            crate::say::count(analysis.sites.len() as u64, "error site", "error sites")
+            raddle_harness::say::count(analysis.sites.len() as u64, "error site", "error sites")
         ),
         Err(error) => anyhow::anyhow!("{error}, and nothing of it can be traced"),
     }

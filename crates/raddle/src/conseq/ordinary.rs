@@ -11,11 +11,12 @@ use anyhow::{Context, Result};
 use raddle_finding::Kind;
 use raddle_wire::config::Config;
 
-use super::printed::Printed;
-use crate::explore::crew::signal_name;
-use crate::explore::verdict::Usual;
-use crate::explore::worker::{Recipe, apart, end};
-use crate::run::launch;
+use raddle_harness::check::printed::Printed;
+use raddle_harness::crew::signal_name;
+use raddle_harness::launch;
+use raddle_harness::session_folder::SessionFolder;
+use raddle_harness::verdict::Usual;
+use raddle_harness::worker::{Recipe, apart, end};
 
 /// A run that is over.
 pub struct Ordinary {
@@ -36,10 +37,8 @@ pub fn run<F, R>(
     prepare: impl FnOnce(&Path) -> Result<F>,
     look: impl FnOnce(&Path, F) -> Result<R>,
 ) -> Result<(Ordinary, R)> {
-    let folder = crate::session_folder::SessionFolder::new()?;
-    let mut page = config.as_bytes().to_vec();
-    page.resize(4096, 0);
-    std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;
+    let folder = SessionFolder::new()?;
+    folder.write_config(config)?;
     let files = prepare(folder.path())?;
     let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, folder.path());
     if let Some(folder) = &recipe.folder {

@@ -12,7 +12,7 @@ use std::path::Path;
 use raddle_binary::{Effect, LockClass, Module};
 use raddle_conseq::event::{Event, What};
 
-use crate::places::Mapped;
+use raddle_harness::places::Mapped;
 
 /// The places that take or give a lock, by the low half of the program counter.
 #[derive(Default)]

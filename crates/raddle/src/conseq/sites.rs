@@ -11,7 +11,7 @@ use raddle_conseq::suspects::Judge;
 use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind};
 
 use super::kept;
-use crate::places::Mapped;
+use raddle_harness::places::Mapped;
 
 /// The sites of one file, and where it was loaded.
 struct Part {

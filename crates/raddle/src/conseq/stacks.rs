@@ -11,9 +11,9 @@ use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::{Next, Order, Tail};
 use raddle_wire::explore::{Stack, flag};
 
-use crate::explore::crew::{Crew, Notes};
-use crate::explore::watch::Watch;
-use crate::explore::worker::Recipe;
+use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::watch::Watch;
+use raddle_harness::worker::Recipe;
 
 /// By thread and place, innermost first, as they came first.
 #[derive(Default)]
@@ -24,7 +24,7 @@ impl Stacks {
     pub fn of(recipe: &Recipe, deadline: Instant, notes: &Notes) -> Stacks {
         let mut stacks = Stacks::default();
         let flags = recipe.flags | flag::STACKS;
-        let is_over = || Instant::now() >= deadline || crate::explore::interrupted();
+        let is_over = || Instant::now() >= deadline || raddle_harness::interrupt::came();
         let recipe = Recipe { slots: 1, flags, watch: Watch::default(), ..recipe.clone() };
         let mut crew = Crew::new(recipe, notes, &is_over);
         for next in [Next::Lowest, Next::Highest, Next::Round] {

@@ -23,15 +23,15 @@ use raddle_wire::config::{Config, Mode, flag};
 use super::args::Args;
 use super::campaign::{self, Budget};
 use super::{LEFT_OUT, coverage, not_instrumented, told};
-use crate::explore::cases::{self, Case};
-use crate::explore::crew::{Notes, in_words};
-use crate::explore::worker::{Recipe, apart, end};
 use crate::report::args::Format;
-use crate::run::collect::{self, Process};
-use crate::run::launch;
-use crate::run::target::{self, TargetError};
-use crate::say::say;
-use crate::session_folder::SessionFolder;
+use raddle_harness::cases::{self, Case};
+use raddle_harness::collect::{self, Process};
+use raddle_harness::crew::{Notes, in_words};
+use raddle_harness::launch;
+use raddle_harness::say::say;
+use raddle_harness::session_folder::SessionFolder;
+use raddle_harness::target::{self, TargetError};
+use raddle_harness::worker::{Recipe, apart, end};
 
 /// The part of the time that the command itself may take.
 const COMMAND: f64 = 0.4;
@@ -90,7 +90,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     };
     let parts = recipes.into_iter().flat_map(|r| tests_of(args, &r).unwrap_or_else(|| program(r))).collect();
     let mut all = match each(args, options, recipe, parts, (begun, Some(ran)), notes) {
-        Err(error) if !crate::explore::interrupted() => {
+        Err(error) if !raddle_harness::interrupt::came() => {
             let left = args.seconds - begun.elapsed().as_secs_f64();
             notes.say(&format!(
                 "none of the programs that `{}` started could be looked at by itself: the command is looked at as a whole, with all that it \
@@ -122,7 +122,7 @@ pub fn each(
     let (mut done, mut alone, mut left_out, n) = (0u64, 0u64, 0u64, parts.len());
     for (i, part) in parts.iter().enumerate() {
         let left = args.seconds - begun.elapsed().as_secs_f64();
-        if crate::explore::interrupted() || left <= 0.0 {
+        if raddle_harness::interrupt::came() || left <= 0.0 {
             notes.say(&format!(
                 "{i} of {n} programs or tests were looked at: give it more time with --seconds"
             ));
@@ -192,7 +192,7 @@ fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Recipe>> 
     let ended = loop {
         match child.try_wait().context("cannot wait for the command")? {
             Some(status) => break Some(status),
-            None if Instant::now() >= limit || crate::explore::interrupted() => {
+            None if Instant::now() >= limit || raddle_harness::interrupt::came() => {
                 end(&mut child);
                 break None;
             }
@@ -214,9 +214,7 @@ fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Recipe>> 
 
 fn session() -> Result<SessionFolder> {
     let folder = SessionFolder::new()?;
-    let mut page = Config::new(Mode::Explore, 0, flag::COMMANDS).as_bytes().to_vec();
-    page.resize(4096, 0);
-    std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;
+    folder.write_config(&Config::new(Mode::Explore, 0, flag::COMMANDS))?;
     Ok(folder)
 }
 
@@ -293,8 +291,8 @@ fn add(all: &mut Report, mut report: Report, at: &str, is_test: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::collect::Command;
     use raddle_finding::Confidence;
+    use raddle_harness::collect::Command;
 
     #[test]
     fn of_the_environment_what_differs_is_kept() {

@@ -35,14 +35,14 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
 use super::certain::{Additions, is_certain};
-use super::check::{self, Check, Guard};
 use super::ordinary::OUTSIDE;
-use super::printed::{self, Line, Printed, Stream};
 use super::stacks::Stacks;
-use crate::explore::crew::{Crew, Notes};
-use crate::explore::verdict::{Failure, PANICS, Usual, judge};
-use crate::explore::watch::{Watch, Watched};
-use crate::explore::worker::{Ending, Execution, Recipe};
+use raddle_harness::check::printed::{self, Line, Printed, Stream};
+use raddle_harness::check::{self, Check, Guard};
+use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
+use raddle_harness::watch::{Watch, Watched};
+use raddle_harness::worker::{Ending, Execution, Recipe};
 
 /// How often an execution is made again whose process was killed, and one whose failure did not come again.
 const AGAIN: u32 = 3;
@@ -223,7 +223,7 @@ impl<'a> Tester<'a> {
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.deadline || self.gave_up || crate::explore::interrupted()
+        Instant::now() >= self.deadline || self.gave_up || raddle_harness::interrupt::came()
     }
 
     /// What an order comes to. None: it was lost, because its process was killed each time.
@@ -364,7 +364,7 @@ impl<'a> Tester<'a> {
     /// The consequence made smaller and made again; none, if the schedule has no part in it.
     fn settled(&mut self, mut c: Consequence, limit: Duration) -> Result<Option<Consequence>> {
         // Of a failure it is worth some more time to see it again.
-        if crate::explore::interrupted() || self.gave_up || limit.is_zero() && c.check.is_some() {
+        if raddle_harness::interrupt::came() || self.gave_up || limit.is_zero() && c.check.is_some() {
             return Ok(Some(c));
         }
         let trace = self.smaller(&c, limit * 3 / 4)?;

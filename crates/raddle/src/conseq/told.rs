@@ -10,17 +10,18 @@ use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report};
 use super::analysed::Analysed;
 use super::args::Args;
 use super::campaign::Phases;
-use super::check::Check;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Tested, Verdict};
 use super::traced::Runs;
-use crate::explore::outcome::{or_without, program_name, write_new};
-use crate::explore::schedule::{self, Expected, Head, Schedule};
-use crate::explore::verdict::Failure;
-use crate::explore::words::pc_of;
-use crate::explore::worker::Recipe;
-use crate::explore::{build_id, told};
-use crate::places::Places;
+use raddle_harness::check::Check;
+use raddle_harness::describe;
+use raddle_harness::describe::steps::pc_of;
+use raddle_harness::places::Places;
+use raddle_harness::program::build_id;
+use raddle_harness::schedule::{self, Expected, Head, Schedule};
+use raddle_harness::schedule_files::{or_without, program_name, write_new};
+use raddle_harness::verdict::Failure;
+use raddle_harness::worker::Recipe;
 
 pub fn report(
     args: &Args,
@@ -79,7 +80,8 @@ pub(super) struct Teller<'a> {
 impl<'a> Teller<'a> {
     /// A traced run failed by itself.
     fn without_analysis(&mut self, failure: &Failure) -> Result<Finding> {
-        let mut finding = told::finding(failure, &self.tested.passing, &mut self.places, &self.runs.modules);
+        let mut finding =
+            describe::finding(failure, &self.tested.passing, &mut self.places, &self.runs.modules);
         finding.kind = kind(failure.kind);
         if self.runs.scheduled {
             finding.schedule = or_without(self.write(failure, None));
@@ -111,7 +113,7 @@ impl<'a> Teller<'a> {
 
     fn scheduled(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
         let mut finding =
-            told::finding(&c.failure, &self.tested.passing, &mut self.places, &self.runs.modules);
+            describe::finding(&c.failure, &self.tested.passing, &mut self.places, &self.runs.modules);
         finding.kind = kind(c.failure.kind);
         finding.schedule = or_without(self.write(&c.failure, c.check.as_ref()));
         let answers = |v: &Verdict| [Verdict::Confirmed(i), Verdict::Shown(i)].contains(v);

@@ -26,14 +26,14 @@ use raddle_wire::explore::{flag, outcome};
 use raddle_wire::trace::mode;
 use thiserror::Error;
 
-use super::events::{self, Told};
-use super::printed::Printed;
 use super::tester::{KILLED, was_killed};
-use crate::explore::crew::{Crew, Notes};
-use crate::explore::verdict::{Failure, Usual, judge};
-use crate::explore::watch::{Part, Traced, Watch};
-use crate::explore::worker::{Ending, Execution, Recipe};
-use crate::places::Mapped;
+use raddle_harness::check::events::{self, Told};
+use raddle_harness::check::printed::Printed;
+use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::places::Mapped;
+use raddle_harness::verdict::{Failure, Usual, judge};
+use raddle_harness::watch::{Part, Traced, Watch};
+use raddle_harness::worker::{Ending, Execution, Recipe};
 
 /// One traced execution.
 pub struct Run {
@@ -106,7 +106,7 @@ pub fn make(
     };
     let mut runs: Vec<Run> = Vec::new();
     for (i, tail) in tails.iter().enumerate() {
-        if !runs.is_empty() && (Instant::now() >= deadline || crate::explore::interrupted()) {
+        if !runs.is_empty() && (Instant::now() >= deadline || raddle_harness::interrupt::came()) {
             break;
         }
         if !learned.is_empty() && maker.crew.watched().is_none() {

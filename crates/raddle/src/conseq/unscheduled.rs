@@ -17,17 +17,17 @@ use raddle_wire::trace::mode;
 use thiserror::Error;
 
 use super::delays::failure;
-use super::events::{self, Told};
 use super::ordinary::{self, OUTSIDE, Ordinary, ended};
 use super::rust_locks::RustLocks;
 use super::tester::KILLED;
 use super::traced::{Run, Runs};
-use crate::explore::crew::{CrewError, Notes};
-use crate::explore::is_rust;
-use crate::explore::verdict::Usual;
-use crate::explore::watch::{Traced, Watch, Watched};
-use crate::explore::worker::Recipe;
-use crate::run::collect::{self, Process};
+use raddle_harness::check::events::{self, Told};
+use raddle_harness::collect::{self, Process};
+use raddle_harness::crew::{CrewError, Notes};
+use raddle_harness::program::is_rust;
+use raddle_harness::verdict::Usual;
+use raddle_harness::watch::{Traced, Watch, Watched};
+use raddle_harness::worker::Recipe;
 
 /// Why nothing can be said of a program that runs as it does.
 #[derive(Debug, Error)]
@@ -70,15 +70,15 @@ pub fn make(recipe: &Recipe, n: u32, deadline: Instant, notes: &Notes) -> Result
     let (mut reading, mut locks) = (0.0, None);
     for i in 0..n.min(MOST) {
         let left = deadline.saturating_duration_since(Instant::now());
-        if runs.is_empty() && crate::explore::interrupted() {
+        if runs.is_empty() && raddle_harness::interrupt::came() {
             return Err(UnscheduledError::Stopped(name).into());
         }
-        if !runs.is_empty() && left.is_zero() || crate::explore::interrupted() {
+        if !runs.is_empty() && left.is_zero() || raddle_harness::interrupt::came() {
             break;
         }
         let mut made = one(recipe, left.max(Duration::from_secs(1)))?;
         let Some(status) = made.ordinary.status else {
-            if runs.is_empty() && crate::explore::interrupted() {
+            if runs.is_empty() && raddle_harness::interrupt::came() {
                 return Err(UnscheduledError::Stopped(name).into());
             }
             if runs.is_empty() {
@@ -128,7 +128,7 @@ fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
         Ok((events, lost || !whole, bytes, accesses, process, begun.elapsed().as_secs_f64()))
     };
     let (ordinary, (events, cut_short, bytes, accesses, process, reading)) =
-        ordinary::run(recipe, &config, limit, &crate::explore::interrupted, |f| traced.open(f), look)?;
+        ordinary::run(recipe, &config, limit, &raddle_harness::interrupt::came, |f| traced.open(f), look)?;
     let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Passed, divergence: None };
     let printed = ordinary.printed.clone();
     let run = Run {

@@ -81,7 +81,7 @@ fn version(name: &str) -> String {
 }
 
 fn try_c(name: &str) -> Result<(), String> {
-    let folder = crate::session_folder::SessionFolder::new().map_err(|e| format!("{e:#}"))?;
+    let folder = raddle_harness::session_folder::SessionFolder::new().map_err(|e| format!("{e:#}"))?;
     let (source, program) = (folder.path().join("a.c"), folder.path().join("a"));
     std::fs::write(&source, PROGRAM).map_err(|e| e.to_string())?;
     let raddle = std::env::current_exe().map_err(|e| e.to_string())?;

@@ -1,8 +1,8 @@
 //! The kernel, its limits and settings, and what else raddle uses of the machine.
 
 use super::Check;
-use crate::install::{Runtime, cache};
 use crate::wrap::compiler::lookup;
+use raddle_harness::install::{Runtime, cache};
 use rustix::process::{Resource, getrlimit};
 use std::ffi::OsStr;
 

@@ -8,8 +8,9 @@
 mod compilers;
 mod machine;
 
-use crate::{exit, say};
+use crate::exit;
 use clap::ValueEnum;
+use raddle_harness::say;
 use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;

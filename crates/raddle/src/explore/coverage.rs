@@ -11,8 +11,8 @@ use raddle_wire::explore::{Hidden, flag, outcome};
 
 use super::scope::Scope;
 use super::search::{Search, Searcher};
-use super::worker::{Ending, Execution, Recipe};
-use crate::places::{Mapped, Places};
+use raddle_harness::places::{Mapped, Places};
+use raddle_harness::worker::{Ending, Execution, Recipe};
 
 /// What an execution may have: those of the runtime, and those that the driver finds.
 pub mod gap {
@@ -193,9 +193,9 @@ fn is_known(mapped: &Mapped) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explore::verdict::Usual;
-    use crate::explore::verdict::tests::{exits, with_slot};
     use raddle_explore::{Op, Outcome, Step, ThreadId};
+    use raddle_harness::made_up::{exits, with_slot};
+    use raddle_harness::verdict::Usual;
     use raddle_wire::explore::Slot;
 
     fn of(set: impl FnOnce(&mut Slot)) -> u32 {

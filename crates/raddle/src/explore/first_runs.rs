@@ -4,21 +4,21 @@
 //! difference, and the other accesses need none. Hybrid mode finds races that this very run happened to order. The runs
 //! also tell how the program usually ends, and how many threads it has.
 
-use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_finding::{Finding, Kind};
 
-use super::processor_time;
 use super::scope::Scope;
-use super::verdict::Usual;
-use super::worker::{Recipe, apart, end};
-use crate::run::args::{Mode, Options};
-use crate::run::collect::{self, Process};
-use crate::run::session::Session;
-use crate::run::{explain, launch, target};
+use raddle_harness::collect::{self, Process};
+use raddle_harness::detection::session::Session;
+use raddle_harness::detection::{Mode, Options, explain};
+use raddle_harness::processor_time;
+use raddle_harness::program::is_rust;
+use raddle_harness::verdict::Usual;
+use raddle_harness::worker::{Recipe, apart, end};
+use raddle_harness::{launch, target};
 
 /// What the first runs have shown.
 #[derive(Default)]
@@ -37,7 +37,7 @@ pub struct Seen {
 /// Runs the program under the detector, each time for at most `limit`.
 pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
     let mut seen = Seen::default();
-    let mut options = Options { mode: Mode::Hybrid, ..Options::defaults() };
+    let mut options = Options::new(Mode::Hybrid);
     let (processes, status) = run(recipe, &options, limit)?;
     target::complain(&recipe.program, &processes).or_else(|e| match e {
         // What can be seen without is explored; the caller says what can not.
@@ -80,7 +80,7 @@ fn run(recipe: &Recipe, options: &Options, limit: Duration) -> Result<(Vec<Proce
             break status.code();
         }
         idle.look(child.id());
-        if begun.elapsed() > limit || idle.is_long() || super::interrupt::came() {
+        if begun.elapsed() > limit || idle.is_long() || raddle_harness::interrupt::came() {
             end(&mut child);
             break None;
         }
@@ -131,53 +131,4 @@ fn points(process: &Process, scope: &Scope) -> Vec<u64> {
     let ends = process.races.iter().flat_map(|race| [race.now.stack, race.before.stack]);
     let found = ends.filter_map(|stack| process.stacks.get(&stack)?.pcs.first().copied());
     scope.filter(&process.modules, found.collect())
-}
-
-/// Whether Rust's standard library is in a program: it knows the name of this variable.
-pub fn is_rust(path: &std::path::Path) -> bool {
-    let mark = b"RUST_BACKTRACE";
-    std::fs::read(path).is_ok_and(|content| content.windows(mark.len()).any(|w| w == mark))
-}
-
-/// The build id of a file, as hexadecimal digits; a hash of its content if it has none.
-pub fn build_id(path: &std::path::Path) -> String {
-    use sha2::{Digest, Sha256};
-    if let Ok(found) = raddle_binary::inspect(path)
-        && let Some(id) = found.build_id
-    {
-        return hex(&id);
-    }
-    let mut content = Vec::new();
-    let read = std::fs::File::open(path).and_then(|mut f| f.read_to_end(&mut content));
-    if read.is_err() {
-        return "unknown".into();
-    }
-    format!("sha256:{}", hex(&Sha256::digest(&content)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn programs_in_rust_are_known() {
-        assert!(is_rust(&std::env::current_exe().unwrap()));
-        assert!(!is_rust(std::path::Path::new("/bin/sh")));
-    }
-
-    #[test]
-    fn a_file_without_a_build_id_is_known_by_its_content() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x");
-        std::fs::write(&path, "one").unwrap();
-        let one = build_id(&path);
-        assert!(one.starts_with("sha256:"), "{one}");
-        std::fs::write(&path, "two").unwrap();
-        assert_ne!(build_id(&path), one);
-        assert_eq!(build_id(&folder.path().join("missing")), "unknown");
-    }
 }

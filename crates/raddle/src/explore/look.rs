@@ -17,12 +17,12 @@ use raddle_explore::points::Points;
 use raddle_explore::{Next, OpKind, Order, Outcome, Step, Tail, Trace};
 use raddle_wire::explore::{flag, outcome};
 
-use super::crew::{Crew, Notes};
 use super::scope::Scope;
 use super::search::Search;
-use super::words::pc_of;
-use super::worker::{Ending, Recipe};
-use crate::places::Mapped;
+use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::describe::steps::pc_of;
+use raddle_harness::places::Mapped;
+use raddle_harness::worker::{Ending, Recipe};
 
 /// The points as the detector has them, and all others of the same variables. `search` gets to see the executions.
 pub fn complete(

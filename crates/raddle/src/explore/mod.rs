@@ -1,55 +1,32 @@
 //! `raddle explore`: search the interleavings of a program for one that fails.
 //!
 //! After CHESS (*Finding and reproducing Heisenbugs in concurrent programs*, OSDI 2008). What searches is the crate
-//! `raddle-explore`; what takes control of the threads is the runtime; this is what brings them together.
+//! `raddle-explore`; what takes control of the threads is the runtime; how a target is run is `raddle-harness`;
+//! this is what brings them together.
 //!
 //! ```text
 //! cases       the tests of a test program, each explored by itself
 //! first_runs  under the race detector: racy accesses become scheduling points
 //! look        the other accesses to the same variables
-//! worker      the target in a process, orders in, traces out
-//! crew        a worker and its successors
 //! search      one strategy, several workers
 //! coverage    whether what was searched is all there is
-//! verdict     what an execution came to
-//! monitors    what was seen in it besides: data races, leaks, output
 //! shrink      the same failure, smaller
-//! said        what the program prints of it
-//! words, held, told, race   a failure as a finding: places, names, who holds what, the table
-//! schedule    the .raddle file
 //! resume      an interrupted search
 //! ```
 
 pub mod args;
 pub mod cases;
 mod coverage;
-pub mod crew;
 mod first_runs;
-mod held;
-mod interrupt;
 mod look;
-mod monitors;
 pub mod outcome;
-mod processor_time;
 mod progress;
-mod race;
 mod resume;
-mod said;
-pub mod schedule;
 mod scope;
 mod search;
-mod shared_file;
 mod shrink;
-mod sites;
-pub mod told;
-pub mod verdict;
-pub mod watch;
-pub mod words;
-pub mod worker;
 
 pub use args::Args;
-pub use first_runs::{build_id, is_rust};
-pub use interrupt::{came as interrupted, watch as watch_for_interrupts};
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -60,19 +37,24 @@ use raddle_explore::Limits;
 use raddle_finding::{Report, Stat};
 use raddle_wire::explore::flag;
 
-use crate::install::Runtime;
 use crate::report::args::Format;
 use crate::report::{Settler, TextTo};
-use crate::run::target;
-use crate::say::say;
 use coverage::Fresh;
-use crew::Notes;
 use first_runs::Seen;
 use outcome::Results;
+use raddle_harness::crew::Notes;
+use raddle_harness::install::Runtime;
+use raddle_harness::program::{build_id, is_rust};
+use raddle_harness::say::say;
+use raddle_harness::schedule_files::program_name;
+use raddle_harness::target;
+use raddle_harness::watch::Watch;
+use raddle_harness::worker::OS_THREADS;
+use raddle_harness::worker::Recipe;
+use raddle_harness::{interrupt, rust_sites};
 use resume::Saved;
 use scope::{Scope, Scoped};
 use search::{Clock, Search, Searcher};
-use worker::Recipe;
 
 /// Orders that a worker has at once.
 const SLOTS: u32 = 32;
@@ -132,9 +114,9 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     let build_id = build_id(&recipe.program.path);
     // Where older values can be read, which of them is a choice that an operation must be there for.
     if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc {
-        recipe.quiet = sites::of(&recipe.program.path);
+        recipe.quiet = rust_sites::of(&recipe.program.path);
     }
-    let resume_file = resume::path(&args.search.schedules_to, &outcome::program_name(&recipe));
+    let resume_file = resume::path(&args.search.schedules_to, &program_name(&recipe));
     let saved = match args.search.resume {
         true => Some(Saved::read(&resume_file, &build_id)?),
         false => None,
@@ -218,9 +200,6 @@ fn nothing_ended(name: String, search: &Search, recipe: &Recipe, seconds: f64) -
     })
 }
 
-/// Each execution is a process whose threads are the system's.
-pub const OS_THREADS: u32 = flag::OS_THREADS | flag::FORK | flag::FORK_AT_START;
-
 fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
     let chosen = [
         (args.search.fork, flag::FORK),
@@ -247,7 +226,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         quiet: Vec::new(),
         lazy: false,
         patience: Duration::from_secs_f64(args.search.patience),
-        watch: watch::Watch::default(),
+        watch: Watch::default(),
     }
 }
 

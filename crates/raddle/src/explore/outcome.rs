@@ -3,25 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use raddle_explore::{Op, Progress};
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
 
 use super::args::Args;
 use super::coverage::shortcomings;
-use super::crew::{Crew, Notes};
-use super::interrupt;
 use super::resume::Saved;
-use super::schedule::{self, Expected, Head, Schedule};
 use super::search::Search;
 use super::shrink::{self, Small};
-use super::told;
-use super::words::Words;
-use super::worker::Recipe;
-use crate::places::Places;
 use crate::report::args::Format;
-use crate::say::{count, say};
+use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::describe;
+use raddle_harness::describe::steps::Words;
+use raddle_harness::interrupt;
+use raddle_harness::places::Places;
+use raddle_harness::say::{count, say};
+use raddle_harness::schedule::{self, Expected, Head, Schedule};
+use raddle_harness::schedule_files::{or_without, program_name, write_new};
+use raddle_harness::worker::Recipe;
 
 /// How long one failure may be shrunk.
 const SHRINK: Duration = Duration::from_secs(10);
@@ -33,11 +34,6 @@ pub struct Results<'a> {
     pub build_id: String,
     pub notes: &'a Notes,
     pub seconds: f64,
-}
-
-/// The file name of the program.
-pub fn program_name(recipe: &Recipe) -> String {
-    recipe.program.path.file_name().map_or("program".into(), |n| n.to_string_lossy().into_owned())
 }
 
 impl Results<'_> {
@@ -98,7 +94,7 @@ impl Results<'_> {
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes);
-            let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
+            let mut finding = describe::finding(&small.failure, &passing, &mut places, &self.search.modules);
             if !small.again {
                 // Nothing is confirmed that was not seen again.
                 finding.confidence = Confidence::Suspected;
@@ -277,108 +273,4 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
         notes.push("it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into());
     }
     notes
-}
-
-/// The path for the report. A disk that is full is no reason to keep quiet about what was found.
-pub fn or_without(written: Result<PathBuf>) -> Option<String> {
-    let told = |e: &anyhow::Error| say!("{e:#}; so there is no schedule to replay this by");
-    written.inspect_err(told).ok().map(|path| path.display().to_string())
-}
-
-/// Names of files have 255 bytes at most; what comes behind the program's is shorter than the rest.
-const LONGEST: usize = 200;
-
-/// Writes `folder/NAME-1.raddle`, or the next number that is free. A file of the same failure is written again.
-pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
-    let cut = name.len().saturating_sub(LONGEST);
-    let name = (cut..).find_map(|at| name.get(at..)).unwrap_or(name);
-    for n in 1.. {
-        let path = match folder == Path::new(".") {
-            true => PathBuf::from(format!("{name}-{n}.raddle")),
-            false => folder.join(format!("{name}-{n}.raddle")),
-        };
-        if is_of_same_failure(&path, text) {
-            // By another name first: a file that is half written would be no file to replay.
-            let fresh = path.with_extension("raddle-new");
-            let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path));
-            return match written {
-                Ok(()) => Ok(path),
-                Err(e) => {
-                    let _ = std::fs::remove_file(&fresh);
-                    Err(e).with_context(|| format!("cannot write {}", path.display()))
-                }
-            };
-        }
-        match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(mut file) => {
-                if let Err(e) = std::io::Write::write_all(&mut file, text.as_bytes()) {
-                    // Half a schedule is none.
-                    let _ = std::fs::remove_file(&path);
-                    return Err(e).with_context(|| format!("cannot write {}", path.display()));
-                }
-                return Ok(path);
-            }
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e).with_context(|| format!("cannot write {}", path.display())),
-        }
-    }
-    unreachable!("there is always another number")
-}
-
-/// Does the file replay the failure that `text` does: of the same command in the same folder, with the same number?
-fn is_of_same_failure(path: &Path, text: &str) -> bool {
-    let head = |text: &str| {
-        let head: serde_json::Value = serde_json::from_str(text.lines().next()?).ok()?;
-        let expected = &head["expected"];
-        let known_by =
-            [&head["command"], &head["folder"], &expected["kind"], &expected["number"], &expected["check"]];
-        Some(known_by.map(serde_json::Value::clone))
-    };
-    let Ok(old) = std::fs::read_to_string(path) else { return false };
-    matches!((head(&old), head(text)), (Some(a), Some(b)) if a == b)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_new_failure_never_overwrites_an_older_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let one = write_new(folder.path(), "a-deadlock", "one").unwrap();
-        let two = write_new(folder.path(), "a-deadlock", "two").unwrap();
-        assert_eq!(one, folder.path().join("a-deadlock-1.raddle"));
-        assert_eq!(two, folder.path().join("a-deadlock-2.raddle"));
-        assert_eq!(std::fs::read_to_string(one).unwrap(), "one");
-    }
-
-    #[test]
-    fn the_same_failure_is_written_to_the_same_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let text = |number: u32, rest: &str| {
-            format!(
-                "{{\"command\":[\"./a\"],\"folder\":\"/\",\"expected\":{{\"kind\":\"deadlock\",\"number\":{number}}}}}\n{rest}"
-            )
-        };
-        let write = |text: &str| write_new(folder.path(), "a-deadlock", text).unwrap();
-        let (one, two) = (write(&text(1, "0 Lock")), write(&text(2, "0 Lock")));
-        assert_ne!(one, two);
-        assert_eq!((write(&text(2, "1 Lock")), write(&text(1, "1 Lock"))), (two, one.clone()));
-        assert_eq!(std::fs::read_to_string(one).unwrap(), text(1, "1 Lock"));
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
-    }
-
-    #[test]
-    fn a_program_with_a_long_name_gets_a_file_that_ends_as_others_do() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = write_new(folder.path(), &format!("{}-deadlock", "ü".repeat(127)), "one").unwrap();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        assert!(name.ends_with("ü-deadlock-1.raddle") && name.len() < 255, "{name}");
-    }
-
-    #[test]
-    fn what_can_not_be_written_is_said_and_done_without() {
-        let nowhere = write_new(Path::new("/dev/null/folder"), "a-deadlock", "one");
-        assert_eq!(or_without(nowhere), None);
-    }
 }

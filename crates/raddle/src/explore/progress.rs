@@ -37,7 +37,7 @@ pub fn line(search: &Search, seconds: f64) -> String {
 mod tests {
     use super::*;
     use crate::explore::search::Searcher;
-    use crate::explore::verdict::Usual;
+    use raddle_harness::verdict::Usual;
 
     #[test]
     fn the_line_says_what_it_does_and_how_fast() {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::search::{Most, Searcher};
-use super::verdict::Usual;
+use raddle_harness::verdict::Usual;
 
 const MAGIC: &[u8; 13] = b"raddle-search";
 const VERSION: u8 = 3;

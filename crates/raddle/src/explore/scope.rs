@@ -14,9 +14,9 @@ use raddle_explore::{Step, StepFlags, ThreadSet, Trace, TraceBuf, TraceView};
 use raddle_finding::Frame;
 
 use super::args::SearchArgs;
-use super::words::pc_of;
-use crate::places::{Mapped, Places};
-use crate::run::session::patterns;
+use raddle_harness::describe::steps::pc_of;
+use raddle_harness::detection::session::patterns;
+use raddle_harness::places::{Mapped, Places};
 
 /// Strategies that keep to a scope.
 const STRATEGIES: [&str; 3] = ["preemption", "delay", "dfs"];

@@ -19,12 +19,12 @@ use raddle_wire::explore::{awaits, flag, outcome};
 use serde::{Deserialize, Serialize};
 
 use super::coverage::{self, Affair, Fresh};
-use super::crew::{Crew, CrewError, Notes};
-use super::monitors;
 use super::scope::Scoped;
-use super::verdict::{Failure, Usual, Verdict, ends_as_usual, judge, waits_for_outside};
-use super::worker::{Ending, Execution, Recipe};
-use crate::places::{Mapped, Places};
+use raddle_harness::crew::{Crew, CrewError, Notes};
+use raddle_harness::monitors;
+use raddle_harness::places::{Mapped, Places};
+use raddle_harness::verdict::{Failure, Usual, Verdict, ends_as_usual, judge, waits_for_outside};
+use raddle_harness::worker::{Ending, Execution, Recipe};
 
 /// The default, or the one that was asked for.
 #[derive(Clone, Serialize, Deserialize)]
@@ -407,7 +407,9 @@ impl Clock {
     }
 
     pub fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || super::interrupt::came() || Instant::now() >= self.deadline
+        self.stop.load(Ordering::Relaxed)
+            || raddle_harness::interrupt::came()
+            || Instant::now() >= self.deadline
     }
 }
 
@@ -423,7 +425,7 @@ pub fn run(
     notes: &Notes,
     clock: &Clock,
 ) -> Result<Recipe> {
-    let results = crate::threads::in_parallel(jobs, || work(search, recipe.clone(), notes, clock));
+    let results = raddle_harness::threads::in_parallel(jobs, || work(search, recipe.clone(), notes, clock));
     let mut last = recipe.clone();
     for result in results {
         match result {
@@ -533,7 +535,7 @@ mod tests {
 
     #[test]
     fn a_panic_seen_first_is_reported_once_an_execution_does_without() {
-        use crate::explore::verdict::tests::{exits, with_slot};
+        use raddle_harness::made_up::{exits, with_slot};
         let strategy = Searcher::by_name("random", 1, Limits::default()).unwrap();
         let mut search = Search::new(strategy, Usual::default(), None, true);
         let order = search.next().unwrap();

@@ -8,11 +8,11 @@ use raddle_explore::{Order, Outcome, Step, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::flag;
 
-use super::crew::{Crew, Notes};
-use super::said;
-use super::verdict::{Failure, Usual, judge};
-use super::watch::Watch;
-use super::worker::Recipe;
+use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::describe::message;
+use raddle_harness::verdict::{Failure, Usual, judge};
+use raddle_harness::watch::Watch;
+use raddle_harness::worker::Recipe;
 
 /// What became of a failure.
 pub struct Small {
@@ -41,7 +41,7 @@ pub fn shrink(
     let points = failure.points.clone();
     let shrunk = if worth_it(&failure) {
         let mut execute = |order: &Order| -> Trace {
-            if Instant::now() >= deadline || super::interrupt::came() {
+            if Instant::now() >= deadline || raddle_harness::interrupt::came() {
                 return lost();
             }
             execute(crew, order, (usual, what), passing).unwrap_or_else(|_| lost())
@@ -102,7 +102,7 @@ pub fn once_more(mut small: Small, usual: &Usual, recipe: &Recipe, notes: &Notes
     // An assertion of C has been seen with its words.
     let told = small.failure.facts.sentence.starts_with("assertion ");
     if matches!(small.failure.kind, Kind::Assertion | Kind::ExitStatus | Kind::Crash) && !told {
-        small.failure.facts.said = said::find(&printed, usual.panics.unwrap_or(0));
+        small.failure.facts.said = message::find(&printed, usual.panics.unwrap_or(0));
     }
     small
 }

@@ -3,8 +3,8 @@
 use raddle_explore::trace::choice_of;
 use raddle_explore::{Step, Trace};
 
-use crate::explore::words::Words;
-use crate::places::{Mapped, Places};
+use raddle_harness::describe::steps::Words;
+use raddle_harness::places::{Mapped, Places};
 
 /// One sentence on the first step that differs; nothing if none does.
 pub fn tell(expected: &[Step], made: &Trace, places: &mut Places, modules: &[Mapped]) -> Option<String> {

@@ -11,8 +11,8 @@ use raddle_explore::Order;
 use raddle_wire::explore::{self, Header, flag};
 use std::sync::atomic::Ordering;
 
-use crate::explore::schedule::Schedule;
-use crate::explore::worker::{Recipe, write};
+use raddle_harness::schedule::Schedule;
+use raddle_harness::worker::{Recipe, write};
 
 /// What gdb is told. All threads of the program run on one; where it changes from one to another is the runtime's `switch`.
 const SCRIPT: &str = r#"set disable-randomization on

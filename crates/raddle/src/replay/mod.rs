@@ -26,20 +26,20 @@ use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::{Report, Stat};
 use raddle_wire::explore::flag;
 
-use crate::conseq::check::Check;
-use crate::explore::crew::{Crew, Notes};
-use crate::explore::schedule::Schedule;
-use crate::explore::told;
-use crate::explore::verdict::{Failure, Usual, judge};
-use crate::explore::watch::Watch;
-use crate::explore::worker::Recipe;
-use crate::explore::{build_id, is_rust};
-use crate::install::Runtime;
-use crate::places::{Mapped, Places};
 use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
-use crate::run::target;
-use crate::say::say;
+use raddle_harness::check::Check;
+use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::describe;
+use raddle_harness::install::Runtime;
+use raddle_harness::places::{Mapped, Places};
+use raddle_harness::program::{build_id, is_rust};
+use raddle_harness::say::say;
+use raddle_harness::schedule::Schedule;
+use raddle_harness::target;
+use raddle_harness::verdict::{Failure, Usual, judge};
+use raddle_harness::watch::Watch;
+use raddle_harness::worker::Recipe;
 
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
@@ -98,7 +98,9 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         runtime: Runtime::open()?,
         folder: Some(folder),
         environment: environment.map(|(k, v)| (k.clone(), v.clone())).collect(),
-        flags: head.flags | flag::STACKS | if args.os_threads { crate::explore::OS_THREADS } else { 0 },
+        flags: head.flags
+            | flag::STACKS
+            | if args.os_threads { raddle_harness::worker::OS_THREADS } else { 0 },
         donors: head.donors,
         slots: 1,
         max_steps: head.max_steps.clamp(1, 10_000_000),
@@ -215,10 +217,10 @@ fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begu
     let count = format!(
         "{} of {} failed as expected",
         done.again,
-        crate::say::count(done.times, "replay", "replays")
+        raddle_harness::say::count(done.times, "replay", "replays")
     );
     if let Some(failure) = failure {
-        let mut finding = told::finding(failure, &done.passing, &mut Places::new(), &done.modules);
+        let mut finding = describe::finding(failure, &done.passing, &mut Places::new(), &done.modules);
         finding.schedule = Some(args.file.display().to_string());
         finding.notes.push(count.clone());
         finding.notes.extend(done.divergence.clone());

@@ -6,8 +6,8 @@
 use raddle_explore::{Step, StepFlags};
 use serde_json::{Value, json};
 
-use crate::explore::words::Words;
-use crate::places::{Mapped, Places};
+use raddle_harness::describe::steps::Words;
+use raddle_harness::places::{Mapped, Places};
 
 pub fn chrome(steps: &[Step], places: &mut Places, modules: &[Mapped]) -> String {
     let mut words = Words::new(places, modules, steps);

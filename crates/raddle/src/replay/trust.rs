@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use raddle_store::home::{project_root, real};
 use thiserror::Error;
 
-use crate::explore::schedule::Schedule;
+use raddle_harness::schedule::Schedule;
 
 #[derive(Debug, Error)]
 #[error(

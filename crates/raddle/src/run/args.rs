@@ -1,7 +1,8 @@
 //! The command line of `raddle run`.
 
 use crate::report;
-use clap::{Args as _, FromArgMatches, ValueEnum};
+use clap::ValueEnum;
+use raddle_harness::detection;
 use std::ffi::OsString;
 
 /// Watch a program, and every instrumented process it starts, for data races
@@ -78,11 +79,24 @@ pub struct Options {
 }
 
 impl Options {
-    /// As a command line without a word has them.
-    pub fn defaults() -> Options {
-        let line = Options::augment_args(clap::Command::new("run")).no_binary_name(true);
-        let matches = line.get_matches_from(std::iter::empty::<OsString>());
-        Options::from_arg_matches(&matches).expect("every option has a default")
+    /// What the detector is to look for.
+    pub fn detection(&self) -> detection::Options {
+        detection::Options {
+            mode: match self.mode {
+                Mode::Hb => detection::Mode::Hb,
+                Mode::Hybrid => detection::Mode::Hybrid,
+                Mode::Fast => detection::Mode::Fast,
+            },
+            history: self.history,
+            init_state: self.init_state,
+            memory_limit: self.memory_limit,
+            lock_order: !self.no_lock_order,
+            mutex_bugs: !self.no_mutex_bugs,
+            thread_leaks: !self.no_thread_leaks,
+            signal_bugs: !self.no_signal_bugs,
+            condvar_mutexes_order: self.condvar_mutexes_order,
+            ignore: self.ignore.clone(),
+        }
     }
 }
 

@@ -1,22 +1,10 @@
 //! `raddle run`: watch a program, and every instrumented process it starts, for data races and lock-order cycles.
 //!
-//! ```text
-//! target    what is to be run, and whether raddle can watch it
-//! session   the folder through which driver and runtimes talk; plans; the memory limit
-//! launch    start, signals, wait
-//! collect   logs back into processes: modules, stacks, threads, raw findings
-//! explain   raw findings into findings: places, names, locks, cycles
-//! ```
+//! How it is run and what its logs say is `raddle_harness::detection`.
 //!
 //! What becomes of the findings then is the same for every command: [`crate::report`].
 
 pub mod args;
-pub mod collect;
-pub mod explain;
-pub mod launch;
-mod openmp;
-pub mod session;
-pub mod target;
 mod tsan_options;
 
 pub use args::{Args, Options};
@@ -28,7 +16,10 @@ use anyhow::Result;
 use raddle_finding::Stat;
 
 use crate::report::{Settler, TextTo};
-use crate::say::{count, say};
+use raddle_harness::detection::explain;
+use raddle_harness::detection::session::{Served, Session};
+use raddle_harness::say::{count, say};
+use raddle_harness::{collect, launch, target};
 
 /// Runs the target and reports what was found.
 pub fn run(args: Args) -> Result<ExitCode> {
@@ -37,14 +28,15 @@ pub fn run(args: Args) -> Result<ExitCode> {
     // Everything that can be wrong with the request is found out before the target runs.
     let settler = Settler::new(&options.report, TextTo::Stderr)?;
     let program = target::find(&args.command)?;
-    let runtime = crate::install::Runtime::open()?;
-    let session = session::Session::open(&options)?;
+    let runtime = raddle_harness::install::Runtime::open()?;
+    let detection = options.detection();
+    let session = Session::open(&detection)?;
 
     let status = launch::run(&program, &args.command, &runtime, &session)?;
     let served = session.close();
     collect::await_children(served.dir());
     let processes = collect::read(served.dir())?;
-    let mut report = explain::report(&args.command, &processes, &options);
+    let mut report = explain::report(&args.command, &processes, &detection);
     if let Err(trouble) = target::complain(&program, &processes) {
         // What others have found before is told all the same.
         if report.findings.is_empty() {
@@ -68,11 +60,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// What a reader of the report would take for watched. Gives the number of processes that are left.
-fn say_what_is_not_seen(served: &session::Served, processes: &[collect::Process]) -> usize {
+fn say_what_is_not_seen(served: &Served, processes: &[collect::Process]) -> usize {
     if let Some(signal) = launch::interrupted_by() {
         say!("interrupted by {signal}: this is what was seen until then");
     }
-    let left = say_who_is_left(processes);
+    let left = collect::say_who_is_left(processes);
     let mut blind = served.unreadable.clone();
     blind.extend(processes.iter().filter(|p| p.without_plan).map(|p| p.executable.clone()));
     for executable in blind {
@@ -88,21 +80,4 @@ fn say_what_is_not_seen(served: &session::Served, processes: &[collect::Process]
         );
     }
     left
-}
-
-/// Names the processes that have outlived the command, and counts them.
-pub fn say_who_is_left(processes: &[collect::Process]) -> usize {
-    let left: Vec<String> = processes
-        .iter()
-        .filter(|p| p.is_running())
-        .map(|p| format!("{} (process {})", p.executable, p.pid))
-        .collect();
-    if !left.is_empty() {
-        let count = count(left.len() as u64, "watched process still runs", "watched processes still run");
-        say!(
-            "{count}, and what happens there from now on is not reported: {}; what puts itself into the background is watched to its end if it is started in the foreground",
-            left.join(", ")
-        );
-    }
-    left.len()
 }

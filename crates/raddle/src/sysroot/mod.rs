@@ -20,8 +20,8 @@ mod toolchain;
 pub use rlib::has_bitcode;
 pub use toolchain::{Toolchain, ToolchainError};
 
-use crate::install::cache;
-use crate::{say, threads};
+use raddle_harness::install::cache;
+use raddle_harness::{say, threads};
 use rustix::fs::FlockOperation;
 use std::fs::File;
 use std::io::IsTerminal;

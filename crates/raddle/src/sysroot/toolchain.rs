@@ -1,7 +1,7 @@
 //! What an installed Rust toolchain says about itself.
 
 use super::TARGET;
-use crate::install::cache;
+use raddle_harness::install::cache;
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -13,7 +13,7 @@ use raddle_tsvd::Stats;
 
 use super::coverage::Covered;
 use super::harvest;
-use crate::say::{count, say};
+use raddle_harness::say::{count, say};
 
 /// Variables by which a runtime is told of a profiler: those of .NET, and the names that later versions prefer.
 const PREFIXES: [&str; 2] = ["CORECLR", "DOTNET"];

@@ -37,7 +37,7 @@ use super::sites::{File, Found, Registry, What};
 use super::traps::Traps;
 use super::{Outputs, words};
 use crate::report::{Settler, TextTo};
-use crate::say::{count, say};
+use raddle_harness::say::{count, say};
 
 const SCHEMA: &str = "raddle.instrumented/1";
 const ABOUT: &str = "about.json";
@@ -68,7 +68,7 @@ fn folder(copy: &Path) -> PathBuf {
 
 /// Writes the copy and its folder.
 pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
-    let runtime = crate::install::Runtime::open()?;
+    let runtime = raddle_harness::install::Runtime::open()?;
     let shown = args.program.display();
     let program = std::fs::read(&args.program).with_context(|| format!("cannot read {shown}"))?;
     let lists = words::lists(&args.api)?;
@@ -138,7 +138,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(crate::exit::CLEAN))
 }
 
-fn runtime_name(runtime: &crate::install::Runtime) -> String {
+fn runtime_name(runtime: &raddle_harness::install::Runtime) -> String {
     runtime.folder().file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
@@ -271,7 +271,7 @@ pub fn collect(copy: &Path, options: &Options) -> Result<ExitCode> {
         .with_context(|| format!("{shown} is no copy that `raddle instrument` has made"))?;
     let about: About =
         serde_json::from_str(&about).with_context(|| format!("{}/{ABOUT} is damaged", dir.display()))?;
-    let runtime = crate::install::Runtime::open()?;
+    let runtime = raddle_harness::install::Runtime::open()?;
     ensure!(
         about.schema == SCHEMA && about.runtime == runtime_name(&runtime),
         "{shown} was made by another build of raddle: make it anew"

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::sites::Registry;
 use super::told::site_frames;
-use crate::places::Places;
+use raddle_harness::places::Places;
 
 pub const SCHEMA: &str = "raddle.tsvd-coverage/1";
 

@@ -20,7 +20,7 @@ use super::args::Options;
 use super::session::Common;
 use super::traps::Traps;
 use crate::report::output::OutputFile;
-use crate::say::say;
+use raddle_harness::say::say;
 
 pub const SCHEMA: &str = "raddle.traps/2";
 /// Without gaps and without pairs that rest.

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::api::Catalogue;
 use super::sites::{self, File, Found};
-use crate::explore::build_id;
-use crate::install::{cache, results};
+use raddle_harness::install::{cache, results};
+use raddle_harness::program::build_id;
 
 /// Files that are kept, and their bytes in all.
 const MOST: usize = 256;

@@ -41,7 +41,6 @@ mod verdict;
 mod words;
 
 pub use args::{Args, InstrumentArgs, Options};
-pub use clr::set_profiler;
 pub use copy::instrument;
 
 use std::path::Path;
@@ -54,16 +53,16 @@ use raddle_finding::{Finding, Report, Stat};
 use raddle_tsvd::Stats;
 use raddle_wire::log::fatal;
 
-use crate::places::Places;
 use crate::report::args::Format;
 use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
-use crate::run::{collect, launch, target};
-use crate::say::{count, say};
 use api::Catalogue;
 use coverage::{Coverage, Covered};
 use harvest::Harvest;
 use planner::Files;
+use raddle_harness::places::Places;
+use raddle_harness::say::{count, say};
+use raddle_harness::{collect, launch, target};
 use session::{Common, Session};
 
 /// Runs the target, once or more often, and reports what was caught.
@@ -77,7 +76,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let settler = Settler::new(&options.report, TextTo::Stderr)?;
     let outputs = Outputs::new(options)?;
     let program = target::find(&args.command)?;
-    let runtime = crate::install::Runtime::open()?;
+    let runtime = raddle_harness::install::Runtime::open()?;
     let keeper = kept::Keeper::new(options, &args.command)?;
     let common = Arc::new(Common {
         catalogue: Catalogue::load(&words::lists(&options.api)?)?,
@@ -96,7 +95,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     for run in 0..options.runs {
         let session =
             Session::open(&common, &options.parameters.params(run), std::mem::take(&mut all.files))?;
-        let ended = launch::run_tsvd(&program, &args.command, &runtime, &library, session.dir())?;
+        let mut command = launch::tsvd_command(&program, &args.command, &runtime, &library, session.dir());
+        clr::set_profiler(&mut command, &runtime.clr_profiler());
+        let ended = launch::start(&program, command)?;
         let delays_before = all.stats.delays;
         let clr_before = all.clr.stats.delays;
         all.end(session, (options.runs > 1).then_some(run + 1))?;
@@ -118,7 +119,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if options.report.format == Format::Text {
         let native = common.registry.lock().expect("nobody panics with the registry").files.len();
         let files = native + all.clr.files();
-        crate::say::error(&format!("{}\n", words::summary(&all.all_covered(), files, &all.stats)));
+        raddle_harness::say::error(&format!("{}\n", words::summary(&all.all_covered(), files, &all.stats)));
     }
     keeper.write(&common)?;
     outputs.write(&common, &all.covered, &mut all.places)?;
@@ -155,7 +156,7 @@ impl Outputs {
         let registry = common.registry.lock().expect("nobody panics with the registry");
         let coverage = Coverage::new(&registry, covered, places);
         if self.table {
-            crate::say::error(&coverage.table());
+            raddle_harness::say::error(&coverage.table());
         }
         if let Some(file) = &self.coverage {
             file.write(&coverage.json())?;
@@ -216,7 +217,7 @@ impl<'a> Runs<'a> {
         self.files = files;
         self.clr.read(dir.path(), number);
         collect::await_children(dir.path());
-        crate::run::say_who_is_left(&collect::read(dir.path())?);
+        collect::say_who_is_left(&collect::read(dir.path())?);
         self.gather(dir.path(), number)
     }
 

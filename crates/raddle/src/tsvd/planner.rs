@@ -1,11 +1,9 @@
 //! Answers processes that ask: which of their call sites and functions are points, and who has just called such a function.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use raddle_binary::Movable;
 use raddle_tsvd::TrapPair;
@@ -16,7 +14,7 @@ use super::looked;
 use super::modules::{self, Entry, Loaded, MappedFile, Modules};
 use super::session::{Common, special_site};
 use super::sites::{self, Numbered, Registry, What};
-use crate::run::session::wait_readable;
+use raddle_harness::questions::Questions;
 
 /// Files that were looked at, kept from run to run.
 #[derive(Default)]
@@ -28,20 +26,15 @@ pub struct Files {
 }
 
 pub struct Planner {
-    pub dir: PathBuf,
-    pub questions: File,
+    pub questions: Questions,
     pub common: Arc<Common>,
     pub files: Files,
 }
 
 impl Planner {
     pub fn serve(mut self, stop: &AtomicBool) -> Files {
-        while !stop.load(Ordering::Acquire) {
-            let mut bytes = [0; Question::LEN];
-            match self.questions.read_exact(&mut bytes) {
-                Ok(()) => self.answer(Question::decode(bytes)),
-                Err(_) => wait_readable(&self.questions),
-            }
+        while let Some(bytes) = self.questions.next::<{ Question::LEN }>(stop) {
+            self.answer(Question::decode(bytes));
         }
         self.files
     }
@@ -52,12 +45,7 @@ impl Planner {
             About::Call(caller) => self.plan_of_call(question.pid, caller),
             About::Name(hash) => self.plan_of_name(question.pid, hash),
         };
-        let name = format!("plan.{}.{}", question.pid, question.number);
-        let (new, path) = (self.dir.join(format!("{name}.new")), self.dir.join(name));
-        // By a rename, so that the runtime sees all of it or nothing.
-        if std::fs::write(&new, plan).is_ok() {
-            let _ = std::fs::rename(new, path);
-        }
+        self.questions.answer(question.pid, Some(question.number), &plan);
     }
 
     /// All files that a process has mapped.

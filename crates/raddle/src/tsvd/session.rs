@@ -1,7 +1,5 @@
 //! The session of one run: the folder through which the runtimes ask for their plans.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,6 +7,7 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context, Result};
 use raddle_tsvd::Params;
+use raddle_wire::CONFIG;
 use raddle_wire::config::{Config, Mode};
 use raddle_wire::tsvd::{Object, PARAMS_FILE, SHARED_FILE, Shared, Site, flag, site_flag};
 
@@ -16,8 +15,8 @@ use super::api::Catalogue;
 use super::planner::{Files, Planner};
 use super::sites::{self, Numbered, Registry};
 use super::traps::Traps;
-use crate::run::session::{make_fifo, open_fifo};
-use crate::session_folder::SessionFolder;
+use raddle_harness::questions::Questions;
+use raddle_harness::session_folder::SessionFolder;
 
 /// What is the same for all runs of a command.
 pub struct Common {
@@ -103,18 +102,12 @@ pub struct Session {
 impl Session {
     pub fn open(common: &Arc<Common>, params: &Params, files: Files) -> Result<Session> {
         let dir = SessionFolder::new()?;
-        crate::run::session::check_limits(dir.path())?;
+        raddle_harness::detection::session::check_limits(dir.path())?;
         write_files(dir.path(), params, common.share, common.force_async, params.run_cap)?;
-        make_fifo(&dir.path().join("ask"))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let planner = Planner {
-            dir: dir.path().into(),
-            questions: open_fifo(&dir.path().join("ask"))?,
-            common: common.clone(),
-            files,
-        };
+        let planner = Planner { questions: Questions::listen(dir.path())?, common: common.clone(), files };
         let stopped = stop.clone();
-        let planner = crate::threads::spawn("plans", move || planner.serve(&stopped))?;
+        let planner = raddle_harness::threads::spawn("plans", move || planner.serve(&stopped))?;
         Ok(Session { dir, stop, planner })
     }
 
@@ -125,12 +118,7 @@ impl Session {
     /// The target is over: what is left are its logs, and the files that were looked at.
     pub fn close(self) -> (SessionFolder, Files) {
         self.stop.store(true, Ordering::Release);
-        // Whoever sleeps on the FIFO wakes by a byte too few for a question.
-        let _ = OpenOptions::new()
-            .write(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(self.dir.path().join("ask"))
-            .map(|mut fifo| std::io::Write::write(&mut fifo, &[0]));
+        Questions::wake(self.dir.path());
         let files = self.planner.join().unwrap_or_default();
         (self.dir, files)
     }
@@ -154,7 +142,7 @@ pub fn write_files(dir: &Path, params: &Params, share: f64, force_async: bool, b
         let path = dir.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     };
-    write("config", &page(Config::new(Mode::Tsvd, 0, 0).as_bytes()))?;
+    write(CONFIG, &page(Config::new(Mode::Tsvd, 0, 0).as_bytes()))?;
     write(SHARED_FILE, &page(Shared::new(flags, budget, (share * 1e6) as u32, slack).as_bytes()))?;
     write(PARAMS_FILE, params_bytes(params))
 }

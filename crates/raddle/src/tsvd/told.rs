@@ -10,8 +10,8 @@ use raddle_wire::tsvd::Object;
 
 use super::api::{Catalogue, Operation};
 use super::sites::{Numbered, Registry};
-use crate::places::Places;
-use crate::run::collect::{Process, Violation};
+use raddle_harness::collect::{Process, Violation};
+use raddle_harness::places::Places;
 
 pub struct Teller<'a> {
     pub catalogue: &'a Catalogue,

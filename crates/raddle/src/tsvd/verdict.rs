@@ -4,8 +4,8 @@
 //!
 //! Only the whole command can be run again: raddle does not know what a test is.
 
-use crate::say::{count, say};
 use anyhow::Result;
+use raddle_harness::say::{count, say};
 
 /// How the runs of a command ended.
 #[derive(Debug, Default)]

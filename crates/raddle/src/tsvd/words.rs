@@ -12,9 +12,9 @@ use super::coverage::Covered;
 use super::planner::Files;
 use super::session::Common;
 use super::sites::{Registry, What};
-use crate::run::target::Program;
-use crate::say::{count, say};
 use raddle_binary::plain_path;
+use raddle_harness::say::{count, say};
+use raddle_harness::target::Program;
 use raddle_tsvd::Stats;
 
 /// Why nothing could be watched. Each is one sentence with its remedy.

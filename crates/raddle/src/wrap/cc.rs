@@ -7,7 +7,7 @@ use super::compiler::{Compiler, Family};
 use super::invocation::{Invocation, Output, Stage};
 use super::options::Language;
 use super::response;
-use crate::install::Runtime;
+use raddle_harness::install::Runtime;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, ExitCode};

@@ -9,7 +9,7 @@
 //! folder under the words, the file they resolve to, its time and its size.
 
 use super::cc::Dialect;
-use crate::install::cache;
+use raddle_harness::install::cache;
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -20,10 +20,10 @@
 
 use super::cc;
 use super::response;
-use crate::install::{self, Runtime};
-use crate::say::say;
 use crate::sysroot::{self, TARGET, Toolchain};
 use anyhow::Context;
+use raddle_harness::install::{self, Runtime};
+use raddle_harness::say::say;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -285,7 +285,11 @@ fn marked_version(program: &OsStr) -> anyhow::Result<ExitCode> {
     if !status.success() {
         return Ok(ExitCode::from(status.code().map_or(1, |c| c as u8)));
     }
-    crate::say::print(&format!("raddle: {} {}\n", env!("CARGO_PKG_VERSION"), install::content_hash()));
+    raddle_harness::say::print(&format!(
+        "raddle: {} {}\n",
+        env!("CARGO_PKG_VERSION"),
+        install::content_hash()
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

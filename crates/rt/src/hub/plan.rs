@@ -8,6 +8,7 @@ use crate::detect::thread::Thread;
 use crate::detect::trace::ENTERED;
 use crate::sys;
 use raddle_wire::plan::{Plan, Site};
+use raddle_wire::{ASK, PLAN};
 
 /// How long the driver may take: it reads the debug information of the executable.
 const PATIENCE_MS: i64 = 60_000;
@@ -29,12 +30,12 @@ fn plan() -> Option<Plan<'static>> {
 /// Asks the driver and waits for its answer: not for ever, and not once there is no driver any more.
 pub fn ask(bias: usize) {
     let mut path = Path::new(dir());
-    path.push(b"plan.");
+    path.push(PLAN.as_bytes());
     path.number(sys::pid() as u64);
     // The program that this process was before `exec` may have left its own.
     sys::unlink(path.as_ptr());
     let mut fifo = Path::new(dir());
-    fifo.push(b"ask");
+    fifo.push(ASK.as_bytes());
     let fd = sys::open(fifo.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return log::mark_without_plan();

@@ -69,7 +69,7 @@ fn is_privileged() -> bool {
 /// Whether a driver still listens for questions. Only it has the FIFO open for reading.
 pub fn has_driver() -> bool {
     let mut fifo = Path::new(dir());
-    fifo.push(b"ask");
+    fifo.push(raddle_wire::ASK.as_bytes());
     let fd = sys::open(fifo.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd >= 0 {
         sys::close(fd);
@@ -177,7 +177,7 @@ pub fn remember(environment: *const *const c_char) {
 /// Maps the config page. None: there is none, or it is another version's.
 pub fn config() -> Option<&'static Config> {
     let mut path = Path::new(dir());
-    path.push(b"config");
+    path.push(raddle_wire::CONFIG.as_bytes());
     let page = map_file(&path, 4096)?.0 as *const Config;
     // SAFETY: a mapping of a page, at least as long as a Config.
     let config = unsafe { &*page };

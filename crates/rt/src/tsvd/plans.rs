@@ -123,13 +123,14 @@ pub fn of_name(hash: u64) -> Option<Given> {
 
 /// Asks the driver and waits for its answer.
 fn ask(number: u32, about: About) -> Option<&'static [u64]> {
-    let fd = sys::open(named("ask").as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
+    let fd =
+        sys::open(named(raddle_wire::ASK).as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return None;
     }
     sys::write(fd, &Question { pid: sys::pid(), number, about }.encode());
     sys::close(fd);
-    let mut path = named("plan.");
+    let mut path = named(raddle_wire::PLAN);
     path.number(u64::from(sys::pid()));
     path.push(b".");
     path.number(u64::from(number));

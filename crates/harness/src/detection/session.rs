@@ -3,20 +3,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use raddle_binary::{Effect, LockClass, LockSite, Module, Patterns};
-use raddle_wire::config::{Config, Mode, flag};
+use raddle_wire::config::{Config, flag};
 use raddle_wire::plan::{self, Site, SiteClass, SiteEffect};
 
-use super::args::{self, Options};
+use super::Options;
+use crate::questions::Questions;
 use crate::session_folder::SessionFolder;
 use crate::threads;
 
@@ -49,17 +48,11 @@ impl Session {
     pub fn open(options: &Options) -> Result<Session> {
         let dir = SessionFolder::new()?;
         check_limits(dir.path())?;
-        let config = dir.path().join("config");
-        // A whole page, since the runtime maps one.
-        let mut page = config_of(options).as_bytes().to_vec();
-        page.resize(4096, 0);
-        std::fs::write(&config, page).with_context(|| format!("cannot write {}", config.display()))?;
-        make_fifo(&dir.path().join("ask"))?;
-
+        dir.write_config(&config_of(options))?;
         let stop = Arc::new(AtomicBool::new(false));
         let planner = Planner {
             dir: dir.path().into(),
-            questions: open_fifo(&dir.path().join("ask"))?,
+            questions: Questions::listen(dir.path())?,
             patterns: patterns(&options.ignore),
             known: HashMap::new(),
             unreadable: BTreeSet::new(),
@@ -80,12 +73,7 @@ impl Session {
     /// The target is over.
     pub fn close(self) -> Served {
         self.stop.store(true, Ordering::Release);
-        // Whoever sleeps on the FIFO wakes by a byte too few for a question.
-        let _ = OpenOptions::new()
-            .write(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(self.dir.path().join("ask"))
-            .map(|mut fifo| std::io::Write::write(&mut fifo, &[0]));
+        Questions::wake(self.dir.path());
         self.watcher.thread().unpark();
         let _ = self.watcher.join();
         Served { unreadable: self.planner.join().unwrap_or_default(), dir: self.dir }
@@ -110,24 +98,14 @@ pub fn check_limits(dir: &Path) -> Result<()> {
 }
 
 fn config_of(options: &Options) -> Config {
-    let mode = match options.mode {
-        args::Mode::Hb => Mode::HappensBefore,
-        args::Mode::Hybrid => Mode::Hybrid,
-        args::Mode::Fast => Mode::Fast,
-    };
     let chosen = [
         (options.init_state, flag::INIT_STATE),
-        (!options.no_lock_order, flag::LOCK_ORDER),
+        (options.lock_order, flag::LOCK_ORDER),
         (options.condvar_mutexes_order, flag::CONDVAR_MUTEXES_ORDER),
         (true, flag::HAS_PLANS),
     ];
     let flags = chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit);
-    Config::new(mode, options.history as u32, flags)
-}
-
-pub fn make_fifo(path: &Path) -> Result<()> {
-    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
-        .with_context(|| format!("cannot make {}", path.display()))
+    Config::new(options.mode.of_the_runtime(), options.history as u32, flags)
 }
 
 /// `fun:NAME`, `file:PATH`, `module:NAME`; a bare name is a function.
@@ -146,17 +124,10 @@ pub fn patterns(ignore: &[String]) -> Patterns {
 }
 
 /// For writing too, so that it never reads as ended.
-pub fn open_fifo(path: &Path) -> Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
-    options.open(path).with_context(|| format!("cannot open {}", path.display()))
-}
-
 /// Answers each process that starts with the plan for its executable.
 struct Planner {
     dir: PathBuf,
-    /// Open before the first process starts: one that finds nobody listening goes without a plan.
-    questions: File,
+    questions: Questions,
     patterns: Patterns,
     known: HashMap<(PathBuf, u64, i64), Vec<u8>>,
     unreadable: BTreeSet<String>,
@@ -165,12 +136,8 @@ struct Planner {
 impl Planner {
     /// Until `stop`. Gives the executables that could not be read.
     fn serve(mut self, stop: &AtomicBool) -> BTreeSet<String> {
-        while !stop.load(Ordering::Acquire) {
-            let mut pid = [0; 4];
-            match self.questions.read_exact(&mut pid) {
-                Ok(()) => self.answer(u32::from_le_bytes(pid)),
-                Err(_) => wait_readable(&self.questions),
-            }
+        while let Some(pid) = self.questions.next(stop) {
+            self.answer(u32::from_le_bytes(pid));
         }
         self.unreadable
     }
@@ -178,20 +145,14 @@ impl Planner {
     /// Always in some way: the process waits for it.
     fn answer(&mut self, pid: u32) {
         let plan = self.executable(pid).map_or_else(no_plan, |exe| self.plan(&exe));
-        let (new, path) = (self.dir.join(format!("plan.{pid}.new")), self.dir.join(format!("plan.{pid}")));
-        // An empty file needs no room on a full disk, and is an answer too.
-        let written = std::fs::write(&new, plan).or_else(|_| std::fs::write(&new, []));
-        // By a rename, so that the runtime sees all of it or nothing.
-        if written.is_ok() {
-            let _ = std::fs::rename(new, path);
-        }
+        self.questions.answer(pid, None, &plan);
     }
 
     /// As the process itself says in its log: its `/proc/PID/exe` is closed to others if it is set-user-ID or can not be read, and
     /// its number means another process if it has a namespace of its own.
     fn executable(&self, pid: u32) -> Option<PathBuf> {
         let newest = (0..).map(|n| self.dir.join(format!("{pid}.{n}.log"))).take_while(|p| p.exists()).last();
-        newest.and_then(|log| super::collect::executable(&log))
+        newest.and_then(|log| crate::collect::executable(&log))
     }
 
     fn plan(&mut self, exe: &Path) -> Vec<u8> {
@@ -240,12 +201,6 @@ fn site(s: &LockSite) -> (u64, Site) {
     (s.return_address, Site { class, effect, depth: s.depth })
 }
 
-pub fn wait_readable(file: &File) {
-    let mut fds = [rustix::event::PollFd::new(file, rustix::event::PollFlags::IN)];
-    let timeout = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-    let _ = rustix::event::poll(&mut fds, Some(&timeout));
-}
-
 /// Asks for a flush when a process of the session has grown over the limit.
 struct Watcher {
     dir: PathBuf,
@@ -255,7 +210,7 @@ struct Watcher {
 
 impl Watcher {
     fn new(dir: &Path, limit: Option<u64>) -> Result<Watcher> {
-        let file = OpenOptions::new().read(true).write(true).open(dir.join("config"))?;
+        let file = OpenOptions::new().read(true).write(true).open(dir.join(raddle_wire::CONFIG))?;
         let config = memmap2::MmapRaw::map_raw(&file)?;
         Ok(Watcher { dir: dir.into(), limit: limit.unwrap_or_else(default_limit), config })
     }

@@ -13,9 +13,9 @@ use raddle_finding::{
 };
 use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, lock_kind};
 
-use super::args::{Mode, Options};
-use super::collect::{Process, Race};
-use super::session::patterns;
+use super::{Mode, Options};
+use crate::collect::{Process, Race};
+use crate::detection::session::patterns;
 use crate::places::{Global, Places};
 
 /// All that was found, not yet grouped.
@@ -29,7 +29,7 @@ pub fn report(command: &[OsString], processes: &[Process], options: &Options) ->
         let (mode, history) = (options.mode, options.history);
         let mut explain = Explain { process, places: &mut places, mode, history, ignored: &ignored };
         let mut findings = explain.races();
-        if !options.no_lock_order {
+        if options.lock_order {
             findings.extend(explain.cycles());
         }
         findings.extend(explain.missing_races());

@@ -11,12 +11,12 @@ use raddle_explore::{OpKind, Outcome, Step, ThreadId, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{End, Stack, awaits, outcome};
 
-use super::crew::{in_words, signal_name};
-use super::held::{Held, cycle, held};
-use super::monitors::{self, Seen};
-use super::said::Said;
-use super::words::lock_of;
-use super::worker::{Ending, Execution};
+use crate::crew::{in_words, signal_name};
+use crate::describe::locks::{Held, cycle, held};
+use crate::describe::message::Said;
+use crate::describe::steps::lock_of;
+use crate::monitors::{self, Seen};
+use crate::worker::{Ending, Execution};
 
 /// How the program ends when nothing is wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -323,24 +323,11 @@ fn assertion_sentence(e: &Execution<'_>) -> String {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::*;
+    use crate::made_up::{exits, with_slot};
     use raddle_explore::Op;
-    use raddle_wire::explore::{Header, Slot, parts};
-
-    /// An execution of no steps, with a slot that `set` has filled in.
-    pub fn with_slot<R>(set: impl FnOnce(&mut Slot), then: impl FnOnce(Execution<'_>) -> R) -> R {
-        let header = Header::new(1, 1, 0, 1, 1);
-        let mut memory = vec![0u64; header.slot_bytes() / 8];
-        // SAFETY: the memory is one slot's, and used here only.
-        let slot = unsafe { parts(&header, memory.as_mut_ptr().cast()) }.slot;
-        set(slot);
-        then(Execution { slot, steps: &[], wide: &[], stacks: &[], ending: Ending::Finished, watched: None })
-    }
-
-    pub fn exits(status: u64, panics: u32) -> impl FnOnce(&mut Slot) {
-        move |slot| (slot.outcome, slot.detail, slot.panics) = (outcome::EXIT, status, panics)
-    }
+    use raddle_wire::explore::Slot;
 
     fn kind(usual: Usual, set: impl FnOnce(&mut Slot)) -> Option<Kind> {
         with_slot(set, |e| judge(&e, &usual).kind)

@@ -4,15 +4,15 @@ use raddle_finding::{Access, Confidence, Finding, Kind, Op};
 use raddle_wire::record::misuse;
 
 use super::{Cast, Explain};
-use crate::run::args::Options;
-use crate::run::collect::Misuse;
+use crate::collect::Misuse;
+use crate::detection::Options;
 
 impl Explain<'_> {
     pub(super) fn misuses(&mut self, options: &Options) -> Vec<Finding> {
         let is_wanted = |m: &&Misuse| !match m.what {
-            misuse::THREAD_LEAK => options.no_thread_leaks,
-            misuse::SIGNAL_ERRNO | misuse::SIGNAL_UNSAFE => options.no_signal_bugs,
-            _ => options.no_mutex_bugs,
+            misuse::THREAD_LEAK => !options.thread_leaks,
+            misuse::SIGNAL_ERRNO | misuse::SIGNAL_UNSAFE => !options.signal_bugs,
+            _ => !options.mutex_bugs,
         };
         let process = self.process;
         let findings: Vec<Finding> =

@@ -37,7 +37,7 @@ fn main() {
     {
         println!("cargo::rerun-if-changed={}", workspace.join(part).display());
     }
-    for part in ["Cargo.toml", "crates/raddle/include", "crates/clr/apis"] {
+    for part in ["Cargo.toml", "crates/harness/include", "crates/clr/apis"] {
         println!("cargo::rerun-if-changed={}", workspace.join(part).display());
     }
     let archive = build_runtime(&workspace, &out);
@@ -57,7 +57,7 @@ fn main() {
         "libraddle_clr.so",
         "dynamic.list",
     ];
-    let header = workspace.join("crates/raddle/include/raddle/annotations.h");
+    let header = workspace.join("crates/harness/include/raddle/annotations.h");
     fs::write(out.join("digest"), digest(made.iter().map(|name| out.join(name)).chain([header]))).unwrap();
 }
 

@@ -4,7 +4,7 @@
 //! that the worker never waits while the driver thinks; whoever has nothing to do sleeps on a futex in the file.
 //!
 //! A worker may end at any moment: killed by what it executes, or because it can not do what the program asks of it. Orders
-//! are kept here until their results are taken, so nothing is lost with it; [`super::crew`] starts the next one.
+//! are kept here until their results are taken, so nothing is lost with it; [`crate::crew`] starts the next one.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -19,17 +19,20 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use raddle_explore::{Order, Outcome, Step, Trace, TraceView};
 use raddle_wire::config::{self, Config, Mode};
-use raddle_wire::explore::{self, Header, Parts, Slot, Stack, status};
+use raddle_wire::explore::{self, Header, Parts, Slot, Stack, flag, status};
 use rustix::thread::futex;
 
-use super::processor_time;
-use super::shared_file::{Ahead, SharedFile};
-use super::watch::{Watch, Watched};
 use crate::install::Runtime;
+use crate::launch;
 use crate::places::Mapped;
-use crate::run::launch;
-use crate::run::target::Program;
+use crate::processor_time;
 use crate::session_folder::SessionFolder;
+use crate::shared_file::{Ahead, SharedFile};
+use crate::target::Program;
+use crate::watch::{Watch, Watched};
+
+/// Each execution is a process whose threads are the system's.
+pub const OS_THREADS: u32 = flag::OS_THREADS | flag::FORK | flag::FORK_AT_START;
 
 /// A worker that computes between two steps, and is to be waited for whatever the clock says, gets so many times its patience.
 const LONGEST: u32 = 12;
@@ -147,10 +150,8 @@ impl Recipe {
     /// Writes the session: the config page, and the file of orders.
     pub fn session(&self) -> Result<(SessionFolder, SharedFile)> {
         let folder = SessionFolder::new()?;
-        let plain = if self.flags & explore::flag::PLAIN != 0 { config::flag::PLAIN } else { 0 };
-        let mut page = Config::new(Mode::Explore, 0, plain).as_bytes().to_vec();
-        page.resize(4096, 0);
-        std::fs::write(folder.path().join("config"), page).context("cannot write the session's config")?;
+        let plain = if self.flags & flag::PLAIN != 0 { config::flag::PLAIN } else { 0 };
+        folder.write_config(&Config::new(Mode::Explore, 0, plain))?;
         let header = self.header();
         let memory = SharedFile::make(&folder.path().join(explore::FILE), header.bytes() as u64)
             .context("cannot make the file of orders: `ulimit -f` or a full disk")?;
@@ -183,7 +184,7 @@ impl Recipe {
 
     /// Where what the program prints goes: nowhere, or where the runtime looks it up.
     fn output(&self, folder: &std::path::Path) -> Result<Stdio> {
-        if self.flags & explore::flag::OUTPUT == 0 {
+        if self.flags & flag::OUTPUT == 0 {
             return Ok(Stdio::null());
         }
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(folder.join("output"));

@@ -7,8 +7,8 @@ use raddle_explore::Outcome;
 use raddle_finding::Kind;
 use raddle_wire::explore::{Leak, Race};
 
-use super::verdict::{Facts, Failure, Usual, ends_as_usual};
-use super::worker::Execution;
+use crate::verdict::{Facts, Failure, Usual, ends_as_usual};
+use crate::worker::Execution;
 
 #[derive(Clone, Copy)]
 pub enum Seen {
@@ -101,7 +101,7 @@ impl Output<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explore::verdict::tests::{exits, with_slot};
+    use crate::made_up::{exits, with_slot};
     use raddle_wire::explore::Slot;
 
     fn kinds(usual: &Usual, set: impl FnOnce(&mut Slot)) -> Vec<(Kind, String)> {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::cache;
-use crate::explore::build_id;
+use crate::program::build_id;
 
 /// A file that is named by all that its content depends on: these parts, and this build of raddle.
 pub fn file(folder: &Path, parts: &[&[u8]], ending: &str) -> PathBuf {

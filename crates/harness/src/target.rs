@@ -8,7 +8,7 @@ use raddle_binary::{Class, Instrumentation, Kind, Machine, inspect};
 use raddle_wire::log::fatal;
 use thiserror::Error;
 
-use super::collect::Process;
+use crate::collect::Process;
 
 /// Why a target can not be watched. Each is one sentence with its remedy.
 #[derive(Debug, Error)]
@@ -150,7 +150,7 @@ pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetEr
         }
     }
     if !processes.iter().any(|p| p.instrumented) {
-        if let Some(signal) = super::launch::interrupted_by() {
+        if let Some(signal) = crate::launch::interrupted_by() {
             return Err(TargetError::Interrupted(signal));
         }
         if is_privileged(&program.path) {

@@ -4,7 +4,7 @@ use raddle_finding::Location;
 use raddle_wire::record::Place;
 
 use super::{Cast, Explain};
-use crate::run::collect::Race;
+use crate::collect::Race;
 
 impl Explain<'_> {
     pub fn location(&mut self, race: &Race, cast: &mut Cast) -> Option<Location> {

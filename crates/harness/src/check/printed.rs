@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::explore::watch::Watched;
+use crate::watch::Watched;
 
 /// The lines that an execution wrote to its standard output and standard error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,9 @@
 //! What an execution came to, where `explore` sees nothing wrong: something unusual printed, or an invariant that does not hold. A
 //! `.raddle` file carries it, so that a replay can tell whether it has come again.
 
+pub mod events;
+pub mod printed;
+
 use raddle_base::hash::fnv32;
 use raddle_conseq::event::Event;
 use raddle_conseq::invariants::Invariant;
@@ -9,11 +12,10 @@ use raddle_finding::Kind;
 use raddle_wire::trace::mode;
 use serde::{Deserialize, Serialize};
 
-use super::events;
-use super::printed::{Line, Printed, Stream, masked, shortened};
-use crate::explore::verdict::{Facts, Failure};
-use crate::explore::watch::{Traced, Watch, Watched};
-use crate::explore::worker::Execution;
+use self::printed::{Line, Printed, Stream, masked, shortened};
+use crate::verdict::{Facts, Failure};
+use crate::watch::{Traced, Watch, Watched};
+use crate::worker::Execution;
 
 /// What to look for in an execution that ended well.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

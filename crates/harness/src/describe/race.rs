@@ -5,10 +5,10 @@ use raddle_explore::{OpKind, Step, StepFlags, ThreadId};
 use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, Op};
 use raddle_wire::explore::Race;
 
-use super::held::held;
-use super::told::{Rows, introduce_threads};
-use super::words::Words;
-use crate::run::explain::race_message;
+use crate::describe::locks::held;
+use crate::describe::steps::Words;
+use crate::describe::{Rows, introduce_threads};
+use crate::detection::explain::race_message;
 
 /// Steps before the earlier access that are shown.
 const BEFORE: usize = 6;

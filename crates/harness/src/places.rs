@@ -59,6 +59,12 @@ pub struct Places {
     root: PathBuf,
 }
 
+impl Default for Places {
+    fn default() -> Places {
+        Places::new()
+    }
+}
+
 impl Places {
     pub fn new() -> Places {
         Places { symbols: Symbolizer::new(), root: std::env::current_dir().unwrap_or_default() }

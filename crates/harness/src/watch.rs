@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use anyhow::{Context, Result};
 use raddle_wire::trace::{self, Decoder, Header};
 
-use super::shared_file::{Ahead, SharedFile};
+use crate::shared_file::{Ahead, SharedFile};
 
 /// What is to be watched.
 #[derive(Clone, Default)]

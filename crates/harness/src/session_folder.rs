@@ -14,6 +14,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use raddle_wire::config::Config;
 use rustix::fs::FlockOperation;
 
 const PREFIX: &str = "raddle-";
@@ -66,6 +67,19 @@ impl SessionFolder {
 
     pub fn path(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// Writes what every process of the session reads first.
+    pub fn write_config(&self, config: &Config) -> Result<()> {
+        self.write_page(raddle_wire::CONFIG, config.as_bytes())
+    }
+
+    /// Writes a file of one whole page, since the runtime maps one.
+    pub fn write_page(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let mut page = bytes.to_vec();
+        page.resize(4096, 0);
+        let path = self.path().join(name);
+        std::fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 

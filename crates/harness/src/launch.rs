@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use anyhow::{Context, Result};
 
-use super::session::Session;
-use super::target::Program;
+use crate::detection::session::Session;
 use crate::install::Runtime;
+use crate::target::Program;
 
 /// How the target ended.
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +108,7 @@ pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &P
     if !program.has_runtime {
         command.env("LD_PRELOAD", in_front(&runtime.shared_library(), "LD_PRELOAD"));
     }
-    super::openmp::add_tool(&mut command);
+    crate::openmp::add_tool(&mut command);
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
         command.pre_exec(|| {
@@ -124,7 +124,7 @@ pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &P
 
 /// The same for `raddle tsvd`: no shadow memory, so the layout of the process stays as it is, and a library that stands in
 /// for much less.
-fn tsvd_command(
+pub fn tsvd_command(
     program: &Program,
     words: &[OsString],
     runtime: &Runtime,
@@ -139,7 +139,6 @@ fn tsvd_command(
     } else {
         command.env("LD_PRELOAD", in_front(library, "LD_PRELOAD"));
     }
-    crate::tsvd::set_profiler(&mut command, &runtime.clr_profiler());
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
         command.pre_exec(|| {
@@ -155,16 +154,6 @@ pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &S
     start(program, command(program, words, runtime, session.dir()))
 }
 
-pub fn run_tsvd(
-    program: &Program,
-    words: &[OsString],
-    runtime: &Runtime,
-    library: &Path,
-    dir: &Path,
-) -> Result<Status> {
-    start(program, tsvd_command(program, words, runtime, library, dir))
-}
-
 /// The command without raddle.
 pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
     let mut command = Command::new(&program.path);
@@ -172,7 +161,8 @@ pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
     start(program, command)
 }
 
-fn start(program: &Program, mut command: Command) -> Result<Status> {
+/// Starts the command and waits for it; signals are passed on.
+pub fn start(program: &Program, mut command: Command) -> Result<Status> {
     pass_signals_on();
     ends_with_raddle(&mut command);
     let mut child = command.spawn().with_context(|| format!("cannot start {}", program.path.display()))?;

@@ -3,6 +3,11 @@
 //! The orderings come from [`raddle_explore::explain`], which holds the failing execution against passing ones. The table shows
 //! the steps on the objects of those orderings, and every preemption; the rest made no difference and is left out.
 
+pub mod locks;
+pub mod message;
+pub mod race;
+pub mod steps;
+
 use std::collections::HashSet;
 
 use raddle_explore::explain::{self, Explanation};
@@ -12,12 +17,11 @@ use raddle_finding::{
 };
 use raddle_wire::explore::{End, FRAMES};
 
-use super::held::{Held, cycle, held};
-use super::monitors::Seen;
-use super::race;
-use super::verdict::{Failure, awaited, circling};
-use super::words::{Words, lock_of};
+use self::locks::{Held, cycle, held};
+use self::steps::{Words, lock_of};
+use crate::monitors::Seen;
 use crate::places::{Mapped, Places};
+use crate::verdict::{Failure, awaited, circling};
 
 /// Rows of a table that can still be read.
 const ROWS: usize = 60;
@@ -312,7 +316,7 @@ impl Teller<'_> {
 }
 
 /// Who the threads of a finding are, by the steps that created them.
-pub(super) fn introduce_threads(
+pub fn introduce_threads(
     steps: &[Step],
     words: &mut Words<'_>,
     finding: &mut Finding,
@@ -350,7 +354,7 @@ fn deed(kind: Kind) -> &'static str {
 
 /// Rows, with a column for each thread that has one, by its number.
 #[derive(Default)]
-pub(super) struct Rows {
+pub struct Rows {
     pub threads: Vec<ThreadId>,
     pub rows: Vec<Row>,
     last: Option<(ThreadId, u32, OpKind)>,
@@ -389,7 +393,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explore::verdict::Facts;
+    use crate::verdict::Facts;
     use raddle_explore::Outcome;
 
     fn step(thread: u16, kind: OpKind, object: u64) -> Step {

@@ -11,10 +11,10 @@ use raddle_explore::{MAX_THREADS, Order};
 use raddle_wire::explore::{cannot, flag, outside};
 use thiserror::Error;
 
-use super::watch::Watched;
-use super::worker::{Ending, Execution, Recipe, Trouble, Worker};
 use crate::places::Mapped;
 use crate::say::say;
+use crate::watch::Watched;
+use crate::worker::{Ending, Execution, Recipe, Trouble, Worker};
 
 /// Why a program can not be explored. Each is one sentence with its remedy.
 #[derive(Debug, Error, PartialEq, Eq)]

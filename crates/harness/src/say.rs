@@ -7,10 +7,12 @@ use std::fmt::Arguments;
 use std::io::Write;
 
 /// `raddle: ` and a sentence, on stderr. Takes what `format!` takes.
-macro_rules! say {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __say {
     ($($part:tt)*) => { $crate::say::sentence(format_args!($($part)*)) };
 }
-pub(crate) use say;
+pub use __say as say;
 
 pub fn sentence(text: Arguments<'_>) {
     let lines: Vec<String> = text.to_string().lines().map(raddle_finding::visible).collect();

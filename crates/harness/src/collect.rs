@@ -14,6 +14,7 @@ use raddle_wire::log::{Header, MAGIC, fatal};
 use raddle_wire::record::{Decoded, DecodedCaught, DecodedEnd, HeldLock, Place, decode_all};
 
 use crate::places::Mapped;
+use crate::say::{count, say};
 
 /// One process image.
 #[derive(Default)]
@@ -289,6 +290,23 @@ impl Process {
     pub fn modules(&self, modules: usize) -> &[Mapped] {
         &self.modules[..modules.min(self.modules.len())]
     }
+}
+
+/// Names the processes that have outlived the command, and counts them.
+pub fn say_who_is_left(processes: &[Process]) -> usize {
+    let left: Vec<String> = processes
+        .iter()
+        .filter(|p| p.is_running())
+        .map(|p| format!("{} (process {})", p.executable, p.pid))
+        .collect();
+    if !left.is_empty() {
+        let count = count(left.len() as u64, "watched process still runs", "watched processes still run");
+        say!(
+            "{count}, and what happens there from now on is not reported: {}; what puts itself into the background is watched to its end if it is started in the foreground",
+            left.join(", ")
+        );
+    }
+    left.len()
 }
 
 #[cfg(test)]

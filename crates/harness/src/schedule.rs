@@ -22,7 +22,7 @@ use raddle_explore::{Choice, Op, OpKind, Step, ThreadId};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::conseq::check::Check;
+use crate::check::Check;
 
 pub const FORMAT: &str = "raddle.schedule";
 pub const VERSION: u32 = 1;

@@ -1,0 +1,63 @@
+//! A run under the race detector, from its options to its findings.
+
+pub mod explain;
+pub mod session;
+
+use raddle_wire::config;
+
+/// The detector's state machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Pure happens-before: no false report on correct code.
+    Hb,
+    /// Locksets as well: finds races that this run happened to order, may report false ones.
+    Hybrid,
+    /// Hybrid, but memory counts only from the second thread on.
+    Fast,
+}
+
+impl Mode {
+    fn of_the_runtime(self) -> config::Mode {
+        match self {
+            Mode::Hb => config::Mode::HappensBefore,
+            Mode::Hybrid => config::Mode::Hybrid,
+            Mode::Fast => config::Mode::Fast,
+        }
+    }
+}
+
+/// What to look for, and what to leave out.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub mode: Mode,
+    /// How much of the past is kept for the stack of the earlier access: 0 none, 2 most.
+    pub history: u8,
+    pub init_state: bool,
+    /// The detector's state is flushed at this many bytes.
+    pub memory_limit: Option<u64>,
+    pub lock_order: bool,
+    pub mutex_bugs: bool,
+    pub thread_leaks: bool,
+    pub signal_bugs: bool,
+    pub condvar_mutexes_order: bool,
+    /// `fun:NAME`, `file:PATH`, `module:NAME`.
+    pub ignore: Vec<String>,
+}
+
+impl Options {
+    /// Everything is looked for.
+    pub fn new(mode: Mode) -> Options {
+        Options {
+            mode,
+            history: 1,
+            init_state: false,
+            memory_limit: None,
+            lock_order: true,
+            mutex_bugs: true,
+            thread_leaks: true,
+            signal_bugs: true,
+            condvar_mutexes_order: false,
+            ignore: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! One way to run a target, for every command.
+//!
+//! ```text
+//! install, embedded       the runtime that raddle carries, unpacked
+//! session_folder          a private folder that driver and runtimes share
+//! questions               what runtimes ask through it, and the answers
+//! target, program         what is to be run, and whether raddle can watch it
+//! launch, openmp          a process of the target, signals, waiting
+//! interrupt               Ctrl-C while a search is under way
+//! detection               a run under the race detector, from its options to its findings
+//! collect                 the logs of a session as processes: modules, stacks, threads, raw findings
+//! worker, crew            a process whose threads the runtime schedules: orders in, traces out
+//! watch, shared_file      what is recorded of an execution besides
+//! verdict, monitors       what an execution came to
+//! check                   what to look for in an execution that ended well
+//! describe                a failure as a finding: places, names, locks held, the table
+//! schedule                the `.raddle` file
+//! cases                   the tests of a test program
+//! places, rust_sites      addresses as functions, lines and variables; places in Rust's standard library
+//! say, threads            sentences on stderr; threads of the driver
+//! ```
+//!
+//! A command asks for runs and judges them. How a run is made is known here alone, and this crate knows
+//! nothing of a command line, a terminal or an exit status.
+
+pub mod cases;
+pub mod check;
+pub mod collect;
+pub mod crew;
+pub mod describe;
+pub mod detection;
+mod embedded;
+pub mod install;
+pub mod interrupt;
+pub mod launch;
+#[doc(hidden)]
+pub mod made_up;
+pub mod monitors;
+mod openmp;
+pub mod places;
+pub mod processor_time;
+pub mod program;
+pub mod questions;
+pub mod rust_sites;
+pub mod say;
+pub mod schedule;
+pub mod schedule_files;
+pub mod session_folder;
+mod shared_file;
+pub mod target;
+pub mod threads;
+pub mod verdict;
+pub mod watch;
+pub mod worker;

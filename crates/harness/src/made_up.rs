@@ -1,0 +1,20 @@
+//! Executions that nobody has made, for tests of what judges them.
+
+use raddle_wire::explore::{Header, Slot, outcome, parts};
+
+use crate::worker::{Ending, Execution};
+
+/// An execution of no steps, with a slot that `set` has filled in.
+pub fn with_slot<R>(set: impl FnOnce(&mut Slot), then: impl FnOnce(Execution<'_>) -> R) -> R {
+    let header = Header::new(1, 1, 0, 1, 1);
+    let mut memory = vec![0u64; header.slot_bytes() / 8];
+    // SAFETY: the memory is one slot's, and used here only.
+    let slot = unsafe { parts(&header, memory.as_mut_ptr().cast()) }.slot;
+    set(slot);
+    then(Execution { slot, steps: &[], wide: &[], stacks: &[], ending: Ending::Finished, watched: None })
+}
+
+/// Ends an execution with a status, and with so many panics.
+pub fn exits(status: u64, panics: u32) -> impl FnOnce(&mut Slot) {
+    move |slot| (slot.outcome, slot.detail, slot.panics) = (outcome::EXIT, status, panics)
+}

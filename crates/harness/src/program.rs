@@ -1,0 +1,52 @@
+//! What is known of a program by its file.
+
+use std::io::Read;
+
+/// Whether Rust's standard library is in a program: it knows the name of this variable.
+pub fn is_rust(path: &std::path::Path) -> bool {
+    let mark = b"RUST_BACKTRACE";
+    std::fs::read(path).is_ok_and(|content| content.windows(mark.len()).any(|w| w == mark))
+}
+
+/// The build id of a file, as hexadecimal digits; a hash of its content if it has none.
+pub fn build_id(path: &std::path::Path) -> String {
+    use sha2::{Digest, Sha256};
+    if let Ok(found) = raddle_binary::inspect(path)
+        && let Some(id) = found.build_id
+    {
+        return hex(&id);
+    }
+    let mut content = Vec::new();
+    let read = std::fs::File::open(path).and_then(|mut f| f.read_to_end(&mut content));
+    if read.is_err() {
+        return "unknown".into();
+    }
+    format!("sha256:{}", hex(&Sha256::digest(&content)))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_in_rust_are_known() {
+        assert!(is_rust(&std::env::current_exe().unwrap()));
+        assert!(!is_rust(std::path::Path::new("/bin/sh")));
+    }
+
+    #[test]
+    fn a_file_without_a_build_id_is_known_by_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        std::fs::write(&path, "one").unwrap();
+        let one = build_id(&path);
+        assert!(one.starts_with("sha256:"), "{one}");
+        std::fs::write(&path, "two").unwrap();
+        assert_ne!(build_id(&path), one);
+        assert_eq!(build_id(&folder.path().join("missing")), "unknown");
+    }
+}
