@@ -169,12 +169,6 @@ impl ThreadSet {
         self.first()
     }
 
-    /// The last member before `t`, going round.
-    pub fn next_before(&self, t: ThreadId) -> Option<ThreadId> {
-        let before = self.iter().take_while(|u| *u < t).last();
-        before.or_else(|| self.last())
-    }
-
     /// The member with `n` smaller ones.
     #[inline]
     pub fn nth(&self, mut n: u32) -> Option<ThreadId> {

@@ -16,6 +16,12 @@ fn exports() -> BTreeSet<&'static str> {
 }
 
 #[test]
+fn the_runtime_exports_the_symbol_that_it_is_known_by() {
+    let list = include_str!(concat!(env!("OUT_DIR"), "/dynamic.list"));
+    assert!(list.contains(&format!("{};", raddle_binary::RUNTIME_SYMBOL)));
+}
+
+#[test]
 fn every_exported_function_is_known_to_reports() {
     let known: BTreeSet<&str> = place::interposed().iter().copied().collect();
     let missing: Vec<_> = exports().into_iter().filter(|n| !known.contains(n)).collect();

@@ -28,10 +28,6 @@ impl Policy {
         }
     }
 
-    pub fn from_name(name: &str) -> Option<Policy> {
-        Self::ALL.into_iter().find(|policy| policy.name() == name)
-    }
-
     /// For a policy that crosses a process boundary as a number.
     pub fn from_number(number: u32) -> Option<Policy> {
         Self::ALL.into_iter().find(|policy| *policy as u32 == number)

@@ -41,6 +41,3 @@ pub const SESSION_ENV: &core::ffi::CStr = c"RADDLE_SESSION";
 pub const CONFIG: &str = "config";
 pub const ASK: &str = "ask";
 pub const PLAN: &str = "plan.";
-
-/// The symbol by which an executable that carries the runtime is known.
-pub const RUNTIME_MARKER: &str = "__raddle_runtime";

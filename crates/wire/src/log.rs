@@ -38,7 +38,6 @@ const _: () = assert!(size_of::<Header>() == 128);
 pub mod fatal {
     pub const SHADOW: u64 = 1;
     pub const LAYOUT: u64 = 2;
-    pub const OUT_OF_MEMORY: u64 = 3;
     /// The session's folder has no room for what the process is to write there.
     pub const NO_ROOM: u64 = 4;
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use iced_x86::{FlowControl, Register};
+use iced_x86::Register;
 
 use super::data::ENTRY;
 use super::form::{Form, Root};
@@ -130,11 +130,6 @@ impl<'p, 'm> Query<'p, 'm> {
         let waits = |nest: &Nest| only_waits(&self.view, nest);
         let nests = function.nests();
         nests.into_iter().map(|nest| Loop { exits: exits(&nest), waits: waits(&nest), nest }).collect()
-    }
-
-    /// Whether an instruction is part of a loop.
-    pub fn is_inside(&self, nest: &Loop, index: u32) -> bool {
-        nest.nest.contains(self.view.function.block_of(index))
     }
 
     /// All accesses through pointers that were read from shared memory, one for each read.
@@ -337,10 +332,5 @@ impl<'p, 'm> Query<'p, 'm> {
             return Vec::new();
         }
         ARGUMENTS[..3].iter().filter_map(|register| self.view.pointed_slot(call, *register)).collect()
-    }
-
-    /// Whether an instruction is a jump that leaves for another function.
-    pub fn is_tail(&self, index: u32) -> bool {
-        self.view.instruction(index).flow_control() == FlowControl::UnconditionalBranch
     }
 }

@@ -18,18 +18,12 @@ const DEPTHS: [u32; 5] = [3, 2, 4, 3, 5];
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PctSampling {
     seeds: Seeds,
-    depth: Option<u32>,
     length: u32,
 }
 
 impl PctSampling {
     pub fn new(seed: u64) -> PctSampling {
-        PctSampling { seeds: Seeds::new(seed), depth: None, length: 32 }
-    }
-
-    /// Always the same depth.
-    pub fn with_depth(seed: u64, depth: u32) -> PctSampling {
-        PctSampling { depth: Some(depth), ..PctSampling::new(seed) }
+        PctSampling { seeds: Seeds::new(seed), length: 32 }
     }
 }
 
@@ -40,7 +34,7 @@ impl Strategy for PctSampling {
 
     fn next(&mut self) -> Option<Order> {
         let (id, seed) = self.seeds.draw();
-        let depth = self.depth.unwrap_or(DEPTHS[id as usize % DEPTHS.len()]);
+        let depth = DEPTHS[id as usize % DEPTHS.len()];
         Some(Order::free(id, Tail::Pct { seed, depth, length: self.length }))
     }
 

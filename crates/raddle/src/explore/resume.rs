@@ -12,7 +12,7 @@ use super::search::{Most, Searcher};
 use raddle_harness::verdict::Usual;
 
 const MAGIC: &[u8; 13] = b"raddle-search";
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 #[derive(Debug, Error)]
 pub enum ResumeError {

@@ -57,19 +57,6 @@ pub fn acquire(t: &mut Thread, key: usize) {
     objects::with_existing(key, |o| t.learn(&mut o.clock));
 }
 
-/// Releases in place of all that was released before (`ANNOTATE_HAPPENS_BEFORE` of some tools, `munmap`).
-pub fn release_store(t: &mut Thread, key: usize) {
-    if plain::is_on() {
-        return release(t, key);
-    }
-    if !orders(t) {
-        return;
-    }
-    let _inside = t.enter();
-    objects::with(key, |o| o.clock.assign(t.stamp()));
-    t.advance();
-}
-
 /// How a lock came to be held.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Taking {
