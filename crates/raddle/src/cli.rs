@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Finds concurrency bugs in native Linux programs, proves them and explains them.
+/// Finds concurrency bugs in Linux programs, proves each with a schedule, and explains it.
 #[derive(Debug, Parser)]
 #[command(name = "raddle", version, propagate_version = false, arg_required_else_help = true,
     subcommand_help_heading = "Commands", after_help = AFTER_HELP)]
@@ -16,26 +16,27 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Build, then watch:
+Find races in one run:
   CC=\"raddle cc\" CXX=\"raddle c++\" make         # any make, autotools
   raddle shims ~/bin                           # once, for CMake:
   cmake -DCMAKE_C_COMPILER=raddle-cc -DCMAKE_CXX_COMPILER=raddle-c++ ..
   raddle run -- ./my_server --selftest
 
-Search, then repeat:
+Search interleavings, and repeat a failure:
   raddle explore -- ./queue_test
   raddle replay queue_test-deadlock-1.raddle
 
-Catch misuse of libraries in ordinary test runs, with no special build:
+Catch thread-safety violations in ordinary test runs, without a special build:
   raddle tsvd -- ctest --output-on-failure
 
-  cargo raddle test                            # Rust: builds and watches
+Rust:
+  cargo raddle test
 
-Or look at the source alone:
+Check source code without building it:
   raddle check src/
 
-Exit status: 0 nothing found, 66 findings, 2 raddle could not do its job.
-The compiler wrappers end with the compiler's own status.";
+Exit status: 0 no findings, 66 findings, 2 raddle could not do its job.
+The compiler wrappers exit with the compiler's status.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -53,38 +54,37 @@ pub enum Command {
 
     Instrument(Box<tsvd::InstrumentArgs>),
 
-    /// Compile or link C with instrumentation: a stand-in for cc
+    /// Compile or link C with instrumentation, in place of cc
     ///
-    /// Takes every option of gcc or clang, and passes them on as they are. It adds
-    /// -fsanitize=thread, raddle's runtime in place of the compiler's own, the folder of
-    /// <raddle/annotations.h>, the macro __RADDLE__, and, where no -g is given, -g1 for
-    /// the lines in reports.
+    /// Accepts every option of gcc or clang and passes it on. Adds -fsanitize=thread, raddle's
+    /// runtime instead of the compiler's, the include folder of <raddle/annotations.h>, the macro
+    /// __RADDLE__, and -g1 for line numbers unless you give -g.
     #[command(after_help = CC_HELP, disable_help_flag = true)]
     Cc(Words),
 
-    /// Compile or link C++ with instrumentation: a stand-in for c++
+    /// Compile or link C++ with instrumentation, in place of c++
     ///
-    /// As `raddle cc`, with RADDLE_CXX for the real compiler and c++ as the default.
+    /// Like `raddle cc`, but RADDLE_CXX names the real compiler, and the default is c++.
     #[command(name = "c++", after_help = CC_HELP, disable_help_flag = true)]
     Cxx(Words),
 
-    /// Compile Rust with instrumentation, the standard library included: a stand-in for rustc
+    /// Compile Rust and its standard library with instrumentation, in place of rustc
     ///
-    /// The first use with a toolchain instruments its standard library, which takes some
-    /// seconds. For cargo projects use `cargo raddle`.
+    /// The first use of a toolchain instruments its standard library, which takes some seconds.
+    /// For cargo projects use `cargo raddle`.
     #[command(disable_help_flag = true)]
     Rustc(Words),
 
-    /// Build, run or test a cargo project with instrumentation: the same as `cargo raddle`
+    /// Build, run or test a cargo project with instrumentation (same as `cargo raddle`)
     Cargo(CargoArgs),
 
-    /// Write raddle-cc, raddle-c++ and raddle-rustc into a folder, for tools that want one word
+    /// Create raddle-cc, raddle-c++ and raddle-rustc, for tools that need one-word compiler names
     Shims {
-        /// The folder, best one on the PATH
+        /// A folder on the PATH
         dir: PathBuf,
     },
 
-    /// Say what works on this machine, and what to do about the rest
+    /// Check what works on this machine, and say how to fix the rest
     ///
     /// Exit status: 0 when `raddle run` can work here, 2 otherwise.
     Doctor(doctor::Args),
@@ -100,11 +100,11 @@ The real compiler is, in this order:
   cc, c++            on the PATH
 
 For `raddle tsvd`:
-  --tsvd             as one of the first words, or RADDLE_TSVD=1: instruments nothing, but
-                     keeps calls of small functions from being inlined
+  --tsvd             as one of the first words, or RADDLE_TSVD=1: does not instrument, but
+                     prevents inlining of small functions, so that their calls can be watched
 
 RADDLE_NO_DEBUG_INFO=1 leaves out the -g1.
-Not possible, and refused with exit status 2: -static, other sanitizers, other machines.";
+Refused with exit status 2: -static, other sanitizers, other architectures.";
 
 /// The words of a wrapped command line. They are taken raw, before clap sees them; this is
 /// for the help.
@@ -117,12 +117,12 @@ pub struct Words {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Options of `raddle run` stand before cargo's subcommand:
+Options of `raddle run` go before cargo's subcommand:
   cargo raddle --mode hybrid test -- --nocapture
   cargo raddle build --release
   cargo raddle run --bin server -- --selftest
 
-Instrumented builds are kept apart, in target/raddle.")]
+Instrumented builds go to target/raddle.")]
 pub struct CargoArgs {
     #[command(flatten)]
     pub options: run::Options,
@@ -145,8 +145,8 @@ pub fn sentence(error: &clap::Error, args: &[OsString]) -> String {
         None => "raddle --help".into(),
     };
     match meant(error, &commands) {
-        Some(meant) => format!("{wrong}; did you mean `{meant}`? `{help}` says what there is"),
-        None => format!("{wrong}; `{help}` says what there is"),
+        Some(meant) => format!("{wrong}; did you mean `{meant}`? `{help}` lists what is possible"),
+        None => format!("{wrong}; `{help}` lists what is possible"),
     }
 }
 
@@ -190,8 +190,8 @@ mod tests {
         assert!(option.contains("did you mean `--mode`? `raddle run --help`"), "{option}");
         let value = said("raddle run --mode hybird -- x");
         assert!(value.contains("did you mean `hybrid`?"), "{value}");
-        assert!(said("raddle explore").ends_with("; `raddle explore --help` says what there is"));
-        assert!(said("raddle qqqqqqq").ends_with("; `raddle --help` says what there is"));
+        assert!(said("raddle explore").ends_with("; `raddle explore --help` lists what is possible"));
+        assert!(said("raddle qqqqqqq").ends_with("; `raddle --help` lists what is possible"));
         assert!(said("raddle tsvd --no-such -- x").contains("`raddle tsvd --help`"));
     }
 

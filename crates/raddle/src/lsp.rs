@@ -7,10 +7,10 @@ use raddle_lsp::Ended;
 
 use crate::exit;
 
-/// Serve an editor: races and deadlocks in C underlined as you type
+/// Language server: underlines races and deadlocks as you type
 ///
-/// Speaks the Language Server Protocol at standard input and output. Editors start it; docs/editors.md says how to
-/// tell them. Findings of `raddle run` in the same project are shown too, at their places.
+/// Speaks the Language Server Protocol on standard input and output. Your editor starts it:
+/// docs/editors.md says how to configure it. It also shows what `raddle run` found in the project.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// For editors that insist on naming the transport; there is no other

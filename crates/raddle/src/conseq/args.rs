@@ -7,12 +7,13 @@ use raddle_conseq::SiteKind;
 
 use crate::report;
 
-/// Say what could go wrong under another interleaving, and make it happen
+/// Predict from passing runs what could fail under another schedule, and make it fail
 ///
-/// From a few correct runs raddle tells which assertion could fail, which error message could appear, which output could be
-/// wrong and which loop could hang if threads were interleaved in another way; then it makes it happen. The program is built
-/// with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`; a command that starts such programs, as `ctest`, is one campaign, and so is a
-/// test program of GoogleTest, Catch2 or Rust: each of its tests is looked at by itself.
+/// Raddle traces a few passing runs and predicts which assertion could fail, which error message could
+/// appear, which output could be wrong and which loop could hang under another schedule. Then it forces
+/// each prediction. Build the program with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`.
+/// A command that starts such programs, for example `ctest`, is one campaign; the tests of a
+/// GoogleTest, Catch2 or Rust test program are taken one by one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,49 +22,49 @@ Examples:
   raddle conseq --sites assert,memory -- ./server_test
   raddle replay server_test-assert-1.raddle                           # the same failure again
 
-Exit status: 0 when nothing is confirmed, 66 when something is, 2 when raddle could not do its job or was interrupted before
-something was confirmed.")]
+Exit status: 0 nothing confirmed, 66 confirmed findings, 2 raddle could not do its job or was
+interrupted before it confirmed anything.")]
 pub struct Args {
-    /// The kinds of places at which something can be seen to go wrong
+    /// Kinds of error sites to consider
     #[arg(long, value_name = "KINDS", value_delimiter = ',', help_heading = "Sites", value_parser = kind,
           default_value = "assert,error,output,loop,memory,invariant")]
     pub sites: Vec<SiteKind>,
 
-    /// How far from such a place a read may be to matter, in steps of dependence
+    /// Longest chain of dependences from a read to an error site
     #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Sites",
           value_parser = clap::value_parser!(u32).range(1..=64))]
     pub max_distance: u32,
 
-    /// List the places and the reads that matter to them as text, and run nothing
+    /// List error sites and their critical reads; run nothing
     #[arg(long, help_heading = "Sites", conflicts_with_all = ["format", "output"])]
     pub sites_only: bool,
 
-    /// Every read matters: critical reads off
+    /// Consider every read, not only critical reads
     #[arg(long, help_heading = "Sites")]
     pub all_reads: bool,
 
-    /// Tell accesses that another thread's could come between, with a result that no serial order has
+    /// Also report unserialisable interleavings of accesses (atomicity violations)
     #[arg(long, help_heading = "Sites")]
     pub atomicity: bool,
 
-    /// End after so many seconds
+    /// Stop after this many seconds
     #[arg(long, value_name = "N", default_value_t = 60.0, help_heading = "Runs", value_parser = seconds)]
     pub seconds: f64,
 
-    /// Correct runs to trace and to learn from
+    /// Number of passing runs to trace
     #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Runs",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
 
-    /// List suspects without making them happen
+    /// List suspects without testing them
     #[arg(long, help_heading = "Runs")]
     pub no_test: bool,
 
-    /// List the suspects that are neither confirmed nor refuted, the worst first, with what was tried
+    /// List suspects that are neither confirmed nor refuted, worst first, with what was tried
     #[arg(long, help_heading = "Report")]
     pub suspects: bool,
 
-    /// Take a test program of GoogleTest, Catch2 or Rust as one, not test by test
+    /// Take a test program as a whole instead of test by test
     #[arg(long, help_heading = "Runs")]
     pub whole: bool,
 
@@ -71,37 +72,37 @@ pub struct Args {
     #[arg(long, hide = true)]
     pub check_traces: bool,
 
-    /// How suspects are made to happen
+    /// How to force suspects
     #[arg(long, value_enum, default_value_t = Means::Schedule, value_name = "HOW", help_heading = "Runs")]
     pub tester: Means,
 
-    /// The most steps of one execution
+    /// Longest execution, in steps
     #[arg(long, value_name = "N", default_value_t = 50_000, help_heading = "Runs",
           value_parser = clap::value_parser!(u32).range(10..=10_000_000))]
     pub max_steps: u32,
 
-    /// How many seconds a thread may go on without a step before the execution counts as hung
+    /// Seconds without a step after which an execution counts as hung
     #[arg(long, value_name = "N", default_value_t = 5.0, help_heading = "Runs", value_parser = seconds)]
     pub patience: f64,
 
-    /// Where the .raddle files go
+    /// Folder for the .raddle files
     #[arg(long, value_name = "FOLDER", default_value = ".", help_heading = "Report")]
     pub schedules_to: PathBuf,
 
     #[command(flatten)]
     pub report: report::Options,
 
-    /// The program and its arguments; put `--` before it if its name could be an option
+    /// The program and its arguments, after `--`
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
 
-/// How suspects are made to happen.
+/// How suspects are forced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Means {
-    /// By the scheduler of `explore`: what is confirmed can be replayed
+    /// With the scheduler of `explore`: confirmed findings can be replayed
     Schedule,
-    /// By delays in ordinary runs, as in the paper, and as in any case for what can not be scheduled: no schedule to replay
+    /// With delays in ordinary runs, as in the paper: nothing to replay. Always used for programs that cannot be scheduled
     Delays,
 }
 

@@ -8,23 +8,24 @@ use crate::report;
 
 /// Search the interleavings of a program for one that fails
 ///
-/// The program is run again and again from the moment at which it creates its first thread, each time with another
-/// interleaving of its threads. It is taken as it is, built with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo
-/// raddle`; one that is not instrumented is explored as far as it can be seen. Each test of a libtest, GoogleTest or
-/// Catch2 program is explored by itself. A failure (a deadlock, a failed assertion, a panic, a crash, a use after free …) is written to a file
-/// from which `raddle replay` brings it back every time.
+/// Raddle runs the program many times from the point where it creates its first thread, each time
+/// with another interleaving. Build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo
+/// raddle`. In a program that is not instrumented, raddle schedules only its calls that synchronise.
+/// Each test of a libtest, GoogleTest or Catch2 program is explored separately. When a schedule fails
+/// (a deadlock, an assertion, a panic, a crash, a use after free), raddle writes it to a file, and
+/// `raddle replay` repeats it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   raddle explore -- ./queue_test
   raddle explore --seconds 600 --jobs 4 --keep-going -- ./queue_test
-  raddle explore --strategy preemption --bound 2 -- ./queue_test      # all there is, up to the bound
+  raddle explore --strategy preemption --bound 2 -- ./queue_test      # every schedule up to the bound
   raddle explore --races --leaks -- ./queue_test                      # monitors in every schedule
   raddle replay queue_test-deadlock-1.raddle                          # the same failure again
 
-Interleavings are explored under sequential consistency, unless --memory c11 is given.
+Schedules are sequentially consistent unless you give --memory c11.
 
-Exit status: 0 when nothing is found, 66 when something is, 2 when raddle could not do its job.")]
+Exit status: 0 no findings, 66 findings, 2 raddle could not do its job.")]
 pub struct Args {
     #[command(flatten)]
     pub search: SearchArgs,
@@ -32,77 +33,77 @@ pub struct Args {
     #[command(flatten)]
     pub report: report::Options,
 
-    /// The program and its arguments; put `--` before it if its name could be an option
+    /// The program and its arguments, after `--`
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct SearchArgs {
-    /// End after so many seconds [default: 60, unless --schedules or --bound is given]
+    /// Stop after this many seconds [default: 60, unless --schedules or --bound is given]
     #[arg(long, value_name = "N", help_heading = "Search", value_parser = seconds)]
     pub seconds: Option<f64>,
 
-    /// End after so many schedules
+    /// Stop after this many schedules
     #[arg(long, value_name = "N", help_heading = "Search", value_parser = clap::value_parser!(u64).range(1..))]
     pub schedules: Option<u64>,
 
-    /// Explore schedules with at most so many preemptions (or delays)
+    /// Explore only schedules with at most this many preemptions (or delays)
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub bound: Option<u32>,
 
-    /// So many workers that share the search
+    /// Number of workers that share the search
     #[arg(long, short, value_name = "N", default_value_t = 1, help_heading = "Search",
           value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: u16,
 
-    /// How to search
+    /// Search strategy
     #[arg(long, value_name = "NAME", default_value = "portfolio", help_heading = "Search",
           value_parser = clap::builder::PossibleValuesParser::new(Searcher::names()))]
     pub strategy: String,
 
-    /// What the strategies that draw lots begin with
+    /// Seed of the random strategies
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Search")]
     pub seed: u64,
 
-    /// Explore a test program as one, not each of its tests by itself
+    /// Explore a test program as a whole instead of test by test
     #[arg(long, help_heading = "Search")]
     pub whole: bool,
 
-    /// Go on after a failure, and report each once
+    /// Continue after a failure; report each failure once
     #[arg(long, help_heading = "Search")]
     pub keep_going: bool,
 
-    /// Go on where a search of the same program was interrupted
+    /// Continue an interrupted search of the same program
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
 
-    /// The most steps of one execution [default: 20000, and up to a hundred times as many where no execution ends within them]
+    /// Longest execution, in steps [default: 20000, raised up to a hundredfold if no execution ends]
     #[arg(long, value_name = "N", help_heading = "Execution",
           value_parser = clap::value_parser!(u32).range(10..=10_000_000))]
     pub max_steps: Option<u32>,
 
-    /// How many seconds a thread may make no step and use no processor before the execution counts as hung
+    /// Seconds without a step and without processor time after which an execution counts as hung
     #[arg(long, value_name = "N", default_value_t = 10.0, help_heading = "Execution", value_parser = seconds)]
     pub patience: f64,
 
-    /// A sleep does not say that the thread waits for others: for tests peppered with sleeps
+    /// Do not treat a sleep as a yield: for tests that sleep often
     #[arg(long, help_heading = "Execution")]
     pub sleep_is_not_yield: bool,
 
-    /// Waits on condition variables and futexes never return for no reason
+    /// Do not inject spurious wake-ups of condition variables and futexes
     #[arg(long, help_heading = "Execution")]
     pub no_spurious: bool,
 
-    /// What atomic loads may read: the newest value (sc), or any that C11 allows (c11)
+    /// Memory model: atomic loads read the newest value (sc) or any value C11 allows (c11)
     #[arg(long, value_name = "MODEL", default_value = "sc", help_heading = "Execution")]
     pub memory: Memory,
 
-    /// A process of its own for each schedule, from the start
+    /// Run each schedule in its own process, from the start of the program
     #[arg(long, help_heading = "Execution")]
     pub fork: bool,
 
-    /// Threads of the system rather than one carrier for all: the same schedules, much slower
+    /// Use system threads instead of one carrier thread: same schedules, much slower
     #[arg(long, help_heading = "Execution")]
     pub os_threads: bool,
 
@@ -114,19 +115,19 @@ pub struct SearchArgs {
     #[arg(long, value_name = "PATTERN", help_heading = "Execution")]
     pub skip: Vec<String>,
 
-    /// Look for data races in every schedule
+    /// Report data races in every schedule
     #[arg(long, help_heading = "Monitors")]
     pub races: bool,
 
-    /// Look for heap blocks that are lost when the program ends
+    /// Report heap blocks that are unreachable when the program ends
     #[arg(long, help_heading = "Monitors")]
     pub leaks: bool,
 
-    /// What is printed on standard output must be the same in every schedule
+    /// Report schedules whose standard output differs
     #[arg(long, help_heading = "Monitors")]
     pub same_output: bool,
 
-    /// Where the .raddle files go
+    /// Folder for the .raddle files
     #[arg(long, value_name = "FOLDER", default_value = ".", help_heading = "Report")]
     pub schedules_to: PathBuf,
 }

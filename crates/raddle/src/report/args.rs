@@ -7,40 +7,40 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub struct Options {
-    /// The format of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Report")]
     pub format: Format,
 
-    /// Write the report to this file rather than to stdout (the text of `run` goes to stderr)
+    /// Write the report to this file [default: stdout; text of commands that run a program: stderr]
     #[arg(short, long, value_name = "FILE", help_heading = "Report")]
     pub output: Option<PathBuf>,
 
-    /// Colour in text: auto is on a terminal only
+    /// Colour the text report
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, help_heading = "Report")]
     pub color: Color,
 
-    /// The exit status when there are findings
+    /// Exit status when there are findings
     #[arg(long, value_name = "N", default_value_t = crate::exit::FINDINGS, help_heading = "Report")]
     pub exit_code: u8,
 
-    /// Which findings set the exit status: suspected counts both kinds
+    /// Lowest confidence that sets the exit status
     #[arg(long, value_enum, value_name = "CONFIDENCE", default_value_t = FailOn::Suspected,
           help_heading = "Report")]
     pub fail_on: FailOn,
 
-    /// Leave out what this file, in ThreadSanitizer's format, suppresses (may be repeated)
+    /// Suppress the findings that this file describes, in ThreadSanitizer's format (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub suppressions: Vec<PathBuf>,
 
-    /// Leave out the findings that this file lists
+    /// Suppress the findings listed in this file
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub baseline: Option<PathBuf>,
 
-    /// Write the findings of this run to a file for --baseline
+    /// Write this run's findings to a file for --baseline
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub write_baseline: Option<PathBuf>,
 
-    /// Do not keep the findings for the editor; RADDLE_NO_STORE=1 does the same
+    /// Do not store the findings for the editor (also RADDLE_NO_STORE=1)
     #[arg(long, help_heading = "Report")]
     pub no_store: bool,
 }
@@ -48,17 +48,17 @@ pub struct Options {
 /// How the report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Readable text
     Text,
-    /// The document of schema raddle.findings/1
+    /// JSON, schema raddle.findings/1
     Json,
-    /// For code-scanning services
+    /// SARIF, for code scanning
     Sarif,
-    /// For continuous-integration test reports
+    /// JUnit XML, for CI test reports
     Junit,
-    /// Workflow commands that annotate a pull request
+    /// GitHub workflow commands, which annotate a pull request
     Github,
-    /// One page with everything in it
+    /// One self-contained HTML page
     Html,
 }
 

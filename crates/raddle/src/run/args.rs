@@ -5,10 +5,10 @@ use clap::ValueEnum;
 use raddle_harness::detection;
 use std::ffi::OsString;
 
-/// Watch a program, and every instrumented process it starts, for data races
+/// Find data races and lock-order cycles in one run of a program and the processes it starts
 ///
-/// The program must have been built with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo
-/// raddle`, or plain `gcc -fsanitize=thread`.
+/// Build the program with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo raddle` or plain
+/// `gcc -fsanitize=thread`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -16,15 +16,15 @@ Examples:
   raddle run --mode hybrid -- ctest --output-on-failure
   raddle run --format sarif -o races.sarif -- make check
   raddle run --write-baseline known.json -- ./tests    # once
-  raddle run --baseline known.json -- ./tests          # from then on, only what is new
+  raddle run --baseline known.json -- ./tests          # afterwards: only new findings
 
-Exit status: 0 or the program's own when nothing is found, 66 when something is, 2 when raddle
-could not do its job.")]
+Exit status: the program's own when there are no findings, 66 findings, 2 raddle could not do its
+job.")]
 pub struct Args {
     #[command(flatten)]
     pub options: Options,
 
-    /// The program and its arguments; put `--` before it if its name could be an option
+    /// The program and its arguments, after `--`
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
@@ -32,45 +32,45 @@ pub struct Args {
 /// The options of `raddle run`, which `cargo raddle` takes as well.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// What counts as a race
+    /// Definition of a race
     #[arg(long, value_enum, default_value_t = Mode::Hb, help_heading = "Detection")]
     pub mode: Mode,
 
-    /// How much of the past to keep for the stack of the earlier access: 0 none, 2 most
+    /// How much history to keep for the stack of the earlier access: 0 none, 2 most
     #[arg(long, value_name = "0|1|2", default_value_t = 1, help_heading = "Detection",
           value_parser = clap::value_parser!(u8).range(0..=2))]
     pub history: u8,
 
-    /// Do not report accesses of the thread that initialises memory before others see it
+    /// Do not report the first thread's accesses to memory before another thread uses it
     #[arg(long, help_heading = "Detection")]
     pub init_state: bool,
 
-    /// Flush the detector's state at this much memory, as in 512M or 2G [default: from the
-    /// machine's and ulimit's limits]
+    /// Flush the detector's state at this much memory, for example 2G [default: from the limits of
+    /// the machine]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Detection")]
     pub memory_limit: Option<u64>,
 
-    /// Do not look for cycles in lock order
+    /// Do not report lock-order cycles
     #[arg(long, help_heading = "Detection")]
     pub no_lock_order: bool,
 
-    /// Do not report locks that are taken twice, let go of by others, or destroyed while held
+    /// Do not report misuse of locks: locked twice, unlocked by another thread, destroyed while held
     #[arg(long, help_heading = "Detection")]
     pub no_mutex_bugs: bool,
 
-    /// Do not report threads that have ended and were neither joined nor detached
+    /// Do not report threads that ended and were neither joined nor detached
     #[arg(long, help_heading = "Detection")]
     pub no_thread_leaks: bool,
 
-    /// Do not report signal handlers that allocate memory, or leave another errno behind
+    /// Do not report signal handlers that call unsafe functions or change errno
     #[arg(long, help_heading = "Detection")]
     pub no_signal_bugs: bool,
 
-    /// In hybrid mode, let mutexes that are used with a condition variable order accesses
+    /// In hybrid mode, treat a mutex used with a condition variable as ordering accesses
     #[arg(long, help_heading = "Detection")]
     pub condvar_mutexes_order: bool,
 
-    /// Leave out findings that touch fun:NAME, file:PATH or module:NAME, with * (may be repeated)
+    /// Suppress findings in fun:NAME, file:PATH or module:NAME; * is a wildcard (repeatable)
     #[arg(long, value_name = "PATTERN", value_parser = pattern, help_heading = "Selection")]
     pub ignore: Vec<String>,
 
@@ -103,11 +103,11 @@ impl Options {
 /// The detector's state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// Pure happens-before: no false report on correct code
+    /// Happens-before: no false reports on correct code
     Hb,
-    /// Locksets as well: finds races that this run happened to order, may report false ones
+    /// Happens-before and locksets: also finds races that this run happened to order; may report false ones
     Hybrid,
-    /// Hybrid, but memory counts only from the second thread on: faster, misses some races
+    /// Hybrid that ignores memory until a second thread uses it: faster, misses some races
     Fast,
 }
 
