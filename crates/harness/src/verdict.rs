@@ -166,6 +166,9 @@ fn exit_kind(e: &Execution<'_>, usual: &Usual) -> Option<Kind> {
     // A panic in an execution that ends well counts when others do without.
     let panicked = panicked(e, usual) && (unusual || usual.panics.is_some());
     let panicked = panicked || (usual.rust && unusual && status(e) == PANIC_STATUS);
+    // The program's own handler of `SIGABRT` has ended it.
+    let asserted = unusual && e.slot.message_len > 0;
+    let panicked = panicked || asserted;
     match (unusual, panicked) {
         (_, true) => Some(Kind::Assertion),
         (true, false) => Some(Kind::ExitStatus),
@@ -215,7 +218,7 @@ fn number(kind: Kind, e: &Execution<'_>) -> u32 {
             sites.sort_unstable();
             sites.iter().for_each(|site| hash.write(&site.to_le_bytes()));
         }
-        _ if e.slot.outcome == outcome::ASSERTION => hash.write(message(e).as_bytes()),
+        Kind::Assertion if e.slot.message_len > 0 => hash.write(message(e).as_bytes()),
         Kind::Starvation if e.slot.outcome == outcome::EXIT => hash.write(&e.slot.spins_at.to_le_bytes()),
         Kind::Livelock | Kind::Starvation | Kind::Hang => {}
         // Where it first panicked.
@@ -246,7 +249,12 @@ impl Failure {
         let finished = e.ending == Ending::Finished;
         let last = e.steps.last().map_or(0, |s| s.thread.0);
         let panicked = kind == Kind::Assertion && e.slot.outcome == outcome::EXIT && e.slot.panics > 0;
-        let thread = if panicked { e.slot.address as u16 } else { e.slot.thread as u16 };
+        let spins = kind == Kind::Starvation && e.slot.outcome == outcome::EXIT;
+        let thread = match (panicked, spins) {
+            (true, _) => e.slot.address as u16,
+            (_, true) => e.slot.spins_by as u16,
+            _ => e.slot.thread as u16,
+        };
         let facts = Facts {
             sentence: sentence(kind, e),
             thread: if finished { thread } else { last },
@@ -309,7 +317,7 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
 /// Lines of the message: expression, file, line, function.
 fn assertion_sentence(e: &Execution<'_>) -> String {
     match e.slot.outcome {
-        outcome::ASSERTION => {
+        _ if e.slot.message_len > 0 => {
             let text = message(e);
             let mut lines = text.lines();
             let (expression, _file, _line, function) =
@@ -340,6 +348,19 @@ mod tests {
         assert_eq!(kind(usual, exits(3, 0)), Some(Kind::ExitStatus));
         assert_eq!(kind(Usual { status: 3, ..usual }, exits(3, 0)), None);
         assert_eq!(kind(Usual { rust: true, ..usual }, exits(101, 0)), Some(Kind::Assertion));
+    }
+
+    #[test]
+    fn an_assertion_that_a_handler_ends_counts_where_the_status_is_unusual() {
+        let asserts = |status| {
+            move |slot: &mut Slot| {
+                exits(status, 0)(slot);
+                slot.message[..8].copy_from_slice(b"a\nb\n1\nf\n");
+                slot.message_len = 8;
+            }
+        };
+        assert_eq!(kind(Usual::default(), asserts(3)), Some(Kind::Assertion));
+        assert_eq!(kind(Usual { status: 3, ..Usual::default() }, asserts(3)), None);
     }
 
     #[test]

@@ -266,6 +266,9 @@ pub struct Slot {
     pub constraints: u32,
     /// Of the execution: the low half of a program counter at which a thread span for long without `pause` or yield; 0: none.
     pub spins_at: u32,
+    /// The thread that did, and nothing.
+    pub spins_by: u32,
+    pub reserved: u32,
     pub constraint: [Constraint; MAX_CONSTRAINTS],
     // The execution.
     pub steps: u32,

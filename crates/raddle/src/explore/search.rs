@@ -255,7 +255,9 @@ impl Search {
         let mut verdict = judge(e, &self.usual);
         if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
             // Bad manners, and no reason to stop looking for worse.
-            self.spinning = self.spinning.take().or_else(|| Failure::of(e, verdict));
+            let (after, points) = (self.schedules, Some(self.points.clone()));
+            let seen = || Failure::of(e, verdict).map(|f| Failure { after, points, ..f });
+            self.spinning = self.spinning.take().or_else(seen);
             verdict = Verdict { outcome: Outcome::Passed, kind: None };
         }
         let view = e.view(verdict.outcome);

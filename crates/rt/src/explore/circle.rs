@@ -236,7 +236,7 @@ fn read(granule: usize) -> u64 {
 }
 
 /// Registers and stack at the call that the running thread is in.
-fn private_state() -> u64 {
+pub fn private_state() -> u64 {
     let t = current();
     let mut hash = 0u64;
     let mut add = |word: u64| hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);

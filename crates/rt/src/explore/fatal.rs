@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use raddle_wire::explore::{flag, outcome};
 
-use super::{has, serve, state};
+use super::{faults, has, serve, signals, state};
 use crate::sys;
 
 /// The execution ends with `what`; `thread` is who failed.
@@ -76,6 +76,7 @@ pub unsafe fn assertion(
         add(part);
         add(b"\n");
     }
+    signals::handle_abort();
     let s = state();
     s.threads[s.current].pc = pc;
     ends(outcome::ASSERTION, s.current)
@@ -87,6 +88,8 @@ pub fn aborts(pc: usize) {
     if !s.running {
         return;
     }
+    signals::handle_abort();
+    let s = state();
     let thrown = has_exception();
     s.threads[s.current].pc = if thrown { thrown_at(pc) } else { pc };
     ends(if thrown { outcome::EXCEPTION } else { outcome::ABORT }, s.current)
@@ -147,17 +150,16 @@ fn catch(signal: c_int) {
         mask: u64,
     }
     let flags = (libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER) as u64 | RESTORER;
-    // The handler never returns, so there is nothing to restore by.
     let action = Action {
         handler: caught as *const () as usize,
         flags,
-        restorer: caught as *const () as usize,
+        restorer: faults::end_of_handler as *const () as usize,
         mask: 0,
     };
     sys::syscall(libc::SYS_rt_sigaction, [signal as usize, &raw const action as usize, 0, 8, 0, 0]);
 }
 
-extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *const libc::ucontext_t) {
+extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *mut libc::ucontext_t) {
     let s = state();
     // A signal that another process has sent is none of the program's doing: the worker ends by it, and the order is given again.
     // SAFETY: the kernel's description; who sent it is filled in where it was sent.
@@ -170,6 +172,11 @@ extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *cons
         return;
     }
     // SAFETY: the kernel's descriptions.
+    if unsafe { faults::divert(signal, info, context) } {
+        return;
+    }
+    let s = state();
+    // SAFETY: as above.
     unsafe {
         s.serve.slot().address = (*info).si_addr() as u64;
         let pc = (*context).uc_mcontext.gregs[libc::REG_RIP as usize] as usize;

@@ -39,6 +39,7 @@ extern "C" fn in_child() {
         return;
     }
     super::turn_off();
+    super::signals::give_back();
     sys::syscall(libc::SYS_prctl, [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
 }
 

@@ -30,6 +30,7 @@
 //! hidden    accesses that no scheduling points order, and what else keeps a search from being complete
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
+//! faults    … that the program has handlers for
 //! ```
 //!
 //! **Carrier.** Every logical thread is a real thread of the C library (a *donor*) that has parked itself and lent its
@@ -52,6 +53,7 @@ pub mod cancel;
 mod circle;
 pub mod exec;
 mod fatal;
+pub mod faults;
 pub mod fork;
 mod found;
 pub mod heap;
@@ -87,7 +89,7 @@ pub use point::{Breaks, atomic, data, data_made, point, uninterrupted};
 pub use serve::{
     before_main, begin, changes_outside, exits, exits_at_once, panics, prepare, retry_with_fork,
 };
-pub use snapshot::{mapped, mapping, unmapping};
+pub use snapshot::{mapped, mapping, protecting, unmapping};
 pub use threads::Logical;
 
 use crate::mode::{self, Mode};

@@ -443,8 +443,11 @@ fn memory(o: Op, wait: Wait, address: usize, pc: usize) {
         Spin::No => point(o.with_fence(c11::has_fenced()), wait, pc),
         Spin::Again => hidden::note(gap::REPEATED),
         Spin::Long => {
-            if !has_pause(pc) {
-                state().serve.slot().spins_at = pc as u32;
+            let s = state();
+            if s.threads[s.current].idles && !has_pause(pc) {
+                let by = s.current as u32;
+                let slot = s.serve.slot();
+                (slot.spins_at, slot.spins_by) = (pc as u32, by);
             }
             point(o.with_yields(true), Wait::Nothing, pc)
         }
@@ -473,6 +476,8 @@ fn has_pause(pc: usize) -> bool {
 
 /// After so many looks a thread that spins lets others go first.
 const PATIENCE: u32 = 200;
+/// After so many looks it is again at the same place, whether it looks at one thing or at two.
+const LAP: u32 = 2;
 
 /// Does the thread read again, at the same place, what it has just read (or the two things it has just read)? Then it waits
 /// for somebody to change them, and says no more than that: a `pause` is no call. While nobody else runs it reads what it
@@ -494,8 +499,13 @@ fn spins(o: &Op) -> Spin {
         return Spin::No;
     }
     t.looks += 1;
+    if t.looks == PATIENCE - LAP {
+        t.look_state = circle::private_state();
+    }
     if t.looks >= PATIENCE {
         t.looks = 0;
+        // One that counts is at work, or gives up when it has counted enough.
+        t.idles = circle::private_state() == t.look_state;
         return Spin::Long;
     }
     Spin::Again

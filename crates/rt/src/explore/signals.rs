@@ -122,7 +122,7 @@ const fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// Failures of the program, which are the scheduler's to see. A handler for stack overflows is of no use here.
+/// Failures of the program, which the scheduler sees first while an execution is under way: see [`super::faults`].
 fn is_ours(signal: c_int) -> bool {
     matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGABRT)
 }
@@ -141,14 +141,15 @@ pub unsafe fn install(
     unsafe {
         let before = action(signal).unwrap_or_else(|| {
             let mut none = core::mem::zeroed::<Action>();
-            if is_ours(signal) {
+            // So Rust's std asks whether to install its handler for stack overflows, which is of no use here.
+            if is_ours(signal) && new.is_null() {
                 none.sa_sigaction = libc::SIG_IGN;
             }
             none
         });
         let result = match new.as_ref() {
             None => 0,
-            Some(_) if is_ours(signal) => 0,
+            Some(_) if is_ours(signal) && state().running => 0,
             Some(_) => real(new),
         };
         if result == 0 {
@@ -297,26 +298,109 @@ fn handle(signal: c_int) -> Ran {
     match action.sa_sigaction {
         libc::SIG_IGN => Ran::Ignored,
         libc::SIG_DFL => by_default(signal),
-        handler => {
-            let s = state();
-            let before = s.threads[s.current].mask;
-            // SAFETY: the first word of a set has all signals there are.
-            let during = unsafe { *(&raw const action.sa_mask).cast::<u64>() };
-            s.threads[s.current].mask = before | during | bit(signal);
-            s.threads[s.current].handling += 1;
+        _ => {
             // SAFETY: the program's handler; zero is a valid description of a signal.
             unsafe {
                 let mut info = core::mem::zeroed::<libc::siginfo_t>();
                 describe(signal, &mut info);
-                type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-                core::mem::transmute::<usize, Handler>(handler)(signal, &mut info, core::ptr::null_mut());
+                call_handler(signal, action, &mut info, core::ptr::null_mut());
             }
-            let s = state();
-            let t = &mut s.threads[s.current];
-            t.mask = before;
-            t.handling -= 1;
-            t.handled = true;
             if action.sa_flags & libc::SA_RESTART != 0 { Ran::Restarting } else { Ran::Breaking }
+        }
+    }
+}
+
+/// Runs a handler of the program's in the running thread.
+///
+/// # Safety
+/// It is a handler, and this is what it is to be told.
+unsafe fn call_handler(signal: c_int, action: Action, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let s = state();
+    let before = s.threads[s.current].mask;
+    // SAFETY: the first word of a set has all signals there are.
+    let during = unsafe { *(&raw const action.sa_mask).cast::<u64>() };
+    let itself = if action.sa_flags & libc::SA_NODEFER != 0 { 0 } else { bit(signal) };
+    s.threads[s.current].mask = before | during | itself;
+    s.threads[s.current].handling += 1;
+    if action.sa_flags & libc::SA_RESETHAND != 0
+        && let Some(action) = self::action(signal)
+    {
+        action.sa_sigaction = libc::SIG_DFL;
+    }
+    type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+    // SAFETY: the caller's.
+    unsafe {
+        core::mem::transmute::<usize, Handler>(action.sa_sigaction)(signal, info, context);
+    }
+    let s = state();
+    let t = &mut s.threads[s.current];
+    t.mask = before;
+    t.handling -= 1;
+    t.handled = true;
+}
+
+/// Would a fault in the thread run a handler of the program's? One that is blocked ends the process.
+pub fn would_handle(thread: usize, signal: c_int) -> bool {
+    is_handled(signal) && state().threads[thread].mask & bit(signal) == 0
+}
+
+/// Does the handler want the stack of `sigaltstack`?
+pub fn wants_stack(signal: c_int) -> bool {
+    action(signal).is_some_and(|a| a.sa_flags & libc::SA_ONSTACK != 0)
+}
+
+/// Runs the handler for a fault. Others can see what it does only at its own steps.
+///
+/// # Safety
+/// The kernel's descriptions of the fault; the program has a handler.
+pub unsafe fn handle_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    if let Some(action) = *action(signal) {
+        // SAFETY: the caller's.
+        unsafe { call_handler(signal, action, info, context) };
+    }
+}
+
+/// `abort`: the handler runs even where the signal is blocked, and if it returns the process ends all the same.
+pub fn handle_abort() {
+    let s = state();
+    s.threads[s.current].mask &= !bit(libc::SIGABRT);
+    if is_handled(libc::SIGABRT) {
+        handle(libc::SIGABRT);
+    }
+}
+
+/// The running thread jumps to where it was in so many handlers, with this mask if it was kept.
+pub fn jumped(handling: u32, mask: Option<u64>) {
+    let s = state();
+    let t = &mut s.threads[s.current];
+    if handling < t.handling {
+        // It has recovered.
+        t.fault = None;
+        t.handled = true;
+        s.serve.slot().message_len = 0;
+    }
+    let t = &mut s.threads[s.current];
+    t.handling = handling;
+    if let Some(mask) = mask {
+        change_mask(libc::SIG_SETMASK, Some(mask));
+    }
+}
+
+/// Handlers that the running thread is in, and what it blocks.
+pub fn standing() -> (u32, u64) {
+    let t = &state().threads[state().current];
+    (t.handling, t.mask)
+}
+
+/// This process is not explored any more: its faults are its own affair again.
+pub fn give_back() {
+    for signal in (1..SIGNALS as c_int).filter(|s| is_ours(*s)) {
+        // SAFETY: zero is the default; the kernel is told by the C library, which knows the layout.
+        unsafe {
+            let wanted = action(signal).unwrap_or_else(|| core::mem::zeroed());
+            static REAL: crate::interpose::Real = crate::interpose::Real::new(c"sigaction", None);
+            type Install = unsafe extern "C" fn(c_int, *const Action, *mut Action) -> c_int;
+            core::mem::transmute::<usize, Install>(REAL.get())(signal, &wanted, core::ptr::null_mut());
         }
     }
 }
@@ -327,7 +411,15 @@ fn is_harmless(signal: c_int) -> bool {
 
 fn by_default(signal: c_int) -> Ran {
     if !is_harmless(signal) && state().running {
-        state().serve.slot().detail = signal as u64;
+        let s = state();
+        s.serve.slot().detail = signal as u64;
+        // A handler that reports a fault and then ends the process by it: the fault is what is told.
+        let t = &mut s.threads[s.current];
+        if let Some(fault) = t.fault.filter(|f| f.signal == signal) {
+            t.pc = fault.pc + 1;
+            crate::detect::thread::current().sp = fault.shadow;
+            s.serve.slot().address = fault.address as u64;
+        }
         fatal::ends(outcome::SIGNAL, state().current);
     }
     Ran::Ignored

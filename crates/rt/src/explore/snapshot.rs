@@ -85,6 +85,14 @@ pub fn unmapping(at: usize, len: usize) {
     }
 }
 
+/// What may be done with memory changes: in place only where the memory goes with the execution.
+pub fn protecting(at: usize, len: usize) {
+    let within = |m: &(usize, usize)| m.0 <= at && at + len <= m.0 + m.1;
+    if super::is_running() && !state().snapshot.mapped.iter().any(within) {
+        super::retry_with_fork(outside::MAPPING);
+    }
+}
+
 impl Snapshot {
     pub fn bytes(&self) -> usize {
         self.bytes

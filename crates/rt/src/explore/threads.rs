@@ -64,6 +64,9 @@ pub struct Logical {
     /// The step before the last, and how often the last ones were repeated: see `point::spins`.
     pub recent: Op,
     pub looks: u32,
+    /// Its registers and stack a lap before the last look, and whether they were the same in the end.
+    pub look_state: u64,
+    pub idles: bool,
     pub circle: Circle,
     /// The frames of the program lie below this.
     pub stack_top: usize,
@@ -76,6 +79,9 @@ pub struct Logical {
     pub handled: bool,
     /// Handlers that it is in.
     pub handling: u32,
+    /// The fault that one of them is for, and the stack that they may want.
+    pub fault: Option<super::faults::Fault>,
+    pub handler_stack: super::faults::HandlerStack,
     /// It was asked to end; it does not want to hear of it; and a wait was broken off for it.
     pub cancelled: bool,
     pub never_cancelled: bool,
@@ -125,6 +131,8 @@ impl Logical {
         kernel_id: 0,
         recent: Op::new(OpKind::Start, 0, 0),
         looks: 0,
+        look_state: 0,
+        idles: false,
         circle: Circle::NONE,
         stack_top: 0,
         fenced: false,
@@ -132,6 +140,8 @@ impl Logical {
         arrived: 0,
         handled: false,
         handling: 0,
+        fault: None,
+        handler_stack: super::faults::HandlerStack::NONE,
         cancelled: false,
         never_cancelled: false,
         cut_short: false,

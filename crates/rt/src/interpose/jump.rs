@@ -6,43 +6,80 @@ use core::ffi::c_int;
 use super::{Real, interpose};
 use crate::detect::handlers;
 use crate::detect::thread::{Thread, current};
+use crate::explore;
 
 const REMEMBERED: usize = 16;
 
-/// Jump buffers this thread has filled, how high its shadow stack was, and how many signal handlers ran.
+/// A jump buffer that this thread has filled.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Jump {
+    buffer: usize,
+    /// How high its shadow stack was, and how many signal handlers ran.
+    sp: *mut usize,
+    handlers: u32,
+    /// The signals that the thread blocked, if they were kept and it is explored.
+    mask: Option<u64>,
+}
+
+/// Jump buffers this thread has filled.
 #[repr(C)]
 pub struct Jumps {
-    of: [(usize, *mut usize, u32); REMEMBERED],
+    of: [Jump; REMEMBERED],
     next: usize,
 }
 
 impl Jumps {
-    fn set(&mut self, buffer: usize, sp: *mut usize, handlers: u32) {
-        let at = self.of.iter().position(|j| j.0 == buffer).unwrap_or_else(|| {
+    fn set(&mut self, jump: Jump) {
+        let at = self.of.iter().position(|j| j.buffer == jump.buffer).unwrap_or_else(|| {
             self.next = (self.next + 1) % REMEMBERED;
             self.next
         });
-        self.of[at] = (buffer, sp, handlers);
+        self.of[at] = jump;
+    }
+
+    fn get(&self, buffer: usize) -> Option<Jump> {
+        self.of.iter().find(|j| j.buffer == buffer).copied()
     }
 }
 
 fn land(t: &mut Thread, buffer: usize) {
     let mut still = 0;
-    if let Some((_, sp, handlers)) = t.jumps.of.iter().find(|j| j.0 == buffer) {
-        (t.sp, still) = (*sp, *handlers);
+    if let Some(jump) = t.jumps.get(buffer) {
+        (t.sp, still) = (jump.sp, jump.handlers);
     }
     handlers::left(t, still);
 }
 
-/// Notes the buffer in rdi, and goes on into the real function as if nothing had been in between: `setjmp` saves the
+/// The same for an explored thread.
+fn land_explored(t: &mut Thread, buffer: usize) {
+    if !explore::is_running() {
+        return;
+    }
+    match t.jumps.get(buffer) {
+        Some(jump) => {
+            t.sp = jump.sp;
+            explore::signals::jumped(jump.handlers, jump.mask);
+        }
+        None => explore::signals::jumped(0, None),
+    }
+}
+
+/// Notes the buffer in rdi, and whether the mask is kept (`$keeps`, or what rsi says), and goes on into the real function as if nothing had been in between: `setjmp` saves the
 /// registers of its caller.
 macro_rules! set {
-    ($($name:literal $real:literal),*) => {$(
+    ($($name:literal $real:literal $keeps:expr),*) => {$(
         const _: () = {
             static REAL: Real = Real::new($real, None);
-            extern "C" fn note(buffer: usize) -> usize {
+            extern "C" fn note(buffer: usize, asks: c_int) -> usize {
                 let t = current();
-                t.jumps.set(buffer, t.sp, handlers::running(t));
+                let keeps: fn(c_int) -> bool = $keeps;
+                let (handlers, mask) = match explore::is_running() {
+                    true => explore::signals::standing(),
+                    false => (handlers::running(t), 0),
+                };
+                let mask = (keeps(asks) && explore::is_running()).then_some(mask);
+                t.jumps.set(Jump { buffer, sp: t.sp, handlers, mask });
                 REAL.get()
             }
             #[unsafe(export_name = concat!("__interpose_", $name))]
@@ -60,26 +97,38 @@ macro_rules! set {
     )*};
 }
 set!(
-    "setjmp" c"setjmp",
-    "_setjmp" c"_setjmp",
-    "__sigsetjmp" c"__sigsetjmp"
+    "setjmp" c"setjmp" |_| true,
+    "_setjmp" c"_setjmp" |_| false,
+    "__sigsetjmp" c"__sigsetjmp" |asks| asks != 0
 );
 
 interpose! {
     fn longjmp(buffer: usize, value: c_int), |t, pc, real| {
         land(t, buffer);
         real(buffer, value)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        land_explored(current(), buffer);
+        real(buffer, value)
+    }
     fn _longjmp(buffer: usize, value: c_int), |t, pc, real| {
         land(t, buffer);
         real(buffer, value)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        land_explored(current(), buffer);
+        real(buffer, value)
+    }
     fn siglongjmp(buffer: usize, value: c_int), |t, pc, real| {
         land(t, buffer);
         real(buffer, value)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        land_explored(current(), buffer);
+        real(buffer, value)
+    }
     fn __longjmp_chk(buffer: usize, value: c_int), |t, pc, real| {
         land(t, buffer);
         real(buffer, value)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        land_explored(current(), buffer);
+        real(buffer, value)
+    }
 }

@@ -123,6 +123,10 @@ interpose! {
         explore::unmapping(at as usize, n);
         real(at, n)
     }
+    fn mprotect(at: Pointer, n: usize, prot: c_int) -> c_int, |t, pc, real| { real(at, n, prot) } record as detect, tsvd real, explore {
+        explore::protecting(at as usize, n);
+        real(at, n, prot)
+    }
     fn mremap(old: Pointer, old_size: usize, size: usize, flags: c_int, at: Pointer) -> Pointer, |t, pc, real| {
         let p = real(old, old_size, size, flags, at);
         if p as isize != -1 && p != old {

@@ -155,8 +155,14 @@ interpose! {
 
     /// Each thread has its own in the kernel, where there is but the carrier.
     fn sigaltstack(new: *const c_void, old: *mut libc::stack_t) -> c_int, |t, pc, real| { real(new, old) } record as detect, tsvd real, explore {
+        let stack = &mut explore::state().threads[explore::state().current].handler_stack;
         if !old.is_null() {
-            *old = libc::stack_t { ss_sp: core::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+            let flags = if stack.len == 0 { libc::SS_DISABLE } else { 0 };
+            *old = libc::stack_t { ss_sp: stack.low as *mut c_void, ss_flags: flags, ss_size: stack.len };
+        }
+        if let Some(new) = new.cast::<libc::stack_t>().as_ref() {
+            let len = if new.ss_flags & libc::SS_DISABLE != 0 { 0 } else { new.ss_size };
+            *stack = explore::faults::HandlerStack { low: new.ss_sp as usize, len };
         }
         0
     }
