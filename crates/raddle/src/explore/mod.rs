@@ -22,7 +22,7 @@
 
 pub mod args;
 pub mod cases;
-mod coverage;
+pub mod coverage;
 pub mod crew;
 mod first_runs;
 mod held;
