@@ -1,5 +1,6 @@
-// expect: error-message
-// Rust: a connection's state is set in two steps, and a reader in between complains.
+// expect: exit-status
+// Rust: a connection's state is set in two steps, and a reader in between complains and gives up. Every access is under a lock: that
+// it is wrong is said by the message and the status together.
 use std::sync::Mutex;
 use std::thread;
 
@@ -16,6 +17,7 @@ fn report() {
     let address = *ADDRESS.lock().unwrap();
     if open && address.is_none() {
         eprintln!("error: connected to nowhere");
+        std::process::exit(1);
     }
 }
 

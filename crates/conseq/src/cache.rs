@@ -14,7 +14,7 @@ use crate::analysis::{Condition, CriticalRead, FunctionName, Relation, Site};
 use crate::options::Options;
 
 /// Changes with what is kept, and with what the analysis finds.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// Sites with their reads.
 pub(crate) type Found = Vec<(Site, Vec<CriticalRead>)>;

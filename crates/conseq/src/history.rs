@@ -199,23 +199,6 @@ impl History {
         self.read_at.values_mut().for_each(|reads| reads.sort_unstable());
     }
 
-    /// The granules with a data race, as far as order and locks tell: two accesses of different threads, not both atomic, at least one a
-    /// write, that nothing orders and no lock keeps apart.
-    pub fn raced_for(&self) -> Vec<u64> {
-        let races = |w: &Point, a: &Point| {
-            let is_plain = !w.cell.atomic || !a.cell.atomic;
-            let kept_apart = self.order.before(w.stamp, a.stamp)
-                || self.order.before(a.stamp, w.stamp)
-                || self.held.excludes(w.sections, a.sections);
-            w.thread() != a.thread() && is_plain && w.overlaps(a) && !kept_apart
-        };
-        let is_raced_for = |g: &&Granule| {
-            let accesses = || g.writes.iter().map(|w| &w.point).chain(g.reads.iter().map(|r| &r.point));
-            g.is_shared() && g.writes.iter().any(|w| accesses().any(|a| races(&w.point, a)))
-        };
-        self.granules.iter().filter(is_raced_for).map(|g| g.address).collect()
-    }
-
     fn pass(&mut self, index: usize, e: &Event, waits: &dyn Fn(u32) -> bool) {
         match e.what {
             What::Read(cell) => {

@@ -11,6 +11,7 @@ mod memory;
 mod names;
 mod output;
 mod streams;
+mod waits;
 
 use raddle_binary::flow::{Dereference, Loop, Query, Start};
 
@@ -22,7 +23,7 @@ use names::Names;
 pub(crate) struct Candidate {
     pub(crate) kind: SiteKind,
     pub(crate) index: u32,
-    /// The function called, demangled.
+    /// The function called, demangled. Of the kind loop: a wait that is a call.
     pub(crate) callee: Option<String>,
     /// Where the slice begins, with the distances there.
     pub(crate) starts: Vec<(Start, u32)>,
@@ -76,7 +77,8 @@ impl<'o> Finder<'o> {
             let site = assert::site(query, called, index, name)
                 .or_else(|| error::site(query, called, index, name))
                 .or_else(|| output::site(query, called, index, name))
-                .or_else(|| memory::released(query, index, name));
+                .or_else(|| memory::released(query, index, name))
+                .or_else(|| waits::site(query, index, name));
             found.extend(site.filter(|site| self.wants(site.kind)));
         }
         if self.wants(SiteKind::Loop) {

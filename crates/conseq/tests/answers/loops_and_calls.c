@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int done, data, limit, sink, quota, used, first, second, mode, width, noise;
+int done, data, limit, sink, quota, used, first, second, mode, width, noise, opened;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 atomic_int ready;
 char name[16];
 struct point { long x, y, z; } origin;
@@ -26,6 +28,20 @@ __attribute__((noinline)) int spin(void) {
         if (++spins > 1000)      // ~ loop: ready@2
             break;
     return spins;
+}
+
+// A wait that nothing repeats is a site of its own, also in a loop that is about something else; in a loop that asks again, the loop is.
+__attribute__((noinline)) void once(void) {
+    pthread_mutex_lock(&lock);
+    if (!opened) // [opened]
+        pthread_cond_wait(&changed, &lock); // ~ loop: opened@1 fails(opened=0) holds(opened=1)
+    pthread_mutex_unlock(&lock);
+}
+__attribute__((noinline)) void again(void) {
+    pthread_mutex_lock(&lock);
+    while (!opened) // [reopened] ~ loop: reopened@1
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
 }
 
 __attribute__((noinline)) void nested(void) {
@@ -92,6 +108,8 @@ __attribute__((noinline)) void switched(int n) {
 void *worker(void *p) {
     flag();
     use(spin());
+    once();
+    again();
     nested();
     returned();
     argument();
@@ -106,7 +124,7 @@ int main(void) {
     int z = 4;
     pthread_t t;
     pthread_create(&t, 0, worker, &z);
-    done = limit = quota = mode = 1;
+    opened = done = limit = quota = mode = 1;
     origin.y = 3;
     width = 7;
     strcpy(name, "idle");

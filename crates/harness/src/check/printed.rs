@@ -89,7 +89,7 @@ pub fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Does the line say that something has failed? That nothing has failed is not that.
-pub fn signals_failure(line: &str) -> bool {
+fn signals_failure(line: &str) -> bool {
     const FAILURES: [&str; 20] = [
         "error",
         "fail",
@@ -201,6 +201,15 @@ impl Usual {
                 *lines.seen.entry(line.clone()).or_default() += 1;
             }
         }
+    }
+
+    /// Whether a line says that something failed that no training run printed, not even with other numbers.
+    pub fn complains(&self, printed: &Printed) -> bool {
+        [Stream::Out, Stream::Err].into_iter().any(|stream| {
+            let usual = self.streams.get(&stream);
+            let known = |mask: &str| usual.is_some_and(|u| u.seen.keys().any(|l| masked(l) == mask));
+            printed.lines(stream).iter().any(|l| signals_failure(l) && !known(&masked(l)))
+        })
     }
 
     /// The first line that is unusual: one that appears before one that is missing, of these streams in their order.
@@ -333,6 +342,14 @@ mod tests {
         ] {
             assert!(!signals_failure(line), "{line}");
         }
+    }
+
+    #[test]
+    fn a_line_that_training_has_printed_is_no_complaint() {
+        let usual = usual(&["0 errors\n3 errors on purpose\n"]);
+        assert!(usual.complains(&out("FAILED: 2 of 3\n")));
+        assert!(!usual.complains(&out("4 errors on purpose\n")), "but for its number it is usual");
+        assert!(!usual.complains(&out("0 errors\nfirst: 2\n")));
     }
 
     #[test]

@@ -36,8 +36,6 @@ pub struct Analysed {
     pub ruled_out: RuledOut,
     /// Critical reads that some trace comes by.
     pub reached: usize,
-    /// Nothing but the memory that the suspects are about is raced for, as far as the traces show.
-    pub is_closed: bool,
 }
 
 /// Pairs of a read and a write that Algorithm 1 rules out.
@@ -116,7 +114,7 @@ pub fn analyse(
     let judge: &dyn Judge = if all_reads { &Everything } else { &both };
     let (mut all, mut points, mut events) = (Vec::<Suspect>::new(), Vec::new(), 0);
     let mut violations: Vec<Violation> = Vec::new();
-    let (mut ruled_out, mut raced) = (RuledOut::default(), BTreeSet::new());
+    let mut ruled_out = RuledOut::default();
     for (i, run) in correct().enumerate() {
         if i > 0 && Instant::now() >= deadline {
             let n = correct().count();
@@ -133,7 +131,6 @@ pub fn analyse(
                 }
             }
         }
-        raced.extend(history.raced_for());
         let found = suspects::find(&history, judge);
         ruled_out.add(&found.refused);
         for suspect in found.suspects {
@@ -148,10 +145,8 @@ pub fn analyse(
     points.extend(about.flat_map(|i| guards[i as usize].accesses.iter().copied()));
     points.sort_unstable();
     points.dedup();
-    let about: BTreeSet<u64> = all.iter().map(|s| s.read.cell.address & !7).collect();
-    let is_closed = raced.is_subset(&about);
     let reached = sites.reached(correct().map(|r| r.events.as_slice()));
-    Analysed { sites, guards, suspects: all, points, events, violations, ruled_out, reached, is_closed }
+    Analysed { sites, guards, suspects: all, points, events, violations, ruled_out, reached }
 }
 
 /// Not what goes wrong inside Rust's own library, which is instrumented with the program: if it matters it shows where that was

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use raddle_conseq::{Options, SiteKind};
-use raddle_finding::Report;
+use raddle_finding::{Kind, Report};
 use thiserror::Error;
 
 use super::args::{Args, Means};
@@ -21,6 +21,8 @@ use raddle_harness::places::Places;
 use raddle_harness::program::is_rust;
 use raddle_harness::schedule_files::program_name;
 use raddle_harness::worker::Recipe;
+use raddle_harness::schedule::program_name;
+use raddle_harness::verdict::Failure;
 
 /// Why nothing can be said of a program. Each is one sentence with its remedy.
 #[derive(Debug, Error)]
@@ -186,7 +188,7 @@ fn endless(recipe: &Recipe, runs: &Runs) -> CampaignError {
 fn finish(
     args: &Args,
     options: &Options,
-    runs: Runs,
+    mut runs: Runs,
     budget: Budget,
     mut clock: Phases,
     notes: &Notes,
@@ -202,6 +204,7 @@ fn finish(
     // The random orders among them may well print something wrong.
     let plain = runs.runs.iter().take(traced::PLAIN);
     plain.filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
+    forget_results(&mut runs, &printed, notes);
     let mut points = [analysed.points.clone(), runs.recipe.points.clone()].concat();
     points.sort_unstable();
     points.dedup();
@@ -214,7 +217,6 @@ fn finish(
         streams: streams.into_iter().filter(|(kind, _)| args.sites.contains(kind)).map(|(_, s)| s).collect(),
         guards: &analysed.guards,
         additions: certain::additions(&runs.runs),
-        is_closed: analysed.is_closed,
     };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
     let deadlines = (budget.tested(), budget.shrunk());
@@ -259,6 +261,21 @@ pub fn is_alone(error: &anyhow::Error) -> bool {
 /// Whether a program that creates no thread ended with a status that is no failure.
 pub fn ended_well(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::NoThreads(_, 0)))
+}
+
+/// An exit status by itself is no failure of a traced run: a correct program may return which thread was first ([`certain`]).
+fn forget_results(runs: &mut Runs, printed: &printed::Usual, notes: &Notes) {
+    let usual = runs.usual.status;
+    for run in &mut runs.runs {
+        let is_result =
+            |f: &Failure| f.kind == Kind::ExitStatus && (usual != 0 || !printed.complains(&run.printed));
+        if let Some(failure) = run.failure.take_if(|f| is_result(f)) {
+            notes.say(&format!(
+                "{} in a traced run, and {usual} in another: that is no finding unless the program also prints that it failed",
+                failure.facts.sentence
+            ));
+        }
+    }
 }
 
 /// What limits all that follows.

@@ -1,15 +1,18 @@
-//! Is what an execution came to certainly wrong?
+//! Whether what an execution came to is certainly wrong.
 //!
-//! A failed assertion, a crash, a hang, an access to freed memory and a line that says that something failed are: no correct program comes to them. That an
-//! output is not the usual one, or that an invariant of the training runs does not hold, is not wrong by itself: a program may well print how
-//! far it is, or count the same things in two places. It is wrong for certain where
+//! A failed assertion, a panic, a crash, a hang and an access to freed memory are: no correct program comes to them. A line that is
+//! not usual, an exit status that is not usual and an invariant of the training runs that does not hold are not wrong by themselves.
+//! A program may print how far it is, say that it failed to get a lock and tries again, or return which thread was first. Its words prove
+//! nothing: a retry and a bug may print the same line. Such a consequence is certain where one of these holds:
 //!
-//! 1. the execution has a data race on the memory in question ([`points::racy`]); or
-//! 2. it loses an update: a thread adds to a value that another has changed since it was read.
+//! 1. The execution has a data race on the memory in question ([`points::racy`]).
+//! 2. It loses an update: a thread adds to a value that another has changed since it was read.
+//! 3. The program itself says twice that it failed: it prints a line that says so, which no training run printed, and it ends with a
+//!    failing status, where the usual status is 0.
 //!
 //! The memory in question is that of suspects that came about in this execution. For a race they must go together with a consequence
 //! in at least a third of the executions in which they come about: a race that is there whether the line is printed or not has not
-//! printed it.
+//! printed it. A line that says that something failed needs no such share.
 //!
 //! Everything else that was made to happen is shown to who asks for suspects, and is no finding. Nor is what did not happen again.
 
@@ -20,6 +23,7 @@ use raddle_conseq::suspects::Suspect;
 use raddle_explore::{Step, points};
 use raddle_finding::Kind;
 
+use raddle_harness::check::Check;
 use super::tester::{Again, Consequence};
 use super::traced::Run;
 use raddle_harness::check::Check;
@@ -41,16 +45,14 @@ pub fn is_certain(
     if !c.is_by_delays() && c.again != Again::Yes {
         return false;
     }
+    let is_racy = || {
+        has_race(c, &granules(c, suspects, &|i| c.complains || is_cause(i)))
+            || has_lost_update(c, &granules(c, suspects, &|_| true), additions)
+    };
     match c.failure.kind {
-        // A status that is no failure may be a result.
-        Kind::ExitStatus => usual.status == 0,
-        Kind::Output | Kind::ErrorMessage => {
-            let failure =
-                matches!(&c.check, Some(Check::Printed(l)) if l.appears && signals_failure(&l.text));
-            failure
-                || has_race(c, &granules(c, suspects, is_cause))
-                || has_lost_update(c, &granules(c, suspects, &|_| true), additions)
-        }
+        // A status that is usually a failure may be a result.
+        Kind::ExitStatus => usual.status == 0 && (c.complains || is_racy()),
+        Kind::Output | Kind::ErrorMessage => is_racy(),
         Kind::Invariant => {
             let Some(Check::Invariant(guard)) = &c.check else { return false };
             let about = guard.invariant.variables().iter().map(|v| v.address & !7).collect();

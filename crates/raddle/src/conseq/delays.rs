@@ -253,8 +253,9 @@ impl<'a> Delayed<'a> {
             failure.facts.sentence = format!("{}, and {line}", failure.facts.sentence);
         }
         let check = check.filter(|_| !freed);
-        let consequence =
-            Consequence { failure, check, suspects: vec![i], again: Again::NotTried, is_certain: false };
+        let complains = self.printed.complains(&run.ordinary.printed);
+        let (suspects, again) = (vec![i], Again::NotTried);
+        let consequence = Consequence { failure, check, suspects, again, complains, is_certain: false };
         is_about(kind, self.kinds[i]).then_some(consequence)
     }
 }

@@ -16,6 +16,7 @@
 //! sites     what the code says: which values at which reads lead to what
 //! stacks    where the accesses in question are called from
 //! tester    each suspect forced
+//! completeness  whether its search has made every interleaving
 //! delays    the same without a scheduler
 //! unscheduled  traced runs without one
 //! ordinary  runs that nobody schedules, for these two
@@ -28,6 +29,7 @@ mod analysed;
 pub mod args;
 mod campaign;
 mod certain;
+mod completeness;
 mod coverage;
 mod custom;
 mod delays;

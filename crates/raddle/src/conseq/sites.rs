@@ -181,14 +181,22 @@ impl Sites {
                 let (now, then) = (with(read.point.cell.value), with(value));
                 now.is_none() || then.is_none() || now != then
             }
+            // A wait that the run passed by.
+            (Relation::Tested(_), SiteKind::Loop) if site.callee.is_some() => {
+                with(value) == Some(true) && with(read.point.cell.value) == Some(false)
+            }
             (Relation::Tested(_), kind) if kind != SiteKind::Memory => with(value) != Some(false),
             (Relation::Pointer { offset }, _) => {
                 let to = value.wrapping_add_signed(*offset);
                 to < FIRST_PAGE || history.freed.iter().any(|(from, end)| (*from..*end).contains(&to))
             }
-            // A block that somebody gives back is freed twice if it is given back here as well.
-            (Relation::Argument { .. }, SiteKind::Memory) => {
-                history.freed.iter().any(|(from, _)| *from == value)
+            // A block that somebody gives back is freed twice if it is given back here as well: because the pointer is that of the
+            // block, or because a test now leads here that did not.
+            (relation, SiteKind::Memory) if site.callee.is_some() => {
+                let is_freed = history.freed.iter().any(|(from, _)| *from == value);
+                let is_tested = matches!(relation, Relation::Tested(_));
+                let leads = |value| is_tested && with(value) == Some(true);
+                is_freed || leads(value) && !leads(read.point.cell.value)
             }
             (_, SiteKind::Memory) => false,
             _ => true,
@@ -227,6 +235,7 @@ impl Judge for Sites {
     }
 
     fn is_loop(&self, site: u32) -> bool {
-        self.site(site).is_some_and(|(s, _)| s.kind == SiteKind::Loop)
+        // A wait is a call, and no value keeps it going.
+        self.site(site).is_some_and(|(s, _)| s.kind == SiteKind::Loop && s.callee.is_none())
     }
 }

@@ -8,10 +8,11 @@
 //!    read of one thread as well. Where both need one lock, to hold the reader back inside would keep the
 //!    writer out; then nobody is held back, and chance decides who takes the lock first, each time anew.
 //! 2. **Searched.** All interleavings of the accesses that the suspects are about, as far as time allows: a consequence may
-//!    take two dependences at once.
+//!    take two dependences at once. Where that search comes to its end and other accesses race too, these become points and the
+//!    search begins anew: only then has every interleaving been made ([`Completeness`]).
 //! 3. **Settled.** A suspect of which an execution has shown a consequence that is certainly wrong, and has shown it again, is confirmed
 //!    ([`super::certain`]). One whose read got the value, with no consequence, is refuted, and so is one that no interleaving brings
-//!    about when all have been made and no other memory is raced for. Of freed memory the access itself is the consequence: where nothing was seen, the
+//!    about when every interleaving has been made. Of freed memory the access itself is the consequence: where nothing was seen, the
 //!    block had been handed out again, and nothing is refuted.
 //!
 //! A process that somebody else kills (an administrator, the kernel for want of memory) shows nothing: its execution is made again.
@@ -22,6 +23,7 @@
 //! A consequence is what an execution came to: a failure, as `explore` judges it, or something printed that is not usual.
 
 use std::os::unix::process::ExitStatusExt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -35,6 +37,8 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
 use super::certain::{Additions, is_certain};
+use raddle_harness::check::{self, Check, Guard};
+use super::completeness::Completeness;
 use super::ordinary::OUTSIDE;
 use super::stacks::Stacks;
 use raddle_harness::check::printed::{self, Line, Printed, Stream};
@@ -43,6 +47,7 @@ use raddle_harness::crew::{Crew, Notes};
 use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};
 use raddle_harness::worker::{Ending, Execution, Recipe};
+use raddle_harness::places::Mapped;
 
 /// How often an execution is made again whose process was killed, and one whose failure did not come again.
 const AGAIN: u32 = 3;
@@ -78,6 +83,8 @@ pub struct Consequence {
     /// The suspects whose reads got their values in it.
     pub suspects: Vec<usize>,
     pub again: Again,
+    /// A line that is not usual says that something failed.
+    pub complains: bool,
     /// It is wrong in any correct program ([`super::certain`]).
     pub is_certain: bool,
 }
@@ -112,7 +119,7 @@ pub enum Verdict {
 pub enum Reason {
     /// The read got the value, and nothing went wrong.
     Harmless,
-    /// All interleavings of the accesses have been made, and none brings the write to the read.
+    /// Every interleaving of the program has been made ([`Completeness`]), and none brings the write to the read.
     Impossible,
     /// The read was held back for the write, or the write for the read, in [`AIMED`] executions until nobody else could go on, and never got the value; nor
     /// did it in a long search. Locks, or what the program does, keep the two apart.
@@ -151,6 +158,10 @@ pub struct Tester<'a> {
     consequences: Vec<Consequence>,
     executions: u64,
     passing: Vec<Trace>,
+    modules: Vec<Mapped>,
+    completeness: Completeness,
+    /// Accesses that race and are no scheduling points yet.
+    racing: Vec<u64>,
     /// Processes are killed again and again: there is no use in going on.
     gave_up: bool,
 }
@@ -160,6 +171,8 @@ struct Seen {
     trace: Trace,
     failure: Option<Failure>,
     check: Option<Check>,
+    /// See [`Consequence::complains`].
+    complains: bool,
 }
 
 impl<'a> Tester<'a> {
@@ -174,7 +187,7 @@ impl<'a> Tester<'a> {
     ) -> Tester<'a> {
         let recipe = Recipe {
             slots: 1,
-            flags: recipe.flags | flag::FLUSH,
+            flags: recipe.flags | flag::FLUSH | flag::HIDDEN,
             watch: check::watch(expect.guards),
             ..recipe.clone()
         };
@@ -196,6 +209,9 @@ impl<'a> Tester<'a> {
             consequences,
             executions,
             passing,
+            modules: Vec::new(),
+            completeness: Completeness::new(),
+            racing: Vec::new(),
             gave_up: false,
         }
     }
@@ -230,12 +246,21 @@ impl<'a> Tester<'a> {
     fn execute(&mut self, order: Order) -> Result<Option<Seen>> {
         for _ in 0..AGAIN {
             let (mut seen, mut killed) = (None, false);
-            let expect = &self.expect;
+            self.crew.get_ready()?;
+            if self.crew.modules().len() != self.modules.len() {
+                self.modules = self.crew.modules().to_vec();
+            }
+            let (expect, completeness) = (&self.expect, &mut self.completeness);
+            let (racing, modules) = (&mut self.racing, &self.modules);
+            let points = self.crew.recipe().points.clone();
             self.crew.post(order.clone());
             while seen.is_none() && !killed && self.crew.in_flight() > 0 {
                 self.crew.turn(&mut |_, e| match was_killed(&e) {
                     true => killed = true,
-                    false => seen = Some(look(&e, expect)),
+                    false => {
+                        racing.extend(completeness.observe(&e, &points, modules));
+                        seen = Some(look(&e, expect));
+                    }
                 })?;
             }
             self.executions += 1;
@@ -269,21 +294,43 @@ impl<'a> Tester<'a> {
         Ok(())
     }
 
-    /// Interleavings of all accesses in question. True: there are no others.
+    /// Interleavings of the accesses in question, then of all that race. True: there are no others.
     fn search(&mut self) -> Result<bool> {
         if self.suspects.is_empty() {
             return Ok(false);
         }
-        let mut strategy = Portfolio::new(1, LIMITS);
         let (mut made, end) = (0, Instant::now() + SEARCHING);
-        while Instant::now() < end && made < SEARCHED && !self.is_over() && self.is_worth_it(made) {
-            let Some(order) = strategy.next() else { break };
-            let Some(seen) = self.execute(order.clone())? else { break };
-            strategy.observe(&order, seen.trace.view());
-            self.take(seen);
-            made += 1;
+        loop {
+            self.completeness.begin_anew();
+            let mut strategy = Portfolio::new(1, LIMITS);
+            while Instant::now() < end && made < SEARCHED && !self.is_over() && self.is_worth_it(made) {
+                let Some(order) = strategy.next() else { break };
+                let Some(seen) = self.execute(order.clone())? else { break };
+                strategy.observe(&order, seen.trace.view());
+                self.take(seen);
+                made += 1;
+            }
+            let progress = strategy.progress();
+            if !progress.exhausted || self.racing.is_empty() {
+                return Ok(self.completeness.holds(&progress, self.crew.recipe(), &self.modules));
+            }
+            if !self.is_worth_it(made) {
+                return Ok(false);
+            }
+            self.add_points()?;
         }
-        Ok(strategy.progress().exhausted)
+    }
+
+    /// What races becomes a scheduling point. What was found before is settled with the points that it was found with.
+    fn add_points(&mut self) -> Result<()> {
+        self.shrink()?;
+        let mut recipe = self.crew.recipe().clone();
+        recipe.points.append(&mut self.racing);
+        recipe.points.sort_unstable();
+        recipe.points.dedup();
+        let crew = Crew::new(recipe, self.notes, &|| false);
+        std::mem::replace(&mut self.crew, crew).stop();
+        Ok(())
     }
 
     /// Whether something is left to find out: a suspect that has not come about, or, for a while, one that did no harm so far.
@@ -335,6 +382,7 @@ impl<'a> Tester<'a> {
                     check: seen.check,
                     suspects,
                     again: Again::NotTried,
+                    complains: seen.complains,
                     is_certain: false,
                 });
             }
@@ -355,7 +403,16 @@ impl<'a> Tester<'a> {
         for c in found {
             let share = self.end.saturating_duration_since(Instant::now()) / left;
             left -= 1;
-            kept.extend(self.settled(c, share.min(SETTLING))?);
+            if c.failure.points.is_some() {
+                kept.push(c);
+                continue;
+            }
+            let settled = self.settled(c, share.min(SETTLING))?;
+            let points: Arc<[u64]> = self.crew.recipe().points.as_slice().into();
+            kept.extend(settled.map(|c| {
+                let failure = Failure { points: Some(points), ..c.failure };
+                Consequence { failure, ..c }
+            }));
         }
         self.consequences = kept;
         Ok(())
@@ -379,11 +436,12 @@ impl<'a> Tester<'a> {
             // In a new process, which finds nothing that an execution before has left behind.
             self.crew.start_anew();
             let seen = self.execute(Order::replay(choices.view().choices()))?;
-            if let Some(Seen { failure: Some(failure), check, .. }) = seen
+            if let Some(Seen { failure: Some(failure), check, complains, .. }) = seen
                 && failure.what == c.failure.what
             {
                 let after = c.failure.after;
                 (c.failure, c.check, c.again) = (Failure { after, ..failure }, check, Again::Yes);
+                c.complains = complains;
                 break;
             }
         }
@@ -446,7 +504,7 @@ impl<'a> Tester<'a> {
         let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
         let forced = u64::from(self.tried[i]) >= AIMED && self.executions >= ENOUGH;
         match self.realized[i] {
-            0 if exhausted && self.expect.is_closed => Verdict::Refuted(Reason::Impossible),
+            0 if exhausted => Verdict::Refuted(Reason::Impossible),
             0 if forced && !frees => Verdict::Refuted(Reason::Infeasible),
             0 => Verdict::Open,
             _ => Verdict::Refuted(Reason::Harmless),
@@ -512,7 +570,8 @@ fn look(e: &Execution<'_>, expect: &Expect<'_>) -> Seen {
         verdict.outcome = shown.trace.outcome;
         failure = Some(shown);
     }
-    Seen { trace: e.trace(verdict.outcome), failure, check }
+    let complains = e.watched.is_some_and(|w| expect.printed.complains(&Printed::of(w)));
+    Seen { trace: e.trace(verdict.outcome), failure, check, complains }
 }
 
 /// What executions are held against.
@@ -524,8 +583,6 @@ pub struct Expect<'a> {
     pub guards: &'a [Guard],
     /// What the program adds to.
     pub additions: Additions,
-    /// No other memory is raced for: all interleavings of the accesses in question are all there are.
-    pub is_closed: bool,
 }
 
 impl Expect<'_> {

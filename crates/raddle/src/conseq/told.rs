@@ -102,6 +102,9 @@ impl<'a> Teller<'a> {
                     "it did not happen again when the same choices were made again: something outside the schedule differs from run to run"
                 }
                 Again::NotTried if !c.is_by_delays() => "there was no time left to make it happen again",
+                _ if c.failure.kind == Kind::ExitStatus => {
+                    "the program printed nothing of a failure, and there is no data race or lost update behind it: the status may be a result"
+                }
                 _ => {
                     "it was made to happen, and the program ended well: without a data race or a lost update behind it, it may be meant to differ"
                 }
@@ -312,6 +315,7 @@ impl<'a> Teller<'a> {
         let recipe = &self.tested.recipe;
         let folder = recipe.folder.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let environment = schedule::environment();
+        let points = failure.points.as_deref().unwrap_or(&recipe.points);
         let head = Head {
             format: schedule::FORMAT.into(),
             version: schedule::VERSION,
@@ -322,7 +326,7 @@ impl<'a> Teller<'a> {
             flags: recipe.flags,
             max_steps: recipe.max_steps,
             donors: recipe.donors,
-            points: recipe.points.iter().map(|p| format!("{p:x}")).collect(),
+            points: points.iter().map(|p| format!("{p:x}")).collect(),
             quiet: schedule::quiet_in_words(&recipe.quiet),
             expected: Expected {
                 kind: failure.kind.name().into(),

@@ -180,7 +180,7 @@ const SYSTEM: [&str; 12] = [
 ];
 
 /// Whether a file that is mapped is one of the system's or calls the probes.
-fn is_known(mapped: &Mapped) -> bool {
+pub fn is_known(mapped: &Mapped) -> bool {
     let name = mapped.path.file_name().unwrap_or_default().to_string_lossy();
     if SYSTEM.iter().any(|known| name.starts_with(known)) {
         return true;

@@ -16,7 +16,7 @@
 
 pub mod args;
 pub mod cases;
-mod coverage;
+pub mod coverage;
 mod first_runs;
 mod look;
 pub mod outcome;

@@ -1,0 +1,62 @@
+//! Whether a search of the tester has made every interleaving there is.
+//!
+//! A strategy that has nothing left to do has made every interleaving of its scheduling points. A suspect is impossible only if these
+//! are all interleavings of the program: every access that races is a point, and nothing happened for which no schedule stands
+//! ([`coverage`]). An access that turns out to race and is no point becomes one, and the search begins anew.
+
+use std::collections::HashMap;
+
+use raddle_explore::{Outcome, Progress};
+use raddle_wire::explore::flag;
+
+use crate::explore::coverage::{self, Affair, gap};
+use raddle_harness::worker::{Execution, Recipe};
+use raddle_harness::places::{Mapped, Places};
+
+/// What keeps a search from being complete.
+pub struct Completeness {
+    gaps: u32,
+    affairs: HashMap<[u64; 2], Affair>,
+    places: Places,
+}
+
+impl Completeness {
+    pub fn new() -> Completeness {
+        Completeness { gaps: 0, affairs: HashMap::new(), places: Places::new() }
+    }
+
+    /// Takes in an execution. Gives the accesses that race in it and are no points yet.
+    pub fn observe(&mut self, e: &Execution<'_>, points: &[u64], modules: &[Mapped]) -> Vec<u64> {
+        self.gaps |= coverage::gaps(e, e.view(Outcome::Passed));
+        let mut new = Vec::new();
+        for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
+            let (places, pcs) = (&mut self.places, hidden.access.map(|a| a.pc));
+            // In which order threads print decides nothing that a read could get.
+            let affair =
+                *self.affairs.entry(pcs).or_insert_with(|| coverage::affair(hidden, places, modules));
+            if affair != Affair::TheProgram {
+                continue;
+            }
+            let before = new.len();
+            new.extend(coverage::new_points(hidden, points, None, modules));
+            if new.len() == before {
+                self.gaps |= gap::UNORDERED;
+            }
+        }
+        new
+    }
+
+    /// The search begins anew, with other points.
+    pub fn begin_anew(&mut self) {
+        self.gaps = 0;
+    }
+
+    /// Whether a search that came this far has made every interleaving.
+    pub fn holds(&self, progress: &Progress, recipe: &Recipe, modules: &[Mapped]) -> bool {
+        let is_all = progress.exhausted && !progress.bounded && progress.lost == 0;
+        is_all
+            && self.gaps == 0
+            && recipe.flags & (flag::C11 | flag::PLAIN) == 0
+            && modules.iter().all(coverage::is_known)
+    }
+}
