@@ -51,6 +51,8 @@ pub const IID_INFO5: Guid = guid(0x07602928_CE38_4B83_81E7_74ADAF781214);
 pub const IID_METADATA_IMPORT2: Guid = guid(0xFCE5EFA0_8BBA_4F8E_A036_8F2022B08466);
 pub const IID_METADATA_EMIT: Guid = guid(0xBA3FEE4C_ECB9_4E41_83B7_183FA41CD859);
 
+pub const IID_METADATA_ASSEMBLY_EMIT: Guid = guid(0x211EF15B_5317_4438_B196_DEC87B887693);
+
 /// A pointer to an interface: to a pointer to its table of functions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]

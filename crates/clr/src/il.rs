@@ -26,10 +26,16 @@ pub mod code {
     pub const CALL_INDIRECT: u8 = 0x29;
     pub const RETURN: u8 = 0x2A;
     pub const BRANCH_TRUE: u8 = 0x2D;
+    pub const LOAD_REFERENCE: u8 = 0x50;
     pub const SWITCH: u16 = 0x45;
     pub const CALL_VIRTUAL: u16 = 0x6F;
+    pub const LOAD_OBJECT: u8 = 0x71;
+    pub const NEW_OBJECT: u16 = 0x73;
+    pub const BOX: u8 = 0x8C;
     pub const LEAVE: u16 = 0xDD;
     pub const LEAVE_SHORT: u16 = 0xDE;
+    pub const LOAD_FUNCTION: u16 = 0xFE06;
+    pub const LOAD_VIRTUAL_FUNCTION: u16 = 0xFE07;
     pub const CONSTRAINED: u16 = 0xFE16;
 }
 
@@ -39,7 +45,22 @@ impl Instruction {
     }
 
     pub fn is_call(&self) -> bool {
-        matches!(self.code, code::CALL | code::CALL_VIRTUAL)
+        matches!(self.code, code::CALL | code::CALL_VIRTUAL | code::NEW_OBJECT)
+    }
+
+    /// Whether it gives the address of a method.
+    pub fn loads_function(&self) -> bool {
+        matches!(self.code, code::LOAD_FUNCTION | code::LOAD_VIRTUAL_FUNCTION)
+    }
+
+    /// Gives the address of another method.
+    pub fn load_other_function(&mut self, token: u32) {
+        if self.code == code::LOAD_VIRTUAL_FUNCTION {
+            // It takes the object from the stack, and the other one does not.
+            self.before.push(code::POP);
+        }
+        self.code = code::LOAD_FUNCTION;
+        self.operand = token.to_le_bytes().to_vec();
     }
 
     /// What a call calls.
@@ -310,6 +331,10 @@ pub fn with_token(code: u8, token: u32) -> Vec<u8> {
 
 pub fn load_local(index: u16) -> Vec<u8> {
     [&[0xFE, 0x0C][..], &index.to_le_bytes()].concat()
+}
+
+pub fn load_argument(index: u16) -> Vec<u8> {
+    [&[0xFE, 0x09][..], &index.to_le_bytes()].concat()
 }
 
 pub fn store_local(index: u16) -> Vec<u8> {

@@ -39,17 +39,22 @@
 //! Delegates made of listed methods, struct enumerators, LINQ that is evaluated later, reflection and `dynamic`, calls that are
 //! constrained to a type parameter, embedded PDBs. Run on CoreCLR 3.1, x86-64 Linux.
 
+mod calls;
+mod classes;
 #[macro_use]
 mod com;
+mod delegates;
+mod force_async;
 pub mod il;
 pub mod lists;
 mod metadata;
 pub mod pdb;
 mod point;
+mod probe;
 mod profiling;
 pub mod record;
 mod rewrite;
-mod session;
+pub mod session;
 pub mod signature;
 mod sites;
 
@@ -127,6 +132,7 @@ extern "C" fn create(_this: Com, _outer: Com, id: &Guid, out: &mut Com) -> Statu
         table[2] = address(count as *const ());
         table[3] = address(initialize as *const ());
         table[14] = address(module_loaded as *const ());
+        table[15] = address(module_unloading as *const ());
         table[23] = address(compilation_started as *const ());
         table[25] = address(cache_search_started as *const ());
         table[28] = address(inlining as *const ());
@@ -147,6 +153,11 @@ extern "C" fn module_loaded(_this: Com, module: ModuleId, status: Status) -> Sta
     if status >= 0 {
         rewrite::load(module);
     }
+    OK
+}
+
+extern "C" fn module_unloading(_this: Com, module: ModuleId) -> Status {
+    rewrite::unload(module);
     OK
 }
 

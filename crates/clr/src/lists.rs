@@ -7,13 +7,30 @@
 //! [[class]]
 //! name = "System.Collections.Generic.List`1"   # as metadata spells it: a backtick and the number of type parameters
 //! rule = "what the documentation says"
+//! overridable = true                           # virtual methods: a derived class may be safe, so only objects of the class itself count
 //! write = ["Add"]                              # properties are get_Item and set_Item
 //! read = ["Contains"]
 //!
-//! [[interface]]                                # a point if the object is of one of the classes
+//! [[interface]]                                # interfaces and base classes: a point if the object is of a listed class
 //! name = "System.Collections.Generic.IList`1"
 //! write = ["Insert"]
+//!
+//! [[function]]                                 # static methods, and constructors (`.ctor`)
+//! name = "System.Linq.Enumerable"
+//! argument = 0                                 # which argument is the object
+//! any = true                                   # … of whatever class; without it, of a listed one
+//! rule = "what the documentation says"         # … if it may be of any class
+//! read = ["ToList"]
+//!
+//! [[enumerator]]                               # a structure whose first field is the collection: `MoveNext` reads it
+//! name = "System.Collections.Generic.List`1/Enumerator"
+//!
+//! [[wrapper]]                                  # an object that reads another one later: an iterator of LINQ
+//! name = "System.Linq.Enumerable/*Iterator*"   # `*` stands for anything
+//! field = "_source"                            # where it has the other one
 //! ```
+//!
+//! A project adds classes of its own as `[[tsvd.dotnet]]` in `raddle.toml`, with the same keys.
 
 use std::collections::HashMap;
 
@@ -22,14 +39,20 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
-    #[expect(dead_code, reason = "part of the grammar; the report names the class alone so far")]
+    #[expect(dead_code, reason = "part of the grammar; reports name the class alone")]
     library: String,
     #[serde(default)]
     documentation: String,
     #[serde(default, rename = "class")]
     classes: Vec<Class>,
     #[serde(default, rename = "interface")]
-    interfaces: Vec<Class>,
+    interfaces: Vec<Interface>,
+    #[serde(default, rename = "function")]
+    functions: Vec<Function>,
+    #[serde(default, rename = "enumerator")]
+    enumerators: Vec<Enumerator>,
+    #[serde(default, rename = "wrapper")]
+    wrappers: Vec<Wrapper>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -39,17 +62,84 @@ struct Class {
     #[serde(default)]
     rule: String,
     #[serde(default)]
+    overridable: bool,
+    #[serde(default)]
     read: Vec<String>,
     #[serde(default)]
     write: Vec<String>,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Interface {
+    name: String,
+    #[serde(default)]
+    read: Vec<String>,
+    #[serde(default)]
+    write: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Function {
+    name: String,
+    #[serde(default)]
+    argument: u8,
+    #[serde(default)]
+    any: bool,
+    #[serde(default)]
+    rule: String,
+    #[serde(default)]
+    read: Vec<String>,
+    #[serde(default)]
+    write: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Enumerator {
+    name: String,
+}
+
+/// An object that reads another one later.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wrapper {
+    name: String,
+    pub field: String,
+}
+
+/// `raddle.toml`, of which only `[[tsvd.dotnet]]` is read here.
+#[derive(Debug, Default, Deserialize)]
+struct Project {
+    #[serde(default)]
+    tsvd: ProjectTsvd,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ProjectTsvd {
+    #[serde(default)]
+    dotnet: Vec<List>,
+}
+
+/// Where the object of a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Object {
+    /// What the method is called on.
+    This,
+    /// An argument of a static method or of a constructor.
+    Argument(u8),
+    /// The first field of the structure that the method is called on.
+    FirstField,
+}
+
 /// What a call of a listed method is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Operation {
     pub write: bool,
-    /// The class of the object is known only when the call is made.
-    pub through_interface: bool,
+    pub object: Object,
+    /// Whether the object is of a listed class, or which one it reads, is known only when the call is made.
+    pub checked: bool,
 }
 
 /// The contract of a class.
@@ -65,33 +155,80 @@ pub struct Catalogue {
     /// By class and method.
     operations: HashMap<(String, String), Operation>,
     contracts: HashMap<String, Contract>,
+    /// Of functions whose object may be of any class.
+    function_contracts: HashMap<String, Contract>,
+    wrappers: Vec<Wrapper>,
 }
+
+const SHIPPED: [&str; 5] = [
+    include_str!("../apis/collections.toml"),
+    include_str!("../apis/enumeration.toml"),
+    include_str!("../apis/text.toml"),
+    include_str!("../apis/data.toml"),
+    include_str!("../apis/packages.toml"),
+];
 
 impl Catalogue {
     /// The lists that raddle brings with it.
     pub fn shipped() -> Catalogue {
         let mut catalogue = Catalogue::default();
-        catalogue.add(include_str!("../apis/collections.toml")).expect("the shipped list is right");
+        for text in SHIPPED {
+            let list = toml::from_str(text).expect("the shipped lists are right");
+            catalogue.add(list).expect("the shipped lists are right");
+        }
         catalogue
     }
 
-    pub fn add(&mut self, text: &str) -> Result<(), String> {
-        let list: List = toml::from_str(text).map_err(|e| e.to_string())?;
-        for (class, through_interface) in
-            list.classes.iter().map(|c| (c, false)).chain(list.interfaces.iter().map(|c| (c, true)))
-        {
-            if !through_interface {
-                let contract =
-                    Contract { rule: class.rule.clone(), documentation: list.documentation.clone() };
-                if self.contracts.insert(class.name.clone(), contract).is_some() {
-                    return Err(format!("there are two classes `{}`", class.name));
-                }
+    /// Adds the lists in a project's `raddle.toml`.
+    pub fn add_project(&mut self, text: &str) -> Result<(), String> {
+        let project: Project = toml::from_str(text).map_err(|e| e.to_string())?;
+        project.tsvd.dotnet.into_iter().try_for_each(|list| self.add(list))
+    }
+
+    fn add(&mut self, list: List) -> Result<(), String> {
+        let contract =
+            |rule: &String| Contract { rule: rule.clone(), documentation: list.documentation.clone() };
+        for class in &list.classes {
+            if self.contracts.insert(class.name.clone(), contract(&class.rule)).is_some() {
+                return Err(format!("there are two classes `{}`", class.name));
             }
-            for (method, write) in
-                class.read.iter().map(|m| (m, false)).chain(class.write.iter().map(|m| (m, true)))
-            {
-                let operation = Operation { write, through_interface };
-                self.operations.insert((class.name.clone(), method.clone()), operation);
+            let operation = Operation { write: false, object: Object::This, checked: class.overridable };
+            self.add_methods(&class.name, operation, &class.read, &class.write)?;
+        }
+        for class in &list.interfaces {
+            let operation = Operation { write: false, object: Object::This, checked: true };
+            self.add_methods(&class.name, operation, &class.read, &class.write)?;
+        }
+        for function in &list.functions {
+            let object = Object::Argument(function.argument);
+            let operation = Operation { write: false, object, checked: !function.any };
+            self.add_methods(&function.name, operation, &function.read, &function.write)?;
+            if function.any {
+                self.function_contracts.insert(function.name.clone(), contract(&function.rule));
+            }
+        }
+        for enumerator in &list.enumerators {
+            let operation = Operation { write: false, object: Object::FirstField, checked: false };
+            self.add_methods(&enumerator.name, operation, &["MoveNext".to_owned()], &[])?;
+        }
+        self.wrappers.extend(list.wrappers);
+        Ok(())
+    }
+
+    fn add_methods(
+        &mut self,
+        class: &str,
+        operation: Operation,
+        read: &[String],
+        write: &[String],
+    ) -> Result<(), String> {
+        if read.is_empty() && write.is_empty() {
+            return Err(format!("`{class}` has no methods: name them under `read` and `write`"));
+        }
+        for (method, write) in read.iter().map(|m| (m, false)).chain(write.iter().map(|m| (m, true))) {
+            let key = (class.to_owned(), method.clone());
+            if self.operations.insert(key, Operation { write, ..operation }).is_some() {
+                return Err(format!("`{class}` has `{method}` twice"));
             }
         }
         Ok(())
@@ -102,9 +239,31 @@ impl Catalogue {
         self.operations.get(&(class.to_owned(), method.to_owned())).copied()
     }
 
+    /// The contract of a listed class.
     pub fn contract(&self, class: &str) -> Option<&Contract> {
         self.contracts.get(class)
     }
+
+    /// The contract of the functions of a class, whatever their object is.
+    pub fn function_contract(&self, class: &str) -> Option<&Contract> {
+        self.function_contracts.get(class)
+    }
+
+    pub fn wrapper(&self, class: &str) -> Option<&Wrapper> {
+        self.wrappers.iter().find(|wrapper| matches_pattern(&wrapper.name, class))
+    }
+}
+
+/// `*` stands for anything.
+pub fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(first) else { return false };
+    let (middle, last) = rest.rsplit_once('*').map_or((None, rest), |(middle, last)| (Some(middle), last));
+    for part in middle.into_iter().flat_map(|middle| middle.split('*')) {
+        let Some(at) = name.find(part) else { return false };
+        name = &name[at + part.len()..];
+    }
+    name.ends_with(last)
 }
 
 /// Whether a class is what `await` asks whether there is anything to wait for.
@@ -126,26 +285,102 @@ pub fn is_awaiter(class: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn direct(write: bool) -> Option<Operation> {
+        Some(Operation { write, object: Object::This, checked: false })
+    }
+
     #[test]
-    fn the_shipped_list_says_what_reads_and_what_writes() {
+    fn the_shipped_lists_say_what_reads_and_what_writes() {
         let shipped = Catalogue::shipped();
         let is =
             |class: &str, method: &str| shipped.find(&format!("System.Collections.Generic.{class}"), method);
-        let direct = |write| Some(Operation { write, through_interface: false });
         assert_eq!((is("List`1", "Add"), is("Dictionary`2", "TryGetValue")), (direct(true), direct(false)));
-        assert!(is("IList`1", "Insert").is_some_and(|o| o.write && o.through_interface));
+        assert!(is("IList`1", "Insert").is_some_and(|o| o.write && o.checked));
         assert_eq!((is("List`1", "get_Count"), is("List`1", "Nothing")), (None, None));
+        assert!(is("List`1/Enumerator", "MoveNext").is_some_and(|o| o.object == Object::FirstField));
         assert!(shipped.contract("System.Collections.Generic.List`1").is_some_and(|c| !c.rule.is_empty()));
         assert_eq!(shipped.contract("System.Collections.Generic.IList`1"), None);
     }
 
     #[test]
+    fn every_class_that_the_paper_and_the_framework_have_is_listed() {
+        let shipped = Catalogue::shipped();
+        for name in [
+            "System.Collections.Generic.SortedList`2",
+            "System.Collections.Generic.SortedSet`1",
+            "System.Collections.Generic.LinkedList`1",
+            "System.Collections.Generic.PriorityQueue`2",
+            "System.Collections.ArrayList",
+            "System.Collections.BitArray",
+            "System.Collections.Hashtable",
+            "System.Text.StringBuilder",
+            "System.Random",
+            "System.Data.DataTable",
+            "System.Xml.XmlDocument",
+            "System.IO.MemoryStream",
+            "System.IO.StreamWriter",
+            "System.Net.Http.Headers.HttpHeaders",
+            "Newtonsoft.Json.Linq.JObject",
+            "Microsoft.EntityFrameworkCore.DbContext",
+        ] {
+            assert!(shipped.contract(name).is_some_and(|c| !c.rule.is_empty()), "{name}");
+        }
+        assert!(shipped.function_contract("System.Array").is_some());
+    }
+
+    /// Several threads may read it while one writes.
+    #[test]
+    fn a_hashtable_is_written_only() {
+        let shipped = Catalogue::shipped();
+        let is = |method| shipped.find("System.Collections.Hashtable", method);
+        assert!(is("Add").is_some_and(|o| o.write && o.checked), "it may be a synchronized one");
+        assert_eq!(is("get_Item"), None);
+    }
+
+    #[test]
+    fn iterators_of_linq_lead_to_what_they_read() {
+        let shipped = Catalogue::shipped();
+        let field = |name: &str| shipped.wrapper(name).map(|wrapper| wrapper.field.as_str());
+        assert_eq!(field("System.Linq.Enumerable/WhereListIterator`1"), Some("_source"));
+        assert_eq!(field("System.Collections.Generic.List`1/Enumerator"), Some("_list"));
+        assert_eq!(field("Mine.Iterator"), None);
+    }
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, expected) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*", "ab", true),
+            ("*b", "ab", true),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "aXYc", false),
+            ("a*c", "abcd", false),
+        ] {
+            assert_eq!(matches_pattern(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_project_adds_classes_of_its_own() {
+        let mut catalogue = Catalogue::shipped();
+        let text = "[other]\nx = 1\n[[tsvd.dotnet]]\nlibrary = \"ours\"\n[[tsvd.dotnet.class]]\nname = \"Shop.Cart\"\n\
+                    write = [\"Put\"]\nread = [\"Total\"]\n";
+        catalogue.add_project(text).unwrap();
+        assert_eq!(catalogue.find("Shop.Cart", "Put"), direct(true));
+    }
+
+    #[test]
     fn lists_that_are_wrong_are_refused() {
         let mut catalogue = Catalogue::shipped();
-        assert!(catalogue.add("library = ").is_err());
-        assert!(catalogue.add("library = \"x\"\nwhat = 1").unwrap_err().contains("what"));
-        let twice = "library = \"x\"\n[[class]]\nname = \"System.Collections.Generic.List`1\"\n";
-        assert!(catalogue.add(twice).unwrap_err().contains("two classes"));
+        let mut add = |text: &str| {
+            catalogue.add_project(&format!("[[tsvd.dotnet]]\nlibrary = \"x\"\n{text}")).unwrap_err()
+        };
+        assert!(add("= ").contains("TOML"));
+        assert!(add("what = 1").contains("what"));
+        let class = "[[tsvd.dotnet.class]]\nname = \"System.Collections.Generic.List`1\"\n";
+        assert!(add(class).contains("two classes"));
+        assert!(add("[[tsvd.dotnet.class]]\nname = \"Mine\"\n").contains("no methods"));
     }
 
     #[test]

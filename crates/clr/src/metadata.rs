@@ -7,6 +7,7 @@ use crate::profiling::Token;
 pub mod table {
     pub const TYPE_REF: u32 = 0x01;
     pub const TYPE_DEF: u32 = 0x02;
+    pub const METHOD_DEF: u32 = 0x06;
     pub const MEMBER_REF: u32 = 0x0A;
     pub const TYPE_SPEC: u32 = 0x1B;
     pub const METHOD_SPEC: u32 = 0x2B;
@@ -42,6 +43,30 @@ impl Import {
         let nested =
             flags & VISIBILITY >= NESTED && com!(self.0, 62, token => u32, &mut outer => *mut u32) == OK;
         Some(if nested { self.type_def(outer)? + "/" + &name } else { name })
+    }
+
+    /// Whether a class of the module is a structure.
+    pub fn is_structure(self, token: Token) -> bool {
+        let (mut len, mut flags, mut base) = (0_u32, 0_u32, 0_u32);
+        com!(self.0, 12, token => u32, core::ptr::null_mut() => *mut u16, 0 => u32, &mut len => *mut u32,
+            &mut flags => *mut u32, &mut base => *mut u32);
+        let base = self.type_name(base);
+        base.is_some_and(|name| ["System.ValueType", "System.Enum"].contains(&name.as_str()))
+    }
+
+    /// The name of a field, and its type.
+    pub fn field<'a>(self, token: Token) -> Option<(String, &'a [u8])> {
+        let (mut signature, mut signature_len) = (core::ptr::null(), 0_u32);
+        let (signature_at, len_at) = (&raw mut signature, &raw mut signature_len);
+        let name = text(|buffer, room, len| {
+            let (mut class, mut flags, mut kind, mut value_len) = (0_u32, 0_u32, 0_u32, 0_u32);
+            let mut value = core::ptr::null();
+            com!(self.0, 57, token => u32, &mut class => *mut u32, buffer => *mut u16, room => u32,
+                len => *mut u32, &mut flags => *mut u32, signature_at => *mut *const u8, len_at => *mut u32,
+                &mut kind => *mut u32, &mut value => *mut *const u8, &mut value_len => *mut u32)
+        })?;
+        // Behind a byte that says that it is a field.
+        Some((name, bytes(signature, signature_len).get(1..)?))
     }
 
     /// Where a class of another module is to be looked for, and its name.
@@ -176,5 +201,43 @@ impl Emit {
             PUBLIC_STATIC_HIDE_BY_SIG => u32, signature.as_ptr() => *const u8, signature.len() as u32 => u32,
             0 => u32, NO_INLINING => u32, &mut token => *mut u32);
         (status == OK).then_some(token)
+    }
+}
+
+/// Adds references to other assemblies.
+#[derive(Clone, Copy)]
+pub struct AssemblyEmit(pub Com);
+
+/// `ASSEMBLYMETADATA`.
+#[repr(C)]
+struct Assembly {
+    version: [u16; 4],
+    locale: *const u16,
+    locale_len: u32,
+    processors: *const u32,
+    processors_len: u32,
+    systems: *const u32,
+    systems_len: u32,
+}
+
+impl AssemblyEmit {
+    /// The library that the runtime itself is made with.
+    pub fn core_library(self) -> Option<Token> {
+        const KEY: [u8; 8] = [0x7C, 0xEC, 0x85, 0xD7, 0xBE, 0xA7, 0x79, 0x8E];
+        let none = core::ptr::null();
+        let assembly = Assembly {
+            version: [4, 0, 0, 0],
+            locale: core::ptr::null(),
+            locale_len: 0,
+            processors: none,
+            processors_len: 0,
+            systems: none,
+            systems_len: 0,
+        };
+        let (name, mut token) = (wide("System.Private.CoreLib"), 0);
+        let status = com!(self.0, 4, KEY.as_ptr() => *const u8, KEY.len() as u32 => u32,
+            name.as_ptr() => *const u16, &assembly => *const Assembly, core::ptr::null() => *const u8, 0 => u32,
+            0 => u32, &mut token => *mut u32);
+        (status >= 0).then_some(token)
     }
 }

@@ -7,28 +7,30 @@
 //! An object's number is its hash, which stays the same when the collector moves it, and its class. Two objects may have one
 //! number; a trap compares the references themselves. That of the held thread is in an argument whose address was taken, so
 //! the collector keeps it right while the thread sleeps.
+//!
+//! Where the code does not tell the class of the object, [`known`] looks it up first, and [`find`] gives the object that a
+//! wrapper reads: an enumerator's collection, the source of an iterator of LINQ.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicU32, Ordering::*};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use raddle_tsvd::{Delay, Host, MAX_SITES, Point, Violation};
 
+use crate::classes::{self, Kind};
 use crate::lists::Operation;
 use crate::profiling::{ClassId, RawFrame};
 use crate::record::{End, Record, Violation as Told};
 use crate::session::session;
-use crate::{rewrite, sites};
+use crate::sites;
 
 /// Above the number of a site in what a probe is called with.
 const WRITE: u32 = 1 << 30;
-const THROUGH_INTERFACE: u32 = 1 << 31;
 
 /// What a probe is called with for a site.
 pub fn site_word(number: u32, operation: Operation) -> u32 {
-    let flag = |is: bool, flag: u32| if is { flag } else { 0 };
-    number | flag(operation.write, WRITE) | flag(operation.through_interface, THROUGH_INTERFACE)
+    number | if operation.write { WRITE } else { 0 }
 }
 
 /// Where a reference is.
@@ -130,37 +132,13 @@ unsafe fn class_of(slot: Slot) -> ClassId {
     unsafe { *(*slot as *const usize) }
 }
 
-/// Classes that were met through interfaces: `class | 1` is listed, `class | 2` is not.
-static CLASSES: [AtomicUsize; 4096] = [const { AtomicUsize::new(0) }; 4096];
-
-fn places_of(class: ClassId) -> impl Iterator<Item = &'static AtomicUsize> {
-    const PROBES: usize = 8;
-    let first = class.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
-    (first..first + PROBES).map(|i| &CLASSES[i % CLASSES.len()])
-}
-
-/// Whether a class is listed; none: that is not known yet.
-fn is_listed(class: ClassId) -> Option<bool> {
-    let known = places_of(class).map(|place| place.load(Relaxed));
-    known.into_iter().find(|known| known & !7 == class).map(|known| known & 1 != 0)
-}
-
-fn classify(class: ClassId) {
-    let listed = elsewhere(|| sites::listed_class(class)).flatten().is_some();
-    let word = class | if listed { 1 } else { 2 };
-    let taken = places_of(class).any(|place| place.compare_exchange(0, word, Relaxed, Relaxed).is_ok());
-    if !taken && let Some(place) = places_of(class).next() {
-        place.store(word, Relaxed);
-    }
-}
-
 /// Most of the profiling interface is refused to a thread that came from managed code and is in no callback. A thread that
 /// the runtime does not know may use it.
 fn elsewhere<T: Send>(act: impl FnOnce() -> T + Send) -> Option<T> {
     std::thread::scope(|scope| scope.spawn(act).join().ok())
 }
 
-fn now() -> u64 {
+pub fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a place for the answer.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
@@ -175,14 +153,55 @@ pub extern "C" fn fast(slot: Slot, hash: u32, site: u32) -> i32 {
     }
     // SAFETY: as above, and not null.
     let class = unsafe { class_of(slot) };
-    if site & THROUGH_INTERFACE != 0 {
-        match is_listed(class) {
-            Some(true) => {}
-            Some(false) => return 0,
-            None => return with_own(|own| own.unknown = class).map_or(0, |()| 1),
+    with_own(|own| i32::from(arrive(own, slot, object(hash, class), site))).unwrap_or(0)
+}
+
+/// What [`known`] answers; `Raddle.Probe.Through` has a case for each.
+mod answer {
+    /// The call is no point.
+    pub const NOTHING: i32 = 0;
+    /// The object is of a listed class.
+    pub const ITSELF: i32 = 1;
+    /// It reads one that [`super::find`] gives.
+    pub const WRAPPED: i32 = 2;
+    /// A class was met for the first time: [`super::slow`] finds out, and then it is asked again.
+    pub const UNKNOWN: i32 = 3;
+}
+
+/// The listed object that `reference` is or reads, and how many wrappers are around it. An error: a class that was met for
+/// the first time.
+fn look_through(mut reference: usize) -> Result<Option<(usize, u32)>, ClassId> {
+    const DEEPEST: u32 = 16;
+    for depth in 0..DEEPEST {
+        if reference == 0 {
+            break;
+        }
+        // SAFETY: a reference in cooperative mode; the first word of an object is its class.
+        let class = unsafe { *(reference as *const usize) };
+        match classes::kind(class).ok_or(class)? {
+            Kind::Listed => return Ok(Some((reference, depth))),
+            Kind::Other => break,
+            // SAFETY: the runtime has said that objects of this class have a reference there.
+            Kind::Wrapper(offset) => reference = unsafe { *((reference + offset as usize) as *const usize) },
         }
     }
-    with_own(|own| i32::from(arrive(own, slot, object(hash, class), site))).unwrap_or(0)
+    Ok(None)
+}
+
+/// Called as managed code is. What there is to do with an object whose class the code does not tell.
+pub extern "C" fn known(slot: Slot) -> i32 {
+    // SAFETY: the address of an argument of the probe.
+    match look_through(unsafe { *slot }) {
+        Ok(None) => answer::NOTHING,
+        Ok(Some((_, 0))) => answer::ITSELF,
+        Ok(Some(_)) => answer::WRAPPED,
+        Err(class) => with_own(|own| own.unknown = class).map_or(answer::NOTHING, |()| answer::UNKNOWN),
+    }
+}
+
+/// Called as managed code is, and so is its answer: the object that a wrapper reads, or null.
+pub extern "C" fn find(reference: usize) -> usize {
+    look_through(reference).ok().flatten().map_or(0, |(found, _)| found)
 }
 
 /// Hashes have 26 bits.
@@ -194,13 +213,14 @@ fn object(hash: u32, class: ClassId) -> u64 {
 #[inline]
 fn arrive(own: &mut Own, slot: Slot, object: u64, site: u32) -> bool {
     let core = session().core;
-    let number = site & !(WRITE | THROUGH_INTERFACE);
+    let number = site & !WRITE;
     let point = Point { thread: own.number, site: number, object, write: site & WRITE != 0 };
     if number >= MAX_SITES || core.passes(&point, false) {
         return false;
     }
     let mut here = Here { slot, caught: &mut own.caught };
-    if let Some(delay) = core.on_call(now(), &point, &mut here) {
+    let delay = core.on_call(now(), &point, &mut here);
+    if let Some(delay) = delay.filter(|delay| session().pay(delay)) {
         let (slot, site, thread) = (slot as usize, point.site, point.thread);
         let held = Arc::new(Held { slot, site, thread, stack: OnceLock::new() });
         if core.trap_set(&delay, Arc::as_ptr(&held) as u64, &mut here) {
@@ -218,14 +238,15 @@ pub extern "C" fn slow(_slot: Slot, site: u32) -> i32 {
     });
     let Some((thread, unknown, delay, caught)) = taken else { return 0 };
     if unknown != 0 {
-        classify(unknown);
+        let kind = elsewhere(|| sites::kind_of(unknown)).unwrap_or(Kind::Other);
+        classes::keep(unknown, kind);
         return 1;
     }
     let stack = session().info.stack();
     if let Some((_, held)) = &delay {
         _ = held.stack.set(stack.clone());
     }
-    let site = site & !(WRITE | THROUGH_INTERFACE);
+    let site = site & !WRITE;
     for (held, class) in caught {
         let before = held.stack.wait();
         elsewhere(|| tell(class, (thread, site, &stack), (held.thread, held.site, before)));
@@ -244,12 +265,11 @@ pub extern "C" fn slow(_slot: Slot, site: u32) -> i32 {
 type RawEnd<'a> = (u32, u32, &'a [RawFrame]);
 
 fn tell(class: ClassId, came: RawEnd, held: RawEnd) {
-    let name = sites::listed_class(class).unwrap_or_default();
-    let contract = rewrite::catalogue().contract(&name);
+    let (name, contract) = sites::contract(class, came.1);
     let end = |(thread, site, stack): RawEnd| End { thread, site, stack: sites::places(site, stack) };
     session().write(&Record::Violation(Told {
-        rule: contract.map_or_else(String::new, |contract| contract.rule.clone()),
-        documentation: contract.map_or_else(String::new, |contract| contract.documentation.clone()),
+        rule: contract.as_ref().map_or_else(String::new, |contract| contract.rule.clone()),
+        documentation: contract.map_or_else(String::new, |contract| contract.documentation),
         class: name,
         ends: [end(came), end(held)],
     }));
@@ -258,13 +278,14 @@ fn tell(class: ClassId, came: RawEnd, held: RawEnd) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lists::Object;
 
     #[test]
     fn a_word_has_the_site_and_what_it_does() {
-        let operation = |write, through_interface| Operation { write, through_interface };
-        assert_eq!(site_word(7, operation(false, false)), 7);
-        assert_eq!(site_word(7, operation(true, true)) & (MAX_SITES - 1), 7);
-        assert_ne!(site_word(7, operation(true, false)), site_word(7, operation(false, true)));
+        let operation = |write| Operation { write, object: Object::This, checked: true };
+        assert_eq!(site_word(7, operation(false)), 7);
+        assert_eq!(site_word(7, operation(true)) & (MAX_SITES - 1), 7);
+        assert_ne!(site_word(7, operation(true)), site_word(7, operation(false)));
     }
 
     #[test]

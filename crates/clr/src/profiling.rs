@@ -97,6 +97,28 @@ impl Info {
         (status >= 0).then_some((module, token, base))
     }
 
+    /// The fields that a class itself declares, and where each is in its objects.
+    pub fn fields(self, class: ClassId) -> Vec<(Token, u32)> {
+        let (mut fields, mut len, mut size) = (vec![[0_u32; 2]; 256], 0_u32, 0_u32);
+        let status = com!(self.0, 40, class => usize, fields.as_mut_ptr() => *mut [u32; 2],
+            fields.len() as u32 => u32, &mut len => *mut u32, &mut size => *mut u32);
+        fields.truncate(if status == OK { len as usize } else { 0 });
+        // A structure begins behind the first word of the object that it was boxed into.
+        let mut offset = 0_u32;
+        let boxed = com!(self.0, 47, class => usize, &mut offset => *mut u32) == OK;
+        fields.iter().map(|[token, at]| (*token, if boxed { at + offset } else { *at })).collect()
+    }
+
+    /// The version of the runtime.
+    pub fn version(self) -> Option<(u16, u16)> {
+        let (mut instance, mut kind) = (0_u16, 0_u32);
+        let (mut major, mut minor, mut build, mut fix) = (0_u16, 0_u16, 0_u16, 0_u16);
+        let status = com!(self.0, 67, &mut instance => *mut u16, &mut kind => *mut u32, &mut major => *mut u16,
+            &mut minor => *mut u16, &mut build => *mut u16, &mut fix => *mut u16, 0 => u32,
+            null_mut() => *mut u32, null_mut() => *mut u16);
+        (status == OK).then_some((major, minor))
+    }
+
     /// The stack of the calling thread. Allowed anywhere, other than most of this.
     pub fn stack(self) -> Vec<RawFrame> {
         extern "C" fn frame(

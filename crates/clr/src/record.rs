@@ -1,9 +1,10 @@
 //! What a process leaves for the driver: one record a line, as JSON.
 
+use raddle_tsvd::PairState;
 use serde::{Deserialize, Serialize};
 
 /// Of this format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -12,10 +13,14 @@ pub enum Record {
     Begin {
         version: u32,
         pid: u32,
+        /// Its version, as it says itself.
+        runtime: Option<String>,
     },
     /// A call site that is watched now.
     Site {
         number: u32,
+        /// Holds from build to build: the file, the method it is in, what it calls, which of those calls.
+        name: String,
         callee: String,
         write: bool,
         place: Place,
@@ -58,6 +63,48 @@ pub struct End {
     pub stack: Vec<Place>,
 }
 
+/// A pair that an earlier run has learned of, which the driver leaves for processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownPair {
+    /// By [`Record::Site::name`].
+    pub sites: [String; 2],
+    /// As the core has them.
+    pub probability: u32,
+    pub gap: u32,
+    pub state: KnownState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KnownState {
+    Dangerous,
+    Ordered,
+    Decayed,
+    Found,
+}
+
+impl From<KnownState> for PairState {
+    fn from(state: KnownState) -> PairState {
+        match state {
+            KnownState::Dangerous => PairState::Dangerous,
+            KnownState::Ordered => PairState::Ordered,
+            KnownState::Decayed => PairState::Decayed,
+            KnownState::Found => PairState::Found,
+        }
+    }
+}
+
+impl From<PairState> for KnownState {
+    fn from(state: PairState) -> KnownState {
+        match state {
+            PairState::Dangerous => KnownState::Dangerous,
+            PairState::Ordered => KnownState::Ordered,
+            PairState::Decayed => KnownState::Decayed,
+            PairState::Found => KnownState::Found,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,8 +120,14 @@ mod tests {
             ends: [end(1), end(2)],
         };
         for record in [
-            Record::Begin { version: VERSION, pid: 4 },
-            Record::Site { number: 0, callee: "List.Add".into(), write: true, place: place.clone() },
+            Record::Begin { version: VERSION, pid: 4, runtime: Some("4.0".into()) },
+            Record::Site {
+                number: 0,
+                name: "a.dll: App.Main calls List.Add #1".into(),
+                callee: "List.Add".into(),
+                write: true,
+                place: place.clone(),
+            },
             Record::Unseen { what: "x".into(), why: "y".into() },
             Record::Violation(violation),
         ] {

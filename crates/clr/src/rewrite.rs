@@ -1,68 +1,43 @@
 //! Adds points to the methods of a user's module as they are compiled.
 //!
-//! Each such module gets a class with two static methods:
-//!
-//! ```text
-//! void Raddle.Probe.Point(object on, int site) {
-//!     again: if (fast(&on, RuntimeHelpers.GetHashCode(on), site) == 0) return;
-//!            if (Held(&on, site) != 0) goto again;
-//! }
-//! int Raddle.Probe.Held(native int on, int site) { return slow(on, site); }
-//! ```
-//!
-//! `fast` is called as managed code is, so the thread stays in cooperative mode and references may be read; `slow` is called
-//! as native code is, so a collection need not wait for it. It is in a method of its own since a method that calls native code
-//! makes a frame for that at every entry. Both are in [`crate::point`].
-//!
 //! Before a listed call the arguments above the object go to new local variables; `dup`, the site's number and a call of
-//! `Point` follow; and the arguments come back.
+//! the probe follow; and the arguments come back. What is on the stack may be something else than the object:
+//!
+//! | on the stack | what is done |
+//! |---|---|
+//! | the address of a reference or of a structure, in a call that is constrained to a type parameter | it is loaded and boxed, which does nothing to a reference |
+//! | the address of a structure whose first field is the object: an enumerator | the field is loaded |
+//! | the address of a variable: `Array.Resize` | the variable is loaded |
+//!
+//! Where a delegate is made of a listed method, it is made of a static method of the probe's class instead, whose first argument
+//! is the object, and which comes to a point and then calls the method (`delegates`).
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
-use crate::com::{IID_METADATA_EMIT, IID_METADATA_IMPORT2};
+use crate::calls::{Call, What};
+use crate::com::IID_METADATA_IMPORT2;
+use crate::delegates::Thunks;
 use crate::il::{self, Body, Built, code};
-use crate::lists::{Catalogue, Operation, is_awaiter};
+use crate::lists::{Object, Operation, matches_pattern};
 use crate::metadata::{Emit, Import, table};
-use crate::point;
+use crate::probe::{self, Probe};
 use crate::profiling::{ModuleId, Token};
 use crate::session::session;
-use crate::signature::{self, Arguments};
 use crate::sites::{self, Site};
-
-static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::shipped);
-
-pub fn catalogue() -> &'static Catalogue {
-    &CATALOGUE
-}
+use crate::{force_async, point, signature};
 
 /// A module that is looked into.
 struct Module {
     import: Import,
     emit: Emit,
-    /// The token of `Point`.
-    probe: Token,
+    probe: Probe,
     /// What calls of each token are, as far as they were met.
     calls: HashMap<Token, Option<Call>>,
+    /// Methods that delegates are made of in place of listed ones.
+    thunks: Thunks,
     /// Methods that were looked at, and whether each has points.
     methods: HashMap<Token, bool>,
-}
-
-/// A call that is of interest.
-#[derive(Clone)]
-struct Call {
-    /// `System.Collections.Generic.List`1.Add`.
-    callee: String,
-    what: What,
-    /// The types of what is above the object on the stack.
-    parameters: Vec<Vec<u8>>,
-}
-
-#[derive(Clone, Copy)]
-enum What {
-    Point(Operation),
-    /// `IsCompleted` of an awaiter, to which the answer is to be no.
-    Completed,
 }
 
 static MODULES: LazyLock<Mutex<HashMap<ModuleId, Module>>> = LazyLock::new(Mutex::default);
@@ -75,15 +50,18 @@ type Places = Vec<(u32, u32)>;
 fn is_users(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or(path);
     let framework = ["System.", "Microsoft.", "netstandard.", "mscorlib.", "WindowsBase."];
-    !path.contains("/shared/Microsoft.") && !framework.iter().any(|prefix| file.starts_with(prefix))
+    let is_framework =
+        path.contains("/shared/Microsoft.") || framework.iter().any(|prefix| file.starts_with(prefix));
+    !is_framework || session().modules.iter().any(|pattern| matches_pattern(pattern, path))
 }
 
 /// A module was loaded.
 pub fn load(module: ModuleId) {
     let Some(path) = session().info.module_path(module).filter(|path| is_users(path)) else { return };
-    match prepare(module) {
+    match prepare(module, &path) {
         Some(prepared) => drop(lock(&MODULES).insert(module, prepared)),
-        None => sites::note_unseen(&path, "its metadata can not be added to"),
+        None if path.starts_with('/') => sites::note_unseen(&path, "its metadata can not be added to"),
+        None => sites::note_unseen(&path, "code that was made at run time"),
     }
 }
 
@@ -92,89 +70,18 @@ pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Adds the probe.
-fn prepare(module: ModuleId) -> Option<Module> {
-    const HELPERS: &str = "System.Runtime.CompilerServices.RuntimeHelpers";
-    /// `int (object)`, `void (object, int)`, `int (native int, int)`.
-    const HASH: [u8; 4] = [0, 1, 0x08, 0x1C];
-    const POINT: [u8; 5] = [0, 2, 0x01, 0x1C, 0x08];
-    const HELD: [u8; 5] = [0, 2, 0x08, 0x18, 0x08];
-    let info = session().info;
-    let import = Import(info.metadata(module, false, &IID_METADATA_IMPORT2)?);
-    let emit = Emit(info.metadata(module, true, &IID_METADATA_EMIT)?);
-    let is_object = |token: &Token| import.type_ref(*token).is_some_and(|(_, name)| name == "System.Object");
-    let object = import.type_refs().into_iter().find(is_object)?;
-    // Whatever facade has Object has RuntimeHelpers too.
-    let hash = emit.member_ref(emit.type_ref(import.type_ref(object)?.0, HELPERS)?, "GetHashCode", &HASH)?;
-    let class = emit.class("Raddle.Probe", object)?;
-    let probe = emit.static_method(class, "Point", &POINT)?;
-    let held = emit.static_method(class, "Held", &HELD)?;
-    // int fast(native int, int, int) as managed code, int slow(native int, int) as C.
-    let fast = emit.signature(&[0, 3, 0x08, 0x18, 0x08, 0x08])?;
-    let slow = emit.signature(&[1, 2, 0x08, 0x18, 0x08])?;
-    let set = info.set_body(module, held, &il::plain_body(&held_code(slow)))
-        && info.set_body(module, probe, &il::plain_body(&probe_code(hash, fast, held)));
-    set.then(|| Module { import, emit, probe, calls: HashMap::new(), methods: HashMap::new() })
+fn prepare(module: ModuleId, path: &str) -> Option<Module> {
+    let import = Import(session().info.metadata(module, false, &IID_METADATA_IMPORT2)?);
+    let (probe, emit) = probe::add(module, import)?;
+    let thunks = Thunks::prepare(module, path, import, (probe, emit));
+    Some(Module { import, emit, probe, calls: HashMap::new(), thunks, methods: HashMap::new() })
 }
 
-/// `ldarg.0; ldarg.1; calli slow; ret`.
-fn held_code(slow: Token) -> Vec<u8> {
-    let address = il::load_pointer(point::slow as *const () as usize);
-    [&[0x02, 0x03], &address[..], &il::with_token(code::CALL_INDIRECT, slow), &[code::RETURN]].concat()
-}
-
-fn probe_code(hash: Token, fast: Token, held: Token) -> Vec<u8> {
-    /// `ldarga.s 0; conv.u`: where the reference is.
-    const SLOT: [u8; 3] = [0x0F, 0, 0xE0];
-    let address = il::load_pointer(point::fast as *const () as usize);
-    let call = |token| il::with_token(code::CALL as u8, token);
-    let mut text = [
-        &SLOT[..],
-        &[0x02],
-        &call(hash),
-        &[0x03],
-        &address,
-        &il::with_token(code::CALL_INDIRECT, fast),
-        &[code::BRANCH_TRUE, 1, code::RETURN],
-        &SLOT,
-        &[0x03],
-        &call(held),
-    ]
-    .concat();
-    let back = -(text.len() as i8) - 2;
-    text.extend([code::BRANCH_TRUE, back as u8, code::RETURN]);
-    text
-}
-
-/// What a call of a token is.
-fn look_at_call(import: Import, token: Token) -> Option<Call> {
-    let (token, of_method) = if table::of(token) == table::METHOD_SPEC {
-        let (method, spec) = import.method_spec(token)?;
-        (method, signature::method_arguments(spec)?)
-    } else {
-        (token, Vec::new())
-    };
-    if table::of(token) != table::MEMBER_REF {
-        return None;
-    }
-    let member = import.member_ref(token)?;
-    let (class, of_class) = if table::of(member.parent) == table::TYPE_SPEC {
-        let (coded, arguments) = signature::class_arguments(import.type_spec(member.parent)?)?;
-        let tables = [table::TYPE_DEF, table::TYPE_REF, table::TYPE_SPEC];
-        let token = tables.get(coded as usize & 3)? << 24 | coded >> 2;
-        (import.type_name(token)?, arguments)
-    } else {
-        (import.type_name(member.parent)?, Vec::new())
-    };
-    let completed = || session().force_async && member.name == "get_IsCompleted" && is_awaiter(&class);
-    let what = match CATALOGUE.find(&class, &member.name) {
-        Some(operation) => What::Point(operation),
-        None if completed() => What::Completed,
-        None => return None,
-    };
-    let with = Arguments { class: &of_class, method: &of_method };
-    let method = signature::method(member.signature, with).filter(|method| method.has_this)?;
-    Some(Call { callee: class + "." + &member.name, what, parameters: method.parameters })
+/// A module is unloaded.
+pub fn unload(module: ModuleId) {
+    lock(&MODULES).remove(&module);
+    lock(&PLACES).retain(|(of, _), _| *of != module);
+    sites::forget(module);
 }
 
 /// Rewrites a method, once, before it is compiled. Whether it has points.
@@ -251,8 +158,13 @@ impl Module {
             return Outcome::Failed("its local variables are not understood");
         };
         let mut changed = false;
+        let mut of = Rewriting { module, method, ordinals: HashMap::new() };
         for at in 0..body.instructions.len() {
-            changed |= self.add_point(&mut body, at, &mut locals, (module, method));
+            changed |= if body.instructions[at].loads_function() {
+                self.replace_function(&mut body, at, &mut of)
+            } else {
+                body.instructions[at].is_call() && self.add_point(&mut body, at, &mut locals, &mut of)
+            };
         }
         if !changed {
             return Outcome::Nothing;
@@ -273,43 +185,108 @@ impl Module {
         Outcome::Rewritten
     }
 
-    fn add_point(
-        &mut self,
-        body: &mut Body,
-        at: usize,
-        locals: &mut Locals,
-        (module, method): (ModuleId, Token),
-    ) -> bool {
-        if !body.instructions[at].is_call() {
+    fn look_at(&mut self, token: Token) -> Option<&Call> {
+        let import = self.import;
+        self.calls.entry(token).or_insert_with(|| Call::look_at(import, token)).as_ref()
+    }
+
+    fn add_point(&mut self, body: &mut Body, at: usize, locals: &mut Locals, of: &mut Rewriting) -> bool {
+        let probe = self.probe;
+        let token = body.instructions[at].token();
+        let is_new = body.instructions[at].code == code::NEW_OBJECT;
+        let Some(call) = self.look_at(token).filter(|call| call.is_constructor == is_new) else {
             return false;
-        }
-        let (import, token) = (self.import, body.instructions[at].token());
-        let call = self.calls.entry(token).or_insert_with(|| look_at_call(import, token));
-        let Some(call) = call else { return false };
+        };
         let What::Point(operation) = call.what else {
-            // What was answered goes, and no comes.
-            body.instructions[at].after.extend([code::POP, 0x16]);
+            let Some(completed) = probe.completed else { return false };
+            let after = &mut body.instructions[at].after;
+            after.extend(il::load_int(force_async::new_site()));
+            after.extend(il::with_token(code::CALL as u8, completed));
             return true;
         };
+        let call = call.clone();
         let prefixes = (0..at).rev().take_while(|i| body.instructions[*i].is_prefix());
         let first = prefixes.last().unwrap_or(at);
-        if (first..at).any(|i| body.instructions[i].code == code::CONSTRAINED) {
-            // On the stack is the address of a reference, or of a structure.
-            sites::note_unseen(&call.callee, "a call that is constrained to a type parameter");
-            return false;
-        }
-        let offset = body.instructions[at].offset;
-        let callee = call.callee.clone();
-        let number = sites::add(Site { module, method, offset, callee, write: operation.write });
-        let saved: Vec<u16> =
-            call.parameters.iter().enumerate().map(|(i, kind)| locals.for_argument(i, kind)).collect();
+        let constrained = (first..at).find(|i| body.instructions[*i].code == code::CONSTRAINED);
+        let constrained = constrained.map(|i| body.instructions[i].token());
+        let Some(load) = self.load_object(&call, operation, constrained) else { return false };
+        let number = of.site(body.instructions[at].offset, &call, operation);
+        // What is above the object.
+        let above = match operation.object {
+            Object::Argument(n) => usize::from(n) + 1,
+            Object::This | Object::FirstField => 0,
+        };
+        let above = call.method.parameters.iter().enumerate().skip(above);
+        let saved: Vec<u16> = above.map(|(i, kind)| locals.for_argument(i, kind)).collect();
+        let checked = operation.checked || constrained.is_some();
         let before = &mut body.instructions[first].before;
         before.extend(saved.iter().rev().flat_map(|local| il::store_local(*local)));
         before.push(code::DUPLICATE);
+        before.extend(load);
         before.extend(il::load_int(point::site_word(number, operation)));
-        before.extend(il::with_token(code::CALL as u8, self.probe));
+        before.extend(il::with_token(code::CALL as u8, if checked { probe.through } else { probe.point }));
         before.extend(saved.iter().flat_map(|local| il::load_local(*local)));
         true
+    }
+
+    /// What makes the object of what is on the stack. None: the call is left alone.
+    fn load_object(&self, call: &Call, operation: Operation, constrained: Option<Token>) -> Option<Vec<u8>> {
+        if let Some(kind) = constrained {
+            // Of a structure this makes a copy, so it is for type parameters alone, and not for what is called all the time.
+            let is_parameter = table::of(kind) == table::TYPE_SPEC
+                && self.import.type_spec(kind).is_some_and(signature::is_parameter);
+            let is_rare = !["System.Object", "System.Collections.IEnumerator"].contains(&call.class.as_str());
+            let load = [il::with_token(code::LOAD_OBJECT, kind), il::with_token(code::BOX, kind)].concat();
+            return (is_parameter && is_rare).then_some(load);
+        }
+        Some(match operation.object {
+            Object::This => vec![],
+            Object::FirstField => vec![code::LOAD_REFERENCE],
+            Object::Argument(n) => {
+                let by_reference = signature::by_reference(&call.method.parameters[usize::from(n)]).is_some();
+                if by_reference { vec![code::LOAD_REFERENCE] } else { vec![] }
+            }
+        })
+    }
+
+    /// A delegate is made of a listed method.
+    fn replace_function(&mut self, body: &mut Body, at: usize, of: &mut Rewriting) -> bool {
+        let (token, offset) = (body.instructions[at].token(), body.instructions[at].offset);
+        let Some(call) = self.look_at(token).cloned() else { return false };
+        let What::Point(operation) = call.what else { return false };
+        let makes_delegate = body.instructions.get(at + 1).is_some_and(|next| next.code == code::NEW_OBJECT);
+        let to = (of.module, self.probe);
+        let new_site = || of.site(offset, &call, operation);
+        let thunk = if makes_delegate { self.thunks.of(token, &call, to, new_site) } else { None };
+        match thunk {
+            Some(thunk) => body.instructions[at].load_other_function(thunk),
+            None => sites::note_unseen(&call.callee, "a delegate made of a listed method of a generic type"),
+        }
+        thunk.is_some()
+    }
+}
+
+/// A method that is being rewritten.
+struct Rewriting {
+    module: ModuleId,
+    method: Token,
+    /// How many calls of each callee there were so far.
+    ordinals: HashMap<String, u32>,
+}
+
+impl Rewriting {
+    fn site(&mut self, offset: u32, call: &Call, operation: Operation) -> u32 {
+        let ordinal = self.ordinals.entry(call.callee.clone()).or_insert(0);
+        *ordinal += 1;
+        sites::add(Site {
+            module: self.module,
+            method: self.method,
+            offset,
+            callee: call.callee.clone(),
+            class: call.class.clone(),
+            write: operation.write,
+            ordinal: *ordinal,
+        })
     }
 }
 

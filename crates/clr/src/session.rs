@@ -5,19 +5,34 @@ use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use raddle_tsvd::{Params, SIZE, Tsvd};
+use raddle_tsvd::{Delay, Params, SIZE, Tsvd};
+use raddle_wire::tsvd::{MAGIC, PARAMS_FILE, SHARED_FILE, Shared, flag};
 
 use crate::com::Com;
+use crate::lists::Catalogue;
+use crate::point;
 use crate::profiling::Info;
-use crate::record::Record;
+use crate::record::{KnownPair, Record};
 
 /// All that holds for the whole process.
 pub struct Session {
     pub info: Info,
     pub core: &'static Tsvd,
+    pub catalogue: Catalogue,
     pub force_async: bool,
+    /// Whether this version of the runtime has the structures of `[[enumerator]]` as the lists say.
+    pub has_known_enumerators: bool,
+    /// What earlier runs have learned.
+    pub pairs: Vec<KnownPair>,
+    /// Patterns of modules of the framework to look into all the same.
+    pub modules: Vec<String>,
     records: File,
+    shared: &'static Shared,
+    started: u64,
+    /// Nanoseconds of delay in this process.
+    spent: AtomicU64,
 }
 
 static SESSION: OnceLock<Session> = OnceLock::new();
@@ -27,25 +42,48 @@ pub fn session() -> &'static Session {
     SESSION.get().expect("the runtime initializes a profiler before it calls it")
 }
 
-/// Files of the session, named as `raddle_wire::tsvd` names them.
-const PARAMS: &str = "params";
-const SHARED: &str = "tsvd";
 /// What [`Record`]s of a process are in, behind its number.
 pub const RECORDS: &str = "clr";
 /// The core's tables: not those of native code, whose sites have other numbers.
 const STATE: &str = "clr-state";
+/// Written by the driver: [`KnownPair`]s as JSON.
+pub const PAIRS: &str = "clr-pairs";
+/// Written by the driver: a project's files with lists, one beside the other with a number.
+pub const LISTS: &str = "clr-lists";
+/// Written by the driver: a pattern a line.
+pub const MODULES: &str = "clr-modules";
 
 /// Begins, if there is a driver.
 pub fn begin(info: Com) -> Option<&'static Session> {
     let folder = PathBuf::from(std::env::var_os("RADDLE_SESSION")?);
     let params = params(&folder)?;
+    let shared = shared(&folder)?;
     let pid = std::process::id();
     let records = new_file(&folder, pid, RECORDS)?;
     let core = tables(&new_file(&folder, pid, STATE)?, &params)?;
-    let force_async = flags(&folder)? & FORCE_ASYNC != 0;
-    let session = SESSION.get_or_init(|| Session { info: Info(info), core, force_async, records });
-    session.write(&Record::Begin { version: crate::record::VERSION, pid });
+    let info = Info(info);
+    let version = info.version();
+    let session = SESSION.get_or_init(|| Session {
+        info,
+        core,
+        catalogue: catalogue(&folder),
+        force_async: shared.flags & flag::SYNCHRONOUS_AWAIT == 0,
+        has_known_enumerators: version.is_some_and(|(major, _)| has_known_enumerators(major)),
+        pairs: pairs(&folder),
+        modules: modules(&folder),
+        records,
+        shared,
+        started: point::now(),
+        spent: AtomicU64::new(0),
+    });
+    let runtime = version.map(|(major, minor)| format!("{major}.{minor}"));
+    session.write(&Record::Begin { version: crate::record::VERSION, pid, runtime });
     Some(session)
+}
+
+/// .NET Core 3 says that it is 4.
+fn has_known_enumerators(major: u16) -> bool {
+    (3..=10).contains(&major)
 }
 
 impl Session {
@@ -56,20 +94,59 @@ impl Session {
         // A session that is gone is nothing to stop a program for.
         _ = (&self.records).write_all(&line);
     }
+
+    /// Takes a delay from what the run may still spend in all its processes, and this process in the time it has run.
+    pub fn pay(&self, delay: &Delay) -> bool {
+        let elapsed = delay.start.saturating_sub(self.started);
+        let (slack, share) = (u64::from(self.shared.slack), u64::from(self.shared.share));
+        let allowed = slack * 1_000_000 + elapsed / 1_000_000 * share;
+        let budget = self.shared.budget.load(Relaxed);
+        let more = |spent: u64| spent.checked_add(delay.nanos).filter(|sum| *sum <= budget);
+        if self.spent.load(Relaxed) + delay.nanos > allowed
+            || self.shared.spent.fetch_update(Relaxed, Relaxed, more).is_err()
+        {
+            self.core.refuse(delay);
+            return false;
+        }
+        self.spent.fetch_add(delay.nanos, Relaxed);
+        true
+    }
 }
 
 fn params(folder: &Path) -> Option<Params> {
-    let bytes = std::fs::read(folder.join(PARAMS)).ok()?;
+    let bytes = std::fs::read(folder.join(PARAMS_FILE)).ok()?;
     // SAFETY: the driver wrote a value of the same build, as the equal length vouches for.
     (bytes.len() == size_of::<Params>()).then(|| unsafe { bytes.as_ptr().cast::<Params>().read_unaligned() })
 }
 
-const FORCE_ASYNC: u32 = 1;
+fn shared(folder: &Path) -> Option<&'static Shared> {
+    let file = OpenOptions::new().read(true).write(true).open(folder.join(SHARED_FILE)).ok()?;
+    if file.metadata().ok()?.len() < size_of::<Shared>() as u64 {
+        return None;
+    }
+    // SAFETY: as long as a Shared, aligned as mappings are, and it stays mapped.
+    let shared = unsafe { &*map(&file, size_of::<Shared>())?.cast::<Shared>() };
+    (shared.magic == MAGIC && shared.version == raddle_wire::VERSION).then_some(shared)
+}
 
-/// The flags of the run: the fourth word.
-fn flags(folder: &Path) -> Option<u32> {
-    let bytes = std::fs::read(folder.join(SHARED)).ok()?;
-    bytes.get(12..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+/// The driver has read the project's lists before, and refused those that are wrong.
+fn catalogue(folder: &Path) -> Catalogue {
+    let mut catalogue = Catalogue::shipped();
+    let texts = (0..).map_while(|n| std::fs::read_to_string(folder.join(format!("{LISTS}.{n}"))).ok());
+    for text in texts {
+        _ = catalogue.add_project(&text);
+    }
+    catalogue
+}
+
+fn pairs(folder: &Path) -> Vec<KnownPair> {
+    let text = std::fs::read(folder.join(PAIRS)).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+fn modules(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join(MODULES)).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
 }
 
 fn new_file(folder: &Path, pid: u32, kind: &str) -> Option<File> {
@@ -82,10 +159,15 @@ fn new_file(folder: &Path, pid: u32, kind: &str) -> Option<File> {
 
 fn tables(file: &File, params: &Params) -> Option<&'static Tsvd> {
     file.set_len(SIZE as u64).ok()?;
+    // SAFETY: fresh pages of that size, zero, aligned as mappings are, and nobody else's.
+    map(file, SIZE).map(|memory| unsafe { Tsvd::place(memory, params) })
+}
+
+/// Maps a file of at least that length, for good.
+fn map(file: &File, len: usize) -> Option<*mut u8> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new mapping of a file of that length.
     let memory =
-        unsafe { libc::mmap(core::ptr::null_mut(), SIZE, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
-    // SAFETY: fresh pages of that size, zero, aligned as mappings are, and nobody else's.
-    (memory != libc::MAP_FAILED).then(|| unsafe { Tsvd::place(memory.cast(), params) })
+        unsafe { libc::mmap(core::ptr::null_mut(), len, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+    (memory != libc::MAP_FAILED).then_some(memory.cast())
 }

@@ -140,9 +140,10 @@ fn list(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
 }
 
 /// A method's signature.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Method {
     pub has_this: bool,
+    pub result: Vec<u8>,
     pub parameters: Vec<Vec<u8>>,
 }
 
@@ -154,14 +155,41 @@ pub fn method(bytes: &[u8], with: Arguments) -> Option<Method> {
         rest = number(rest)?.1;
     }
     let (count, rest) = number(rest)?;
-    let mut rest = copy_type(rest, with, &mut Vec::new())?;
+    let mut result = Vec::new();
+    let mut rest = copy_type(rest, with, &mut result)?;
     let mut parameters = Vec::new();
     for _ in 0..count {
         let mut one = Vec::new();
         rest = copy_type(rest, with, &mut one)?;
         parameters.push(one);
     }
-    Some(Method { has_this: kind & HAS_THIS != 0, parameters })
+    Some(Method { has_this: kind & HAS_THIS != 0, result, parameters })
+}
+
+/// Whether a type is the same wherever it is named: no type parameter is in it.
+pub fn is_closed(kind: &[u8]) -> bool {
+    copy_type(kind, Arguments { class: &[], method: &[] }, &mut Vec::new()).is_some()
+}
+
+/// Whether a type is certainly one of references.
+pub fn is_reference(kind: &[u8]) -> bool {
+    const STRING: u8 = 0x0E;
+    const OBJECT: u8 = 0x1C;
+    match kind {
+        [STRING | OBJECT | element::CLASS | element::VECTOR | element::ARRAY, ..] => true,
+        [element::GENERIC_INSTANCE, of, ..] => *of == element::CLASS,
+        _ => false,
+    }
+}
+
+/// What a type refers to, if it is the address of something.
+pub fn by_reference(kind: &[u8]) -> Option<&[u8]> {
+    kind.strip_prefix(&[element::BY_REFERENCE])
+}
+
+/// Whether a type is a type parameter.
+pub fn is_parameter(kind: &[u8]) -> bool {
+    matches!(kind.first(), Some(&(element::CLASS_PARAMETER | element::METHOD_PARAMETER)))
 }
 
 #[cfg(test)]
@@ -211,6 +239,20 @@ mod tests {
         assert_eq!((coded, arguments.len()), (9, 2));
         assert_eq!(arguments[1], [0x15, 0x12, 0x0D, 1, 0x1E, 0]);
         assert_eq!(class_arguments(&[0x1D, 0x08]), None, "an array is no such class");
+    }
+
+    #[test]
+    fn kinds_of_types() {
+        let list_of_int = [0x15, 0x12, 0x09, 1, 0x08];
+        assert!(is_reference(&[0x1C]) && is_reference(&list_of_int) && is_reference(&[0x1D, 0x08]));
+        assert!(
+            !is_reference(&[0x08])
+                && !is_reference(&[0x15, 0x11, 0x09, 1, 0x08])
+                && !is_reference(&[0x13, 0])
+        );
+        assert!(is_closed(&list_of_int) && !is_closed(&[0x15, 0x12, 0x09, 1, 0x1E, 0]));
+        assert_eq!(by_reference(&[0x10, 0x1D, 0x08]), Some(&[0x1D, 0x08][..]));
+        assert!(is_parameter(&[0x13, 0]) && !is_parameter(&[0x08]));
     }
 
     #[test]

@@ -4,13 +4,18 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex};
 
+use raddle_tsvd::{Host, TrapPair, Violation};
+
+use crate::classes::Kind;
 use crate::com::IID_METADATA_IMPORT2;
+use crate::lists::Contract;
 use crate::metadata::Import;
 use crate::pdb::Pdb;
 use crate::profiling::{ClassId, ModuleId, RawFrame, Token};
 use crate::record::{Place, Record};
 use crate::rewrite::{lock, written_offset};
 use crate::session::session;
+use crate::signature::is_reference;
 
 /// A call site.
 #[derive(Clone)]
@@ -20,30 +25,80 @@ pub struct Site {
     /// In the code as it was written.
     pub offset: u32,
     pub callee: String,
+    /// Whose contract it is.
+    pub class: String,
     pub write: bool,
+    /// Which of the method's calls of the same callee it is, from one.
+    pub ordinal: u32,
 }
 
 static SITES: Mutex<Vec<Site>> = Mutex::new(Vec::new());
+/// The numbers of sites that earlier runs know of, by name.
+static NUMBERS: LazyLock<Mutex<HashMap<String, u32>>> = LazyLock::new(Mutex::default);
 
 /// Gives a site its number, and tells of it.
 pub fn add(site: Site) -> u32 {
     let place = place(site.module, site.method, Some(site.offset));
+    let name = name(&site, &place.module);
     let (callee, write) = (site.callee.clone(), site.write);
     let mut sites = lock(&SITES);
     sites.push(site);
     let number = sites.len() as u32 - 1;
-    session().write(&Record::Site { number, callee, write, place });
+    session().write(&Record::Site { number, name: name.clone(), callee, write, place });
+    drop(sites);
+    seed(name, number);
     number
+}
+
+/// `App.dll: App/<Run>d__3.MoveNext~1a2b calls System.Collections.Generic.List`1.Add #1`; what is behind the tilde tells overloads
+/// apart.
+fn name(site: &Site, module: &str) -> String {
+    let file = module.rsplit('/').next().unwrap_or(module);
+    let method = import(site.module).and_then(|import| {
+        let member = import.method(site.method)?;
+        let overload =
+            member.signature.iter().fold(0_u16, |sum, byte| sum.wrapping_mul(31) + u16::from(*byte));
+        Some(format!("{}.{}~{overload:04x}", import.type_def(member.parent)?, member.name))
+    });
+    format!("{file}: {} calls {} #{}", method.unwrap_or_default(), site.callee, site.ordinal)
+}
+
+/// Tells the core what earlier runs have learned of pairs, once both sites have numbers.
+fn seed(name: String, number: u32) {
+    let pairs = || session().pairs.iter().filter(|pair| pair.sites.contains(&name));
+    if pairs().next().is_none() {
+        return;
+    }
+    let mut numbers = lock(&NUMBERS);
+    numbers.insert(name.clone(), number);
+    for pair in pairs() {
+        let [Some(&a), Some(&b)] = pair.sites.each_ref().map(|name| numbers.get(name)) else { continue };
+        let (site_a, site_b) = (a.min(b), a.max(b));
+        let (probability, gap, state) = (pair.probability, pair.gap, pair.state.into());
+        session().core.seed(&TrapPair { site_a, site_b, probability, state, gap }, &mut Waits);
+    }
+}
+
+/// For calls of the core in which nobody is caught.
+struct Waits;
+
+impl Host for Waits {
+    fn violation(&mut self, _: &Violation) {}
+
+    fn relax(&mut self) {
+        std::thread::yield_now();
+    }
 }
 
 pub fn note_unseen(what: &str, why: &str) {
     session().write(&Record::Unseen { what: what.into(), why: why.into() });
 }
 
+static IMPORTS: LazyLock<Mutex<HashMap<ModuleId, Option<Import>>>> = LazyLock::new(Mutex::default);
+
 fn import(module: ModuleId) -> Option<Import> {
-    static ALL: LazyLock<Mutex<HashMap<ModuleId, Option<Import>>>> = LazyLock::new(Mutex::default);
     let new = || session().info.metadata(module, false, &IID_METADATA_IMPORT2).map(Import);
-    *lock(&ALL).entry(module).or_insert_with(new)
+    *lock(&IMPORTS).entry(module).or_insert_with(new)
 }
 
 /// `Class.Method`. A compiler puts a lambda into a class of its own, and an asynchronous method into one that has its name
@@ -99,8 +154,13 @@ pub fn places(site: u32, stack: &[RawFrame]) -> Vec<Place> {
         let Some((module, method)) = session().info.function(*function) else { continue };
         if is_inside {
             // The probe's own frames, and then that of the call, which is there already.
-            is_inside = (module, method) != (of_site.module, of_site.method) && is_probe(module, method);
-            continue;
+            if is_probe(module, method) {
+                continue;
+            }
+            is_inside = false;
+            if (module, method) == (of_site.module, of_site.method) {
+                continue;
+            }
         }
         let offset = il_offset(*function, *at).map(|now| written_offset(module, method, now));
         all.push(place(module, method, offset));
@@ -122,17 +182,54 @@ fn il_offset(function: usize, at: usize) -> Option<u32> {
     map.iter().rfind(|[il, from, to]| *il < LAST && (*from..*to).contains(&at)).map(|range| range[0])
 }
 
-/// The listed class that a class is or is derived from.
-pub fn listed_class(mut class: ClassId) -> Option<String> {
+/// Name and contract of the class that an object is of: that of the class itself, of what it is derived from, or of the
+/// function that a site calls.
+pub fn contract(mut class: ClassId, site: u32) -> (String, Option<Contract>) {
+    let catalogue = &session().catalogue;
     while class != 0 {
-        let (module, token, base) = session().info.class(class)?;
-        let name = import(module)?.type_def(token)?;
-        if crate::rewrite::catalogue().contract(&name).is_some() {
-            return Some(name);
+        let Some((name, base)) = class_name(class) else { break };
+        if let Some(contract) = catalogue.contract(&name) {
+            return (name, Some(contract.clone()));
         }
         class = base;
     }
-    None
+    let callee = lock(&SITES).get(site as usize).map(|site| site.class.clone()).unwrap_or_default();
+    let contract = catalogue.function_contract(&callee).or_else(|| catalogue.contract(&callee)).cloned();
+    (callee, contract)
+}
+
+/// The name of a class, and its base.
+fn class_name(class: ClassId) -> Option<(String, ClassId)> {
+    let (module, token, base) = session().info.class(class)?;
+    Some((import(module)?.type_def(token)?, base))
+}
+
+/// Whether objects of a class, and not of one derived from it, are listed or read another one.
+pub fn kind_of(class: ClassId) -> Kind {
+    let Some((name, _)) = class_name(class) else { return Kind::Other };
+    let catalogue = &session().catalogue;
+    if catalogue.contract(&name).is_some() {
+        return Kind::Listed;
+    }
+    let offset = catalogue.wrapper(&name).and_then(|wrapper| reference_at(class, &wrapper.field));
+    offset.map_or(Kind::Other, Kind::Wrapper)
+}
+
+/// Where objects of a class have a field, if it is a reference.
+fn reference_at(class: ClassId, field: &str) -> Option<u32> {
+    let (module, ..) = session().info.class(class)?;
+    let import = import(module)?;
+    let fields = session().info.fields(class);
+    fields.into_iter().find_map(|(token, at)| {
+        let (name, kind) = import.field(token)?;
+        (name == field && is_reference(kind) && at >= size_of::<usize>() as u32).then_some(at)
+    })
+}
+
+/// A module is unloaded: what is known of it holds no more.
+pub fn forget(module: ModuleId) {
+    lock(&IMPORTS).remove(&module);
+    crate::classes::forget_all();
 }
 
 #[cfg(test)]

@@ -1,150 +1,50 @@
-//! C# programs, compiled here and run with the profiler, compared with their comments: `// expect: nothing` in the first line,
-//! or `// expect: thread-safety-violation` at the line of each call that may be an end of a finding.
-//!
-//! They need .NET Core 3.1 with its compiler, which `./test setup` puts into `target/dotnet`. Without it they say so and end.
+//! C# programs, compared with their comments: `// expect: nothing` in the first line, or `// expect: thread-safety-violation` at
+//! the line of each call that may be an end of a finding. Without a .NET SDK they say so and end.
+
+mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-use raddle_clr::record::{Record, Violation};
-use raddle_tsvd::Params;
+use raddle_clr::record::{KnownState, Record};
+use support::{Program, Run, Sdk, Way, learned, profiler};
 
-const MARK: &str = "// expect: thread-safety-violation";
-
-/// A .NET SDK, and OpenSSL 1.1, which the compiler wants.
-struct Sdk {
-    folder: PathBuf,
-    openssl: PathBuf,
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
-impl Sdk {
-    fn find() -> Option<Sdk> {
-        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/dotnet");
-        let sdk = Sdk { folder: target.join("sdk"), openssl: target.join("openssl") };
-        let found = sdk.folder.join("dotnet").is_file();
-        if !found {
-            eprintln!("no .NET SDK in target/dotnet: `./test setup` gets one; nothing was tested");
-        }
-        found.then_some(sdk)
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Runs a program and looks at what it said and at every violation.
+fn run_and_check(sdk: &Sdk, assembly: &Path, program: &Program, session: &Path) -> Run {
+    let run = sdk.run(&[path(assembly), &program.name], session, &Way::default());
+    let name = &program.name;
+    assert!(run.output.status.success() && run.said() == "done\n", "{name}: {:?}", run.output);
+    assert!(run.sites() > 0, "{name}: nothing is watched");
+    for violation in run.violations() {
+        assert!(program.expects(violation), "{name}: {violation:#?}");
+        assert!(!violation.rule.is_empty() && !violation.class.is_empty(), "{name}: {violation:#?}");
     }
-
-    fn dotnet(&self) -> Command {
-        let mut dotnet = Command::new(self.folder.join("dotnet"));
-        dotnet.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1").env("DOTNET_CLI_TELEMETRY_OPTOUT", "1");
-        dotnet.env("LD_LIBRARY_PATH", &self.openssl);
-        dotnet
-    }
-
-    /// The only folder that matches.
-    fn only(&self, below: &str) -> PathBuf {
-        let all = std::fs::read_dir(self.folder.join(below)).unwrap();
-        all.map(|entry| entry.unwrap().path()).next().unwrap_or_else(|| panic!("{below} is empty"))
-    }
-
-    fn compile(&self, source: &Path, to: &Path) {
-        let framework = self.only("shared/Microsoft.NETCore.App");
-        let version = framework.file_name().unwrap().to_string_lossy().into_owned();
-        let references = std::fs::read_dir(&framework).unwrap().filter_map(|entry| {
-            let name = entry.unwrap().file_name().to_string_lossy().into_owned();
-            let managed = name.ends_with(".dll") && !name.contains("Native");
-            let wanted = managed && (name.starts_with("System") || name == "Microsoft.CSharp.dll");
-            wanted.then(|| format!("-r:{}", framework.join(name).display()))
-        });
-        let mut compile = self.dotnet();
-        compile.arg(self.only("sdk").join("Roslyn/bincore/csc.dll"));
-        compile.args(["-nologo", "-langversion:8", "-debug:portable", "-optimize+"]).args(references);
-        let output = compile.arg(format!("-out:{}", to.display())).arg(source).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-        let settings = format!(
-            r#"{{"runtimeOptions":{{"tfm":"netcoreapp3.1","framework":{{"name":"Microsoft.NETCore.App","version":"{version}"}}}}}}"#
-        );
-        std::fs::write(to.with_extension("runtimeconfig.json"), settings).unwrap();
-    }
+    run
 }
 
-/// What a run with the profiler said and left.
-struct Run {
-    output: Output,
-    records: Vec<Record>,
-}
-
-impl Run {
-    fn violations(&self) -> impl Iterator<Item = &Violation> {
-        self.records.iter().filter_map(|record| match record {
-            Record::Violation(violation) => Some(violation),
-            _ => None,
-        })
-    }
-}
-
-/// Cargo builds it beside the tests.
-fn profiler() -> PathBuf {
-    let library = std::env::current_exe().unwrap().with_file_name("libraddle_clr.so");
-    assert!(library.is_file(), "{} is not there", library.display());
-    library
-}
-
-/// As `raddle tsvd` makes the folder of a session.
-fn run(sdk: &Sdk, program: &Path, folder: &Path, force_async: bool) -> Run {
-    let _ = std::fs::remove_dir_all(folder);
-    std::fs::create_dir(folder).unwrap();
-    let params = Params::default();
-    // SAFETY: plain data of that size, of which every byte is one of a number.
-    let bytes = unsafe { std::slice::from_raw_parts((&raw const params).cast::<u8>(), size_of::<Params>()) };
-    std::fs::write(folder.join("params"), bytes).unwrap();
-    let mut shared = [0; 48];
-    shared[12] = u8::from(force_async);
-    std::fs::write(folder.join("tsvd"), shared).unwrap();
-    let mut command = sdk.dotnet();
-    command.arg(program).env("RADDLE_SESSION", folder).env("CORECLR_ENABLE_PROFILING", "1");
-    command.env("CORECLR_PROFILER", raddle_clr::CLASS).env("CORECLR_PROFILER_PATH", profiler());
-    let output = command.output().unwrap();
-    let mut records = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|e| e == "clr") {
-            let text = std::fs::read_to_string(path).unwrap();
-            records.extend(text.lines().map(|line| serde_json::from_str::<Record>(line).unwrap()));
-        }
-    }
-    Run { output, records }
-}
-
-fn is_expected(violation: &Violation, marked: &[u32]) -> bool {
-    violation.ends.iter().all(|end| end.stack[0].line.is_some_and(|line| marked.contains(&line)))
-}
-
+/// A quarter of them, or all if `RADDLE_ALL_PROGRAMS` is set. Whether a violation is caught is luck: a wrong program is run up
+/// to five times. `cargo bench -p raddle-clr --bench programs` says how often the first run is enough.
 #[test]
 fn programs_are_as_their_comments_say() {
     let Some(sdk) = Sdk::find() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    for entry in std::fs::read_dir(programs).unwrap() {
-        let source = entry.unwrap().path();
-        let text = std::fs::read_to_string(&source).unwrap();
-        let marked: Vec<u32> =
-            text.lines().zip(1..).filter(|(line, _)| line.contains(MARK)).map(|(_, n)| n).collect();
-        let right = text.starts_with("// expect: nothing");
-        assert_eq!(right, marked.is_empty(), "{}: what is expected?", source.display());
-        let program = folder.path().join(source.with_extension("dll").file_name().unwrap());
-        sdk.compile(&source, &program);
-        let mut caught = false;
-        // A violation is caught by luck; a few runs are enough of it.
-        for _ in 0..if right { 1 } else { 3 } {
-            let run = run(&sdk, &program, &folder.path().join("session"), false);
-            let said = String::from_utf8_lossy(&run.output.stdout).into_owned();
-            assert!(run.output.status.success() && said == "done\n", "{source:?}: {:?}", run.output);
-            assert!(run.records.iter().any(|r| matches!(r, Record::Site { .. })), "nothing is watched");
-            for violation in run.violations() {
-                assert!(is_expected(violation, &marked), "{source:?}: {violation:#?}");
-                assert!(!violation.rule.is_empty() && !violation.class.is_empty());
-            }
-            caught |= run.violations().count() > 0;
-            if caught {
-                break;
-            }
-        }
-        assert_eq!(caught, !right, "{}", source.display());
+    let all = Program::all();
+    assert!(all.len() > 60);
+    let assembly = sdk.compile_programs(&all, folder.path());
+    let session = folder.path().join("session");
+    let step = if std::env::var_os("RADDLE_ALL_PROGRAMS").is_some() { 1 } else { 4 };
+    for program in all.iter().step_by(step) {
+        let tries = if program.is_right() { 1 } else { 5 };
+        let caught =
+            (0..tries).any(|_| run_and_check(&sdk, &assembly, program, &session).violations().count() > 0);
+        assert_eq!(caught, !program.is_right(), "{}", program.name);
     }
 }
 
@@ -152,9 +52,8 @@ fn programs_are_as_their_comments_say() {
 fn without_a_session_the_program_runs_as_if_nothing_were_there() {
     let Some(sdk) = Sdk::find() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/filled_before_ok.cs");
     let program = folder.path().join("plain.dll");
-    sdk.compile(&source, &program);
+    sdk.compile(&[source("programs/filled_before_ok.cs")], &program, &[]);
     let mut command = sdk.dotnet();
     command.arg(&program).env_remove("RADDLE_SESSION").env("CORECLR_ENABLE_PROFILING", "1");
     command.env("CORECLR_PROFILER", raddle_clr::CLASS).env("CORECLR_PROFILER_PATH", profiler());
@@ -162,34 +61,73 @@ fn without_a_session_the_program_runs_as_if_nothing_were_there() {
     assert!(output.status.success() && output.stdout == b"done\n", "{output:?}");
 }
 
-/// All argument kinds, generics over value types, exception filters, iterators, …: the same output with and without.
+/// All argument kinds, generics over value types, exception filters, iterators, contexts that are unloaded, …: the same output
+/// with and without.
 #[test]
 fn what_is_hard_to_rewrite_does_what_it_did() {
     let Some(sdk) = Sdk::find() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("torture.dll");
-    sdk.compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torture.cs"), &program);
-    let plain = sdk.dotnet().arg(&program).output().unwrap();
-    assert!(plain.status.success() && plain.stdout.len() > 100, "{plain:?}");
-    for force_async in [false, true] {
-        let run = run(&sdk, &program, &folder.path().join("session"), force_async);
-        assert_eq!(String::from_utf8_lossy(&run.output.stdout), String::from_utf8_lossy(&plain.stdout));
-        let count = |is: fn(&Record) -> bool| run.records.iter().filter(|record| is(record)).count();
-        assert!(count(|r| matches!(r, Record::Site { .. })) > 20, "{:?}", run.records);
-        let failed = |r: &Record| matches!(r, Record::Unseen { why, .. } if !why.contains("constrained"));
-        assert!(!run.records.iter().any(failed), "{:?}", run.records);
+    for (name, least) in [("torture", 20), ("odd", 10)] {
+        let program = folder.path().join(format!("{name}.dll"));
+        sdk.compile(&[source(&format!("{name}.cs"))], &program, &[]);
+        let plain = sdk.dotnet().arg(&program).output().unwrap();
+        assert!(plain.status.success() && plain.stdout.len() > 100, "{plain:?}");
+        for force_async in [false, true] {
+            let way = Way { force_async, ..Way::default() };
+            let run = sdk.run(&[path(&program)], &folder.path().join("session"), &way);
+            assert_eq!(run.said(), String::from_utf8_lossy(&plain.stdout), "{name} {:?}", run.output);
+            assert_eq!(run.output.status.code(), plain.status.code());
+            assert!(run.sites() > least, "{} sites", run.sites());
+            let failed = |r: &&Record| matches!(r, Record::Unseen { why, .. } if !why.contains("run time"));
+            let failed: Vec<&Record> = run.records.iter().filter(failed).collect();
+            assert!(failed.is_empty(), "{failed:?}");
+            assert_eq!(run.violations().count(), 0);
+        }
     }
 }
 
 /// Each `await` of the mocked store finds a task that is done, so one thread does it all, unless `await` is made to wait.
 #[test]
-fn synchronous_mocks_are_asynchronous_if_that_is_asked_for() {
+fn synchronous_mocks_are_asynchronous_unless_that_is_not_wanted() {
     let Some(sdk) = Sdk::find() else { return };
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("mock.dll");
-    sdk.compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/synchronous_mock.cs"), &program);
+    sdk.compile(&[source("synchronous_mock.cs")], &program, &[]);
     let session = folder.path().join("session");
-    assert_eq!(run(&sdk, &program, &session, false).violations().count(), 0);
-    let caught = (0..3).any(|_| run(&sdk, &program, &session, true).violations().count() > 0);
-    assert!(caught, "three runs and nothing was caught");
+    let run = |force_async| sdk.run(&[path(&program)], &session, &Way { force_async, ..Way::default() });
+    assert_eq!(run(false).violations().count(), 0);
+    let caught = (0..5).any(|_| run(true).violations().count() > 0);
+    assert!(caught, "five runs and nothing was caught");
+}
+
+/// What a run has learned of its pairs is known to the next one, by names that hold from run to run.
+#[test]
+fn pairs_go_from_run_to_run() {
+    let Some(sdk) = Sdk::find() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = Program::all().into_iter().find(|program| program.name == "dictionary_keys_bad").unwrap();
+    let assembly = sdk.compile_programs(std::slice::from_ref(&program), folder.path());
+    let session = folder.path().join("session");
+    // Caught by luck, in one of a few runs.
+    let run = (0..5)
+        .map(|_| run_and_check(&sdk, &assembly, &program, &session))
+        .find(|run| run.violations().count() > 0);
+    let pairs = learned(&run.expect("five runs and nothing was caught"));
+    let found = |pairs: &[raddle_clr::record::KnownPair]| {
+        let mut found: Vec<_> = pairs
+            .iter()
+            .filter(|pair| pair.state == KnownState::Found)
+            .map(|pair| pair.sites.clone())
+            .collect();
+        found.sort();
+        found
+    };
+    assert!(
+        !found(&pairs).is_empty() && found(&pairs)[0].iter().all(|name| name.starts_with("programs.dll: "))
+    );
+    let again =
+        sdk.run(&[path(&assembly), &program.name], &session, &Way { pairs: pairs.clone(), ..Way::default() });
+    let known = found(&learned(&again));
+    assert!(found(&pairs).iter().all(|pair| known.contains(pair)), "{known:?}");
+    assert!(again.violations().all(|violation| program.expects(violation)));
 }

@@ -58,6 +58,8 @@ pub mod flag {
     pub const FORCE_ASYNC: u32 = 1 << 0;
     /// The policy wants to know what synchronises.
     pub const SYNC_EVENTS: u32 = 1 << 1;
+    /// .NET: an `await` of a task that is complete goes on at once, as it does without raddle.
+    pub const SYNCHRONOUS_AWAIT: u32 = 1 << 2;
 }
 
 /// How many processors a program sees at least under `--force-async`.

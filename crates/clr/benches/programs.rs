@@ -1,0 +1,52 @@
+//! How many of the wrong programs of `tests/programs` are caught in the first run, how many in two, and whether anything is
+//! said of the right ones.
+//!
+//!     cargo bench -p raddle-clr --bench programs [-- ROUNDS]
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use support::{Program, Sdk, Way, learned};
+
+fn main() {
+    let Some(sdk) = Sdk::find() else { return };
+    let rounds: u32 = std::env::args().filter_map(|word| word.parse().ok()).next().unwrap_or(1);
+    let folder = tempfile::tempdir().unwrap();
+    let all = Program::all();
+    let assembly = sdk.compile_programs(&all, folder.path());
+    let session = folder.path().join("session");
+    let (mut wrong, mut first, mut second, mut right, mut false_reports) = (0, 0, 0, 0, 0);
+    for program in (0..rounds).flat_map(|_| &all) {
+        let mut way = Way::default();
+        let mut caught = [false; 2];
+        for caught in &mut caught {
+            let run = sdk.run(&[assembly.to_str().unwrap(), &program.name], &session, &way);
+            false_reports += run.violations().filter(|violation| !program.expects(violation)).count();
+            *caught = run.violations().count() > 0;
+            if !run.output.status.success() || run.said() != "done\n" || run.sites() == 0 {
+                println!("{}: {} sites, {:?}", program.name, run.sites(), run.output);
+            }
+            if *caught || program.is_right() {
+                break;
+            }
+            way.pairs = learned(&run);
+        }
+        if program.is_right() {
+            right += 1;
+            continue;
+        }
+        wrong += 1;
+        first += u32::from(caught[0]);
+        second += u32::from(caught[0] || caught[1]);
+        if !caught[0] {
+            println!("{}: run 1 {}, run 2 {}", program.name, caught[0], caught[1]);
+        }
+    }
+    let percent = |n: u32| 100.0 * f64::from(n) / f64::from(wrong);
+    println!(
+        "wrong programs {wrong}: caught in run 1 {first} ({:.1}%), in two runs {second} ({:.1}%)",
+        percent(first),
+        percent(second)
+    );
+    println!("right programs {right}; false reports {false_reports}");
+}

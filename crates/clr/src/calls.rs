@@ -1,0 +1,98 @@
+//! What a call in the code of a module is: of a listed method, of an awaiter, or nothing of interest.
+
+use crate::lists::{Object, Operation, is_awaiter};
+use crate::metadata::{Import, Member, table};
+use crate::profiling::Token;
+use crate::session::session;
+use crate::signature::{self, Arguments, Method};
+
+/// A call that is of interest.
+#[derive(Clone)]
+pub struct Call {
+    /// `System.Collections.Generic.List`1.Add`.
+    pub callee: String,
+    pub class: String,
+    pub what: What,
+    pub is_constructor: bool,
+    pub method: Method,
+    /// The type of what the method is called on.
+    pub this: Vec<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    Point(Operation),
+    /// `IsCompleted` of an awaiter.
+    Completed,
+}
+
+impl Call {
+    /// What a token stands for. None: nothing of interest.
+    pub fn look_at(import: Import, token: Token) -> Option<Call> {
+        let (token, of_method) = if table::of(token) == table::METHOD_SPEC {
+            let (method, spec) = import.method_spec(token)?;
+            (method, signature::method_arguments(spec)?)
+        } else {
+            (token, Vec::new())
+        };
+        let member = match table::of(token) {
+            table::MEMBER_REF => import.member_ref(token)?,
+            table::METHOD_DEF => import.method(token)?,
+            _ => return None,
+        };
+        let (class, of_class, this) = class_of(import, &member)?;
+        let completed = || session().force_async && member.name == "get_IsCompleted" && is_awaiter(&class);
+        let what = match session().catalogue.find(&class, &member.name) {
+            Some(operation) => What::Point(operation),
+            None if completed() => What::Completed,
+            None => return None,
+        };
+        let with = Arguments { class: &of_class, method: &of_method };
+        let method = signature::method(member.signature, with)?;
+        let callee = format!("{class}.{}", member.name);
+        let call = Call { callee, class, what, is_constructor: member.name == ".ctor", method, this };
+        call.makes_sense().then_some(call)
+    }
+
+    /// A list names methods, of which some overloads may be something else.
+    fn makes_sense(&self) -> bool {
+        let What::Point(operation) = self.what else { return self.method.has_this };
+        match operation.object {
+            Object::This => self.method.has_this && !self.is_constructor && is_object(&self.this),
+            Object::FirstField => self.method.has_this && session().has_known_enumerators,
+            Object::Argument(n) => {
+                let is_function = !self.method.has_this || self.is_constructor;
+                let kind = self.method.parameters.get(usize::from(n));
+                let reads = |kind: &Vec<u8>| {
+                    let kind = signature::by_reference(kind).unwrap_or(kind);
+                    signature::is_reference(kind)
+                };
+                is_function && kind.is_some_and(reads)
+            }
+        }
+    }
+}
+
+/// Not a structure, as far as that can be told from its name.
+fn is_object(this: &[u8]) -> bool {
+    signature::is_reference(this)
+}
+
+/// The class of a method: its name, its type arguments, and its type.
+fn class_of(import: Import, member: &Member) -> Option<(String, Vec<Vec<u8>>, Vec<u8>)> {
+    const CLASS: u8 = 0x12;
+    const VALUE_TYPE: u8 = 0x11;
+    let parent = member.parent;
+    if table::of(parent) == table::TYPE_SPEC {
+        let spec = import.type_spec(parent)?;
+        let (coded, arguments) = signature::class_arguments(spec)?;
+        let tables = [table::TYPE_DEF, table::TYPE_REF, table::TYPE_SPEC];
+        let token = tables.get(coded as usize & 3)? << 24 | coded >> 2;
+        return Some((import.type_name(token)?, arguments, spec.to_vec()));
+    }
+    let is_structure = table::of(parent) == table::TYPE_DEF && import.is_structure(parent);
+    let mut this = vec![if is_structure { VALUE_TYPE } else { CLASS }];
+    let table = u32::from(table::of(parent) == table::TYPE_REF);
+    signature::put_number(&mut this, (parent & 0xFF_FFFF) << 2 | table);
+    Some((import.type_name(parent)?, Vec::new(), this))
+}

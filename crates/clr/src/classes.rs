@@ -1,0 +1,106 @@
+//! Classes of objects that are met where the code does not tell the class: listed, not listed, or wrappers that read
+//! another object. Each is found out once, and kept by its method table, which is the first word of its objects.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
+
+use crate::profiling::ClassId;
+
+/// What is known of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Listed,
+    Other,
+    /// It reads the object that is referred to at this offset.
+    Wrapper(u32),
+}
+
+const LISTED: usize = 1;
+const OTHER: usize = 2;
+const WRAPPER: usize = 4;
+const MARKS: usize = 7;
+
+/// A class, with a mark in its lower bits, and the offset of a wrapper, which is stored first.
+struct Entry {
+    word: AtomicUsize,
+    offset: AtomicU32,
+}
+
+const SIZE: usize = 4096;
+static CLASSES: [Entry; SIZE] =
+    [const { Entry { word: AtomicUsize::new(0), offset: AtomicU32::new(0) } }; SIZE];
+
+fn entries_of(class: ClassId) -> impl Iterator<Item = &'static Entry> {
+    const PROBES: usize = 8;
+    let first = class.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
+    (first..first + PROBES).map(|i| &CLASSES[i % SIZE])
+}
+
+/// None: that is not known yet.
+#[inline]
+pub fn kind(class: ClassId) -> Option<Kind> {
+    for entry in entries_of(class) {
+        let word = entry.word.load(Acquire);
+        if word & !MARKS == class {
+            return Some(match word & MARKS {
+                LISTED => Kind::Listed,
+                WRAPPER => Kind::Wrapper(entry.offset.load(Relaxed)),
+                _ => Kind::Other,
+            });
+        }
+        if word == 0 {
+            break;
+        }
+    }
+    None
+}
+
+/// Keeps what was found out. Where there is no room the class is found out again and again, which is slow and right.
+pub fn keep(class: ClassId, kind: Kind) {
+    let (mark, offset) = match kind {
+        Kind::Listed => (LISTED, 0),
+        Kind::Other => (OTHER, 0),
+        Kind::Wrapper(offset) => (WRAPPER, offset),
+    };
+    static WRITER: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _alone = crate::rewrite::lock(&WRITER);
+    let same_or_free = |entry: &&Entry| [0, class].contains(&(entry.word.load(Relaxed) & !MARKS));
+    // No room: the first entry is given away. Its word is gone before its offset changes.
+    let entry = entries_of(class).find(same_or_free).or_else(|| entries_of(class).next());
+    let Some(entry) = entry else { return };
+    entry.word.store(OTHER, Release);
+    entry.offset.store(offset, Release);
+    entry.word.store(class | mark, Release);
+}
+
+/// A module was unloaded: another class may come to have the address of one of its classes.
+pub fn forget_all() {
+    for entry in &CLASSES {
+        entry.word.store(0, Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_out_is_kept_until_a_module_goes() {
+        let class = |i: usize| 0x7f00_0000_0000 + i * 0x40;
+        assert_eq!(kind(class(0)), None);
+        keep(class(0), Kind::Listed);
+        keep(class(1), Kind::Other);
+        keep(class(2), Kind::Wrapper(24));
+        let kinds = [0, 1, 2].map(|i| kind(class(i)));
+        assert_eq!(kinds, [Some(Kind::Listed), Some(Kind::Other), Some(Kind::Wrapper(24))]);
+        // Far more than there is room for: what is known is never wrong.
+        for i in 3..20_000 {
+            keep(class(i), if i % 2 == 0 { Kind::Listed } else { Kind::Other });
+        }
+        for i in 3..20_000 {
+            let right = if i % 2 == 0 { Kind::Listed } else { Kind::Other };
+            assert!(kind(class(i)).is_none_or(|kind| kind == right));
+        }
+        forget_all();
+        assert!((0..20_000).all(|i| kind(class(i)).is_none()));
+    }
+}

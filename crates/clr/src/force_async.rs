@@ -1,0 +1,42 @@
+//! *Force async* (section 4 of the paper): tests replace slow operations by mocks that have answered already, and then one
+//! thread does what many do in production. So `await` is told that the task is not complete, and goes on in another thread.
+//!
+//! Exceptions, where that could change what the program does, or cost too much:
+//! - a thread with a context or a scheduler of its own (`SynchronizationContext.Current`, `TaskScheduler.Current`): what comes
+//!   after `await` goes back there, and a thread that blocks there meanwhile would wait for ever;
+//! - awaiters that are not of the framework: what they do when they are complete is not known;
+//! - an `await` that was made to wait so often that it has had its chances: see [`forced`].
+
+use std::sync::atomic::{AtomicU32, Ordering::*};
+
+/// An `await` waits this often, and then now and then.
+const ALWAYS: u32 = 200;
+const THEN_EACH: u32 = 64;
+
+const SITES: usize = 4096;
+static COUNTS: [AtomicU32; SITES] = [const { AtomicU32::new(0) }; SITES];
+
+/// A number for an `await`. Those that share one share its chances.
+pub fn new_site() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Relaxed) % SITES as u32
+}
+
+/// Called as managed code is. Not zero: this `await` of a complete task is to wait.
+pub extern "C" fn forced(site: u32) -> i32 {
+    let count = COUNTS[site as usize % SITES].fetch_add(1, Relaxed);
+    i32::from(count < ALWAYS || count.is_multiple_of(THEN_EACH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_await_has_many_chances_and_then_few() {
+        let site = new_site();
+        assert!((0..ALWAYS).all(|_| forced(site) != 0));
+        let later = (0..6400).filter(|_| forced(site) != 0).count();
+        assert_eq!(later, 100);
+    }
+}

@@ -1,0 +1,190 @@
+//! The class that each of the user's modules gets, whose static methods are called at points:
+//!
+//! ```text
+//! void Raddle.Probe.Point(object on, int site) {
+//!     again: if (fast(&on, RuntimeHelpers.GetHashCode(on), site) == 0) return;
+//!            if (Held(&on, site) != 0) goto again;
+//! }
+//! int Raddle.Probe.Held(native int on, int site) { return slow(on, site); }
+//!
+//! void Raddle.Probe.Through(object on, int site) {          // the class of the object is not known
+//!     again: switch (known(&on)) {
+//!         case 0: return;
+//!         case 1: Point(on, site); return;
+//!         case 2: Point(find(on), site); return;
+//!         case 3: Held(&on, site); goto again;
+//!     }
+//! }
+//!
+//! bool Raddle.Probe.Completed(bool is, int site) {          // in place of what an awaiter answered
+//!     if (!is) return false;
+//!     if (SynchronizationContext.Current != null) return true;
+//!     if (TaskScheduler.Current != TaskScheduler.Default) return true;
+//!     return forced(site) == 0;
+//! }
+//! ```
+//!
+//! All native functions but `slow` are called as managed code is, so the thread stays in cooperative mode and references may
+//! be read; `slow` is called as native code is, so a collection need not wait for it. It is in a method of its own since a
+//! method that calls native code makes a frame for that at every entry. They are in [`crate::point`] and
+//! [`crate::force_async`].
+
+use crate::com::{IID_METADATA_ASSEMBLY_EMIT, IID_METADATA_EMIT};
+use crate::il::{self, code};
+use crate::metadata::{AssemblyEmit, Emit, Import};
+use crate::profiling::{ModuleId, Token};
+use crate::session::session;
+use crate::{force_async, point};
+
+pub const CLASS: &str = "Raddle.Probe";
+
+/// The tokens of the probe's methods in a module.
+#[derive(Clone, Copy)]
+pub struct Probe {
+    pub class: Token,
+    pub point: Token,
+    pub through: Token,
+    /// None: this module's `await`s stay as they are.
+    pub completed: Option<Token>,
+}
+
+/// `int (object)`, `void (object, int)`, `int (native int, int)`, `bool (bool, int)`.
+const HASH: [u8; 4] = [0, 1, 0x08, 0x1C];
+const POINT: [u8; 5] = [0, 2, 0x01, 0x1C, 0x08];
+const HELD: [u8; 5] = [0, 2, 0x08, 0x18, 0x08];
+const COMPLETED: [u8; 5] = [0, 2, 0x02, 0x02, 0x08];
+
+/// Adds the class to a module. None: the module's metadata can not be added to.
+pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
+    const HELPERS: &str = "System.Runtime.CompilerServices.RuntimeHelpers";
+    let info = session().info;
+    let emit = Emit(info.metadata(module, true, &IID_METADATA_EMIT)?);
+    let is_object = |token: &Token| import.type_ref(*token).is_some_and(|(_, name)| name == "System.Object");
+    let object = import.type_refs().into_iter().find(is_object)?;
+    // Whatever facade has Object has RuntimeHelpers too.
+    let hash = emit.member_ref(emit.type_ref(import.type_ref(object)?.0, HELPERS)?, "GetHashCode", &HASH)?;
+    let class = emit.class(CLASS, object)?;
+    let point = emit.static_method(class, "Point", &POINT)?;
+    let held = emit.static_method(class, "Held", &HELD)?;
+    let through = emit.static_method(class, "Through", &POINT)?;
+    let fast = emit.signature(&[0, 3, 0x08, 0x18, 0x08, 0x08])?;
+    let slow = emit.signature(&[1, 2, 0x08, 0x18, 0x08])?;
+    let known = emit.signature(&[0, 1, 0x08, 0x18])?;
+    let find = emit.signature(&[0, 1, 0x1C, 0x1C])?;
+    let set = |method, text: &[u8]| info.set_body(module, method, &il::plain_body(text));
+    let done = set(held, &held_code(slow))
+        && set(point, &point_code(hash, fast, held))
+        && set(through, &through_code((known, find), point, held));
+    let completed = if session().force_async { add_completed(module, emit, class) } else { None };
+    done.then_some((Probe { class, point, through, completed }, emit))
+}
+
+fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
+    let assemblies = AssemblyEmit(session().info.metadata(module, true, &IID_METADATA_ASSEMBLY_EMIT)?);
+    // Facades differ in where they have these; the library that all of them lead to has them.
+    let library = assemblies.core_library()?;
+    let context = emit.type_ref(library, "System.Threading.SynchronizationContext")?;
+    let scheduler = emit.type_ref(library, "System.Threading.Tasks.TaskScheduler")?;
+    let getter = |class: Token, name: &str| {
+        const CLASS: u8 = 0x12;
+        const TYPE_REF: u32 = 1;
+        let mut signature = vec![0, 0, CLASS];
+        crate::signature::put_number(&mut signature, (class & 0xFF_FFFF) << 2 | TYPE_REF);
+        emit.member_ref(class, name, &signature)
+    };
+    let getters = [
+        getter(context, "get_Current")?,
+        getter(scheduler, "get_Current")?,
+        getter(scheduler, "get_Default")?,
+    ];
+    let completed = emit.static_method(class, "Completed", &COMPLETED)?;
+    let forced = emit.signature(&[0, 1, 0x08, 0x08])?;
+    let body = il::plain_body(&completed_code(getters, forced));
+    session().info.set_body(module, completed, &body).then_some(completed)
+}
+
+const LOAD_0: u8 = 0x02;
+const LOAD_1: u8 = 0x03;
+/// `ldarga.s 0; conv.u`: where the reference is.
+const SLOT: [u8; 3] = [0x0F, 0, 0xE0];
+
+fn call(token: Token) -> Vec<u8> {
+    il::with_token(code::CALL as u8, token)
+}
+
+/// A call of native code at an address.
+fn call_native(function: *const (), signature: Token) -> Vec<u8> {
+    [il::load_pointer(function as usize), il::with_token(code::CALL_INDIRECT, signature)].concat()
+}
+
+fn held_code(slow: Token) -> Vec<u8> {
+    [&[LOAD_0, LOAD_1], &call_native(point::slow as *const (), slow)[..], &[code::RETURN]].concat()
+}
+
+fn point_code(hash: Token, fast: Token, held: Token) -> Vec<u8> {
+    let mut text = [
+        &SLOT[..],
+        &[LOAD_0],
+        &call(hash),
+        &[LOAD_1],
+        &call_native(point::fast as *const (), fast),
+        &[code::BRANCH_TRUE, 1, code::RETURN],
+        &SLOT,
+        &[LOAD_1],
+        &call(held),
+    ]
+    .concat();
+    let back = -(text.len() as i8) - 2;
+    text.extend([code::BRANCH_TRUE, back as u8, code::RETURN]);
+    text
+}
+
+fn through_code((known, find): (Token, Token), point: Token, held: Token) -> Vec<u8> {
+    const BRANCH: u8 = 0x2B;
+    let mut text = [&SLOT[..], &call_native(point::known as *const (), known)].concat();
+    let itself = [&[LOAD_0, LOAD_1], &call(point)[..], &[code::RETURN]].concat();
+    let wrapped = [
+        &[LOAD_0],
+        &call_native(point::find as *const (), find)[..],
+        &[LOAD_1],
+        &call(point),
+        &[code::RETURN],
+    ]
+    .concat();
+    // Offsets count from behind the switch, where case 0 is.
+    let cases = [0, 1, 1 + itself.len(), 1 + itself.len() + wrapped.len()];
+    text.push(code::SWITCH as u8);
+    text.extend((cases.len() as u32).to_le_bytes());
+    text.extend(cases.iter().flat_map(|case| (*case as u32).to_le_bytes()));
+    text.push(code::RETURN);
+    text.extend([itself, wrapped].concat());
+    text.extend([&SLOT[..], &[LOAD_1], &call(held), &[code::POP]].concat());
+    let back = -(text.len() as i8) - 2;
+    text.extend([BRANCH, back as u8]);
+    text
+}
+
+fn completed_code([context, scheduler, default]: [Token; 3], forced: Token) -> Vec<u8> {
+    const FALSE_AND_RETURN: [u8; 2] = [0x16, code::RETURN];
+    const TRUE_AND_RETURN: [u8; 2] = [0x17, code::RETURN];
+    const BRANCH_FALSE: u8 = 0x2C;
+    const BRANCH_EQUAL: u8 = 0x2E;
+    const COMPARE_EQUAL: [u8; 2] = [0xFE, 0x01];
+    [
+        &[LOAD_0, code::BRANCH_TRUE, 2],
+        &FALSE_AND_RETURN[..],
+        &call(context),
+        &[BRANCH_FALSE, 2],
+        &TRUE_AND_RETURN,
+        &call(scheduler),
+        &call(default),
+        &[BRANCH_EQUAL, 2],
+        &TRUE_AND_RETURN,
+        &[LOAD_1],
+        &call_native(force_async::forced as *const (), forced),
+        &[0x16],
+        &COMPARE_EQUAL,
+        &[code::RETURN],
+    ]
+    .concat()
+}

@@ -1,0 +1,27 @@
+// Two threads let one array grow.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+class Program {
+    static int[] items = new int[8];
+
+    static void First(int i) {
+        Array.Resize(ref items, 8);    // expect: thread-safety-violation
+    }
+
+    static void Second(int i) {
+        Array.Resize(ref items, 8);    // expect: thread-safety-violation
+    }
+
+    static void Main() {
+        var one = new Thread(() => { for (int i = 0; i < 40; i++) { First(i); Thread.Sleep(3); } });
+        var two = new Thread(() => { for (int i = 0; i < 40; i++) { Second(i); Thread.Sleep(3); } });
+        one.Start();
+        two.Start();
+        one.Join();
+        two.Join();
+        Console.WriteLine("done");
+    }
+}

@@ -1,0 +1,29 @@
+// expect: nothing
+// Figure 10(a) of the paper, with a lock around the dictionary.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+class DeviceManager {
+    readonly Dictionary<int, string> globalStatus = new Dictionary<int, string>(1000);
+    readonly object gate = new object();
+
+    public async Task ClientStatusUpdate(int client, string status) {
+        await Task.Delay(2);
+        lock (gate)
+            globalStatus[client] = status;
+    }
+}
+
+class Program {
+    static void Main() {
+        var manager = new DeviceManager();
+        for (int round = 0; round < 40; round++) {
+            Task one = manager.ClientStatusUpdate(1, "up");
+            Task two = manager.ClientStatusUpdate(2, "down");
+            Task.WaitAll(one, two);
+        }
+        Console.WriteLine("done");
+    }
+}

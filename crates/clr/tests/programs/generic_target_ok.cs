@@ -1,0 +1,23 @@
+// expect: nothing
+// Generic code adds to whatever collection it is given, under a lock.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+class Program {
+    static readonly object gate = new object();
+    static readonly List<int> list = new List<int>(1000);
+
+    static void Put<C>(C to, int item) where C : ICollection<int> {
+        lock (gate)
+            to.Add(item);
+    }
+
+    static void Main() {
+        var one = Task.Run(() => { for (int i = 0; i < 40; i++) { Put(list, i); Thread.Sleep(3); } });
+        var two = Task.Run(() => { for (int i = 0; i < 40; i++) { Put((ICollection<int>)list, i); Thread.Sleep(3); } });
+        Task.WaitAll(one, two);
+        Console.WriteLine("done");
+    }
+}

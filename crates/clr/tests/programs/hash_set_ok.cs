@@ -1,0 +1,31 @@
+// expect: nothing
+// Two threads note what they have seen in one set, under one lock.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+class Program {
+    static readonly object gate = new object();
+    static readonly HashSet<int> seen = new HashSet<int>(1000);
+
+    static void First(int i) {
+        lock (gate) {
+            seen.Add(i);
+        }
+    }
+
+    static void Second(int i) {
+        lock (gate) {
+            seen.Add(i + 1000);
+        }
+    }
+
+    static void Main() {
+        using var done = new CountdownEvent(2);
+        ThreadPool.QueueUserWorkItem(_ => { for (int i = 0; i < 40; i++) { First(i); Thread.Sleep(3); } done.Signal(); });
+        ThreadPool.QueueUserWorkItem(_ => { for (int i = 0; i < 40; i++) { Second(i); Thread.Sleep(3); } done.Signal(); });
+        done.Wait();
+        Console.WriteLine("done");
+    }
+}

@@ -1,0 +1,29 @@
+// A table that whoever comes first makes and fills.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+class Names {
+    static Dictionary<string, int> names;
+
+    public static int Get(string name, int value) {
+        names ??= new Dictionary<string, int>(1000);
+        if (!names.TryGetValue(name, out int known))    // expect: thread-safety-violation
+            names[name] = known = value;    // expect: thread-safety-violation
+        return known;
+    }
+}
+
+class Program {
+    static void Main() {
+        Names.Get("first", 0);
+        Parallel.For(0, 2, n => {
+            for (int i = 0; i < 40; i++) {
+                Names.Get(n + "." + i, i);
+                Thread.Sleep(3);
+            }
+        });
+        Console.WriteLine("done");
+    }
+}

@@ -1,0 +1,35 @@
+// A query is evaluated while its list grows.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+using System.Linq;
+
+class Program {
+    static readonly List<int> list = new List<int>(1000) { 1, 2, 3 };
+    static readonly IEnumerable<int> even = list.Where(n => n % 2 == 0).Select(n => n * n);
+    static long sum;
+
+    static void First(int i) {
+        try {
+            list.Add(i);    // expect: thread-safety-violation
+        } catch (Exception) { }
+    }
+
+    static void Second(int i) {
+        try {
+            foreach (int n in even)    // expect: thread-safety-violation
+                sum += n;
+        } catch (Exception) { }
+    }
+
+    static void Main() {
+        var one = new Thread(() => { for (int i = 0; i < 40; i++) { First(i); Thread.Sleep(3); } });
+        var two = new Thread(() => { for (int i = 0; i < 40; i++) { Second(i); Thread.Sleep(3); } });
+        one.Start();
+        two.Start();
+        one.Join();
+        two.Join();
+        Console.WriteLine("done");
+    }
+}

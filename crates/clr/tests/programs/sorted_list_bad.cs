@@ -1,0 +1,28 @@
+// Two threads fill a sorted list.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+class Program {
+    static readonly SortedList<int, string> list = new SortedList<int, string>(1000);
+
+    static void First(int i) {
+        try {
+            list[i] = "first";    // expect: thread-safety-violation
+        } catch (Exception) { }
+    }
+
+    static void Second(int i) {
+        try {
+            list[i + 1000] = "second";    // expect: thread-safety-violation
+        } catch (Exception) { }
+    }
+
+    static void Main() {
+        Parallel.Invoke(
+            () => { for (int i = 0; i < 40; i++) { First(i); Thread.Sleep(3); } },
+            () => { for (int i = 0; i < 40; i++) { Second(i); Thread.Sleep(3); } });
+        Console.WriteLine("done");
+    }
+}

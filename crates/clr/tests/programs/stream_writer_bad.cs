@@ -1,0 +1,32 @@
+// Two threads log lines to one file.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+using System.IO;
+
+class Program {
+    static readonly StreamWriter log = new StreamWriter(new MemoryStream(100000));
+
+    static void First(int i) {
+        try {
+            log.WriteLine("first");    // expect: thread-safety-violation
+        } catch (Exception) { }
+    }
+
+    static void Second(int i) {
+        try {
+            log.WriteLine("second");    // expect: thread-safety-violation
+        } catch (Exception) { }
+    }
+
+    static void Main() {
+        var one = new Thread(() => { for (int i = 0; i < 40; i++) { First(i); Thread.Sleep(3); } });
+        var two = new Thread(() => { for (int i = 0; i < 40; i++) { Second(i); Thread.Sleep(3); } });
+        one.Start();
+        two.Start();
+        one.Join();
+        two.Join();
+        Console.WriteLine("done");
+    }
+}

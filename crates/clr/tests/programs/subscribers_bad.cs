@@ -1,0 +1,30 @@
+// Handlers subscribe while others are told.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+class Bus {
+    readonly List<Action<int>> handlers = new List<Action<int>>(1000);
+
+    public void Subscribe(Action<int> handler) {
+        handlers.Add(handler);    // expect: thread-safety-violation
+    }
+
+    public void Publish(int message) {
+        Action<int>[] all;
+        all = handlers.ToArray();    // expect: thread-safety-violation
+        foreach (var handler in all)
+            handler(message);
+    }
+}
+
+class Program {
+    static void Main() {
+        var bus = new Bus();
+        var one = Task.Run(() => { for (int i = 0; i < 40; i++) { bus.Subscribe(_ => { }); Thread.Sleep(3); } });
+        var two = Task.Run(() => { for (int i = 0; i < 40; i++) { bus.Publish(i); Thread.Sleep(3); } });
+        Task.WaitAll(one, two);
+        Console.WriteLine("done");
+    }
+}

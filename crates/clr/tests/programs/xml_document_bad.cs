@@ -1,0 +1,35 @@
+// One thread adds elements while another selects some.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+using System.Xml;
+
+class Program {
+    static readonly XmlDocument document = new XmlDocument();
+    static XmlElement root;
+
+    static void First(int i) {
+        try {
+            root.AppendChild(root.Clone());    // expect: thread-safety-violation
+        } catch (Exception) { }
+    }
+
+    static void Second(int i) {
+        try {
+            root.SelectSingleNode("x");    // expect: thread-safety-violation
+        } catch (Exception) { }
+    }
+
+    static void Main() {
+        document.LoadXml("<r/>");
+        root = document.DocumentElement;
+        var one = new Thread(() => { for (int i = 0; i < 40; i++) { First(i); Thread.Sleep(3); } });
+        var two = new Thread(() => { for (int i = 0; i < 40; i++) { Second(i); Thread.Sleep(3); } });
+        one.Start();
+        two.Start();
+        one.Join();
+        two.Join();
+        Console.WriteLine("done");
+    }
+}
