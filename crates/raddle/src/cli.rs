@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{check, conseq, doctor, explore, lsp, replay, run, similar, tsvd};
+use crate::{check, conseq, doctor, explore, hunt, lsp, replay, run, similar, tsvd};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
@@ -16,6 +16,9 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
+Find all that can be proven in a minute:
+  raddle hunt -- ./queue_test
+
 Build, then watch:
   CC=\"raddle cc\" CXX=\"raddle c++\" make         # any make, autotools
   raddle shims ~/bin                           # once, for CMake:
@@ -39,6 +42,16 @@ The compiler wrappers end with the compiler's own status.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Hunt(Box<hunt::Args>),
+
+    List(hunt::decisions::ListArgs),
+
+    Show(hunt::decisions::ShowArgs),
+
+    Triage(hunt::decisions::TriageArgs),
+
+    Merge(hunt::decisions::MergeArgs),
+
     Run(Box<run::Args>),
 
     Explore(Box<explore::Args>),

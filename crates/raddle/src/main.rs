@@ -11,6 +11,7 @@ mod embedded;
 mod exit;
 mod explore;
 mod fatal_signals;
+mod hunt;
 mod install;
 mod keep;
 mod lsp;
@@ -53,6 +54,11 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         };
     }
     match parse(&args)?.command {
+        Command::Hunt(args) => hunt::run(*args),
+        Command::List(args) => hunt::decisions::list(&args),
+        Command::Show(args) => hunt::decisions::show(&args),
+        Command::Triage(args) => hunt::decisions::triage(&args),
+        Command::Merge(args) => hunt::decisions::merge(&args),
         Command::Run(args) => run::run(*args),
         Command::Explore(args) => explore::run(*args),
         Command::Replay(args) => replay::run(*args),

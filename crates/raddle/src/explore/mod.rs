@@ -18,6 +18,7 @@
 //! words, held, told, race   a failure as a finding: places, names, who holds what, the table
 //! schedule    the .raddle file
 //! resume      an interrupted search
+//! ongoing     a search that hands out each failure at once and goes on, for `hunt`
 //! ```
 
 pub mod args;
@@ -29,6 +30,7 @@ mod held;
 mod interrupt;
 mod look;
 mod monitors;
+pub mod ongoing;
 pub mod outcome;
 mod processor_time;
 mod progress;
@@ -48,7 +50,7 @@ pub mod words;
 pub mod worker;
 
 pub use args::Args;
-pub use first_runs::{build_id, is_rust};
+pub use first_runs::{build_id, is_rust, watch_once};
 pub use interrupt::{came as interrupted, watch as watch_for_interrupts};
 
 use std::process::ExitCode;
@@ -172,7 +174,8 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
             recipe.program.path.display()
         ));
     }
-    let results = Results { recipe, search, build_id, notes, seconds: begun.elapsed().as_secs_f64() };
+    let seconds = begun.elapsed().as_secs_f64();
+    let mut results = Results { recipe, search, build_id, notes, seconds, shrink: outcome::SHRINK };
     // One of several tests is not to be taken for the whole.
     if results.recipe.words == args.command {
         results.keep_for_later(&resume_file, args.search.resume)?;
@@ -221,7 +224,8 @@ fn nothing_ended(name: String, search: &Search, recipe: &Recipe, seconds: f64) -
 /// Each execution is a process whose threads are the system's.
 pub const OS_THREADS: u32 = flag::OS_THREADS | flag::FORK | flag::FORK_AT_START;
 
-fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
+/// How the workers of a search are started.
+pub fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
     let chosen = [
         (args.search.fork, flag::FORK),
         (args.search.os_threads, OS_THREADS),

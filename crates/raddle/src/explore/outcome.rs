@@ -23,8 +23,8 @@ use crate::places::Places;
 use crate::report::args::Format;
 use crate::say::{count, say};
 
-/// How long one failure may be shrunk.
-const SHRINK: Duration = Duration::from_secs(10);
+/// How long one failure may be shrunk, where nobody waits for it.
+pub const SHRINK: Duration = Duration::from_secs(10);
 
 pub struct Results<'a> {
     /// As it was at the end.
@@ -33,6 +33,8 @@ pub struct Results<'a> {
     pub build_id: String,
     pub notes: &'a Notes,
     pub seconds: f64,
+    /// How long one failure may be shrunk.
+    pub shrink: Duration,
 }
 
 /// The file name of the program.
@@ -74,7 +76,7 @@ impl Results<'_> {
     }
 
     /// Shrinks each failure, writes its file, and tells it.
-    pub fn report(mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
+    pub fn report(&mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
         let mut report = Report::new("explore", self.words());
         let failures = self.search.take_failures();
         if let Some(first) = failures.first() {
@@ -95,7 +97,7 @@ impl Results<'_> {
                 crew.replace(Crew::new(recipe, self.notes, &never)).into_iter().for_each(Crew::stop);
             }
             let Some(crew) = &mut crew else { continue };
-            let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
+            let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, self.shrink)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes);
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
@@ -108,6 +110,7 @@ impl Results<'_> {
             report.findings.push(finding);
         }
         crew.into_iter().for_each(Crew::stop);
+        self.search.passing = passing;
         if args.report.format == Format::Text {
             self.say_how_far(&mut places);
         }
