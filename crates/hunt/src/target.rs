@@ -161,17 +161,11 @@ fn lock_names(finding: &Finding) -> Option<BTreeSet<&str>> {
     (names.len() > 1).then_some(names)
 }
 
-/// Failures that are known by what the program ends with, not by where.
-fn status(finding: &Finding) -> Option<&str> {
-    let status = (finding.kind == Kind::ExitStatus).then_some(&finding.message)?;
-    status.split("status ").nth(1)?.split(|c: char| !c.is_ascii_digit()).next()
-}
-
 /// Whether two findings, of whichever detectors, have one cause, so that mending it settles both.
 ///
 /// - Races: the same variable and an end in the same function. Without a variable: the same lines.
 /// - Deadlocks: the same named locks, or the same lines that ask for a lock, or two such lines in common.
-/// - Exit statuses: the same status.
+/// - Wrong exit statuses: always. One command has one reason to end badly, whatever the number.
 /// - Everything else: the same kind, and what goes wrong goes wrong at the same line; failing lines, the same id.
 pub fn same_cause(a: &Finding, b: &Finding) -> bool {
     let goal = Goal::of(a.kind);
@@ -194,7 +188,7 @@ pub fn same_cause(a: &Finding, b: &Finding) -> bool {
             let (x, y) = (lock_lines(a), lock_lines(b));
             !x.is_empty() && x == y || x.intersection(&y).count() > 1
         }
-        Goal::Failure if a.kind == b.kind && status(a).is_some() => status(a) == status(b),
+        Goal::Failure if a.kind == Kind::ExitStatus => b.kind == Kind::ExitStatus,
         Goal::Misuse => !here.is_empty() && here == there,
         _ => {
             let first = |f: &Finding| f.accesses.first().and_then(line);
@@ -284,10 +278,6 @@ pub(crate) mod tests {
         assert!(same_cause(
             &ends("the program ends with status 1"),
             &ends("the program ends with status 1: x is 3")
-        ));
-        assert!(!same_cause(
-            &ends("the program ends with status 1"),
-            &ends("the program ends with status 11")
         ));
     }
 

@@ -115,8 +115,10 @@ impl All {
         for confirmed in outcome.ledger.confirmed() {
             let mut finding = report::finding(confirmed, &outcome.ledger);
             let by = *confirmed.by.iter().next().expect("somebody has seen it");
+            // What has no place is known by its test.
+            let by_name = prey.name.is_some() && finding.accesses.is_empty();
             // Another test may have shown the same.
-            if self.confirmed.confirm(by, finding.clone()) {
+            if by_name || self.confirmed.confirm(by, finding.clone()) {
                 if let Some(name) = &prey.name {
                     finding.notes.insert(0, format!("in the test `{name}`"));
                 }

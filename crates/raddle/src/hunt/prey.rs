@@ -170,11 +170,20 @@ impl<'a> Hunter<'a> {
             if raddle_finding::library::is_its_own(&finding) {
                 continue;
             }
+            let finding = self.named(finding);
             match (finding.confidence, &finding.schedule) {
                 (Confidence::Confirmed, Some(_)) => self.confirm(by, finding),
                 _ => self.out.ledger.suspect(by, finding),
             }
         }
+    }
+
+    /// What has no place in the program is known by the test in which it happens.
+    fn named(&self, mut finding: Finding) -> Finding {
+        if let Some(name) = self.prey.name.as_ref().filter(|_| finding.accesses.is_empty()) {
+            finding.message = format!("the test `{name}` fails: {}", finding.message);
+        }
+        finding
     }
 
     /// Takes control of the threads, if that can be done.
