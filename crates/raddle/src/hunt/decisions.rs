@@ -39,7 +39,7 @@ pub struct ShowArgs {
 /// A finding that comes back after --fixed is called a regression. One that is benign, or that nobody will fix, is left out of
 /// later reports and does not set the exit status.
 #[derive(Debug, clap::Args)]
-#[group(id = "decision", required = true, multiple = false, args = ["fixed", "benign", "wontfix"])]
+#[command(group(clap::ArgGroup::new("decision").required(true).args(["fixed", "benign", "wontfix"])))]
 pub struct TriageArgs {
     /// Its id, or the beginning of it
     pub id: String,
