@@ -52,6 +52,10 @@ pub enum Command {
 
     Merge(hunt::decisions::MergeArgs),
 
+    Verify(hunt::verify::VerifyArgs),
+
+    Build(hunt::build::BuildArgs),
+
     Run(Box<run::Args>),
 
     Explore(Box<explore::Args>),
@@ -134,6 +138,7 @@ Options of `raddle run` stand before cargo's subcommand:
   cargo raddle --mode hybrid test -- --nocapture
   cargo raddle build --release
   cargo raddle run --bin server -- --selftest
+  cargo raddle hunt --minutes 5              # all tests, one by one; options of `raddle hunt`
 
 Instrumented builds are kept apart, in target/raddle.")]
 pub struct CargoArgs {

@@ -59,6 +59,8 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Show(args) => hunt::decisions::show(&args),
         Command::Triage(args) => hunt::decisions::triage(&args),
         Command::Merge(args) => hunt::decisions::merge(&args),
+        Command::Verify(args) => hunt::verify::run(&args),
+        Command::Build(args) => hunt::build::run(&args),
         Command::Run(args) => run::run(*args),
         Command::Explore(args) => explore::run(*args),
         Command::Replay(args) => replay::run(*args),
@@ -66,6 +68,11 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(*args),
         Command::Tsvd(args) => tsvd::run(*args),
         Command::Instrument(args) => tsvd::instrument(&args),
+        Command::Cargo(cargo) if cargo.cargo[0] == "hunt" => {
+            let words = ["raddle", "hunt", "--cargo"].map(OsString::from);
+            let line: Vec<OsString> = words.into_iter().chain(cargo.cargo[1..].iter().cloned()).collect();
+            dispatch(line)
+        }
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.
             let options = &args[2..args.len() - cargo.cargo.len()];

@@ -171,3 +171,61 @@ fn decisions_are_respected_and_a_fixed_bug_that_returns_is_a_regression() {
     assert_eq!(report["stats"]["regressions"], 1);
     assert!(findings(&report)[0]["notes"][0].as_str().unwrap().starts_with("a regression"));
 }
+
+#[test]
+fn a_build_is_instrumented_and_a_mended_program_is_verified() {
+    let bench = Bench::new();
+    bench.file("race.c", RACE);
+    bench.file("build.sh", "cc -g -O1 -pthread race.c -o race\n");
+    let built = bench.raddle("build -- sh build.sh").output().unwrap();
+    assert!(built.status.success() && stderr(&built).contains("1 call of a compiler"), "{}", stderr(&built));
+    let failed = bench.raddle("build -- false").output().unwrap();
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(stderr(&failed).contains("nothing was instrumented"), "{}", stderr(&failed));
+
+    let (_, report) = hunt(&bench, "--seconds 20 -- ./race");
+    let id = findings(&report)[0]["id"].as_str().unwrap().to_owned();
+    let verify = || bench.raddle(&format!("verify {id} --seconds 10")).output().unwrap();
+    let there = verify();
+    assert_eq!(there.status.code(), Some(66), "{}", stderr(&there));
+    bench.file("race.c", &RACE.replace("bare++", "__atomic_fetch_add(&bare, 1, __ATOMIC_SEQ_CST)"));
+    bench.ok("build -- sh build.sh");
+    let mended = verify();
+    assert_eq!(mended.status.code(), Some(0), "{}", stderr(&mended));
+    let said = stderr(&mended);
+    assert!(said.contains("was not reproduced") && !said.contains("fixed"), "{said}");
+}
+
+#[test]
+fn what_was_confirmed_outlives_a_hunt_that_is_killed() {
+    let bench = Bench::new();
+    // Endless work behind the race: the hunt goes on until it is killed.
+    let endless = RACE.replace(
+        "guarded++;",
+        "for (int i = 0; i < 40; i++) { pthread_mutex_unlock(&lock); pthread_mutex_lock(&lock); } guarded++;",
+    );
+    built(&bench, "long", &endless);
+    let mut hunt =
+        bench.raddle("hunt --minutes 5 -- ./long").stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = std::io::BufReader::new(hunt.stderr.take().unwrap());
+    let told = std::io::BufRead::lines(lines).map_while(Result::ok).find(|l| l.contains("confirmed after"));
+    hunt.kill().unwrap();
+    hunt.wait().unwrap();
+    assert!(told.unwrap_or_default().contains("`bare`"));
+    let listed = bench.ok("list");
+    assert!(listed.starts_with("data-race-") && listed.contains("`bare`"), "{listed}");
+    let id = listed.split_whitespace().next().unwrap();
+    assert!(bench.ok(&format!("show {id}")).contains("raddle replay"));
+}
+
+#[test]
+fn a_bad_request_is_one_sentence() {
+    let bench = Bench::new();
+    for line in
+        ["hunt", "hunt --minutes 0 -- x", "hunt --ctest none", "hunt -- ./missing", "triage x --fixed"]
+    {
+        let output = bench.raddle(line).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
+        assert_eq!(stderr(&output).lines().count(), 1, "{line}: {}", stderr(&output));
+    }
+}

@@ -50,7 +50,7 @@ pub mod words;
 pub mod worker;
 
 pub use args::Args;
-pub use first_runs::{build_id, is_rust, watch_once};
+pub use first_runs::{Watched, build_id, is_rust, watch_once};
 pub use interrupt::{came as interrupted, watch as watch_for_interrupts};
 
 use std::process::ExitCode;

@@ -35,8 +35,14 @@ pub struct Ongoing<'a> {
 
 impl<'a> Ongoing<'a> {
     /// The first runs, in at most `limit`; the search begins with the first [turn](Self::turn).
-    pub fn begin(args: Args, mut recipe: Recipe, limit: Duration, notes: &'a Notes) -> Result<Ongoing<'a>> {
+    pub fn begin(
+        mut args: Args,
+        mut recipe: Recipe,
+        limit: Duration,
+        notes: &'a Notes,
+    ) -> Result<Ongoing<'a>> {
         super::scope::check(&args.search)?;
+        args.search.seconds = Some(limit.as_secs_f64());
         let begun = Instant::now();
         recipe.flags |= cases::flags(&args, &recipe);
         let build_id = build_id(&recipe.program.path);

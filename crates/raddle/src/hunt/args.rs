@@ -19,6 +19,7 @@ Examples:
   raddle hunt bank.c                         # a source file: built, checked, hunted
   raddle hunt --minutes 30 -- ./queue_test
   raddle hunt --ctest build                  # every test that CTest knows
+  cargo raddle hunt --minutes 5 -- --release # every test of a crate; words after -- are cargo's
   raddle list                                # what hunts have found in this project
 
 Exit status: 0 when nothing is confirmed, 66 when something is, 2 when raddle could not do its job.")]
@@ -52,6 +53,10 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with = "command", help_heading = "Hunt")]
     pub ctest: Option<PathBuf>,
 
+    /// The words are cargo's, for `cargo test`: set by `cargo raddle hunt`
+    #[arg(long, hide = true)]
+    pub cargo: bool,
+
     /// List each suspicion that is not confirmed: what rules it out, or what was tried
     #[arg(long, help_heading = "Report")]
     pub suspects: bool,
@@ -64,7 +69,7 @@ pub struct Args {
     pub report: report::Options,
 
     /// The program and its arguments, or a C or C++ source file and options for its compiler
-    #[arg(trailing_var_arg = true, required_unless_present = "ctest", value_name = "PROGRAM")]
+    #[arg(trailing_var_arg = true, required_unless_present_any = ["ctest", "cargo"], value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
 

@@ -119,7 +119,7 @@ fn line(record: &Record) -> String {
 }
 
 /// The only record whose id begins so.
-fn find(id: &str) -> Result<Record> {
+pub fn find(id: &str) -> Result<Record> {
     let mut found: Vec<Record> = history()?.into_iter().filter(|r| r.finding.id.starts_with(id)).collect();
     match found.len() {
         0 => anyhow::bail!("no finding has the id `{id}`: `raddle list --all` shows all"),

@@ -25,6 +25,16 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<OsString> {
     words.map(OsString::from).into()
 }
 
+/// A hunt that writes its schedules to a folder, and is otherwise as usual.
+pub fn hunt(schedules_to: &Path) -> Args {
+    let mut line = words(["hunt", "--schedules-to"]);
+    line.push(schedules_to.into());
+    match parse(line, &["none".into()]) {
+        Command::Hunt(args) => *args,
+        other => unreachable!("{other:?}"),
+    }
+}
+
 /// `only`: patterns of `--only`, to which preemptions are confined; none for a search at large.
 pub fn explore(args: &Args, command: &[OsString], only: &[String], seed: u64) -> explore::Args {
     let mut line = words(["explore", "--races", "--whole", "--seed", &seed.to_string()]);

@@ -4,15 +4,20 @@
 //!
 //! ```text
 //! source     a source file is built first
+//! cargo      the test programs of a crate or workspace
 //! suite      the tests of a test program, or of CTest: each is hunted by itself
 //! prey       one command: runs, searches, campaigns, in the order of their shares of the time
 //! detectors  the other commands with the options that a hunt gives them
 //! journal    what is written down at once, and the lines on the terminal
 //! report     findings with their explanation, suspicions as counts
 //! decisions  `raddle list`, `show`, `triage`, `merge`
+//! verify     `raddle verify`
+//! build      `raddle build`
 //! ```
 
 pub mod args;
+pub mod build;
+mod cargo;
 pub mod decisions;
 mod detectors;
 mod journal;
@@ -20,6 +25,7 @@ mod prey;
 mod report;
 mod source;
 mod suite;
+pub mod verify;
 
 pub use args::Args;
 
@@ -78,6 +84,11 @@ fn name(prey: &Prey) -> String {
 fn preys(args: &Args) -> Result<Vec<Prey>> {
     if let Some(folder) = &args.ctest {
         return suite::of_ctest(folder);
+    }
+    if args.cargo {
+        let programs = cargo::test_programs(&args.command)?;
+        let tests = |whole: Prey| suite::tests_of(args, &whole).unwrap_or_else(|| vec![whole]);
+        return Ok(programs.into_iter().flat_map(tests).collect());
     }
     let whole = match source::is_source(&args.command) {
         true => source::build(&args.command)?,

@@ -1,6 +1,7 @@
 //! One command, hunted: suspicions raised, settled one after the other, and then a search at large.
 
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use super::detectors;
 use super::journal::Journal;
 use crate::explore::crew::Notes;
 use crate::explore::ongoing::Ongoing;
-use crate::explore::{self, watch_once};
+use crate::explore::{self, Watched, watch_once};
 use crate::install::Runtime;
 use crate::run::args::Mode;
 use crate::run::target::{self, Program};
@@ -124,16 +125,32 @@ impl<'a> Hunter<'a> {
     fn look(&mut self) -> Result<bool> {
         let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
-        let watched = watch_once(&self.recipe(&args), Mode::Hybrid, limit)?;
+        let (recipe, begun) = (self.recipe(&args), Instant::now());
+        let watched = watch_once(&recipe, Mode::Hybrid, limit)?;
+        let instrumented = watched.instrumented;
+        let has_seen = self.watched(watched);
+        self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
+        // What a run has seen for certain, such as a rule that was broken, needs no schedule: another run confirms it.
+        if has_seen && begun.elapsed() < limit / 2 && !self.is_over() {
+            self.watched(watch_once(&recipe, Mode::Hybrid, limit)?);
+        }
+        Ok(instrumented)
+    }
+
+    /// Takes in an ordinary run. Says whether it saw something for certain.
+    fn watched(&mut self, watched: Watched) -> bool {
         self.runs += 1;
+        let mut has_seen = false;
         for finding in group::group(watched.report.findings) {
             match finding.confidence {
                 Confidence::Suspected => self.out.ledger.suspect(Detector::Run, finding),
-                Confidence::Confirmed => drop(self.witness(Detector::Run, finding)),
+                Confidence::Confirmed => {
+                    has_seen = true;
+                    self.witness(Detector::Run, finding);
+                }
             }
         }
-        self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
-        Ok(watched.instrumented)
+        has_seen
     }
 
     /// What the source lets suspect, where it was given.
@@ -150,12 +167,10 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    fn witness(&mut self, by: Detector, finding: Finding) -> bool {
-        let is_new = self.out.ledger.witness(by, finding.clone(), self.runs);
-        if is_new {
+    fn witness(&mut self, by: Detector, finding: Finding) {
+        if self.out.ledger.witness(by, finding, self.runs) {
             self.journal.confirmed(self.prey, &self.out.ledger);
         }
-        is_new
     }
 
     fn confirm(&mut self, by: Detector, finding: Finding) {
@@ -248,8 +263,9 @@ impl<'a> Hunter<'a> {
         };
         let threads = number("threads_max");
         self.out.schedules = number("schedules");
-        self.out.alone = threads == 0;
         let is_whole = report.stats.get("exhausted") == Some(&Stat::Bool(true)) && threads > 0;
+        // The thread in which libtest runs a test is a thread, and has nobody to be interleaved with.
+        self.out.alone = threads == 0 || is_whole && self.out.schedules == 1;
         self.out.exhausted = is_whole;
         let watches_races = (threads as usize) < raddle_explore::clock::THREADS;
         self.out.ledger.searched(&Space { schedules: self.out.schedules, is_whole, watches_races });
@@ -262,7 +278,10 @@ impl<'a> Hunter<'a> {
         }
         let limit = plan::share(Part::Consequences, self.left());
         let args = detectors::conseq(self.args, &self.prey.words, limit);
-        match conseq::report(&args, notes) {
+        // A detector that fails, even by a fault of its own, is no reason to lose the others.
+        let report = catch_unwind(AssertUnwindSafe(|| conseq::report(&args, notes)))
+            .unwrap_or_else(|_| Err(anyhow::anyhow!("raddle itself failed there; please report it")));
+        match report {
             Ok(report) => {
                 self.take(Detector::Conseq, report.findings);
                 for suspect in report.suspects {
@@ -338,12 +357,7 @@ impl<'a> Hunter<'a> {
                 break;
             }
             let Ok(watched) = watch_once(&self.recipe(&args), Mode::Hb, limit) else { break };
-            self.runs += 1;
-            for finding in group::group(watched.report.findings) {
-                if finding.confidence == Confidence::Confirmed {
-                    self.witness(Detector::Run, finding);
-                }
-            }
+            self.watched(watched);
             self.journal.progress(self.prey, &self.out.ledger, "ran it again");
         }
         self.libraries();
