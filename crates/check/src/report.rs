@@ -238,6 +238,8 @@ impl<'a> Reporter<'a> {
             threads: raw.threads.iter().map(|t| self.thread(t)).collect(),
             locks: self.locks(),
             interleaving: None,
+            explanation: None,
+            detectors: Vec::new(),
             occurrences,
             notes,
             also: Vec::new(),

@@ -90,6 +90,12 @@ pub struct Finding {
     /// The execution in which it happens, where there is one to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,
+    /// One paragraph for a reader who does not know raddle: what goes wrong, in which order, and what would mend it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
+    /// The commands of raddle that suspected it or saw it, where several looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub detectors: Vec<String>,
     /// How often it was seen.
     #[serde(default)]
     pub occurrences: u64,
@@ -117,6 +123,8 @@ impl Finding {
             threads: Vec::new(),
             locks: Vec::new(),
             interleaving: None,
+            explanation: None,
+            detectors: Vec::new(),
             occurrences: 1,
             notes: Vec::new(),
             also: Vec::new(),

@@ -47,13 +47,27 @@ pub enum CrewError {
 
 /// Sentences for the user, each said once, whichever worker finds out.
 #[derive(Default)]
-pub struct Notes(Mutex<BTreeSet<String>>);
+pub struct Notes {
+    said: Mutex<BTreeSet<String>>,
+    quiet: bool,
+}
 
 impl Notes {
+    /// Notes that are only gathered, for a caller that puts them into its report.
+    pub fn quiet() -> Notes {
+        Notes { quiet: true, ..Notes::default() }
+    }
+
     pub fn say(&self, sentence: &str) {
-        if self.0.lock().unwrap_or_else(|e| e.into_inner()).insert(sentence.into()) {
+        let is_new = self.said.lock().unwrap_or_else(|e| e.into_inner()).insert(sentence.into());
+        if is_new && !self.quiet {
             say!("{sentence}");
         }
+    }
+
+    /// All of them, in the order of the alphabet.
+    pub fn sentences(&self) -> Vec<String> {
+        self.said.lock().unwrap_or_else(|e| e.into_inner()).iter().cloned().collect()
     }
 }
 

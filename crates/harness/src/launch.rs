@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, ExitStatus};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -28,6 +29,8 @@ impl Status {
 static CHILD: AtomicI32 = AtomicI32::new(0);
 /// The last signal that wanted it all to end; 0: none came.
 static INTERRUPTED: AtomicI32 = AtomicI32::new(0);
+/// How long a target may take whose output is not shown, in milliseconds; 0: it is shown, and waited for.
+static QUIET: AtomicU64 = AtomicU64::new(0);
 /// How often somebody has told raddle, and not the terminal, to end.
 static REQUESTS: AtomicI32 = AtomicI32::new(0);
 /// A target that has not ended by so many requests is killed, as other tools do.
@@ -161,10 +164,38 @@ pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
     start(program, command)
 }
 
+/// Targets that are started in `work` show nothing of their output, find their input empty, and are ended after `limit`.
+pub fn quietly<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
+    let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1);
+    QUIET.store(millis, Ordering::Relaxed);
+    let done = work();
+    QUIET.store(0, Ordering::Relaxed);
+    done
+}
+
+/// Waits for a target of [`quietly`]: no longer than it may take.
+fn wait_quietly(child: &mut Child, limit: Duration) -> std::io::Result<ExitStatus> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if begun.elapsed() > limit {
+            child.kill()?;
+            return child.wait();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Starts the command and waits for it; signals are passed on.
 pub fn start(program: &Program, mut command: Command) -> Result<Status> {
     pass_signals_on();
     ends_with_raddle(&mut command);
+    let quiet = QUIET.load(Ordering::Relaxed);
+    if quiet > 0 {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    }
     let mut child = command.spawn().with_context(|| format!("cannot start {}", program.path.display()))?;
     CHILD.store(child.id() as i32, Ordering::Relaxed);
     // One that came before there was anybody to pass it on to.
@@ -173,7 +204,11 @@ pub fn start(program: &Program, mut command: Command) -> Result<Status> {
         // SAFETY: a plain system call; the child has not been waited for.
         unsafe { libc::kill(child.id() as i32, early) };
     }
-    let status = child.wait().context("cannot wait for the target")?;
+    let waited = match quiet {
+        0 => child.wait(),
+        millis => wait_quietly(&mut child, Duration::from_millis(millis)),
+    };
+    let status = waited.context("cannot wait for the target")?;
     CHILD.store(0, Ordering::Relaxed);
     Ok(Status(status))
 }

@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{check, conseq, doctor, explore, lsp, replay, run, similar, tsvd};
+use crate::{check, conseq, doctor, explore, hunt, lsp, replay, run, similar, tsvd};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
@@ -16,6 +16,9 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
+Find all that can be proven in a minute:
+  raddle hunt -- ./queue_test
+
 Find races in one run:
   CC=\"raddle cc\" CXX=\"raddle c++\" make         # any make, autotools
   raddle shims ~/bin                           # once, for CMake:
@@ -40,6 +43,20 @@ The compiler wrappers exit with the compiler's status.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Hunt(Box<hunt::Args>),
+
+    List(hunt::decisions::ListArgs),
+
+    Show(hunt::decisions::ShowArgs),
+
+    Triage(hunt::decisions::TriageArgs),
+
+    Merge(hunt::decisions::MergeArgs),
+
+    Verify(hunt::verify::VerifyArgs),
+
+    Build(hunt::build::BuildArgs),
+
     Run(Box<run::Args>),
 
     Explore(Box<explore::Args>),
@@ -121,6 +138,7 @@ Options of `raddle run` go before cargo's subcommand:
   cargo raddle --mode hybrid test -- --nocapture
   cargo raddle build --release
   cargo raddle run --bin server -- --selftest
+  cargo raddle hunt --minutes 5              # all tests, one by one; options of `raddle hunt`
 
 Instrumented builds go to target/raddle.")]
 pub struct CargoArgs {

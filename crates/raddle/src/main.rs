@@ -10,6 +10,7 @@ mod doctor;
 mod exit;
 mod explore;
 mod fatal_signals;
+mod hunt;
 mod keep;
 mod lsp;
 mod replay;
@@ -47,6 +48,13 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         };
     }
     match parse(&args)?.command {
+        Command::Hunt(args) => hunt::run(*args),
+        Command::List(args) => hunt::decisions::list(&args),
+        Command::Show(args) => hunt::decisions::show(&args),
+        Command::Triage(args) => hunt::decisions::triage(&args),
+        Command::Merge(args) => hunt::decisions::merge(&args),
+        Command::Verify(args) => hunt::verify::run(&args),
+        Command::Build(args) => hunt::build::run(&args),
         Command::Run(args) => run::run(*args),
         Command::Explore(args) => explore::run(*args),
         Command::Replay(args) => replay::run(*args),
@@ -54,6 +62,11 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(*args),
         Command::Tsvd(args) => tsvd::run(*args),
         Command::Instrument(args) => tsvd::instrument(&args),
+        Command::Cargo(cargo) if cargo.cargo[0] == "hunt" => {
+            let words = ["raddle", "hunt", "--cargo"].map(OsString::from);
+            let line: Vec<OsString> = words.into_iter().chain(cargo.cargo[1..].iter().cloned()).collect();
+            dispatch(line)
+        }
         Command::Cargo(cargo) => {
             // Raw, so that `raddle run` reads them itself and no default is spelt out.
             let options = &args[2..args.len() - cargo.cargo.len()];

@@ -16,6 +16,8 @@ pub enum What {
     Schedule,
     /// What earlier runs have already covered.
     Coverage,
+    /// How suspicions of a build have ended.
+    Verdicts,
 }
 
 impl What {
@@ -24,6 +26,7 @@ impl What {
             What::Trap => "trap",
             What::Schedule => "schedule",
             What::Coverage => "coverage",
+            What::Verdicts => "verdicts",
         }
     }
 }

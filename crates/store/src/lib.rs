@@ -20,6 +20,7 @@
 
 mod error;
 mod findings;
+mod history;
 pub mod home;
 mod kept;
 mod schema;
@@ -33,6 +34,7 @@ use rusqlite::{Connection, OpenFlags};
 
 pub use error::StoreError;
 pub use findings::{Place, Run, Stored, Summary};
+pub use history::{Decided, Decision, Record, Sighting, Standing};
 pub use kept::What;
 pub use schema::VERSION;
 

@@ -46,6 +46,25 @@ pub(crate) const STEPS: &[&str] = &[
         content BLOB NOT NULL,
         PRIMARY KEY (what, name)
      ) STRICT;",
+    // 3: confirmed findings over time, and what people decided about them.
+    "CREATE TABLE history (
+        id TEXT PRIMARY KEY,
+        document TEXT NOT NULL,
+        schedule BLOB,
+        target TEXT NOT NULL,
+        folder TEXT NOT NULL,
+        build TEXT NOT NULL,
+        decision TEXT,
+        reason TEXT,
+        decided INTEGER
+     ) STRICT;
+     CREATE TABLE sightings (
+        id TEXT NOT NULL REFERENCES history (id) ON DELETE CASCADE,
+        at INTEGER NOT NULL,
+        target TEXT NOT NULL,
+        build TEXT NOT NULL,
+        PRIMARY KEY (id, at, target)
+     ) STRICT;",
 ];
 
 /// The version that this raddle writes.

@@ -20,7 +20,7 @@ const MAX_ENTRIES: u64 = 4096;
 pub(super) fn targets(program: &Program, code: &[Instruction], at: usize, parts: &[Range<u64>]) -> Vec<u64> {
     let jump = &code[at];
     let before = &code[at.saturating_sub(REACH)..at];
-    let limit = bound(before).map_or(MAX_ENTRIES, |bound| (bound + 1).min(MAX_ENTRIES));
+    let limit = bound(before).map_or(MAX_ENTRIES, |bound| bound.saturating_add(1).min(MAX_ENTRIES));
     let inside = |target: &u64| parts.iter().any(|part| part.contains(target));
     // jmp *table(,%rax,8)
     if jump.op0_kind() == OpKind::Memory && jump.memory_base() == Register::None {

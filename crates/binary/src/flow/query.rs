@@ -132,6 +132,11 @@ impl<'p, 'm> Query<'p, 'm> {
         nests.into_iter().map(|nest| Loop { exits: exits(&nest), waits: waits(&nest), nest }).collect()
     }
 
+    /// Whether an instruction is part of a loop.
+    pub fn is_inside(&self, nest: &Loop, index: u32) -> bool {
+        nest.nest.contains(self.view.function.block_of(index))
+    }
+
     /// All accesses through pointers that were read from shared memory, one for each read.
     pub fn dereferences(&self) -> Vec<Dereference> {
         let mut found: Vec<Dereference> = Vec::new();

@@ -87,6 +87,10 @@ impl Page<'_> {
         self.line(&[(Style::Dim, number.as_deref().unwrap_or_default()), (style, &title)]);
         self.prose("  ", (Style::Plain, ""), &finding.message);
         self.blank();
+        if let Some(explanation) = &finding.explanation {
+            self.prose("  ", (Style::Plain, ""), explanation);
+            self.blank();
+        }
     }
 
     fn body(&mut self, finding: &Finding) {

@@ -36,30 +36,9 @@ use left_out::LeftOut;
 
 /// Checks the files and reports what was found.
 pub fn run(args: Args) -> Result<ExitCode> {
-    let begun = Instant::now();
     let settler = Settler::new(&args.report, TextTo::Stdout)?;
-    let mut left_out = LeftOut::default();
-    let files = walk::files(&args.paths, &mut left_out)?;
-    anyhow::ensure!(
-        !files.is_empty() || left_out.files() > 0,
-        "there is no C file in {}",
-        args.paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
-    );
-
-    let databases = database::Databases::open(args.compile_commands.as_deref(), &mut left_out)?;
-    let preprocessor = preprocess::Preprocessor::choose(&args)?;
-    let loaded = load::load(&files, &args, databases, preprocessor.as_ref(), &mut left_out);
-    let (mut session, sources, read) = (loaded.session, loaded.sources, loaded.read);
-    let plan = session.plan(&sources, None);
-    let parts = check_all(&plan, args.jobs(), &mut left_out);
-    let mut outcome = plan.finish(parts);
-    includes::apply_ignores(&mut outcome);
-    left_out.take(&mut outcome);
-    left_out.unparsed(&outcome);
-
-    let report = report(&args, &mut outcome, &left_out, &read, begun);
+    let Checked { report, stats, left_out } = check(&args)?;
     left_out.print();
-    let stats = outcome.stats;
     let every_file_left_out = left_out.files() > 0 && stats.files == stats.files_left_out;
     let code = settler.settle(report, crate::exit::CLEAN)?;
     if every_file_left_out {
@@ -72,6 +51,42 @@ pub fn run(args: Args) -> Result<ExitCode> {
         );
     }
     Ok(code)
+}
+
+/// What checking has come to.
+struct Checked {
+    report: Report,
+    stats: Stats,
+    left_out: LeftOut,
+}
+
+/// The same with nothing printed: what the source lets suspect, for `hunt`.
+pub fn report(args: &Args) -> Result<Report> {
+    check(args).map(|checked| checked.report)
+}
+
+fn check(args: &Args) -> Result<Checked> {
+    let begun = Instant::now();
+    let mut left_out = LeftOut::default();
+    let files = walk::files(&args.paths, &mut left_out)?;
+    anyhow::ensure!(
+        !files.is_empty() || left_out.files() > 0,
+        "there is no C file in {}",
+        args.paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
+    );
+
+    let databases = database::Databases::open(args.compile_commands.as_deref(), &mut left_out)?;
+    let preprocessor = preprocess::Preprocessor::choose(args)?;
+    let loaded = load::load(&files, args, databases, preprocessor.as_ref(), &mut left_out);
+    let (mut session, sources, read) = (loaded.session, loaded.sources, loaded.read);
+    let plan = session.plan(&sources, None);
+    let parts = check_all(&plan, args.jobs(), &mut left_out);
+    let mut outcome = plan.finish(parts);
+    includes::apply_ignores(&mut outcome);
+    left_out.take(&mut outcome);
+    left_out.unparsed(&outcome);
+    let report = told(args, &mut outcome, &left_out, &read, begun);
+    Ok(Checked { report, stats: outcome.stats, left_out })
 }
 
 /// Checks the programs on several threads. What is found does not depend on how many.
@@ -128,13 +143,8 @@ fn looked_at(stats: &Stats) -> String {
     text
 }
 
-fn report(
-    args: &Args,
-    outcome: &mut Outcome,
-    left_out: &LeftOut,
-    read: &load::Read,
-    begun: Instant,
-) -> Report {
+/// The outcome as a report.
+fn told(args: &Args, outcome: &mut Outcome, left_out: &LeftOut, read: &load::Read, begun: Instant) -> Report {
     let target = args.paths.iter().map(|p| p.display().to_string()).collect();
     let mut report = Report::new("check", target);
     report.findings = std::mem::take(&mut outcome.findings);

@@ -20,9 +20,8 @@ use raddle_harness::crew::{CrewError, Notes};
 use raddle_harness::places::Places;
 use raddle_harness::program::is_rust;
 use raddle_harness::schedule_files::program_name;
-use raddle_harness::worker::Recipe;
-use raddle_harness::schedule::program_name;
 use raddle_harness::verdict::Failure;
+use raddle_harness::worker::Recipe;
 
 /// Why nothing can be said of a program. Each is one sentence with its remedy.
 #[derive(Debug, Error)]

@@ -23,11 +23,9 @@ use raddle_conseq::suspects::Suspect;
 use raddle_explore::{Step, points};
 use raddle_finding::Kind;
 
-use raddle_harness::check::Check;
 use super::tester::{Again, Consequence};
 use super::traced::Run;
 use raddle_harness::check::Check;
-use raddle_harness::check::printed::signals_failure;
 use raddle_harness::verdict::Usual;
 
 /// Places that add to a variable, by its address: the read and the write.

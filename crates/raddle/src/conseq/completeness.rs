@@ -10,8 +10,8 @@ use raddle_explore::{Outcome, Progress};
 use raddle_wire::explore::flag;
 
 use crate::explore::coverage::{self, Affair, gap};
-use raddle_harness::worker::{Execution, Recipe};
 use raddle_harness::places::{Mapped, Places};
+use raddle_harness::worker::{Execution, Recipe};
 
 /// What keeps a search from being complete.
 pub struct Completeness {

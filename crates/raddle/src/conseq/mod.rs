@@ -54,7 +54,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_conseq::Options;
-use raddle_finding::Stat;
+use raddle_finding::{Report, Stat};
 use raddle_wire::explore::flag;
 
 use crate::report::{Settler, TextTo};
@@ -77,24 +77,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if args.sites_only {
         return list(&program.path, &options);
     }
-    let runtime = Runtime::open()?;
-    let folder = &args.schedules_to;
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    raddle_harness::interrupt::watch();
-    let instrumented = program.has_runtime;
-    let recipe = recipe(&args, program, runtime);
     let notes = Notes::default();
     if has_input() {
         notes.say("what is on standard input is not passed on, and the program finds it empty: give it a file by name");
     }
-    let mut report = if !instrumented {
-        suite::run(&args, &options, &recipe, &notes)?
-    } else if let Some(tests) = suite::tests_of(&args, &recipe) {
-        suite::each(&args, &options, &recipe, tests, (Instant::now(), None), &notes)?
-    } else {
-        campaign::run_alone(&args, &options, &recipe, Budget::new(args.seconds), &notes)?
-    };
+    let mut report = investigate(&args, program, &options, &notes)?;
     report.coverage.extend(coverage::sentences(&report.stats, args.suspects || args.no_test));
     let interrupted = raddle_harness::interrupt::came();
     report.stats.insert("interrupted".into(), Stat::Bool(interrupted));
@@ -103,6 +90,29 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     let left_out = matches!(report.stats.get(LEFT_OUT), Some(Stat::Int(n)) if *n > 0);
     settler.settle(report, if interrupted || left_out { crate::exit::FAILURE } else { crate::exit::CLEAN })
+}
+
+/// The same with nothing printed: what could go wrong in a command, for `hunt`.
+pub fn report(args: &Args, notes: &Notes) -> Result<Report> {
+    investigate(args, target::find(&args.command)?, &options(args)?, notes)
+}
+
+/// What could go wrong in a command, and what was made to happen.
+fn investigate(args: &Args, program: target::Program, options: &Options, notes: &Notes) -> Result<Report> {
+    let runtime = Runtime::open()?;
+    let folder = &args.schedules_to;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    raddle_harness::interrupt::watch();
+    let instrumented = program.has_runtime;
+    let recipe = recipe(args, program, runtime);
+    if !instrumented {
+        suite::run(args, options, &recipe, notes)
+    } else if let Some(tests) = suite::tests_of(args, &recipe) {
+        suite::each(args, options, &recipe, tests, (Instant::now(), None), notes)
+    } else {
+        campaign::run_alone(args, options, &recipe, Budget::new(args.seconds), notes)
+    }
 }
 
 /// Key of `stats`: programs that the command started and that could not be looked at.

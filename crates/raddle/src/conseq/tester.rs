@@ -37,17 +37,16 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
 use super::certain::{Additions, is_certain};
-use raddle_harness::check::{self, Check, Guard};
 use super::completeness::Completeness;
 use super::ordinary::OUTSIDE;
 use super::stacks::Stacks;
 use raddle_harness::check::printed::{self, Line, Printed, Stream};
 use raddle_harness::check::{self, Check, Guard};
 use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::places::Mapped;
 use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};
 use raddle_harness::worker::{Ending, Execution, Recipe};
-use raddle_harness::places::Mapped;
 
 /// How often an execution is made again whose process was killed, and one whose failure did not come again.
 const AGAIN: u32 = 3;

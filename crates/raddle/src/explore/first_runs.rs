@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_finding::{Finding, Kind};
+use raddle_finding::{Finding, Kind, Report};
 
 use super::scope::Scope;
 use raddle_harness::collect::{self, Process};
@@ -62,6 +62,21 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
         seen.races = report.findings.into_iter().filter(|f| f.kind == Kind::DataRace).collect();
     }
     Ok(seen)
+}
+
+/// What one ordinary run under the detector has shown.
+pub struct Watched {
+    /// As `raddle run` would report it, not yet grouped.
+    pub report: Report,
+    pub instrumented: bool,
+}
+
+/// Runs the program once under the detector, for at most `limit`, and with nothing of its output shown.
+pub fn watch_once(recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watched> {
+    let options = Options::new(mode);
+    let (processes, _) = run(recipe, &options, limit)?;
+    let report = explain::report(&recipe.words, &processes, &options);
+    Ok(Watched { report, instrumented: processes.iter().any(|p| p.instrumented) })
 }
 
 /// The exit status is nothing if the program had to be ended, or ended by a signal: then it says nothing.

@@ -12,6 +12,7 @@
 //! coverage    whether what was searched is all there is
 //! shrink      the same failure, smaller
 //! resume      an interrupted search
+//! ongoing     a search that hands out each failure at once and goes on, for `hunt`
 //! ```
 
 pub mod args;
@@ -19,6 +20,7 @@ pub mod cases;
 pub mod coverage;
 mod first_runs;
 mod look;
+pub mod ongoing;
 pub mod outcome;
 mod progress;
 mod resume;
@@ -27,6 +29,7 @@ mod search;
 mod shrink;
 
 pub use args::Args;
+pub use first_runs::{Watched, watch_once};
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -154,7 +157,8 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
             recipe.program.path.display()
         ));
     }
-    let results = Results { recipe, search, build_id, notes, seconds: begun.elapsed().as_secs_f64() };
+    let seconds = begun.elapsed().as_secs_f64();
+    let mut results = Results { recipe, search, build_id, notes, seconds, shrink: outcome::SHRINK };
     // One of several tests is not to be taken for the whole.
     if results.recipe.words == args.command {
         results.keep_for_later(&resume_file, args.search.resume)?;
@@ -200,7 +204,8 @@ fn nothing_ended(name: String, search: &Search, recipe: &Recipe, seconds: f64) -
     })
 }
 
-fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
+/// How the workers of a search are started.
+pub fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
     let chosen = [
         (args.search.fork, flag::FORK),
         (args.search.os_threads, OS_THREADS),

@@ -24,8 +24,8 @@ use raddle_harness::schedule::{self, Expected, Head, Schedule};
 use raddle_harness::schedule_files::{or_without, program_name, write_new};
 use raddle_harness::worker::Recipe;
 
-/// How long one failure may be shrunk.
-const SHRINK: Duration = Duration::from_secs(10);
+/// How long one failure may be shrunk, where nobody waits for it.
+pub const SHRINK: Duration = Duration::from_secs(10);
 
 pub struct Results<'a> {
     /// As it was at the end.
@@ -34,6 +34,8 @@ pub struct Results<'a> {
     pub build_id: String,
     pub notes: &'a Notes,
     pub seconds: f64,
+    /// How long one failure may be shrunk.
+    pub shrink: Duration,
 }
 
 impl Results<'_> {
@@ -70,7 +72,7 @@ impl Results<'_> {
     }
 
     /// Shrinks each failure, writes its file, and tells it.
-    pub fn report(mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
+    pub fn report(&mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
         let mut report = Report::new("explore", self.words());
         let failures = self.search.take_failures();
         if let Some(first) = failures.first() {
@@ -91,7 +93,7 @@ impl Results<'_> {
                 crew.replace(Crew::new(recipe, self.notes, &never)).into_iter().for_each(Crew::stop);
             }
             let Some(crew) = &mut crew else { continue };
-            let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
+            let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, self.shrink)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes);
             let mut finding = describe::finding(&small.failure, &passing, &mut places, &self.search.modules);
@@ -104,6 +106,7 @@ impl Results<'_> {
             report.findings.push(finding);
         }
         crew.into_iter().for_each(Crew::stop);
+        self.search.passing = passing;
         if args.report.format == Format::Text {
             self.say_how_far(&mut places);
         }

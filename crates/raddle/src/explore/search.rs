@@ -4,7 +4,7 @@
 //! the strategy what came of them. At first only a few orders are under way at once: the strategies learn most from
 //! the first executions, and an order made before they are seen is made in ignorance of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -135,6 +135,8 @@ pub struct Search {
     handed_out: u64,
     most_schedules: u64,
     keep_going: bool,
+    /// Numbers of failures that were taken to be reported: each is reported once.
+    told: HashSet<u32>,
     /// It ended well but for panics; a failure if others do without them.
     panicked: Option<(u32, Failure)>,
     /// The first execution in which a thread span without letting others in.
@@ -173,6 +175,7 @@ impl Search {
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
             keep_going,
+            told: HashSet::new(),
             panicked: None,
             spinning: None,
         }
@@ -337,8 +340,9 @@ impl Search {
     /// All that is to be reported. A thread that spins is, where nothing worse was found.
     pub fn take_failures(&mut self) -> Vec<Failure> {
         if self.failures.is_empty() || self.keep_going {
-            self.failures.extend(self.spinning.take());
+            self.failures.extend(self.spinning.take().filter(|f| !self.told.contains(&f.what)));
         }
+        self.told.extend(self.failures.iter().map(|f| f.what));
         std::mem::take(&mut self.failures)
     }
 
@@ -361,7 +365,7 @@ impl Search {
 
     fn add(&mut self, failure: Failure) {
         self.first_failure.get_or_insert(self.schedules);
-        let known = self.failures.iter().any(|f| f.what == failure.what);
+        let known = self.told.contains(&failure.what) || self.failures.iter().any(|f| f.what == failure.what);
         if !known && (failure.kind == Kind::DataRace || !self.has_found()) {
             let points = Some(self.points.clone());
             self.failures.push(Failure { after: self.schedules, points, ..failure });

@@ -46,7 +46,7 @@ pub use copy::instrument;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_finding::{Finding, Report, Stat};
@@ -70,10 +70,24 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if let Some(copy) = &args.collect {
         return copy::collect(copy, &args.options);
     }
+    // Everything that can be wrong with the request is found out before the target runs.
+    let settler = Settler::new(&args.options.report, TextTo::Stderr)?;
+    let (report, status) = catch(&args, false)?;
+    settler.settle(report, status)
+}
+
+/// What was caught, with nothing printed and nothing of the target's output shown; each run is ended after `limit`. For `hunt`.
+pub fn report_quietly(args: &Args, limit: Duration) -> Result<Report> {
+    let caught = launch::quietly(limit, || catch(args, true));
+    // Signals were passed on to the target; from now on they end the hunt.
+    raddle_harness::interrupt::watch();
+    caught.map(|(report, _)| report)
+}
+
+/// The report, and the status of the target.
+fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let begun = Instant::now();
     let options = &args.options;
-    // Everything that can be wrong with the request is found out before the target runs.
-    let settler = Settler::new(&options.report, TextTo::Stderr)?;
     let outputs = Outputs::new(options)?;
     let program = target::find(&args.command)?;
     let runtime = raddle_harness::install::Runtime::open()?;
@@ -114,8 +128,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let again = again.then_some(|| Ok(launch::run_plain(&program, &args.command)?.code()));
     let settled = verdict.settle(again)?;
     words::complain(&program, &common, &all.files, (&all.all_covered(), all.clr.files() > 0), all.processes)?;
-    words::warn(&common, options, &all.files, &all.stats);
-    all.clr.warn();
+    if !quiet {
+        words::warn(&common, options, &all.files, &all.stats);
+        all.clr.warn();
+    }
     if options.report.format == Format::Text {
         let native = common.registry.lock().expect("nobody panics with the registry").files.len();
         let files = native + all.clr.files();
@@ -132,7 +148,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if let Some(delayed) = settled.delayed {
         report.stats.insert("target_status_delayed".into(), Stat::Int(i64::from(delayed)));
     }
-    settler.settle(report, settled.status as u8)
+    Ok((report, settled.status as u8))
 }
 
 /// Files that are written beside the report.

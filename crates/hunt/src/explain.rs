@@ -1,0 +1,338 @@
+//! A confirmed finding in one paragraph: what goes wrong, in which order, because of which missing synchronisation,
+//! and what would mend it. For a reviewer who does not know raddle.
+//!
+//! Everything it says is taken from the finding: the accesses, the locks held there, the interleaving that was
+//! executed. Where the finding does not say which synchronisation is missing, neither does the paragraph.
+
+use raddle_finding::place::{file_name, place, stable_name};
+use raddle_finding::{Access, Finding, Kind, Location, Op, Row};
+
+use crate::target::Goal;
+
+/// The paragraph.
+pub fn explain(finding: &Finding) -> String {
+    match (Goal::of(finding.kind), finding.kind) {
+        (Goal::Race, _) => race(finding),
+        (Goal::Deadlock, _) => deadlock(finding),
+        (Goal::Lifetime, kind) => lifetime(finding, kind),
+        (Goal::Misuse, _) => misuse(finding),
+        (Goal::Progress, _) => progress(finding),
+        (Goal::Rule, _) => finding.kind.explanation().to_owned(),
+        (Goal::Failure | Goal::Value, _) => failure(finding),
+    }
+}
+
+/// `work` (bank.c:60)
+fn at(access: &Access) -> String {
+    match place(&access.stack) {
+        Some(frame) => {
+            let function = frame.function.as_deref().map(|f| format!("in `{}`", stable_name(f)));
+            let line = frame.file.as_deref().zip(frame.line);
+            let line = line.map(|(file, line)| format!("({}:{line})", file_name(file)));
+            let said: Vec<String> = function.into_iter().chain(line).collect();
+            if said.is_empty() { "at a place without debug information".into() } else { said.join(" ") }
+        }
+        None => "at a place that is no longer known".into(),
+    }
+}
+
+fn variable(finding: &Finding) -> String {
+    match &finding.location {
+        Some(Location::Global { name, .. }) => format!("`{name}`"),
+        Some(Location::Heap { size, stack, .. }) => match place(stack).and_then(|f| f.function.as_deref()) {
+            Some(function) => format!("the heap block of {size} bytes from `{}`", stable_name(function)),
+            None => format!("a heap block of {size} bytes"),
+        },
+        Some(Location::Stack { thread }) => format!("a variable on the stack of {thread}"),
+        _ => "the same memory".into(),
+    }
+}
+
+/// ``L1 `alice` ``, or its label alone.
+fn lock(finding: &Finding, label: &str) -> String {
+    let label = label.trim_end_matches(" (read)");
+    match finding.locks.iter().find(|l| l.label == label).and_then(|l| l.name.as_deref()) {
+        Some(name) => format!("`{name}`"),
+        None => label.to_owned(),
+    }
+}
+
+fn locks(finding: &Finding, access: &Access) -> String {
+    let names: Vec<String> = access.locks.iter().map(|l| lock(finding, l)).collect();
+    and(&names)
+}
+
+fn and(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn verb(op: Op) -> &'static str {
+    match op {
+        Op::Read => "reads",
+        Op::Write => "writes",
+        Op::AtomicRead => "atomically reads",
+        Op::AtomicWrite => "atomically writes",
+        Op::Free => "frees",
+        Op::Allocate => "allocates",
+        Op::Lock => "locks",
+        Op::Unlock => "unlocks",
+        Op::Call => "is",
+    }
+}
+
+fn race(finding: &Finding) -> String {
+    let [now, before] = &finding.accesses[..] else { return finding.message.clone() };
+    let what = variable(finding);
+    let mut text = format!(
+        "{} {} {what} {}, and {} {} it {}. Nothing makes one of them wait for the other, so they can happen at the \
+         same moment. ",
+        before.thread,
+        verb(before.op),
+        at(before),
+        now.thread,
+        verb(now.op),
+        at(now)
+    );
+    let writes = |a: &Access| matches!(a.op, Op::Write | Op::AtomicWrite);
+    text += match (writes(now), writes(before)) {
+        _ if now.op == Op::Free || before.op == Op::Free => {
+            "One of them frees the memory that the other one uses. "
+        }
+        (true, true) => "One of the two updates can be lost. ",
+        // `x++` is a read and a write: which of them meets the other thread is luck.
+        _ if at(now) == at(before) => "Both execute the same line, and one of the two updates can be lost. ",
+        _ => "The value that is read can be old, or half written. ",
+    };
+    text += &match (before.locks.is_empty(), now.locks.is_empty()) {
+        (true, true) => format!(
+            "Neither thread holds a lock. To mend it, hold one lock at both places, or make {what} atomic if each access \
+             stands by itself."
+        ),
+        (false, true) => one_lock(finding, before, now),
+        (true, false) => one_lock(finding, now, before),
+        (false, false) => format!(
+            "{} holds {} and {} holds {}, and these are different locks, or locks held for reading. To mend it, hold one and \
+             the same lock at both places.",
+            before.thread,
+            locks(finding, before),
+            now.thread,
+            locks(finding, now)
+        ),
+    };
+    text
+}
+
+fn one_lock(finding: &Finding, has: &Access, lacks: &Access) -> String {
+    let lock = locks(finding, has);
+    format!(
+        "{} holds {lock}, and {} holds no lock. To mend it, take {lock} {} too.",
+        has.thread,
+        lacks.thread,
+        at(lacks)
+    )
+}
+
+fn deadlock(finding: &Finding) -> String {
+    let waits: Vec<&Access> =
+        finding.accesses.iter().filter(|a| a.lock.is_some() && !a.locks.is_empty()).collect();
+    if waits.len() < 2 {
+        return format!(
+            "{}. Whatever would have let one of them go on has already happened, or only happens behind the wait. To mend \
+             it, wait for a condition that is set under the same lock and tested again before each wait, so that it \
+             makes no difference whether the signal comes first.",
+            sentence(&finding.message)
+        );
+    }
+    let told: Vec<String> = waits
+        .iter()
+        .map(|a| {
+            let wanted = a.lock.as_deref().map(|l| lock(finding, l)).unwrap_or_default();
+            format!("{} holds {} and asks for {wanted} {}", a.thread, locks(finding, a), at(a))
+        })
+        .collect();
+    let mut names: Vec<String> =
+        waits.iter().filter_map(|a| a.lock.as_deref()).map(|l| lock(finding, l)).collect();
+    names.sort_unstable();
+    names.dedup();
+    format!(
+        "{}. Each waits for a lock that another one of them holds, so none of them ever goes on. To mend it, take {} in one \
+         order everywhere, or hold only one of them at a time.",
+        sentence(&told.join("; ")),
+        and(&names)
+    )
+}
+
+/// Without a full stop at the end.
+fn sentence(text: &str) -> &str {
+    text.trim_end_matches('.')
+}
+
+fn lifetime(finding: &Finding, kind: Kind) -> String {
+    let freed = finding.accesses.iter().find(|a| a.op == Op::Free);
+    let used = finding.accesses.iter().find(|a| a.op != Op::Free);
+    let (Some(freed), Some(used)) = (freed, used) else { return failure(finding) };
+    let what = if kind == Kind::DoubleFree { "frees it again" } else { "still uses it" };
+    let mend = if kind == Kind::DoubleFree {
+        "let one thread own the block, or take and clear the pointer to it in one step that a lock protects"
+    } else {
+        "free it only when nobody can use it any more: after the other thread was joined, or by a count of its users"
+    };
+    format!(
+        "{} frees a block {}, and {} {what} {}. Nothing makes the free wait for the use. To mend it, {mend}.",
+        freed.thread,
+        at(freed),
+        used.thread,
+        at(used)
+    )
+}
+
+fn misuse(finding: &Finding) -> String {
+    let [now, before] = &finding.accesses[..] else { return finding.message.clone() };
+    format!(
+        "{} is {} while {} is {}, on one object, and this library allows one caller at a time. To mend it, hold one lock \
+         around both calls, or give each thread an object of its own.",
+        before.thread,
+        at(before),
+        now.thread,
+        at(now)
+    )
+}
+
+fn progress(finding: &Finding) -> String {
+    let threads: Vec<String> = finding.accesses.iter().map(|a| format!("{} {}", a.thread, at(a))).collect();
+    if threads.is_empty() {
+        return format!("{}. The program does not end in this schedule.", sentence(&finding.message));
+    }
+    format!(
+        "{}. It goes on without end: {}. To mend it, let a thread that waits block (a condition variable, a join) instead of \
+         asking again and again, and let what it waits for not depend on who runs first.",
+        sentence(&finding.message),
+        and(&threads)
+    )
+}
+
+fn row(finding: &Finding, row: &Row) -> String {
+    let thread = finding.interleaving.as_ref().and_then(|i| i.threads.get(row.thread)).cloned();
+    let place =
+        row.frame.as_ref().and_then(|f| Some(format!(" ({}:{})", file_name(f.file.as_deref()?), f.line?)));
+    format!("{} {}{}", thread.unwrap_or_default(), row.text, place.unwrap_or_default())
+}
+
+/// What only some orders do: told by where a thread is interrupted and what comes between.
+fn failure(finding: &Finding) -> String {
+    let mut text = format!("{}. ", sentence(&finding.message));
+    let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
+    let switch = rows.iter().enumerate().skip(1).find(|(_, r)| r.preempts);
+    if let Some((i, between)) = switch {
+        let interrupted = &rows[i - 1];
+        text += &format!(
+            "It takes one order to happen: {}, and before this thread goes on, {}. ",
+            row(finding, interrupted),
+            row(finding, between)
+        );
+        match rows[i..].iter().find(|r| r.thread == interrupted.thread) {
+            Some(after) => {
+                text += &format!(
+                    "Nothing keeps other threads out until it goes on ({}). To mend it, do both steps under one lock that the \
+                     other thread takes too, or let the other thread wait until they are done.",
+                    row(finding, after)
+                );
+            }
+            None => {
+                text += "Nothing keeps the other thread out at this point. To mend it, let it wait (a lock, a join, a \
+                         condition) until this step is done.";
+            }
+        }
+        return text;
+    }
+    let order = finding.notes.iter().find_map(|n| n.strip_prefix("this order matters: "));
+    if let Some(order) = order {
+        text += &format!(
+            "It takes one order to happen: {order}. Nothing in the program rules this order out. To mend it, let the second \
+             wait for the first the other way round: by a join, a condition variable, or by moving the step before the \
+             thread is created."
+        );
+        return text;
+    }
+    text += finding.kind.explanation();
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::tests::{access, cycle, failure, race};
+    use raddle_finding::{Frame, Interleaving};
+
+    #[test]
+    fn a_race_without_locks() {
+        let text = explain(&race(Some("served"), [("work", 60), ("work", 61)]));
+        assert!(text.contains("T1 reads `served` in `work` (a.c:61)"), "{text}");
+        assert!(
+            text.contains("Neither thread holds a lock") && text.contains("make `served` atomic"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_race_with_a_lock_on_one_side_names_the_lock_and_the_place() {
+        let mut finding = cycle(Kind::LockOrder, [Some("guard"), None], [1, 2]);
+        finding.kind = Kind::DataRace;
+        finding.accesses = vec![access(Op::Write, "f", 1), access(Op::Read, "g", 2)];
+        finding.accesses[0].locks = vec!["L0".into()];
+        let text = explain(&finding);
+        assert!(text.ends_with("take `guard` in `g` (a.c:2) too."), "{text}");
+    }
+
+    #[test]
+    fn a_deadlock_names_who_holds_what() {
+        let mut finding = cycle(Kind::Deadlock, [Some("alice"), Some("bob")], [41, 42]);
+        finding.accesses[0].locks = vec!["L1".into()];
+        finding.accesses[1].locks = vec!["L0".into()];
+        let text = explain(&finding);
+        assert!(text.contains("T1 holds `bob` and asks for `alice` in `f` (a.c:41)"), "{text}");
+        assert!(text.contains("take `alice` and `bob` in one order everywhere"), "{text}");
+    }
+
+    #[test]
+    fn a_failure_is_told_by_its_interruption() {
+        let mut finding = failure(Kind::Assertion, 9);
+        let frame = |line| Some(Frame { file: Some("a.c".into()), line: Some(line), ..Frame::default() });
+        let step = |thread, text: &str, line, preempts| Row {
+            thread,
+            text: text.into(),
+            frame: frame(line),
+            preempts,
+            times: 1,
+        };
+        finding.interleaving = Some(Interleaving {
+            deeds: vec![],
+            threads: vec!["T1".into(), "T2".into()],
+            rows: vec![
+                step(0, "reads x", 3, false),
+                step(1, "writes x", 7, true),
+                step(0, "writes x", 3, false),
+            ],
+        });
+        let text = explain(&finding);
+        assert!(
+            text.contains("T1 reads x (a.c:3), and before this thread goes on, T2 writes x (a.c:7)"),
+            "{text}"
+        );
+        assert!(text.contains("both steps under one lock"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        let mut finding =
+            Finding::new(Kind::ExitStatus, raddle_finding::Confidence::Confirmed, "it ends with 1");
+        let text = explain(&finding);
+        assert!(text.starts_with("it ends with 1. ") && !text.contains("To mend it"), "{text}");
+        finding.kind = Kind::DataRace;
+        assert_eq!(explain(&finding), "it ends with 1");
+    }
+}

@@ -1,0 +1,424 @@
+//! All targets of a hunt, all that was confirmed, and how evidence changes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use raddle_finding::{Confidence, Finding, identity};
+use serde::{Deserialize, Serialize};
+
+use crate::plan;
+use crate::target::{Detector, Goal, Target, same_cause};
+
+/// How a target has ended, or has not yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Neither shown nor ruled out.
+    Open {
+        /// What was done to settle it, in sentences.
+        tried: Vec<String>,
+    },
+    /// Ruled out.
+    Refuted {
+        /// What rules it out, in a sentence.
+        by: String,
+    },
+    /// Shown, twice.
+    Confirmed {
+        /// The id of the confirmed finding that has its cause.
+        finding: String,
+    },
+}
+
+/// A finding that was shown twice, and every detector that suspected it or saw it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Confirmed {
+    pub finding: Finding,
+    pub by: BTreeSet<Detector>,
+}
+
+/// What a search of the program's schedules has covered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    pub schedules: u64,
+    /// Every schedule of the program was executed, up to equivalence.
+    pub is_whole: bool,
+    /// Each execution was watched for data races.
+    pub watches_races: bool,
+}
+
+impl Space {
+    /// Whether an execution that shows such a thing would have been recognised in this search.
+    fn judges(&self, goal: Goal) -> bool {
+        match goal {
+            Goal::Race => self.watches_races,
+            Goal::Deadlock | Goal::Lifetime | Goal::Failure | Goal::Progress => true,
+            Goal::Misuse | Goal::Value | Goal::Rule => false,
+        }
+    }
+
+    fn refutes(&self, goal: Goal) -> bool {
+        self.is_whole && self.judges(goal)
+    }
+
+    fn sentence(&self, goal: Goal) -> String {
+        let what = match goal {
+            Goal::Race => "the accesses are ordered",
+            Goal::Deadlock => "the locks are never waited for in a circle",
+            Goal::Lifetime => "the memory is alive when it is used",
+            Goal::Progress => "every thread gets on",
+            _ => "it does not happen",
+        };
+        match self.schedules {
+            1 => format!("the program has one schedule under sequential consistency, and {what} in it"),
+            n => format!(
+                "in each of the {n} schedules that the program has under sequential consistency, {what}"
+            ),
+        }
+    }
+}
+
+/// How many targets have ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub confirmed: usize,
+    pub refuted: usize,
+    pub open: usize,
+}
+
+impl Counts {
+    pub fn all(&self) -> usize {
+        self.confirmed + self.refuted + self.open
+    }
+}
+
+/// Everything that is known.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    targets: Vec<Target>,
+    confirmed: Vec<Confirmed>,
+    /// What ordinary runs have seen: in which of them, by id.
+    witnessed: BTreeMap<String, BTreeSet<u32>>,
+    /// The search that covers everything, once there is one.
+    whole: Option<Space>,
+}
+
+impl Ledger {
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    pub fn confirmed(&self) -> &[Confirmed] {
+        &self.confirmed
+    }
+
+    /// A detector suspects something. What has the cause of an earlier suspicion joins it.
+    pub fn suspect(&mut self, by: Detector, finding: Finding) {
+        if let Some(known) = self.targets.iter_mut().find(|t| same_cause(&t.finding, &finding)) {
+            known.join(by, &finding);
+        } else {
+            self.targets.push(Target::new(by, finding));
+        }
+        self.judge();
+    }
+
+    /// An execution showed it, and another one showed it again. True if nothing confirmed had its cause before.
+    pub fn confirm(&mut self, by: Detector, mut finding: Finding) -> bool {
+        finding.id = identity::id(&finding);
+        finding.confidence = Confidence::Confirmed;
+        let known = self.confirmed.iter_mut().find(|c| same_cause(&c.finding, &finding));
+        let is_new = known.is_none();
+        match known {
+            Some(known) => {
+                known.by.insert(by);
+                // One that can be replayed is worth more than one that was only seen.
+                if known.finding.schedule.is_none() && finding.schedule.is_some() {
+                    known.finding = finding;
+                }
+            }
+            None => self.confirmed.push(Confirmed { finding, by: BTreeSet::from([by]) }),
+        }
+        self.judge();
+        is_new
+    }
+
+    /// An ordinary run, the `process`th of them, has seen it happen. Two runs confirm it; one alone makes a suspicion.
+    pub fn witness(&mut self, by: Detector, finding: Finding, process: u32) -> bool {
+        let seen = self.witnessed.entry(identity::id(&finding)).or_default();
+        seen.insert(process);
+        if seen.len() > 1 {
+            return self.confirm(by, finding);
+        }
+        self.suspect(by, finding);
+        false
+    }
+
+    /// A search has ended.
+    pub fn searched(&mut self, space: &Space) {
+        if space.is_whole {
+            self.whole = Some(space.clone());
+        }
+        self.judge();
+    }
+
+    /// Something was done to settle the open targets for which `applies`.
+    pub fn tried(&mut self, what: &str, applies: &dyn Fn(&Target) -> bool) {
+        for target in &mut self.targets {
+            if !applies(target) {
+                continue;
+            }
+            if let Verdict::Open { tried } = &mut target.verdict
+                && !tried.iter().any(|t| t == what)
+            {
+                tried.push(what.to_owned());
+            }
+        }
+    }
+
+    /// Verdicts of an earlier hunt of the same build. Confirmed findings are hunted again.
+    pub fn recall(&mut self, targets: Vec<Target>) {
+        for old in targets {
+            let Verdict::Refuted { by } = old.verdict else { continue };
+            let mut target = Target { verdict: Verdict::Refuted { by }, ..old };
+            match self.targets.iter_mut().find(|t| same_cause(&t.finding, &target.finding)) {
+                Some(known) => {
+                    known.by.append(&mut target.by);
+                    known.verdict = target.verdict;
+                }
+                None => self.targets.push(target),
+            }
+        }
+        self.judge();
+    }
+
+    /// Open targets, the one to settle first in front.
+    pub fn queue(&self) -> Vec<&Target> {
+        let mut open: Vec<&Target> =
+            self.targets.iter().filter(|t| matches!(t.verdict, Verdict::Open { .. })).collect();
+        open.sort_by_key(|t| (std::cmp::Reverse(plan::worth(t)), t.finding.id.clone()));
+        open
+    }
+
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for target in &self.targets {
+            match target.verdict {
+                Verdict::Confirmed { .. } => counts.confirmed += 1,
+                Verdict::Refuted { .. } => counts.refuted += 1,
+                Verdict::Open { .. } => counts.open += 1,
+            }
+        }
+        counts
+    }
+
+    /// The detectors behind a confirmed finding: those that saw it, and those that suspected its cause.
+    pub fn detectors(&self, confirmed: &Confirmed) -> BTreeSet<Detector> {
+        let suspected = self.targets.iter().filter(|t| same_cause(&t.finding, &confirmed.finding));
+        suspected.flat_map(|t| t.by.iter().copied()).chain(confirmed.by.iter().copied()).collect()
+    }
+
+    /// Every verdict that the evidence so far gives.
+    fn judge(&mut self) {
+        for target in &mut self.targets {
+            let shown = self.confirmed.iter().find(|c| same_cause(&c.finding, &target.finding));
+            if let Some(shown) = shown {
+                target.verdict = Verdict::Confirmed { finding: shown.finding.id.clone() };
+            } else if let (Verdict::Open { .. }, Some(whole)) = (&target.verdict, &self.whole)
+                && whole.refutes(target.goal())
+            {
+                target.verdict = Verdict::Refuted { by: whole.sentence(target.goal()) };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::tests::{cycle, failure, race};
+    use proptest::prelude::*;
+    use raddle_finding::Kind;
+
+    const WHOLE: Space = Space { schedules: 12, is_whole: true, watches_races: true };
+
+    fn x() -> Finding {
+        race(Some("x"), [("f", 1), ("g", 2)])
+    }
+
+    #[test]
+    fn suspicions_of_one_cause_are_one_target() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, x());
+        ledger.suspect(Detector::Check, race(Some("x"), [("g", 7), ("h", 2)]));
+        ledger.suspect(Detector::Conseq, failure(Kind::Assertion, 9));
+        assert_eq!(ledger.targets().len(), 2);
+        assert_eq!(ledger.targets()[0].by, BTreeSet::from([Detector::Run, Detector::Check]));
+    }
+
+    #[test]
+    fn a_confirmed_finding_names_who_suspected_it() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, cycle(Kind::LockOrder, [Some("a"), Some("b")], [1, 2]));
+        assert!(ledger.confirm(Detector::Explore, cycle(Kind::Deadlock, [Some("b"), Some("a")], [1, 2])));
+        assert!(!ledger.confirm(Detector::Conseq, cycle(Kind::Deadlock, [Some("b"), Some("a")], [1, 2])));
+        let names: Vec<_> =
+            ledger.detectors(&ledger.confirmed()[0]).into_iter().map(Detector::name).collect();
+        assert_eq!(names, ["run", "conseq", "explore"]);
+        assert_eq!(ledger.counts(), Counts { confirmed: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn one_process_is_not_enough() {
+        let mut ledger = Ledger::default();
+        assert!(!ledger.witness(Detector::Run, x(), 0));
+        assert!(!ledger.witness(Detector::Run, x(), 0));
+        assert!(ledger.confirmed().is_empty());
+        assert!(ledger.witness(Detector::Run, x(), 1));
+        assert_eq!(ledger.confirmed()[0].finding.confidence, Confidence::Confirmed);
+    }
+
+    #[test]
+    fn a_whole_space_refutes_what_it_was_watched_for() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, x());
+        ledger.suspect(Detector::Conseq, failure(Kind::Output, 3));
+        ledger.searched(&Space { is_whole: false, ..WHOLE });
+        ledger.searched(&Space { watches_races: false, ..WHOLE });
+        assert_eq!(ledger.counts().open, 2);
+        ledger.searched(&WHOLE);
+        let Verdict::Refuted { by } = &ledger.targets()[0].verdict else { panic!("not refuted") };
+        assert!(by.starts_with("in each of the 12 schedules"), "{by}");
+        assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, confirmed: 0 });
+    }
+
+    #[test]
+    fn what_was_tried_is_noted_once_and_only_where_it_applies() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, x());
+        ledger.suspect(Detector::Conseq, failure(Kind::Output, 3));
+        ledger.tried("one", &|t| t.goal() == Goal::Race);
+        ledger.tried("one", &|_| true);
+        let tried = |t: &Target| match &t.verdict {
+            Verdict::Open { tried } => tried.clone(),
+            _ => vec![],
+        };
+        assert_eq!(tried(&ledger.targets()[0]), ["one"]);
+        assert_eq!(tried(&ledger.targets()[1]), ["one"]);
+    }
+
+    #[test]
+    fn refutations_are_recalled_and_confirmations_are_not() {
+        let mut first = Ledger::default();
+        first.suspect(Detector::Run, x());
+        first.searched(&WHOLE);
+        let mut second = Ledger::default();
+        second.recall(first.targets().to_vec());
+        assert_eq!(second.counts().refuted, 1);
+        first.confirm(Detector::Explore, x());
+        let mut third = Ledger::default();
+        third.recall(first.targets().to_vec());
+        assert_eq!(third.counts().all(), 0);
+    }
+
+    #[derive(Clone, Debug)]
+    enum Evidence {
+        Suspect(usize),
+        Confirm(usize),
+        Witness(usize, u32),
+        Searched(bool, bool),
+    }
+
+    fn causes() -> Vec<Finding> {
+        vec![
+            x(),
+            race(Some("y"), [("f", 1), ("g", 2)]),
+            cycle(Kind::LockOrder, [Some("a"), Some("b")], [1, 2]),
+            failure(Kind::Assertion, 9),
+            failure(Kind::Output, 9),
+        ]
+    }
+
+    fn evidence() -> impl Strategy<Value = Evidence> {
+        prop_oneof![
+            (0usize..5).prop_map(Evidence::Suspect),
+            (0usize..5).prop_map(Evidence::Confirm),
+            (0usize..5, 0u32..3).prop_map(|(i, p)| Evidence::Witness(i, p)),
+            (any::<bool>(), any::<bool>()).prop_map(|(w, r)| Evidence::Searched(w, r)),
+        ]
+    }
+
+    fn take_in(ledger: &mut Ledger, evidence: &Evidence) {
+        let causes = causes();
+        match evidence {
+            Evidence::Suspect(i) => ledger.suspect(Detector::Run, causes[*i].clone()),
+            Evidence::Confirm(i) => drop(ledger.confirm(Detector::Explore, causes[*i].clone())),
+            Evidence::Witness(i, p) => drop(ledger.witness(Detector::Tsvd, causes[*i].clone(), *p)),
+            Evidence::Searched(whole, races) => {
+                ledger.searched(&Space { schedules: 5, is_whole: *whole, watches_races: *races });
+            }
+        }
+    }
+
+    /// The verdict on each target, by id and without its words.
+    fn verdicts(ledger: &Ledger) -> BTreeMap<String, u8> {
+        let number = |v: &Verdict| match v {
+            Verdict::Open { .. } => 0,
+            Verdict::Refuted { .. } => 1,
+            Verdict::Confirmed { .. } => 2,
+        };
+        ledger.targets().iter().map(|t| (t.finding.id.clone(), number(&t.verdict))).collect()
+    }
+
+    proptest! {
+        // Searches that watch for different things are in the crate's claim too, so one search only: a later whole
+        // space replaces the one before.
+        #[test]
+        fn the_order_of_evidence_changes_no_verdict(
+            mut all in proptest::collection::vec(evidence(), 0..12), seed in any::<u64>(), races in any::<bool>()
+        ) {
+            all.retain(|e| !matches!(e, Evidence::Searched(true, r) if *r != races));
+            let mut forwards = Ledger::default();
+            all.iter().for_each(|e| take_in(&mut forwards, e));
+            let mut shuffled = all.clone();
+            let n = shuffled.len();
+            for i in 0..n {
+                shuffled.swap(i, (seed as usize).wrapping_mul(i + 31) % n.max(1));
+            }
+            let mut other = Ledger::default();
+            shuffled.iter().for_each(|e| take_in(&mut other, e));
+            // A witness makes no target once its cause is confirmed; what is a target in both has one verdict.
+            let (a, b) = (verdicts(&forwards), verdicts(&other));
+            for (id, verdict) in &a {
+                if let Some(v) = b.get(id) {
+                    prop_assert_eq!(v, verdict);
+                }
+            }
+            let ids = |l: &Ledger| l.confirmed().iter().map(|c| c.finding.id.clone()).collect::<BTreeSet<_>>();
+            prop_assert_eq!(ids(&forwards), ids(&other));
+        }
+
+        #[test]
+        fn what_is_confirmed_was_shown_twice_and_stays_confirmed(
+            all in proptest::collection::vec(evidence(), 0..16)
+        ) {
+            let mut ledger = Ledger::default();
+            let mut confirmed = 0;
+            for e in &all {
+                take_in(&mut ledger, e);
+                prop_assert!(ledger.confirmed().len() >= confirmed);
+                confirmed = ledger.confirmed().len();
+            }
+            for (i, cause) in causes().iter().enumerate() {
+                let is = ledger.confirmed().iter().any(|c| c.finding.id == identity::id(cause));
+                let shown = all.iter().any(|e| matches!(e, Evidence::Confirm(j) if *j == i));
+                let runs: BTreeSet<u32> = all.iter().filter_map(|e| match e {
+                    Evidence::Witness(j, p) if *j == i => Some(*p),
+                    _ => None,
+                }).collect();
+                prop_assert_eq!(is, shown || runs.len() > 1);
+            }
+            let counts = ledger.counts();
+            prop_assert_eq!(counts.all(), ledger.targets().len());
+            prop_assert_eq!(ledger.queue().len(), counts.open);
+        }
+    }
+}

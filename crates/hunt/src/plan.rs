@@ -1,0 +1,121 @@
+//! Which target comes first, and how the time is shared.
+
+use std::time::Duration;
+
+use raddle_finding::Confidence;
+use raddle_finding::Kind;
+
+use crate::target::{Detector, Target};
+
+/// What it costs a user if it is true, from 1 to 10.
+fn cost(kind: Kind) -> u32 {
+    match kind {
+        Kind::UseAfterFree | Kind::DoubleFree => 10,
+        Kind::Deadlock | Kind::LockOrder | Kind::Crash | Kind::Assertion => 9,
+        Kind::DataRace | Kind::ThreadSafetyViolation | Kind::Hang | Kind::Livelock => 8,
+        Kind::ExitStatus | Kind::AtomicityViolation | Kind::UninitializedRead => 7,
+        Kind::ErrorMessage | Kind::Output | Kind::Starvation => 4,
+        _ => 2,
+    }
+}
+
+/// How likely it is, from 1 to 10: what a run came close to, before what the source allows.
+fn likelihood(target: &Target) -> u32 {
+    let seen = if target.finding.confidence == Confidence::Confirmed { 4 } else { 0 };
+    let by = |detector: &Detector| match detector {
+        Detector::Explore => 3,
+        Detector::Run | Detector::Tsvd => 2,
+        Detector::Check | Detector::Conseq => 1,
+    };
+    (seen + target.by.iter().map(by).sum::<u32>()).clamp(1, 10)
+}
+
+/// What settling the target promises: its cost times its likelihood.
+pub fn worth(target: &Target) -> u32 {
+    cost(target.finding.kind) * likelihood(target)
+}
+
+/// The parts of a hunt, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Ordinary runs under the detector.
+    Look,
+    /// All targets at once.
+    Settle,
+    /// Consequences.
+    Consequences,
+    /// Calls of libraries, with delays.
+    Libraries,
+    /// Open targets one by one.
+    OneByOne,
+    /// Everything else.
+    AtLarge,
+}
+
+impl Part {
+    /// Its share of the time that is left when it begins. A part that ends early leaves the rest to those behind it.
+    fn share(self) -> f64 {
+        match self {
+            Part::Look => 0.2,
+            Part::Settle => 0.35,
+            Part::Consequences => 0.4,
+            Part::Libraries => 0.3,
+            Part::OneByOne => 0.5,
+            Part::AtLarge => 1.0,
+        }
+    }
+}
+
+/// How long a part may take when so much is left.
+pub fn share(part: Part, left: Duration) -> Duration {
+    left.mul_f64(part.share())
+}
+
+/// What one of `n` targets that are settled one after the other may take of `left`.
+pub fn turn(left: Duration, n: usize) -> Duration {
+    left / (n.max(1) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::tests::{failure, race};
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_costs_more_or_is_likelier_comes_first() {
+        let run = Target::new(Detector::Run, race(Some("x"), [("f", 1), ("g", 2)]));
+        let check = Target::new(Detector::Check, race(Some("x"), [("f", 1), ("g", 2)]));
+        let output = Target::new(Detector::Conseq, failure(Kind::Output, 1));
+        let assertion = Target::new(Detector::Conseq, failure(Kind::Assertion, 1));
+        assert!(worth(&run) > worth(&check));
+        assert!(worth(&assertion) > worth(&output));
+        let mut both = run.clone();
+        both.join(Detector::Check, &check.finding);
+        assert!(worth(&both) > worth(&run));
+    }
+
+    proptest! {
+        #[test]
+        fn parts_never_take_more_than_there_is(millis in 1u64..10_000_000) {
+            let mut left = Duration::from_millis(millis);
+            for part in [Part::Look, Part::Settle, Part::Consequences, Part::Libraries, Part::OneByOne, Part::AtLarge] {
+                let share = share(part, left);
+                prop_assert!(share <= left + Duration::from_micros(1));
+                left = left.saturating_sub(share);
+            }
+            prop_assert!(left <= Duration::from_micros(10));
+        }
+
+        #[test]
+        fn turns_fill_the_time(millis in 1u64..1_000_000, n in 1usize..50) {
+            let mut left = Duration::from_millis(millis);
+            for i in 0..n {
+                let turn = turn(left, n - i);
+                prop_assert!(turn <= left);
+                left -= turn;
+            }
+            prop_assert!(left < Duration::from_micros(1));
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! A target: what a detector suspects, in the form in which it can be driven at and recognised.
+
+use std::collections::BTreeSet;
+
+use raddle_finding::identity;
+use raddle_finding::place::{file_name, place, stable_name};
+use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Op};
+use serde::{Deserialize, Serialize};
+
+use crate::ledger::Verdict;
+
+/// Who suspects, or has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detector {
+    Run,
+    Check,
+    Conseq,
+    Tsvd,
+    Explore,
+}
+
+impl Detector {
+    /// The name of its command.
+    pub fn name(self) -> &'static str {
+        match self {
+            Detector::Run => "run",
+            Detector::Check => "check",
+            Detector::Conseq => "conseq",
+            Detector::Tsvd => "tsvd",
+            Detector::Explore => "explore",
+        }
+    }
+}
+
+/// What an execution has to reach to show the suspicion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Goal {
+    /// Two threads at two accesses of one variable, unordered.
+    Race,
+    /// Each thread of a cycle waiting for a lock that the next one holds.
+    Deadlock,
+    /// A use of memory outside of its life.
+    Lifetime,
+    /// A failed assertion, a crash, a wrong exit status.
+    Failure,
+    /// Threads that go round without getting anywhere.
+    Progress,
+    /// Two threads inside a library that allows one.
+    Misuse,
+    /// A wrong value: an error message, an output, an invariant.
+    Value,
+    /// A rule of the API that was broken, whatever came of it.
+    Rule,
+}
+
+impl Goal {
+    pub fn of(kind: Kind) -> Goal {
+        match kind {
+            Kind::DataRace => Goal::Race,
+            Kind::LockOrder | Kind::Deadlock => Goal::Deadlock,
+            Kind::UseAfterFree | Kind::DoubleFree => Goal::Lifetime,
+            Kind::Assertion | Kind::Crash | Kind::ExitStatus => Goal::Failure,
+            Kind::Hang | Kind::Livelock | Kind::Starvation => Goal::Progress,
+            Kind::ThreadSafetyViolation => Goal::Misuse,
+            Kind::ErrorMessage
+            | Kind::Output
+            | Kind::Invariant
+            | Kind::NonDeterminism
+            | Kind::AtomicityViolation
+            | Kind::UninitializedRead => Goal::Value,
+            Kind::Leak
+            | Kind::DoubleLock
+            | Kind::UnlockNotHeld
+            | Kind::LockLeak
+            | Kind::SignalUnsafeCall
+            | Kind::SignalSpoilsErrno
+            | Kind::ExpectedRaceMissing => Goal::Rule,
+        }
+    }
+}
+
+/// Everything that detectors suspect of one cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// The suspicion as its first detector worded it, with its id.
+    pub finding: Finding,
+    pub by: BTreeSet<Detector>,
+    pub verdict: Verdict,
+}
+
+impl Target {
+    pub fn new(by: Detector, mut finding: Finding) -> Target {
+        finding.id = identity::id(&finding);
+        Target { finding, by: BTreeSet::from([by]), verdict: Verdict::Open { tried: Vec::new() } }
+    }
+
+    pub fn goal(&self) -> Goal {
+        Goal::of(self.finding.kind)
+    }
+
+    /// The functions of its ends, to which a search can be confined.
+    pub fn functions(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.finding.accesses.iter().filter_map(function).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Takes in another suspicion of the same cause.
+    pub fn join(&mut self, by: Detector, finding: &Finding) {
+        self.by.insert(by);
+        // What was seen says more than what was argued.
+        if finding.confidence > self.finding.confidence {
+            self.finding = Finding { id: identity::id(finding), ..finding.clone() };
+        }
+        self.finding.confidence = self.finding.confidence.max(Confidence::Suspected);
+    }
+}
+
+/// A line of source, by which findings of different detectors are compared. They disagree on columns and folders.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Line {
+    file: String,
+    line: u32,
+}
+
+fn frame(access: &Access) -> Option<&Frame> {
+    place(&access.stack)
+}
+
+fn function(access: &Access) -> Option<String> {
+    frame(access)?.function.as_deref().map(|f| stable_name(f).to_owned())
+}
+
+fn line(access: &Access) -> Option<Line> {
+    let frame = frame(access)?;
+    Some(Line { file: file_name(frame.file.as_deref()?).to_owned(), line: frame.line? })
+}
+
+fn lines(finding: &Finding) -> BTreeSet<Line> {
+    finding.accesses.iter().filter_map(line).collect()
+}
+
+/// The lines at which the threads of a cycle ask for their locks.
+fn lock_lines(finding: &Finding) -> BTreeSet<Line> {
+    finding.accesses.iter().filter(|a| a.op == Op::Lock).filter_map(line).collect()
+}
+
+fn functions(finding: &Finding) -> BTreeSet<String> {
+    finding.accesses.iter().filter_map(function).collect()
+}
+
+/// The variables that hold the locks of a cycle: `alice` for `alice`, `alice.lock` and `alice+8`. Nothing unless at least two
+/// are known.
+fn lock_names(finding: &Finding) -> Option<BTreeSet<&str>> {
+    let variable = |name: &'_ str| name.find(['.', '+', '[', '-']).unwrap_or(name.len());
+    let names = finding.locks.iter().filter_map(|l| l.name.as_deref()).map(|n| &n[..variable(n)]);
+    let names: BTreeSet<&str> = names.collect();
+    (names.len() > 1).then_some(names)
+}
+
+/// Whether two findings, of whichever detectors, have one cause, so that mending it settles both.
+///
+/// - Races: the same variable and an end in the same function. Without a variable: the same lines.
+/// - Deadlocks: the same named locks, or the same lines that ask for a lock, or two such lines in common.
+/// - Wrong exit statuses: always. One command has one reason to end badly, whatever the number.
+/// - Everything else: the same kind, and what goes wrong goes wrong at the same line; failing lines, the same id.
+pub fn same_cause(a: &Finding, b: &Finding) -> bool {
+    let goal = Goal::of(a.kind);
+    if goal != Goal::of(b.kind) {
+        return false;
+    }
+    if identity::id(a) == identity::id(b) {
+        return true;
+    }
+    let (here, there) = (lines(a), lines(b));
+    match goal {
+        Goal::Race => match (identity::variable(a), identity::variable(b)) {
+            (Some(x), Some(y)) => x == y && !functions(a).is_disjoint(&functions(b)),
+            _ => !here.is_empty() && here == there,
+        },
+        Goal::Deadlock => {
+            if let (Some(x), Some(y)) = (lock_names(a), lock_names(b)) {
+                return x.is_subset(&y) || y.is_subset(&x);
+            }
+            let (x, y) = (lock_lines(a), lock_lines(b));
+            !x.is_empty() && x == y || x.intersection(&y).count() > 1
+        }
+        Goal::Failure if a.kind == Kind::ExitStatus => b.kind == Kind::ExitStatus,
+        Goal::Misuse => !here.is_empty() && here == there,
+        _ => {
+            let first = |f: &Finding| f.accesses.first().and_then(line);
+            a.kind == b.kind && first(a).is_some() && first(a) == first(b)
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use raddle_finding::{Location, Lock};
+
+    pub fn access(op: Op, function: &str, at: u32) -> Access {
+        let frame = Frame {
+            function: Some(function.into()),
+            file: Some("/src/a.c".into()),
+            line: Some(at),
+            ..Frame::default()
+        };
+        Access { op, size: 4, thread: "T1".into(), locks: vec![], lock: None, stack: vec![frame] }
+    }
+
+    pub fn race(variable: Option<&str>, ends: [(&str, u32); 2]) -> Finding {
+        let mut finding = Finding::new(Kind::DataRace, Confidence::Suspected, "a race");
+        finding.accesses =
+            vec![access(Op::Write, ends[0].0, ends[0].1), access(Op::Read, ends[1].0, ends[1].1)];
+        finding.location = variable.map(|name| Location::Global {
+            name: name.into(),
+            offset: 0,
+            size: 4,
+            module: "a".into(),
+            file: None,
+            line: None,
+        });
+        finding
+    }
+
+    pub fn cycle(kind: Kind, names: [Option<&str>; 2], at: [u32; 2]) -> Finding {
+        let mut finding = Finding::new(kind, Confidence::Suspected, "a cycle");
+        for i in 0..2 {
+            let label = format!("L{i}");
+            let mut end = access(Op::Lock, "f", at[i]);
+            end.lock = Some(label.clone());
+            finding.accesses.push(end);
+            let name = names[i].map(str::to_owned);
+            finding.locks.push(Lock { label, what: "mutex".into(), name, taken: vec![] });
+        }
+        finding
+    }
+
+    pub fn failure(kind: Kind, at: u32) -> Finding {
+        let mut finding = Finding::new(kind, Confidence::Suspected, "it fails");
+        finding.accesses = vec![access(Op::Call, "f", at)];
+        finding
+    }
+
+    #[test]
+    fn races_on_one_variable_with_a_common_function_have_one_cause() {
+        let a = race(Some("x"), [("f", 1), ("g", 2)]);
+        assert!(same_cause(&a, &race(Some("x"), [("h", 9), ("g", 4)])));
+        assert!(!same_cause(&a, &race(Some("x"), [("h", 9), ("i", 4)])));
+        assert!(!same_cause(&a, &race(Some("y"), [("f", 1), ("g", 2)])));
+        assert!(same_cause(&race(None, [("f", 1), ("g", 2)]), &race(None, [("g", 2), ("f", 1)])));
+        assert!(!same_cause(&race(None, [("f", 1), ("g", 2)]), &race(None, [("f", 1), ("g", 3)])));
+    }
+
+    #[test]
+    fn a_cycle_and_its_deadlock_have_one_cause() {
+        let suspected = cycle(Kind::LockOrder, [Some("a"), Some("b")], [1, 2]);
+        assert!(same_cause(&suspected, &cycle(Kind::Deadlock, [Some("b"), Some("a")], [8, 9])));
+        assert!(!same_cause(&suspected, &cycle(Kind::Deadlock, [Some("b"), Some("c")], [1, 2])));
+        assert!(same_cause(&suspected, &cycle(Kind::Deadlock, [Some("b.lock"), Some("a+8")], [8, 9])));
+        let nameless = cycle(Kind::Deadlock, [None, None], [2, 1]);
+        assert!(same_cause(&suspected, &nameless));
+        assert!(!same_cause(&suspected, &cycle(Kind::Deadlock, [None, None], [2, 3])));
+    }
+
+    #[test]
+    fn a_failure_is_known_by_its_line_and_kind() {
+        let a = failure(Kind::Assertion, 3);
+        assert!(same_cause(&a, &failure(Kind::Assertion, 3)));
+        assert!(!same_cause(&a, &failure(Kind::Assertion, 4)));
+        assert!(!same_cause(&a, &failure(Kind::Crash, 3)));
+        assert!(!same_cause(&a, &race(None, [("f", 3), ("f", 3)])));
+        let ends = |text: &str| Finding::new(Kind::ExitStatus, Confidence::Suspected, text);
+        assert!(same_cause(
+            &ends("the program ends with status 1"),
+            &ends("the program ends with status 1: x is 3")
+        ));
+    }
+
+    #[test]
+    fn the_functions_of_a_target_are_named_once() {
+        let target = Target::new(Detector::Run, race(Some("x"), [("f", 1), ("f", 2)]));
+        assert_eq!(target.functions(), ["f"]);
+    }
+}

@@ -1,0 +1,90 @@
+//! A search that hands out what it found and goes on, for a caller that has other things to do in between.
+//!
+//! `raddle explore` ends with its first failure, or tells all of them at its end. `raddle hunt` wants each as soon as it is
+//! shrunk and seen again, so that whatever ends the hunt loses none. The strategy, and all that it has learnt, stays; orders that
+//! were under way when a turn ended are made again.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_finding::Report;
+
+use super::args::{Args, Memory};
+use super::outcome::Results;
+use super::search::{Clock, Search};
+use super::{MORE_STEPS, MOST_STEPS, cases, new_search, nothing_ended, prepare, watched};
+use raddle_harness::crew::Notes;
+use raddle_harness::program::{build_id, is_rust};
+use raddle_harness::worker::Recipe;
+use raddle_harness::{interrupt, rust_sites};
+
+/// The part of a turn's time that one failure may be shrunk, and the least and the most.
+const SHRINK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
+
+pub struct Ongoing<'a> {
+    args: Args,
+    recipe: Recipe,
+    search: Search,
+    seen: super::first_runs::Seen,
+    build_id: String,
+    notes: &'a Notes,
+    begun: Instant,
+}
+
+impl<'a> Ongoing<'a> {
+    /// The first runs, in at most `limit`; the search begins with the first [turn](Self::turn).
+    pub fn begin(
+        mut args: Args,
+        mut recipe: Recipe,
+        limit: Duration,
+        notes: &'a Notes,
+    ) -> Result<Ongoing<'a>> {
+        super::scope::check(&args.search)?;
+        args.search.seconds = Some(limit.as_secs_f64());
+        let begun = Instant::now();
+        recipe.flags |= cases::flags(&args, &recipe);
+        let build_id = build_id(&recipe.program.path);
+        if is_rust(&recipe.program.path) && args.search.memory == Memory::Sc {
+            recipe.quiet = rust_sites::of(&recipe.program.path);
+        }
+        let (seen, search) = prepare(&args, &mut recipe, None, &Clock::new(limit))?;
+        Ok(Ongoing { args, recipe, search, seen, build_id, notes, begun })
+    }
+
+    /// Nothing is left to search.
+    pub fn is_finished(&self) -> bool {
+        self.search.alone || self.search.broke_off.is_some() || self.search.strategy.progress().exhausted
+    }
+
+    /// Searches for at most `limit`, or up to a failure that was not reported before. The report has what is new; its
+    /// stats are of all turns.
+    pub fn turn(self, limit: Duration) -> Result<(Ongoing<'a>, Report)> {
+        let Ongoing { args, mut recipe, mut search, seen, build_id, notes, begun } = self;
+        search.strategy.get().resume();
+        let clock = Clock::new(limit);
+        loop {
+            search.may_allow_more = args.search.max_steps.is_none() && recipe.max_steps < MOST_STEPS;
+            let shared = Mutex::new(search);
+            recipe = watched(&shared, &recipe, args.search.jobs as usize, notes, &clock)?;
+            search = shared.into_inner().unwrap_or_else(|e| e.into_inner());
+            if !search.needs_more_steps() || clock.is_over() {
+                break;
+            }
+            recipe.max_steps *= MORE_STEPS;
+            recipe.slots = (recipe.slots / MORE_STEPS).max(2);
+            search = new_search(&args, &recipe, &seen)?;
+        }
+        let name = recipe.program.path.display().to_string();
+        if let Some(why) = nothing_ended(name, &search, &recipe, limit.as_secs_f64()) {
+            anyhow::ensure!(!interrupt::came(), "interrupted before a schedule came to its end");
+            return Err(why.into());
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        let shrink = (limit / 4).clamp(SHRINK.0, SHRINK.1);
+        let mut results = Results { recipe, search, build_id, notes, seconds, shrink };
+        let report = results.report(&args, Vec::new())?;
+        let Results { recipe, search, build_id, .. } = results;
+        Ok((Ongoing { args, recipe, search, seen, build_id, notes, begun }, report))
+    }
+}

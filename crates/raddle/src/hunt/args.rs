@@ -1,0 +1,100 @@
+//! The command line of `raddle hunt`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::report;
+
+/// Find every concurrency bug that can be proven in the time given, by every means
+///
+/// Raises suspicions by all of raddle's detectors (`run`, `check`, `conseq`, `tsvd`), takes control of the program's threads
+/// to settle each one, and searches at large with the time that is left. Reports only what it saw happen twice,
+/// each with one paragraph that says what goes wrong and what would mend it. The program is built with `raddle cc`, `raddle c++`,
+/// `raddle rustc`, `cargo raddle` or `raddle build`; a C or C++ source file is built first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  raddle hunt -- ./queue_test                # a program; of a test program, its tests one by one
+  raddle hunt bank.c                         # a source file: built, checked, hunted
+  raddle hunt --minutes 30 -- ./queue_test
+  raddle hunt --ctest build                  # every test that CTest knows
+  cargo raddle hunt --minutes 5 -- --release # every test of a crate; words after -- are cargo's
+  raddle list                                # what hunts have found in this project
+
+Exit status: 0 when nothing is confirmed, 66 when something is, 2 when raddle could not do its job.")]
+pub struct Args {
+    /// How long the hunt may take, in minutes [default: 1]
+    #[arg(long, value_name = "N", value_parser = number, help_heading = "Hunt")]
+    pub minutes: Option<f64>,
+
+    /// The same in seconds
+    #[arg(long, value_name = "N", value_parser = number, conflicts_with = "minutes", help_heading = "Hunt")]
+    pub seconds: Option<f64>,
+
+    /// What everything that draws lots begins with
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Hunt")]
+    pub seed: u64,
+
+    /// So many workers that share a search
+    #[arg(long, short, value_name = "N", default_value_t = 1, help_heading = "Hunt",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: u16,
+
+    /// Hunt a test program as one, not each of its tests by itself
+    #[arg(long, help_heading = "Hunt")]
+    pub whole: bool,
+
+    /// Keep the refutations of the last hunt of the same build, and search with another seed
+    #[arg(long, help_heading = "Hunt")]
+    pub resume: bool,
+
+    /// Every test that CTest knows in this build folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "command", help_heading = "Hunt")]
+    pub ctest: Option<PathBuf>,
+
+    /// The words are cargo's, for `cargo test`: set by `cargo raddle hunt`
+    #[arg(long, hide = true)]
+    pub cargo: bool,
+
+    /// List each suspicion that is not confirmed: what rules it out, or what was tried
+    #[arg(long, help_heading = "Report")]
+    pub suspects: bool,
+
+    /// Where the .raddle files go
+    #[arg(long, value_name = "FOLDER", default_value = ".", help_heading = "Report")]
+    pub schedules_to: PathBuf,
+
+    #[command(flatten)]
+    pub report: report::Options,
+
+    /// The program and its arguments, or a C or C++ source file and options for its compiler
+    #[arg(trailing_var_arg = true, required_unless_present_any = ["ctest", "cargo"], value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+}
+
+impl Args {
+    /// The time for everything.
+    pub fn limit(&self) -> Duration {
+        let seconds = self.minutes.map(|m| m * 60.0).or(self.seconds).unwrap_or(60.0);
+        Duration::from_secs_f64(seconds)
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "a number, as in 30 or 0.5")?;
+    if number > 0.0 && number <= 1e6 { Ok(number) } else { Err("a number above 0".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_numbers_above_zero() {
+        assert_eq!(number("0.5"), Ok(0.5));
+        for bad in ["0", "-1", "soon", "inf", "NaN", ""] {
+            assert!(number(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `raddle build -- make -j2`: any build, with raddle's compilers in front of the PATH.
+//!
+//! A folder gets one script for each C and C++ compiler on the PATH, by its own name, which calls `raddle cc --use` with the compiler's
+//! path. So a build that says `gcc-12` gets gcc 12, and nothing is looked up twice. What names its compiler by an absolute path goes past
+//! it, and the caller is told when nothing came through at all.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+use crate::exit;
+use raddle_harness::say::{count, say};
+
+/// Run any build with instrumentation: compilers that it finds through the PATH are raddle's
+///
+/// Takes C and C++ compilers by any of their usual names; for cargo there is `cargo raddle`. Nothing else about the build
+/// changes. It ends with the build's own status.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  raddle build -- make -j2
+  raddle build -- sh -c './configure && make'
+  raddle build -- cmake --build build          # of a folder that was configured under `raddle build` too")]
+pub struct BuildArgs {
+    /// The build and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// The variable that names the file in which each call of a compiler leaves a byte.
+const CALLS: &str = "RADDLE_BUILD_CALLS";
+
+pub fn run(args: &BuildArgs) -> Result<ExitCode> {
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let raddle = std::env::current_exe().context("cannot find the raddle binary")?;
+    let compilers = compilers(&path);
+    anyhow::ensure!(!compilers.is_empty(), "there is no C or C++ compiler on the PATH");
+    for (name, real) in &compilers {
+        write(folder.path(), name, real, &raddle)?;
+    }
+    let calls = folder.path().join("calls.log");
+    std::fs::write(&calls, "").with_context(|| format!("cannot write {}", calls.display()))?;
+    let mut in_front = folder.path().as_os_str().to_owned();
+    in_front.push(":");
+    in_front.push(&path);
+    let mut command = Command::new(&args.command[0]);
+    command.args(&args.command[1..]).env("PATH", in_front).env(CALLS, &calls);
+    let status =
+        command.status().with_context(|| format!("cannot start {}", args.command[0].to_string_lossy()))?;
+    let called = std::fs::metadata(&calls).map_or(0, |m| m.len());
+    match called {
+        0 => say!(
+            "no compiler was called through the PATH: nothing was instrumented. If everything was built already, clean it first; if the build \
+             names its compiler by an absolute path, set CC=\"raddle cc\" and CXX=\"raddle c++\""
+        ),
+        n => say!("{} went through raddle", count(n, "call of a compiler", "calls of compilers")),
+    }
+    Ok(ExitCode::from(status.code().map_or(exit::FAILURE, |c| c as u8)))
+}
+
+/// `cc` or `c++` for a compiler's name, with or without a version.
+fn dialect(name: &str) -> Option<&'static str> {
+    let base = match name.rsplit_once('-') {
+        Some((base, version)) if version.chars().all(|c| c.is_ascii_digit() || c == '.') => base,
+        _ => name,
+    };
+    match base {
+        "cc" | "gcc" | "clang" | "c99" | "c11" => Some("cc"),
+        "c++" | "g++" | "clang++" => Some("c++"),
+        _ => None,
+    }
+}
+
+/// The compilers on the PATH by name; the first of a name counts.
+fn compilers(path: &OsStr) -> BTreeMap<String, PathBuf> {
+    let mut found = BTreeMap::new();
+    for folder in std::env::split_paths(path) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if dialect(&name).is_some() && entry.path().is_file() {
+                found.entry(name).or_insert_with(|| entry.path());
+            }
+        }
+    }
+    found
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+fn write(folder: &Path, name: &str, real: &Path, raddle: &Path) -> Result<()> {
+    let path = folder.join(name);
+    let dialect = dialect(name).unwrap_or("cc");
+    let text = format!(
+        "#!/bin/sh\nprintf . >> \"${CALLS}\"\nexec {} {dialect} --use {} \"$@\"\n",
+        quoted(raddle),
+        quoted(real)
+    );
+    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755))
+        .context("cannot make a script executable")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_are_known_by_name() {
+        let of = |name: &str| dialect(name);
+        assert_eq!((of("gcc"), of("gcc-12"), of("clang-19")), (Some("cc"), Some("cc"), Some("cc")));
+        assert_eq!((of("g++"), of("c++"), of("clang++-19")), (Some("c++"), Some("c++"), Some("c++")));
+        for other in ["gcc-ar", "clang-format", "ccache", "clang-tidy-19", "g++-foo", "cc1"] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn paths_are_quoted_for_the_shell() {
+        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+    }
+}

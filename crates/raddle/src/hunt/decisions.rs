@@ -1,0 +1,234 @@
+//! `raddle list`, `show`, `triage` and `merge`: what hunts have found in this project, and what people decided about it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result};
+use raddle_finding::{Finding, Format, RenderOptions, Report, render};
+use raddle_store::{Decided, Decision, Record, Standing, Store, home};
+
+use crate::exit;
+use crate::report::source::SourceFiles;
+use crate::report::{TextTo, output};
+use raddle_harness::say::{count, print, say};
+
+/// List what hunts have confirmed in this project
+///
+/// One line a finding: its id, what it is, when it was first and last seen, and what was decided about it.
+///
+/// Exit status: 0.
+#[derive(Debug, clap::Args)]
+pub struct ListArgs {
+    /// Those that were fixed or accepted as well
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// Show a finding of an earlier hunt in full
+///
+/// Exit status: 0, or 2 when there is no such finding.
+#[derive(Debug, clap::Args)]
+pub struct ShowArgs {
+    /// Its id, or the beginning of it
+    pub id: String,
+}
+
+/// Decide what becomes of a finding; later hunts respect it
+///
+/// A finding that comes back after --fixed is called a regression. One that is benign, or that nobody will fix, is left out of
+/// later reports and does not set the exit status.
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("decision").required(true).args(["fixed", "benign", "wontfix"])))]
+pub struct TriageArgs {
+    /// Its id, or the beginning of it
+    pub id: String,
+
+    /// It is mended
+    #[arg(long)]
+    pub fixed: bool,
+
+    /// It does no harm
+    #[arg(long)]
+    pub benign: bool,
+
+    /// It is known, and stays
+    #[arg(long)]
+    pub wontfix: bool,
+
+    /// Why, for whoever reads it later
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+/// Take in what the stores of other machines know, such as those of CI shards
+///
+/// Doing it twice changes nothing.
+#[derive(Debug, clap::Args)]
+pub struct MergeArgs {
+    /// Folders with a store.db, or such files
+    #[arg(required = true, value_name = "STORE")]
+    pub stores: Vec<PathBuf>,
+}
+
+fn open() -> Result<Option<Store>> {
+    let folder = std::env::current_dir().context("there is no current folder")?;
+    Ok(Store::open_existing(&home::folder_for(&folder)?)?)
+}
+
+fn history() -> Result<Vec<Record>> {
+    Ok(open()?.map(|store| store.history()).transpose()?.unwrap_or_default())
+}
+
+pub fn list(args: &ListArgs) -> Result<ExitCode> {
+    let all = history()?;
+    let shown: Vec<&Record> = all.iter().filter(|r| args.all || is_of_interest(r)).collect();
+    let text: String = shown.iter().map(|r| line(r)).collect();
+    print(&text);
+    let hidden = all.len() - shown.len();
+    if shown.is_empty() && hidden == 0 {
+        say!("no hunt has confirmed anything in this project");
+    } else if hidden > 0 {
+        say!(
+            "{} fixed or accepted: `raddle list --all` shows all",
+            count(hidden as u64, "finding is", "findings are")
+        );
+    }
+    Ok(ExitCode::from(exit::CLEAN))
+}
+
+fn is_of_interest(record: &Record) -> bool {
+    record.decided.is_none() || record.standing() == Standing::Regression
+}
+
+/// `deadlock-0123…  seen 3 times, first 2026-11-16, last 2026-11-17  a circle of threads …`
+fn line(record: &Record) -> String {
+    let decided = match (&record.decided, record.standing()) {
+        (_, Standing::Regression) => ", a regression".to_owned(),
+        (Some(d), _) => format!(", {}: {}", d.decision.name(), d.reason),
+        (None, _) => String::new(),
+    };
+    raddle_finding::visible(&format!(
+        "{}  {}, first {}, last {}{decided}  {}",
+        record.finding.id,
+        count(record.times, "time", "times"),
+        date(record.first_seen),
+        date(record.last_seen),
+        record.finding.message
+    )) + "\n"
+}
+
+/// The only record whose id begins so.
+pub fn find(id: &str) -> Result<Record> {
+    let mut found: Vec<Record> = history()?.into_iter().filter(|r| r.finding.id.starts_with(id)).collect();
+    match found.len() {
+        0 => anyhow::bail!("no finding has the id `{id}`: `raddle list --all` shows all"),
+        1 => Ok(found.remove(0)),
+        n => match found.iter().position(|r| r.finding.id == id) {
+            Some(at) => Ok(found.swap_remove(at)),
+            None => anyhow::bail!("{n} ids begin with `{id}`: give more of it"),
+        },
+    }
+}
+
+pub fn show(args: &ShowArgs) -> Result<ExitCode> {
+    let record = find(&args.id)?;
+    let mut report = Report::new("hunt", record.target.clone());
+    report.findings = vec![told(&record)];
+    let source = SourceFiles::of(&report);
+    let root = std::env::current_dir().ok().map(|d| d.to_string_lossy().into_owned());
+    let options = RenderOptions {
+        color: output::has_colour(TextTo::Stdout),
+        width: output::width(TextTo::Stdout),
+        source: &|file: &str, line: u32| source.line(file, line),
+        root: root.as_deref(),
+    };
+    print(&render(&report, Format::Text, &options));
+    Ok(ExitCode::from(exit::CLEAN))
+}
+
+/// The finding, with its history as notes.
+fn told(record: &Record) -> Finding {
+    let mut finding = record.finding.clone();
+    finding.notes.push(format!(
+        "confirmed {}, first {}, last {}, by `{}`",
+        count(record.times, "time", "times"),
+        date(record.first_seen),
+        date(record.last_seen),
+        record.target.join(" ")
+    ));
+    if let Some(decided) = &record.decided {
+        finding.notes.push(format!(
+            "decided on {}: {} ({})",
+            date(decided.at),
+            decided.decision.name(),
+            decided.reason
+        ));
+    }
+    if record.standing() == Standing::Regression {
+        finding.notes.push("a regression: it was seen after it was said to be fixed".into());
+    }
+    finding
+}
+
+pub fn triage(args: &TriageArgs) -> Result<ExitCode> {
+    anyhow::ensure!(!args.reason.trim().is_empty(), "--reason needs a text: somebody will want to know why");
+    let record = find(&args.id)?;
+    let decision = match (args.fixed, args.benign) {
+        (true, _) => Decision::Fixed,
+        (_, true) => Decision::Benign,
+        _ => Decision::WontFix,
+    };
+    let decided = Decided { decision, reason: args.reason.clone(), at: SystemTime::now() };
+    let store = open()?.context("there is no store")?;
+    store.decide(&record.finding.id, &decided)?;
+    say!("{} is {}", record.finding.id, decision.name());
+    Ok(ExitCode::from(exit::CLEAN))
+}
+
+pub fn merge(args: &MergeArgs) -> Result<ExitCode> {
+    let folder = std::env::current_dir().context("there is no current folder")?;
+    let mut ours = Store::open_for_project(&folder)?;
+    let mut new = 0;
+    for path in &args.stores {
+        let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path };
+        let theirs = Store::open_existing(folder)?
+            .with_context(|| format!("there is no store in {}", folder.display()))?;
+        new += ours.merge(&theirs)?;
+    }
+    say!(
+        "took in {}: {} new",
+        count(args.stores.len() as u64, "store", "stores"),
+        count(new as u64, "finding", "findings")
+    );
+    Ok(ExitCode::from(exit::CLEAN))
+}
+
+/// The day, as 2026-11-16, by the calendar that everybody uses; in UTC.
+fn date(at: SystemTime) -> String {
+    let days = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs() / 86_400;
+    // After Howard Hinnant's "chrono-compatible low-level date algorithms": years that begin in March.
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let of_era = shifted % 146_097;
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, carried) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02}", era * 400 + year + carried)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        let at = |seconds: u64| date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01");
+        assert_eq!(at(951_782_400), "2000-02-29");
+        assert_eq!(at(1_735_689_599), "2024-12-31");
+        assert_eq!(at(1_735_689_600), "2025-01-01");
+    }
+}

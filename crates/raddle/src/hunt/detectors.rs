@@ -1,0 +1,95 @@
+//! The other commands, with the options that a hunt gives them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::args::Args;
+use crate::cli::{Cli, Command};
+use crate::{check, conseq, explore, tsvd};
+
+/// Parses what a user could have typed, so that every option that is not given has its usual value.
+fn parse(words: Vec<OsString>, command: &[OsString]) -> Command {
+    let quiet = ["--format", "json", "--no-store"].map(OsString::from);
+    let mut line: Vec<OsString> = vec!["raddle".into()];
+    line.extend(words);
+    line.extend(quiet);
+    line.push("--".into());
+    line.extend(command.iter().cloned());
+    Cli::try_parse_from(line).expect("a hunt gives no option that there is not").command
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<OsString> {
+    words.map(OsString::from).into()
+}
+
+/// A hunt that writes its schedules to a folder, and is otherwise as usual.
+pub fn hunt(schedules_to: &Path) -> Args {
+    let mut line = words(["hunt", "--schedules-to"]);
+    line.push(schedules_to.into());
+    match parse(line, &["none".into()]) {
+        Command::Hunt(args) => *args,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+/// `only`: patterns of `--only`, to which preemptions are confined; none for a search at large.
+pub fn explore(args: &Args, command: &[OsString], only: &[String], seed: u64) -> explore::Args {
+    let mut line = words(["explore", "--races", "--whole", "--seed", &seed.to_string()]);
+    line.extend(words(["--jobs", &args.jobs.to_string(), "--schedules-to"]));
+    line.push(args.schedules_to.clone().into());
+    for pattern in only {
+        line.extend(words(["--only", pattern]));
+    }
+    match parse(line, command) {
+        Command::Explore(args) => *args,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+pub fn conseq(args: &Args, command: &[OsString], limit: Duration) -> conseq::Args {
+    let seconds = limit.as_secs_f64().max(0.1).to_string();
+    let mut line = words(["conseq", "--suspects", "--whole", "--seconds", &seconds, "--schedules-to"]);
+    line.push(args.schedules_to.clone().into());
+    match parse(line, command) {
+        Command::Conseq(args) => *args,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+pub fn check(source: &Path) -> check::Args {
+    let paths: [OsString; 1] = [PathBuf::from(source).into()];
+    match parse(words(["check"]), &paths) {
+        Command::Check(args) => *args,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+pub fn tsvd(command: &[OsString]) -> tsvd::Args {
+    match parse(words(["tsvd", "--runs", "2", "--no-retry"]), command) {
+        Command::Tsvd(args) => *args,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_given_what_it_knows() {
+        let Command::Hunt(hunt) =
+            Cli::try_parse_from(["raddle", "hunt", "--jobs", "2", "--", "p", "-x"]).unwrap().command
+        else {
+            panic!("not hunt")
+        };
+        let args = explore(&hunt, &hunt.command, &["fun:f".into()], 7);
+        assert_eq!((args.search.seed, args.search.jobs, args.search.races), (7, 2, true));
+        assert_eq!((args.search.only, args.command), (vec!["fun:f".to_owned()], hunt.command.clone()));
+        assert!(conseq(&hunt, &hunt.command, Duration::from_secs(3)).suspects);
+        assert_eq!(tsvd(&hunt.command).options.runs, 2);
+        assert_eq!(check(Path::new("a.c")).paths, [PathBuf::from("a.c")]);
+    }
+}

@@ -1,0 +1,156 @@
+//! What a hunt writes down while it goes on: each confirmed finding at once, verdicts at the end of each command, and lines
+//! for whoever watches.
+//!
+//! Order matters where raddle may be killed at any moment: `explore` writes the schedule file first, then the store gets the finding
+//! with a copy of the schedule in one transaction, and then the line is printed. So a line that was printed is about
+//! something that is kept.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime};
+
+use raddle_finding::Finding;
+use raddle_hunt::{Counts, Ledger, Target};
+use raddle_store::{Sighting, Standing, Store, StoreError, What};
+use serde::{Deserialize, Serialize};
+
+use super::args::Args;
+use super::prey::Prey;
+use super::report;
+use crate::report::args::Format;
+use raddle_harness::say::say;
+
+/// Verdicts of a build, as they are kept.
+#[derive(Default, Serialize, Deserialize)]
+struct Verdicts {
+    /// Hunts so far: each searches with a seed of its own.
+    hunts: u64,
+    targets: Vec<Target>,
+}
+
+pub struct Journal {
+    store: Option<Store>,
+    folder: PathBuf,
+    begun: Instant,
+    at: SystemTime,
+    /// A person reads: lines are printed.
+    speaks: bool,
+    is_terminal: bool,
+    resumes: bool,
+    before: Verdicts,
+    standings: BTreeMap<String, Standing>,
+    last: Counts,
+}
+
+impl Journal {
+    pub fn open(args: &Args) -> Journal {
+        let folder = std::env::current_dir().unwrap_or_default();
+        let off = args.report.no_store || std::env::var_os("RADDLE_NO_STORE").is_some_and(|v| !v.is_empty());
+        let store = if off { None } else { opened(&folder) };
+        Journal {
+            store,
+            folder,
+            begun: Instant::now(),
+            at: SystemTime::now(),
+            speaks: args.report.format == Format::Text,
+            is_terminal: std::io::stderr().is_terminal(),
+            resumes: args.resume,
+            before: Verdicts::default(),
+            standings: BTreeMap::new(),
+            last: Counts::default(),
+        }
+    }
+
+    /// What an earlier hunt has refuted of this build, if this one goes on from it.
+    pub fn recall(&mut self, key: &str) -> Vec<Target> {
+        self.before = Verdicts::default();
+        if self.resumes
+            && let Some(store) = &self.store
+            && let Ok(Some(kept)) = store.kept(What::Verdicts, key)
+        {
+            self.before = serde_json::from_slice(&kept).unwrap_or_default();
+        }
+        self.before.targets.clone()
+    }
+
+    /// Hunts of this build that this one goes on from.
+    pub fn hunts_before(&self) -> u64 {
+        self.before.hunts
+    }
+
+    pub fn remember(&mut self, key: &str, targets: &[Target]) {
+        let Some(store) = &self.store else { return };
+        let verdicts = Verdicts { hunts: self.before.hunts + 1, targets: targets.to_vec() };
+        let kept = serde_json::to_vec(&verdicts).expect("plain data");
+        if let Err(why) = store.keep(What::Verdicts, key, &kept, self.at) {
+            say!("the verdicts are not kept for --resume: {why}");
+        }
+    }
+
+    /// Something new was confirmed: it is kept before anything else happens.
+    pub fn confirmed(&mut self, prey: &Prey, ledger: &Ledger) {
+        for confirmed in ledger.confirmed() {
+            if self.standings.contains_key(&confirmed.finding.id) {
+                continue;
+            }
+            let finding = report::finding(confirmed, ledger);
+            let standing = self.keep(prey, &finding);
+            self.standings.insert(finding.id.clone(), standing);
+            if self.speaks {
+                let seconds = self.begun.elapsed().as_secs_f64();
+                let how = match standing {
+                    Standing::Regression => "confirmed again though it was said to be fixed",
+                    Standing::Accepted => "confirmed again, and accepted by triage",
+                    Standing::New | Standing::Known => "confirmed",
+                };
+                say!("{how} after {seconds:.1} s: {}", finding.message);
+            }
+        }
+    }
+
+    fn keep(&mut self, prey: &Prey, finding: &Finding) -> Standing {
+        let Some(store) = &mut self.store else { return Standing::Known };
+        let schedule = finding.schedule.as_ref().and_then(|path| std::fs::read(path).ok());
+        let target: Vec<String> = prey.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        let path = prey.words.first().map(PathBuf::from).unwrap_or_default();
+        let sighting = Sighting {
+            finding,
+            schedule: schedule.as_deref(),
+            target: &target,
+            folder: &self.folder,
+            build: &raddle_harness::program::build_id(&path),
+            at: self.at,
+        };
+        store.sight(&sighting).unwrap_or_else(|why| {
+            say!("{} is not kept: {why}", finding.id);
+            Standing::Known
+        })
+    }
+
+    /// How a confirmed finding stands.
+    pub fn standing(&self, id: &str) -> Standing {
+        self.standings.get(id).copied().unwrap_or(Standing::Known)
+    }
+
+    /// How far it is: a line when something was settled; on a terminal, whenever something was done.
+    pub fn progress(&mut self, prey: &Prey, ledger: &Ledger, what: &str) {
+        let counts = ledger.counts();
+        if self.speaks && (self.is_terminal || counts != self.last) {
+            let name = prey.name.as_ref().map_or(String::new(), |n| format!("{n}: "));
+            say!("{name}{what}; {}", report::counts(&counts));
+        }
+        self.last = counts;
+    }
+}
+
+fn opened(folder: &std::path::Path) -> Option<Store> {
+    match Store::open_for_project(folder) {
+        Ok(store) => Some(store),
+        Err(StoreError::NoHome) => None,
+        Err(why) => {
+            say!("nothing is kept for later hunts: {why}");
+            None
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `raddle hunt`: every detector, and only what can be proven.
+//!
+//! What is suspected, confirmed and refuted is the crate `raddle-hunt`, which has the design; this drives the other commands for it.
+//!
+//! ```text
+//! source     a source file is built first
+//! cargo      the test programs of a crate or workspace
+//! suite      the tests of a test program, or of CTest: each is hunted by itself
+//! prey       one command: runs, searches, campaigns, in the order of their shares of the time
+//! detectors  the other commands with the options that a hunt gives them
+//! journal    what is written down at once, and the lines on the terminal
+//! report     findings with their explanation, suspicions as counts
+//! decisions  `raddle list`, `show`, `triage`, `merge`
+//! verify     `raddle verify`
+//! build      `raddle build`
+//! ```
+
+pub mod args;
+pub mod build;
+mod cargo;
+pub mod decisions;
+mod detectors;
+mod journal;
+mod prey;
+mod report;
+mod source;
+mod suite;
+pub mod verify;
+
+pub use args::Args;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use raddle_finding::{Report, Stat};
+use raddle_hunt::{Counts, Ledger, Verdict, plan};
+use raddle_store::Standing;
+
+use crate::report::{Settler, TextTo};
+use journal::Journal;
+use prey::{Hunter, Outcome, Prey};
+use raddle_harness::say::count;
+
+pub fn run(args: Args) -> Result<ExitCode> {
+    let begun = Instant::now();
+    // Everything that can be wrong with the request is found out before the target runs.
+    let settler = Settler::new(&args.report, TextTo::Stderr)?;
+    std::fs::create_dir_all(&args.schedules_to)
+        .with_context(|| format!("cannot make the folder {}", args.schedules_to.display()))?;
+    raddle_harness::interrupt::watch();
+    let preys = preys(&args)?;
+    let mut journal = Journal::open(&args);
+    let mut all = All::default();
+    let deadline = begun + args.limit();
+    for (i, prey) in preys.iter().enumerate() {
+        if raddle_harness::interrupt::came() || Instant::now() >= deadline {
+            all.not_reached.push(prey.name.clone().unwrap_or_default());
+            continue;
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        let limit = plan::turn(left, preys.len() - i);
+        let hunted = Hunter::new(&args, prey, limit, &mut journal).and_then(Hunter::hunt);
+        match hunted {
+            Ok(outcome) => all.add(prey, outcome, &args),
+            // One that can not be hunted is no reason to leave the others out.
+            Err(error) if preys.len() > 1 => all.failed.push(format!("{}: {error:#}", name(prey))),
+            Err(error) => return Err(error),
+        }
+    }
+    anyhow::ensure!(all.hunted > 0 || all.failed.is_empty(), "nothing was hunted: {}", all.failed.join("; "));
+    let report = all.report(&args, &preys, &journal, begun.elapsed());
+    settler.settle(report, crate::exit::CLEAN)
+}
+
+fn name(prey: &Prey) -> String {
+    prey.name
+        .clone()
+        .unwrap_or_else(|| prey.words.first().map_or(String::new(), |w| w.to_string_lossy().into()))
+}
+
+/// What is to be hunted.
+fn preys(args: &Args) -> Result<Vec<Prey>> {
+    if let Some(folder) = &args.ctest {
+        return suite::of_ctest(folder);
+    }
+    if args.cargo {
+        let programs = cargo::test_programs(&args.command)?;
+        let tests = |whole: Prey| suite::tests_of(args, &whole).unwrap_or_else(|| vec![whole]);
+        return Ok(programs.into_iter().flat_map(tests).collect());
+    }
+    let whole = match source::is_source(&args.command) {
+        true => source::build(&args.command)?,
+        false => Prey { words: args.command.clone(), ..Prey::default() },
+    };
+    Ok(suite::tests_of(args, &whole).unwrap_or_else(|| vec![whole]))
+}
+
+/// Everything that was hunted, together.
+#[derive(Default)]
+struct All {
+    /// What was confirmed anywhere, one entry a cause.
+    confirmed: Ledger,
+    findings: Vec<raddle_finding::Finding>,
+    suspects: Vec<raddle_finding::Finding>,
+    counts: Counts,
+    coverage: Vec<String>,
+    schedules: u64,
+    hunted: u64,
+    exhausted: u64,
+    without_threads: Vec<String>,
+    failed: Vec<String>,
+    not_reached: Vec<String>,
+}
+
+impl All {
+    fn add(&mut self, prey: &Prey, outcome: Outcome, args: &Args) {
+        self.hunted += 1;
+        self.exhausted += u64::from(outcome.exhausted);
+        self.schedules += outcome.schedules;
+        if outcome.alone {
+            self.without_threads.push(name(prey));
+        }
+        report::add(&mut self.counts, outcome.ledger.counts());
+        for confirmed in outcome.ledger.confirmed() {
+            let mut finding = report::finding(confirmed, &outcome.ledger);
+            let by = *confirmed.by.iter().next().expect("somebody has seen it");
+            // What has no place is known by its test.
+            let by_name = prey.name.is_some() && finding.accesses.is_empty();
+            // Another test may have shown the same.
+            if by_name || self.confirmed.confirm(by, finding.clone()) {
+                if let Some(name) = &prey.name {
+                    finding.notes.insert(0, format!("in the test `{name}`"));
+                }
+                self.findings.push(finding);
+            }
+        }
+        let told = |name: &str| if prey.name.is_some() { format!("{name}: ") } else { String::new() };
+        self.coverage.extend(outcome.coverage.iter().map(|s| format!("{}{s}", told(&name(prey)))));
+        if args.suspects {
+            let targets = outcome.ledger.targets().iter();
+            let settled = targets.filter(|t| !matches!(t.verdict, Verdict::Confirmed { .. }));
+            self.suspects.extend(settled.map(report::suspect));
+        }
+    }
+
+    fn report(self, args: &Args, preys: &[Prey], journal: &Journal, took: Duration) -> Report {
+        let words = if args.command.is_empty() { Vec::new() } else { args.command.clone() };
+        let target = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        let mut report = Report::new("hunt", target);
+        let (mut accepted, mut regressions) = (0u64, 0u64);
+        for mut finding in self.findings {
+            match journal.standing(&finding.id) {
+                Standing::Accepted => {
+                    accepted += 1;
+                    continue;
+                }
+                Standing::Regression => {
+                    regressions += 1;
+                    finding
+                        .notes
+                        .insert(0, "a regression: it was said to be fixed (`raddle show` says when)".into());
+                }
+                Standing::New | Standing::Known => {}
+            }
+            report.findings.push(finding);
+        }
+        report.suspects = self.suspects;
+        report::put_counts(&mut report, &self.counts);
+        for (key, n) in [
+            ("schedules", self.schedules),
+            ("hunted", self.hunted),
+            ("exhausted", self.exhausted),
+            ("without_threads", self.without_threads.len() as u64),
+            ("could_not", self.failed.len() as u64),
+            ("not_reached", self.not_reached.len() as u64),
+            ("accepted", accepted),
+            ("regressions", regressions),
+            ("seed", args.seed),
+        ] {
+            report.stats.insert(key.into(), Stat::from(n));
+        }
+        report.stats.insert("seconds".into(), Stat::Float(took.as_secs_f64()));
+        report.stats.insert("interrupted".into(), Stat::Bool(raddle_harness::interrupt::came()));
+        report.coverage = self.coverage;
+        if preys.len() > 1 {
+            report.coverage.push(format!(
+                "{}: {} hunted, {} without threads, {} not reached in the time",
+                count(preys.len() as u64, "test", "tests"),
+                self.hunted - self.without_threads.len() as u64,
+                self.without_threads.len(),
+                self.not_reached.len()
+            ));
+        } else if !self.without_threads.is_empty() {
+            report.coverage.push("it creates no thread: there is nothing to interleave".into());
+        } else if self.exhausted > 0 {
+            report.coverage.push(format!(
+                "all {} that the program has under sequential consistency were executed",
+                count(self.schedules, "schedule", "schedules")
+            ));
+        } else {
+            report
+                .coverage
+                .push(format!("{} executed", count(self.schedules, "schedule was", "schedules were")));
+        }
+        report.coverage.extend(self.failed.iter().map(|why| format!("not hunted: {why}")));
+        if accepted > 0 {
+            let what = count(accepted, "confirmed finding is", "confirmed findings are");
+            report.coverage.push(format!("{what} left out, as `raddle triage` accepted them"));
+        }
+        report.coverage.push(report::counts(&self.counts));
+        report
+    }
+}

@@ -1,0 +1,393 @@
+//! One command, hunted: suspicions raised, settled one after the other, and then a search at large.
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_finding::{Confidence, Finding, Report, Stat, group};
+use raddle_hunt::plan::{self, Part};
+use raddle_hunt::{Detector, Goal, Ledger, Space, Target};
+
+use super::args::Args;
+use super::detectors;
+use super::journal::Journal;
+use crate::explore::ongoing::Ongoing;
+use crate::explore::{self, Watched, watch_once};
+use crate::{check, conseq, tsvd};
+use raddle_harness::crew::Notes;
+use raddle_harness::detection::Mode;
+use raddle_harness::install::Runtime;
+use raddle_harness::say::count;
+use raddle_harness::target::{self, Program};
+
+/// The first turn of a search, short so that what is easy to find is told at once; each later one is twice as long.
+const FIRST_TURN: Duration = Duration::from_millis(500);
+const LONGEST_TURN: Duration = Duration::from_secs(15);
+/// Ordinary runs where nothing can be scheduled. What two of them show is confirmed.
+const RUNS: u32 = 3;
+/// The longest that one ordinary run may take.
+const LONGEST_RUN: Duration = Duration::from_secs(20);
+
+/// What is hunted: a command, and the sources that were given for it.
+#[derive(Clone, Debug, Default)]
+pub struct Prey {
+    /// What to call it, if it is one of several.
+    pub name: Option<String>,
+    pub words: Vec<OsString>,
+    pub sources: Vec<PathBuf>,
+}
+
+/// What became of one command.
+pub struct Outcome {
+    pub ledger: Ledger,
+    /// Sentences on what was covered and what could not be.
+    pub coverage: Vec<String>,
+    pub schedules: u64,
+    pub exhausted: bool,
+    /// It has no threads: there was nothing to hunt.
+    pub alone: bool,
+}
+
+pub struct Hunter<'a> {
+    args: &'a Args,
+    prey: &'a Prey,
+    program: Program,
+    runtime: Runtime,
+    deadline: Instant,
+    journal: &'a mut Journal,
+    out: Outcome,
+    /// Ordinary runs so far, to tell one process from another.
+    runs: u32,
+}
+
+impl<'a> Hunter<'a> {
+    pub fn new(
+        args: &'a Args,
+        prey: &'a Prey,
+        limit: Duration,
+        journal: &'a mut Journal,
+    ) -> Result<Hunter<'a>> {
+        let out = Outcome {
+            ledger: Ledger::default(),
+            coverage: Vec::new(),
+            schedules: 0,
+            exhausted: false,
+            alone: false,
+        };
+        let program = target::find(&prey.words)?;
+        let (runtime, deadline) = (Runtime::open()?, Instant::now() + limit);
+        let mut hunter = Hunter { args, prey, program, runtime, deadline, journal, out, runs: 0 };
+        hunter.out.ledger.recall(hunter.journal.recall(&hunter.key()));
+        Ok(hunter)
+    }
+
+    /// The build and the words: what verdicts are remembered by.
+    fn key(&self) -> String {
+        let words: Vec<String> = self.prey.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        format!("{} {}", raddle_harness::program::build_id(&self.program.path), words.join(" "))
+    }
+
+    pub fn hunt(mut self) -> Result<Outcome> {
+        let notes = Notes::quiet();
+        let instrumented = self.look()?;
+        self.check_sources();
+        match instrumented {
+            true => self.schedule(&notes)?,
+            false => self.delay(
+                "nothing that it runs is instrumented; build it with `raddle cc`, `raddle c++`, `raddle rustc`, \
+                 `cargo raddle` or `raddle build`",
+            ),
+        }
+        self.out.coverage.extend(notes.sentences());
+        self.journal.remember(&self.key(), self.out.ledger.targets());
+        Ok(self.out)
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    fn is_over(&self) -> bool {
+        raddle_harness::interrupt::came() || self.left().is_zero()
+    }
+
+    fn recipe(&self, args: &explore::Args) -> raddle_harness::worker::Recipe {
+        explore::recipe(args, self.program.clone(), self.runtime.clone())
+    }
+
+    fn seed(&self) -> u64 {
+        self.args.seed + self.journal.hunts_before()
+    }
+
+    /// One ordinary run under locksets and lock orders. Says whether anything in it is instrumented.
+    fn look(&mut self) -> Result<bool> {
+        let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let (recipe, begun) = (self.recipe(&args), Instant::now());
+        let watched = watch_once(&recipe, Mode::Hybrid, limit)?;
+        let instrumented = watched.instrumented;
+        let has_seen = self.watched(watched);
+        self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
+        // What a run has seen for certain, such as a rule that was broken, needs no schedule: another run confirms it.
+        if has_seen && begun.elapsed() < limit / 2 && !self.is_over() {
+            self.watched(watch_once(&recipe, Mode::Hybrid, limit)?);
+        }
+        Ok(instrumented)
+    }
+
+    /// Takes in an ordinary run. Says whether it saw something for certain.
+    fn watched(&mut self, watched: Watched) -> bool {
+        self.runs += 1;
+        let mut has_seen = false;
+        for finding in group::group(watched.report.findings) {
+            match finding.confidence {
+                Confidence::Suspected => self.out.ledger.suspect(Detector::Run, finding),
+                Confidence::Confirmed => {
+                    has_seen = true;
+                    self.witness(Detector::Run, finding);
+                }
+            }
+        }
+        has_seen
+    }
+
+    /// What the source lets suspect, where it was given.
+    fn check_sources(&mut self) {
+        for source in self.prey.sources.iter().filter(|s| s.extension().is_some_and(|e| e == "c")) {
+            match check::report(&detectors::check(source)) {
+                Ok(report) => {
+                    group::group(report.findings)
+                        .into_iter()
+                        .for_each(|f| self.out.ledger.suspect(Detector::Check, f));
+                }
+                Err(error) => self.out.coverage.push(format!("the source was not checked: {error:#}")),
+            }
+        }
+    }
+
+    fn witness(&mut self, by: Detector, finding: Finding) {
+        if self.out.ledger.witness(by, finding, self.runs) {
+            self.journal.confirmed(self.prey, &self.out.ledger);
+        }
+    }
+
+    fn confirm(&mut self, by: Detector, finding: Finding) {
+        if self.out.ledger.confirm(by, finding) {
+            self.journal.confirmed(self.prey, &self.out.ledger);
+        }
+    }
+
+    /// What a search or a campaign has found: confirmed is what was seen again and can be replayed.
+    fn take(&mut self, by: Detector, findings: Vec<Finding>) {
+        for finding in group::group(findings) {
+            if raddle_finding::library::is_its_own(&finding) {
+                continue;
+            }
+            let finding = self.named(finding);
+            match (finding.confidence, &finding.schedule) {
+                (Confidence::Confirmed, Some(_)) => self.confirm(by, finding),
+                _ => self.out.ledger.suspect(by, finding),
+            }
+        }
+    }
+
+    /// What has no place in the program is known by the test in which it happens.
+    fn named(&self, mut finding: Finding) -> Finding {
+        if let Some(name) = self.prey.name.as_ref().filter(|_| finding.accesses.is_empty()) {
+            finding.message = format!("the test `{name}` fails: {}", finding.message);
+        }
+        finding
+    }
+
+    /// Takes control of the threads, if that can be done.
+    fn schedule(&mut self, notes: &Notes) -> Result<()> {
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let limit = plan::share(Part::Settle, self.left());
+        let recipe = self.recipe(&args);
+        let mut search = match Ongoing::begin(args, recipe, limit, notes) {
+            Ok(search) => search,
+            Err(why) => return self.not_scheduled(&why),
+        };
+        let until = Instant::now() + limit;
+        let mut turn = FIRST_TURN;
+        search = match self.turns(search, until, &mut turn) {
+            Ok(search) => search,
+            Err(why) => return self.not_scheduled(&why),
+        };
+        if self.out.alone {
+            return Ok(());
+        }
+        self.consequences(notes);
+        if !search.is_finished() {
+            self.one_by_one(notes);
+        }
+        // With what is left, everywhere.
+        let deadline = self.deadline;
+        if let Err(why) = self.turns(search, deadline, &mut turn) {
+            self.out.coverage.push(format!("the search at large broke off: {why:#}"));
+        }
+        let what = format!(
+            "{} at large, with a scheduling point at each access that races",
+            count(self.out.schedules, "schedule", "schedules")
+        );
+        self.out.ledger.tried(&what, &|t| t.goal() != Goal::Misuse);
+        Ok(())
+    }
+
+    /// Searches until then, or until there is nothing left, and takes in what it finds.
+    fn turns<'n>(&mut self, search: Ongoing<'n>, until: Instant, turn: &mut Duration) -> Result<Ongoing<'n>> {
+        let mut search = search;
+        while !search.is_finished() && !self.is_over() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let (next, report) = search.turn((*turn).min(left))?;
+            search = next;
+            *turn = (*turn * 2).min(LONGEST_TURN);
+            self.searched(&report);
+            self.take(Detector::Explore, report.findings);
+            let what = format!("{} searched", count(self.out.schedules, "schedule", "schedules"));
+            self.journal.progress(self.prey, &self.out.ledger, &what);
+        }
+        Ok(search)
+    }
+
+    /// What a search at large says of the program as a whole.
+    fn searched(&mut self, report: &Report) {
+        let number = |key| match report.stats.get(key) {
+            Some(Stat::Int(n)) => *n as u64,
+            _ => 0,
+        };
+        let threads = number("threads_max");
+        self.out.schedules = number("schedules");
+        let is_whole = report.stats.get("exhausted") == Some(&Stat::Bool(true)) && threads > 0;
+        // The thread in which libtest runs a test is a thread, and has nobody to be interleaved with.
+        self.out.alone = threads == 0 || is_whole && self.out.schedules == 1;
+        self.out.exhausted = is_whole;
+        let watches_races = (threads as usize) < raddle_explore::clock::THREADS;
+        self.out.ledger.searched(&Space { schedules: self.out.schedules, is_whole, watches_races });
+    }
+
+    /// What could go wrong at assertions, outputs and uses of memory, and what of it can be made to.
+    fn consequences(&mut self, notes: &Notes) {
+        if self.is_over() {
+            return;
+        }
+        let limit = plan::share(Part::Consequences, self.left());
+        let args = detectors::conseq(self.args, &self.prey.words, limit);
+        // A detector that fails, even by a fault of its own, is no reason to lose the others.
+        let report = catch_unwind(AssertUnwindSafe(|| conseq::report(&args, notes)))
+            .unwrap_or_else(|_| Err(anyhow::anyhow!("raddle itself failed there; please report it")));
+        match report {
+            Ok(report) => {
+                self.take(Detector::Conseq, report.findings);
+                for suspect in report.suspects {
+                    let tried = suspect.notes.last().cloned().unwrap_or_default();
+                    let id = raddle_finding::identity::id(&suspect);
+                    self.out.ledger.suspect(Detector::Conseq, suspect);
+                    self.out.ledger.tried(&tried, &|t| t.finding.id == id);
+                }
+                self.journal.progress(self.prey, &self.out.ledger, "looked for consequences");
+            }
+            Err(error) => self.out.coverage.push(format!("consequences were not looked for: {error:#}")),
+        }
+    }
+
+    /// Each open target by a search of its own, in which threads are switched only in the functions that it names.
+    fn one_by_one(&mut self, notes: &Notes) {
+        let open: Vec<Target> =
+            self.out.ledger.queue().into_iter().filter(|t| is_driven_at(t)).cloned().collect();
+        let all = plan::share(Part::OneByOne, self.left());
+        let until = Instant::now() + all;
+        for (i, target) in open.iter().enumerate() {
+            let left = until.saturating_duration_since(Instant::now());
+            if self.is_over() || left.is_zero() {
+                break;
+            }
+            let limit = plan::turn(left, open.len() - i);
+            if let Some(schedules) = self.drive_at(target, limit, notes) {
+                let places: Vec<String> = target.functions().iter().map(|f| format!("`{f}`")).collect();
+                let what = format!(
+                    "{} aimed at it, in which threads are switched in {} only",
+                    count(schedules, "schedule", "schedules"),
+                    places.join(" and ")
+                );
+                self.out.ledger.tried(&what, &|t| t.finding.id == target.finding.id);
+            }
+        }
+    }
+
+    fn drive_at(&mut self, target: &Target, limit: Duration, notes: &Notes) -> Option<u64> {
+        let only: Vec<String> = target.functions().iter().map(|f| format!("fun:{f}")).collect();
+        let args = detectors::explore(self.args, &self.prey.words, &only, self.seed());
+        let recipe = self.recipe(&args);
+        let begun = Instant::now();
+        let search = Ongoing::begin(args, recipe, limit, notes).ok()?;
+        let left = limit.saturating_sub(begun.elapsed()).max(FIRST_TURN);
+        let (_, report) = search.turn(left).ok()?;
+        let schedules = match report.stats.get("schedules") {
+            Some(Stat::Int(n)) => *n as u64,
+            _ => 0,
+        };
+        self.take(Detector::Explore, report.findings);
+        Some(schedules)
+    }
+
+    /// The threads can not be taken control of.
+    fn not_scheduled(&mut self, why: &anyhow::Error) -> Result<()> {
+        anyhow::ensure!(!raddle_harness::interrupt::came(), "interrupted before anything was explored");
+        self.delay(&format!("{why:#}"));
+        Ok(())
+    }
+
+    /// Ordinary runs and runs with delays. What two of them show is confirmed; nothing is refuted.
+    fn delay(&mut self, why: &str) {
+        self.out.coverage.push(format!(
+            "`{}` was not scheduled ({why}): it was watched in ordinary runs and in runs with delays, so what two of them showed is confirmed \
+             without a schedule to replay, and no suspicion can be refuted",
+            self.program.path.display()
+        ));
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let limit = plan::turn(plan::share(Part::Settle, self.left()), RUNS as usize).min(LONGEST_RUN);
+        for _ in 0..RUNS {
+            if self.is_over() {
+                break;
+            }
+            let Ok(watched) = watch_once(&self.recipe(&args), Mode::Hb, limit) else { break };
+            self.watched(watched);
+            self.journal.progress(self.prey, &self.out.ledger, "ran it again");
+        }
+        self.libraries();
+        self.out.ledger.tried("ordinary runs and runs with delays", &|_| true);
+    }
+
+    /// Calls of libraries that allow one caller, with delays that bring two together. The second of two runs begins with what the
+    /// first has learnt; what two such pairs of runs catch is confirmed.
+    fn libraries(&mut self) {
+        const PAIRS: u32 = 2;
+        let runs = 2 * PAIRS as usize;
+        let limit = plan::turn(plan::share(Part::Libraries, self.left()), runs).min(LONGEST_RUN);
+        for _ in 0..PAIRS {
+            if self.is_over() {
+                return;
+            }
+            let Ok(report) = tsvd::report_quietly(&detectors::tsvd(&self.prey.words), limit) else { return };
+            self.runs += 1;
+            for finding in group::group(report.findings) {
+                self.witness(Detector::Tsvd, finding);
+            }
+        }
+    }
+}
+
+/// Whether there are places to confine a search to, and a search would recognise it.
+fn is_driven_at(target: &Target) -> bool {
+    let judged = matches!(
+        target.goal(),
+        Goal::Race | Goal::Deadlock | Goal::Lifetime | Goal::Failure | Goal::Progress
+    );
+    judged && !target.functions().is_empty()
+}

@@ -1,0 +1,107 @@
+//! The report of a hunt: confirmed findings with their explanation; suspicions as counts, and in full for who asks.
+
+use raddle_finding::{Confidence, Finding, Report, Stat};
+use raddle_hunt::{Confirmed, Counts, Detector, Ledger, Target, Verdict, explain};
+
+use raddle_harness::say::count;
+
+/// A confirmed finding as it is told: with its explanation and the detectors behind it.
+pub fn finding(confirmed: &Confirmed, ledger: &Ledger) -> Finding {
+    let mut finding = confirmed.finding.clone();
+    finding.explanation = Some(explain::explain(&finding));
+    finding.detectors = ledger.detectors(confirmed).into_iter().map(|d| d.name().to_owned()).collect();
+    finding.notes.push(by_whom(&ledger.detectors(confirmed).into_iter().collect::<Vec<_>>(), confirmed));
+    if finding.schedule.is_none() {
+        finding.notes.push("seen in two ordinary runs; there is no schedule to replay".into());
+    }
+    finding
+}
+
+/// ``suspected by `run` and `conseq`, confirmed by `explore` ``
+fn by_whom(all: &[Detector], confirmed: &Confirmed) -> String {
+    let names = |of: Vec<Detector>| {
+        let names: Vec<String> = of.into_iter().map(|d| format!("`{}`", d.name())).collect();
+        names.join(" and ")
+    };
+    let saw = names(confirmed.by.iter().copied().collect());
+    let suspected: Vec<Detector> = all.iter().copied().filter(|d| !confirmed.by.contains(d)).collect();
+    match suspected.is_empty() {
+        true => format!("confirmed by {saw}"),
+        false => format!("suspected by {}, confirmed by {saw}", names(suspected)),
+    }
+}
+
+/// `3 suspicions: 1 confirmed, 2 refuted, 0 open`
+pub fn counts(counts: &Counts) -> String {
+    format!(
+        "{}: {} confirmed, {} refuted, {} open",
+        count(counts.all() as u64, "suspicion", "suspicions"),
+        counts.confirmed,
+        counts.refuted,
+        counts.open
+    )
+}
+
+/// A suspicion that was not confirmed, with what rules it out or what was tried.
+pub fn suspect(target: &Target) -> Finding {
+    let mut finding = target.finding.clone();
+    finding.confidence = Confidence::Suspected;
+    finding.detectors = target.by.iter().map(|d| d.name().to_owned()).collect();
+    let by: Vec<String> = finding.detectors.iter().map(|d| format!("`{d}`")).collect();
+    finding.notes = vec![format!("suspected by {}", by.join(" and "))];
+    match &target.verdict {
+        Verdict::Refuted { by } => finding.notes.push(format!("refuted: {by}")),
+        Verdict::Open { tried } if tried.is_empty() => finding.notes.push("open: the time was over".into()),
+        Verdict::Open { tried } => finding.notes.push(format!("open; tried: {}", tried.join("; "))),
+        Verdict::Confirmed { finding: id } => finding.notes.push(format!("confirmed: {id}")),
+    }
+    finding
+}
+
+/// Adds one count to another.
+pub fn add(sum: &mut Counts, more: Counts) {
+    sum.confirmed += more.confirmed;
+    sum.refuted += more.refuted;
+    sum.open += more.open;
+}
+
+pub fn put_counts(report: &mut Report, counts: &Counts) {
+    for (key, n) in [
+        ("suspicions", counts.all()),
+        ("suspicions_confirmed", counts.confirmed),
+        ("suspicions_refuted", counts.refuted),
+        ("suspicions_open", counts.open),
+    ] {
+        report.stats.insert(key.into(), Stat::from(n as u64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_finding::Kind;
+
+    #[test]
+    fn a_finding_names_who_suspected_it_and_who_saw_it() {
+        let mut ledger = Ledger::default();
+        let found = || Finding::new(Kind::ExitStatus, Confidence::Confirmed, "it ends with 1");
+        ledger.suspect(Detector::Run, found());
+        ledger.confirm(Detector::Explore, found());
+        let told = finding(&ledger.confirmed()[0], &ledger);
+        assert_eq!(told.detectors, ["run", "explore"]);
+        assert_eq!(told.notes[0], "suspected by `run`, confirmed by `explore`");
+        assert!(told.explanation.is_some());
+        assert_eq!(counts(&ledger.counts()), "1 suspicion: 1 confirmed, 0 refuted, 0 open");
+    }
+
+    #[test]
+    fn a_suspicion_says_what_was_tried() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(
+            Detector::Check,
+            Finding::new(Kind::ExitStatus, Confidence::Suspected, "it ends with 1"),
+        );
+        ledger.tried("5 schedules", &|_| true);
+        assert_eq!(suspect(&ledger.targets()[0]).notes, ["suspected by `check`", "open; tried: 5 schedules"]);
+    }
+}

@@ -1,0 +1,106 @@
+//! `raddle verify`: is a finding mended in the program as it is built now?
+//!
+//! Its schedule is replayed. If it does not come to the failure, the space around it is searched: threads are switched only in the functions of
+//! the finding. That it was not reproduced is all that is ever said; only every schedule rules a failure out.
+
+use std::ffi::OsString;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use raddle_finding::Stat;
+use raddle_hunt::target::same_cause;
+use raddle_hunt::{Detector, Target};
+use raddle_store::Record;
+
+use super::{decisions, detectors};
+use crate::exit;
+use crate::explore::ongoing::Ongoing;
+use crate::explore::{self};
+use raddle_harness::crew::Notes;
+use raddle_harness::install::Runtime;
+use raddle_harness::say::{count, say};
+use raddle_harness::target;
+
+/// Ask whether a finding is mended in the program as it is built now
+///
+/// Replays its schedule, and searches around it if that does not lead to the failure. Never says that something is fixed:
+/// it says in how many schedules it did not come back.
+///
+/// Exit status: 0 when it was not reproduced, 66 when it was, 2 when raddle could not do its job.
+#[derive(Debug, clap::Args)]
+pub struct VerifyArgs {
+    /// Its id, or the beginning of it
+    pub id: String,
+
+    /// How long to search, in seconds
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub seconds: u32,
+}
+
+pub fn run(args: &VerifyArgs) -> Result<ExitCode> {
+    let record = decisions::find(&args.id)?;
+    std::env::set_current_dir(&record.folder)
+        .with_context(|| format!("the folder {} is gone", record.folder.display()))?;
+    raddle_harness::interrupt::watch();
+    if replays(&record)? {
+        say!("{} is still there: its schedule leads to it", record.finding.id);
+        return Ok(ExitCode::from(exit::FINDINGS));
+    }
+    let (is_there, schedules, whole) = search(&record, Duration::from_secs(u64::from(args.seconds)))?;
+    let tried = count(schedules, "schedule", "schedules");
+    if is_there {
+        say!("{} is still there: found again in {tried} near its schedule", record.finding.id);
+        return Ok(ExitCode::from(exit::FINDINGS));
+    }
+    match whole {
+        true => say!("{} was not reproduced in any of the {tried} that the program has", record.finding.id),
+        false => say!("{} was not reproduced in {tried} near it", record.finding.id),
+    }
+    Ok(ExitCode::from(exit::CLEAN))
+}
+
+/// Whether the stored schedule leads to the failure.
+fn replays(record: &Record) -> Result<bool> {
+    let Some(schedule) = &record.schedule else { return Ok(false) };
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let file = folder.path().join("stored.raddle");
+    std::fs::write(&file, schedule).with_context(|| format!("cannot write {}", file.display()))?;
+    let raddle = std::env::current_exe().context("cannot find the raddle binary")?;
+    let mut command = Command::new(raddle);
+    command.args(["replay", "--trust"]).arg(&file);
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    Ok(status.context("cannot replay")?.code() == Some(i32::from(exit::FINDINGS)))
+}
+
+/// Searches near the finding first, then at large with what is left: whether it was found, in how many schedules, and whether these were all.
+fn search(record: &Record, limit: Duration) -> Result<(bool, u64, bool)> {
+    let words: Vec<OsString> = record.target.iter().map(OsString::from).collect();
+    let program = target::find(&words)?;
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let args = detectors::hunt(folder.path());
+    let target = Target::new(Detector::Explore, record.finding.clone());
+    let near: Vec<String> = target.functions().iter().map(|f| format!("fun:{f}")).collect();
+    let notes = Notes::quiet();
+    let mut schedules = 0;
+    for (only, share) in [(near, limit / 2), (Vec::new(), limit / 2)] {
+        let begun = Instant::now();
+        let options = detectors::explore(&args, &words, &only, args.seed);
+        let recipe = explore::recipe(&options, program.clone(), Runtime::open()?);
+        let mut search = Ongoing::begin(options, recipe, share, &notes)?;
+        let before = schedules;
+        while !search.is_finished() && !raddle_harness::interrupt::came() && begun.elapsed() < share {
+            let (next, report) = search.turn(share.saturating_sub(begun.elapsed()))?;
+            search = next;
+            let Some(Stat::Int(n)) = report.stats.get("schedules") else { continue };
+            schedules = before + *n as u64;
+            if report.findings.iter().any(|f| same_cause(f, &record.finding)) {
+                return Ok((true, schedules, false));
+            }
+            if report.stats.get("exhausted") == Some(&Stat::Bool(true)) {
+                return Ok((false, *n as u64, true));
+            }
+        }
+    }
+    Ok((false, schedules, false))
+}

@@ -1,0 +1,231 @@
+//! `raddle hunt` as its users see it.
+
+mod common;
+
+use common::{Bench, refused, stderr, succeed};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+
+/// Two counters: one that a lock protects, and one that nothing does.
+const RACE: &str = r#"
+#include <pthread.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int guarded, bare;
+static void *work(void *unused) {
+    pthread_mutex_lock(&lock);
+    guarded++;
+    pthread_mutex_unlock(&lock);
+    bare++;
+    return unused;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return guarded != 2;
+}
+"#;
+
+/// Two locks in two orders, but the second thread begins when the first one is done: no schedule has the deadlock.
+const ONE_AFTER_THE_OTHER: &str = r#"
+#include <pthread.h>
+pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER, lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
+int is_ready;
+static void *first(void *unused) {
+    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b);
+    pthread_mutex_unlock(&b);
+    pthread_mutex_unlock(&a);
+    pthread_mutex_lock(&lock);
+    is_ready = 1;
+    pthread_cond_signal(&ready);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+static void *second(void *unused) {
+    pthread_mutex_lock(&lock);
+    while (!is_ready)
+        pthread_cond_wait(&ready, &lock);
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&b);
+    pthread_mutex_lock(&a);
+    pthread_mutex_unlock(&a);
+    pthread_mutex_unlock(&b);
+    return unused;
+}
+int main(void) {
+    pthread_t x, y;
+    pthread_create(&x, 0, first, 0);
+    pthread_create(&y, 0, second, 0);
+    pthread_join(x, 0);
+    pthread_join(y, 0);
+    return 0;
+}
+"#;
+
+fn built(bench: &Bench, name: &str, source: &str) {
+    bench.file(&format!("{name}.c"), source);
+    bench.ok(&format!("cc -g -O1 -pthread {name}.c -o {name}"));
+}
+
+fn hunt(bench: &Bench, line: &str) -> (Output, Value) {
+    let output = bench.raddle(&format!("hunt --format json {line}")).output().unwrap();
+    let report = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}\n{}", output.status, stderr(&output)));
+    (output, report)
+}
+
+fn findings(report: &Value) -> &Vec<Value> {
+    report["findings"].as_array().unwrap()
+}
+
+#[test]
+fn a_race_is_confirmed_explained_and_can_be_replayed() {
+    let bench = Bench::new();
+    built(&bench, "race", RACE);
+    let (output, report) = hunt(&bench, "--seconds 20 --seed 1 -- ./race");
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    let found = findings(&report);
+    assert_eq!(found.len(), 1, "{report:#}");
+    assert_eq!((&found[0]["kind"], &found[0]["confidence"]), (&"data-race".into(), &"confirmed".into()));
+    assert_eq!(found[0]["location"]["name"], "bare");
+    let by: Vec<&str> =
+        found[0]["detectors"].as_array().unwrap().iter().map(|d| d.as_str().unwrap()).collect();
+    assert!(by.contains(&"run") && by.contains(&"explore"), "{by:?}");
+    let why = found[0]["explanation"].as_str().unwrap();
+    assert!(why.contains("Neither thread holds a lock") && why.contains("`bare`"), "{why}");
+    let schedule = found[0]["schedule"].as_str().unwrap();
+    let again = bench.raddle(&format!("replay {schedule}")).output().unwrap();
+    assert_eq!(again.status.code(), Some(66), "{}", stderr(&again));
+}
+
+#[test]
+fn a_suspicion_is_refuted_by_all_schedules() {
+    let bench = Bench::new();
+    built(&bench, "ordered", ONE_AFTER_THE_OTHER);
+    let (output, report) = hunt(&bench, "--seconds 30 --suspects -- ./ordered");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(findings(&report).is_empty(), "{report:#}");
+    let stats = &report["stats"];
+    assert!(stats["suspicions_refuted"].as_u64().unwrap() > 0, "{stats}");
+    let suspects = report["suspects"].as_array().unwrap();
+    let cycle = suspects.iter().find(|s| s["kind"] == "lock-order").unwrap_or_else(|| panic!("{report:#}"));
+    let notes = cycle["notes"].to_string();
+    assert!(notes.contains("refuted: in each of the") && notes.contains("suspected by `run`"), "{notes}");
+}
+
+#[test]
+fn a_source_file_is_built_checked_and_hunted() {
+    let bench = Bench::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bank/bank.c");
+    let (output, report) = hunt(&bench, &format!("--seconds 30 {}", source.display()));
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    let found = findings(&report);
+    let race = found.iter().find(|f| f["kind"] == "data-race").unwrap_or_else(|| panic!("{report:#}"));
+    assert!(race["detectors"].to_string().contains("check"), "{}", race["detectors"]);
+    let deadlock = found.iter().find(|f| f["kind"] == "deadlock").unwrap_or_else(|| panic!("{report:#}"));
+    let why = deadlock["explanation"].as_str().unwrap();
+    assert!(why.contains("take `alice` and `bob` in one order everywhere"), "{why}");
+    let text = "int main(void) { return missing(; }";
+    bench.file("broken.c", text);
+    let broken = bench.raddle("hunt broken.c").output().unwrap();
+    assert_eq!(broken.status.code(), Some(2), "{}", stderr(&broken));
+}
+
+#[test]
+fn what_is_not_instrumented_says_which_verdicts_that_allows() {
+    let bench = Bench::new();
+    bench.file("plain.c", RACE);
+    succeed(bench.command("cc").args(["-pthread", "plain.c", "-o", "plain"]));
+    let (output, report) = hunt(&bench, "--seconds 10 -- ./plain");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = report["coverage"].to_string();
+    assert!(said.contains("was not scheduled") && said.contains("no suspicion can be refuted"), "{said}");
+}
+
+#[test]
+fn decisions_are_respected_and_a_fixed_bug_that_returns_is_a_regression() {
+    let bench = Bench::new();
+    built(&bench, "race", RACE);
+    let line = "--seconds 20 -- ./race";
+    let (_, report) = hunt(&bench, line);
+    let id = findings(&report)[0]["id"].as_str().unwrap().to_owned();
+    assert!(bench.ok("list").starts_with(&id));
+    assert!(bench.ok(&format!("show {id}")).contains("To mend it"));
+    assert!(refused(&mut bench.raddle("show no-such")).contains("no finding has the id"));
+    let triage = |how: &str, reason: &str| {
+        succeed(bench.raddle(&format!("triage {id} --{how} --reason")).arg(reason));
+    };
+    triage("benign", "statistics only");
+    let (output, report) = hunt(&bench, line);
+    assert_eq!((output.status.code(), findings(&report).len()), (Some(0), 0), "{}", stderr(&output));
+    assert_eq!(report["stats"]["accepted"], 1);
+    assert!(bench.ok("list").is_empty() && bench.ok("list --all").contains("statistics only"));
+    triage("fixed", "made atomic");
+    let (output, report) = hunt(&bench, line);
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    assert_eq!(report["stats"]["regressions"], 1);
+    assert!(findings(&report)[0]["notes"][0].as_str().unwrap().starts_with("a regression"));
+}
+
+#[test]
+fn a_build_is_instrumented_and_a_mended_program_is_verified() {
+    let bench = Bench::new();
+    bench.file("race.c", RACE);
+    bench.file("build.sh", "cc -g -O1 -pthread race.c -o race\n");
+    let built = bench.raddle("build -- sh build.sh").output().unwrap();
+    assert!(built.status.success() && stderr(&built).contains("1 call of a compiler"), "{}", stderr(&built));
+    let failed = bench.raddle("build -- false").output().unwrap();
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(stderr(&failed).contains("nothing was instrumented"), "{}", stderr(&failed));
+
+    let (_, report) = hunt(&bench, "--seconds 20 -- ./race");
+    let id = findings(&report)[0]["id"].as_str().unwrap().to_owned();
+    let verify = || bench.raddle(&format!("verify {id} --seconds 10")).output().unwrap();
+    let there = verify();
+    assert_eq!(there.status.code(), Some(66), "{}", stderr(&there));
+    bench.file("race.c", &RACE.replace("bare++", "__atomic_fetch_add(&bare, 1, __ATOMIC_SEQ_CST)"));
+    bench.ok("build -- sh build.sh");
+    let mended = verify();
+    assert_eq!(mended.status.code(), Some(0), "{}", stderr(&mended));
+    let said = stderr(&mended);
+    assert!(said.contains("was not reproduced") && !said.contains("fixed"), "{said}");
+}
+
+#[test]
+fn what_was_confirmed_outlives_a_hunt_that_is_killed() {
+    let bench = Bench::new();
+    // Endless work behind the race: the hunt goes on until it is killed.
+    let endless = RACE.replace(
+        "guarded++;",
+        "for (int i = 0; i < 40; i++) { pthread_mutex_unlock(&lock); pthread_mutex_lock(&lock); } guarded++;",
+    );
+    built(&bench, "long", &endless);
+    let mut hunt =
+        bench.raddle("hunt --minutes 5 -- ./long").stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = std::io::BufReader::new(hunt.stderr.take().unwrap());
+    let told = std::io::BufRead::lines(lines).map_while(Result::ok).find(|l| l.contains("confirmed after"));
+    hunt.kill().unwrap();
+    hunt.wait().unwrap();
+    assert!(told.unwrap_or_default().contains("`bare`"));
+    let listed = bench.ok("list");
+    assert!(listed.starts_with("data-race-") && listed.contains("`bare`"), "{listed}");
+    let id = listed.split_whitespace().next().unwrap();
+    assert!(bench.ok(&format!("show {id}")).contains("raddle replay"));
+}
+
+#[test]
+fn a_bad_request_is_one_sentence() {
+    let bench = Bench::new();
+    for line in
+        ["hunt", "hunt --minutes 0 -- x", "hunt --ctest none", "hunt -- ./missing", "triage x --fixed"]
+    {
+        let output = bench.raddle(line).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
+        assert_eq!(stderr(&output).lines().count(), 1, "{line}: {}", stderr(&output));
+    }
+}
