@@ -76,7 +76,10 @@ pub fn entries(program: &Program) -> Vec<Entry> {
         let start = Start { function: function as u32, in_the_middle };
         out.push(Entry { kind, start, may_start: concurrent[function] });
     };
-    let functions = || (0..program.functions.len()).filter(|i| own(*i));
+    for e in &program.entry_points {
+        add(e.kind, e.function as usize, false);
+    }
+    let functions = || (0..program.functions.len()).filter(|i| own(*i) && program.entry_points.is_empty());
     let main: Vec<usize> = functions().filter(|i| &*program.functions[*i].name == "main").collect();
     for i in &main {
         add(EntryKind::Main, *i, false);

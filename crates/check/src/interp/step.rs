@@ -241,7 +241,7 @@ impl Machine<'_> {
                 let v = self.threads[ti].frames.last().map_or(0, |f| f.varargs);
                 self.push(ti, u64::from(v));
             }
-            _ => {}
+            other => return self.object(ti, pc, other),
         }
         self.end.is_none()
     }

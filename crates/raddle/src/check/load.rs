@@ -135,7 +135,9 @@ impl Worker<'_> {
             .with_macros(command.map(|c| c.macros.clone()).unwrap_or_default())
             // Where no target is named, all that is built belongs together.
             .with_group(command.map(|c| c.target().unwrap_or_default()));
-        if !raddle_check::session::is_text(&source.text) {
+        // What a C# file means depends on all others: the session lowers them together.
+        let alone = raddle_check::csharp::is_csharp(&source.path);
+        if alone || !raddle_check::session::is_text(&source.text) {
             return Ok(Done { source, lowered: None, preprocessed: false });
         }
         let preprocessed = command.zip(self.preprocessor).and_then(|(c, p)| p.run(&job.real, job.path, c));
