@@ -53,6 +53,8 @@ impl Machine<'_> {
         self.threads[ti].wait = WaitPhase::None;
         if is_unknown(task) {
             // Half of what nobody knows is done at once.
+            self.approximate = true;
+            self.gave_way(ti);
             if slot != u16::MAX && !alone && self.rng.below(2) == 0 {
                 return self.go_on_elsewhere(ti, pc, slot);
             }

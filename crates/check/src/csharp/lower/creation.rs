@@ -27,6 +27,10 @@ impl<'a> Lowerer<'_, 'a> {
         }
         match ty.class() {
             Some(class) => self.new_object(class, &args, s),
+            None if ty == Ty::Object => {
+                self.at(s);
+                self.new_model("Object", 0);
+            }
             None => {
                 self.call_unknown(&args, s);
                 self.emit(Instr::Drop);
