@@ -17,6 +17,7 @@ const FILES: &[(&str, &str)] = &[
     ("<models>/timers.cs", include_str!("models/timers.cs")),
     ("<models>/collections.cs", include_str!("models/collections.cs")),
     ("<models>/concurrent.cs", include_str!("models/concurrent.cs")),
+    ("<models>/assertions.cs", include_str!("models/assertions.cs")),
     ("<models>/linq.cs", include_str!("models/linq.cs")),
 ];
 

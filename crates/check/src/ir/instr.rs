@@ -454,7 +454,7 @@ pub enum Instr {
     CallDelegate(u8),
     /// `args -> unknown`: a call of which nothing is known.
     CallNothing(u8),
-    /// `object -> 0|1`: whether it is of a class or one derived from it.
+    /// `object -> 0|1`: whether it is of a class or one derived from it; of `u32::MAX`, whether it is an object at all.
     IsInstance(u32),
     /// `object -> `: a method of the library reads it, or writes it, as a whole.
     Touch(bool),

@@ -507,6 +507,7 @@ impl<'a> Lowerer<'_, 'a> {
             "Collect" => Instr::Collect,
             "Unknown" => Instr::Unknown,
             "Something" => Instr::SomeObject,
+            "IsObject" => Instr::IsInstance(u32::MAX),
             "IsKnown" => Instr::Intrinsic(crate::ir::Intrinsic::IsKnown),
             "Choose" => Instr::Intrinsic(crate::ir::Intrinsic::Choose),
             "Function" | "Bound" => {
