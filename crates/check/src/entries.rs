@@ -32,6 +32,8 @@ pub struct Entry {
     pub start: Start,
     /// By what it calls it may come to start a thread. Through function pointers it may do so even when this is false.
     pub may_start: bool,
+    /// The function whose thread starts it is there for.
+    pub about: u32,
 }
 
 /// For each function whether it can come to start a thread, a timer or a handler.
@@ -78,9 +80,9 @@ pub fn entries(program: &Program) -> Vec<Entry> {
     };
     let mut add = |kind, function: usize, in_the_middle| {
         let start = Start { function: function as u32, in_the_middle };
-        out.push(Entry { kind, start, may_start: concurrent[function] });
+        out.push(Entry { kind, start, may_start: concurrent[function], about: start.function });
     };
-    for e in &program.entry_points {
+    for e in program.entry_points.iter().filter(|e| e.kind != EntryKind::Middle) {
         add(e.kind, e.function as usize, false);
     }
     let functions = || (0..program.functions.len()).filter(|i| own(*i) && program.entry_points.is_empty());
@@ -101,9 +103,15 @@ pub fn entries(program: &Program) -> Vec<Entry> {
     }
     let sites = start_sites(program);
     let starters: FxHashSet<u32> = sites.iter().map(|pc| program.function_of(*pc)).collect();
+    let prepared = program.entry_points.iter().filter(|e| e.kind == EntryKind::Middle);
+    for e in prepared.filter(|e| starters.contains(&e.about)).take(MOST_MIDDLE) {
+        // The front end has made the objects; static fields have their initial values.
+        let start = Start { function: e.function, in_the_middle: false };
+        out.push(Entry { kind: EntryKind::Middle, start, may_start: true, about: e.about });
+    }
     for i in functions().filter(|i| starters.contains(&(*i as u32))).take(MOST_MIDDLE) {
         let start = Start { function: i as u32, in_the_middle: true };
-        out.push(Entry { kind: EntryKind::Middle, start, may_start: true });
+        out.push(Entry { kind: EntryKind::Middle, start, may_start: true, about: i as u32 });
     }
     out
 }

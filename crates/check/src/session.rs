@@ -379,8 +379,7 @@ impl Plan<'_> {
         let sites = entries::start_sites(&program);
         let run = |e: &entries::Entry| explored.iter().any(|x| x.entry == *e);
         let waived = |e: &entries::Entry| {
-            e.kind == EntryKind::Middle
-                && entries::all_started(&program, e.start.function, &sites, &knowledge.started)
+            e.kind == EntryKind::Middle && entries::all_started(&program, e.about, &sites, &knowledge.started)
         };
         Part {
             entries_cut_short: explored.iter().filter(|e| e.cut_short).count() as u64,

@@ -232,6 +232,8 @@ impl<'a> World<'a> {
         }
         if let Some(alias) = self.aliases.get(&(place.file, name))
             && args.is_empty()
+            // `using X = Y.X;` would lead back to itself.
+            && alias.str().rsplit(['.', ':']).next() != Some(name)
         {
             return self.ty_at(*alias, place, depth + 1);
         }

@@ -287,7 +287,7 @@ impl Machine<'_> {
                 return self.call(ti, f, n, pc);
             }
         } else if is_unknown(object)
-            && let Some(what @ (Named::Lock | Named::ReadLock | Named::Unlock)) = named(&site.name)
+            && let Some(what) = synchronises(&site.name)
         {
             return self.call_named(ti, what, n, pc);
         }
@@ -394,5 +394,17 @@ impl Machine<'_> {
     pub(super) fn start_function(&mut self, ti: usize, f: u32, argument: u64, pc: u32) {
         let address = crate::ir::Program::function_address(f);
         if let Flow::Done(_) = self.start(ti, address, argument, pc, (0, 1)) {}
+    }
+}
+
+/// What a method of an object that nobody knows does to it, going by its name. One that waits may guard whatever follows:
+/// nothing is said about that until it is given up.
+fn synchronises(name: &str) -> Option<Named> {
+    let begins = |words: &[&str]| words.iter().any(|w| name.starts_with(w));
+    match named(name) {
+        Some(what @ (Named::Lock | Named::ReadLock | Named::Unlock)) => Some(what),
+        _ if begins(&["Wait", "Enter", "TryEnter", "Acquire", "TryAcquire", "Join"]) => Some(Named::Lock),
+        _ if begins(&["Release", "Exit"]) => Some(Named::Unlock),
+        _ => None,
     }
 }

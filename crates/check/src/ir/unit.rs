@@ -84,6 +84,8 @@ pub struct Handler {
 pub struct EntryPoint {
     pub kind: crate::entries::EntryKind,
     pub function: u32,
+    /// The function whose thread starts it is there for; of a start in the middle another one.
+    pub about: u32,
 }
 
 /// A place in a global's initial bytes that holds an address.

@@ -118,7 +118,9 @@ impl<'a> Lowerer<'_, 'a> {
             Some((_, Member::Constant(_) | Member::Method, _)) => return None,
             None => {}
         }
-        if let Some(alias) = self.world.aliases.get(&(s.file, name)) {
+        if let Some(alias) = self.world.aliases.get(&(s.file, name))
+            && alias.str().rsplit(['.', ':']).next() != Some(name)
+        {
             return Some(self.world.ty(*alias, &place).class());
         }
         if let Some(t) = self.world.type_named(name, 0, &place) {

@@ -14,6 +14,9 @@ const TESTS: &[&str] =
 const SET_UP: &[&str] = &["SetUp", "TestInitialize", "OneTimeSetUp", "ClassInitialize", "TestFixtureSetUp"];
 const TEAR_DOWN: &[&str] = &["TearDown", "TestCleanup"];
 
+/// Words without which no method starts a thread: each start in the middle costs a function.
+const STARTS: &[&str] = &["Thread", "Task", "Timer", "Parallel", "BeginInvoke", "QueueUserWorkItem"];
+
 /// Public members of a library that are called one after the other on one object.
 const MOST_MEMBERS: usize = 40;
 
@@ -42,6 +45,30 @@ impl<'a> Lowerer<'_, 'a> {
                 self.library_entry(class);
             }
         }
+        for m in &methods {
+            let method = &self.world.methods[*m as usize];
+            if method.body.is_some_and(|b| STARTS.iter().any(|word| b.str().contains(word))) {
+                self.middle_entry(*m);
+            }
+        }
+    }
+
+    /// A start in the middle: a method that may start a thread, on an object that its constructor has made.
+    fn middle_entry(&mut self, m: u32) {
+        let method = &self.world.methods[m as usize];
+        let (class, node) = (method.class, method.node);
+        let decl = self.world.class(class);
+        if method.name.starts_with('.') || decl.kind == TypeKind::Interface {
+            return;
+        }
+        self.open_entry(node, self.qualified_name(class, &method.name));
+        let creates = !method.is_static && !decl.is_abstract;
+        let subject = creates.then(|| self.new_subject(class));
+        self.call_entry_method(m, subject);
+        self.close_entry(EntryKind::Middle, node);
+        if let Some(e) = self.entry_points.last_mut() {
+            e.about = m;
+        }
     }
 
     fn open_entry(&mut self, s: Syntax<'a>, name: String) {
@@ -62,7 +89,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
         let function = self.new_function();
         self.close(function, 0, s);
-        self.entry_points.push(EntryPoint { kind, function });
+        self.entry_points.push(EntryPoint { kind, function, about: function });
     }
 
     /// Waits for the task on the stack, if it is one.
@@ -158,6 +185,20 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
+    /// Calls a member of a library as its users do: they handle what it throws.
+    fn call_and_catch(&mut self, m: u32, subject: Option<u16>) {
+        let (start, end, failed, done) =
+            (self.builder().label(), self.builder().label(), self.builder().label(), self.builder().label());
+        self.builder().place(start);
+        self.call_entry_method(m, subject);
+        self.builder().place(end);
+        self.builder().jump(done);
+        self.builder().place(failed);
+        self.emit(Instr::Drop);
+        self.builder().place(done);
+        self.builder().handle(start, end, failed);
+    }
+
     fn call_entry_method(&mut self, m: u32, subject: Option<u16>) {
         let method = &self.world.methods[m as usize];
         let n = method.params.len();
@@ -232,7 +273,7 @@ impl<'a> Lowerer<'_, 'a> {
         let subject = creates.then(|| self.new_subject(class));
         for m in members {
             if self.world.methods[m as usize].is_static || subject.is_some() {
-                self.call_entry_method(m, subject);
+                self.call_and_catch(m, subject);
             }
         }
         self.close_entry(EntryKind::Exported, node);

@@ -9,12 +9,13 @@ impl<'a> Lowerer<'_, 'a> {
     pub fn applicable(&self, all: &[u32], n: usize) -> Vec<u32> {
         let mut out: Vec<u32> =
             all.iter().copied().filter(|m| self.world.methods[*m as usize].takes(n)).collect();
-        let mut seen: Vec<Vec<Ty>> = Vec::new();
+        let mut seen: Vec<(usize, Vec<Ty>)> = Vec::new();
         out.retain(|m| {
-            let types: Vec<Ty> =
-                self.world.methods[*m as usize].params.iter().map(|p| p.ty.clone()).collect();
-            let new = !seen.contains(&types);
-            seen.push(types);
+            let method = &self.world.methods[*m as usize];
+            let types = method.params.iter().map(|p| p.ty.clone()).collect();
+            let key = (method.type_params.len(), types);
+            let new = !seen.contains(&key);
+            seen.push(key);
             new
         });
         out
@@ -32,7 +33,9 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     fn fitness(&self, m: &Method<'a>, arguments: &[Ty]) -> i32 {
-        let mut sum = if m.params.len() == arguments.len() { 1 } else { 0 };
+        let mut sum = if m.params.len() == arguments.len() { 2 } else { 0 };
+        // Between two that fit alike the one without type parameters is meant.
+        sum += i32::from(m.type_params.is_empty());
         for (p, a) in m.params.iter().zip(arguments) {
             sum += if p.mode == Mode::Rest { -1 } else { self.fit(&p.ty, a) };
         }
