@@ -4,7 +4,7 @@
 --     require('raddle').setup { settings = { severity = { suspected = 'hint' } } }
 --
 -- Settings are those of docs/editors.md. `cmd` names the server if raddle is not on the PATH, `filetypes` the buffers
--- that it gets: C is checked, and stored findings of `raddle run` are shown in the others too.
+-- that it gets: C and C# are checked, and stored findings of `raddle run` are shown in the others too.
 
 local M = {}
 
@@ -67,7 +67,7 @@ function M.setup(options)
   local group = vim.api.nvim_create_augroup('raddle', { clear = true })
   vim.api.nvim_create_autocmd('FileType', {
     group = group,
-    pattern = options.filetypes or { 'c', 'cpp', 'rust' },
+    pattern = options.filetypes or { 'c', 'cpp', 'cs', 'rust' },
     callback = function(event)
       attach(event.buf, options)
     end,

@@ -32,11 +32,17 @@ pub struct Entry {
     pub start: Start,
     /// By what it calls it may come to start a thread. Through function pointers it may do so even when this is false.
     pub may_start: bool,
+    /// The function whose thread starts it is there for.
+    pub about: u32,
 }
 
 /// For each function whether it can come to start a thread, a timer or a handler.
 pub fn concurrent_functions(program: &Program) -> Vec<bool> {
     let n = program.functions.len();
+    // Which method an object has is known when it runs.
+    if !program.classes.all.is_empty() {
+        return vec![true; n];
+    }
     let mut starts = vec![false; n];
     let mut callers: Vec<Vec<u32>> = vec![Vec::new(); n];
     for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
@@ -74,9 +80,12 @@ pub fn entries(program: &Program) -> Vec<Entry> {
     };
     let mut add = |kind, function: usize, in_the_middle| {
         let start = Start { function: function as u32, in_the_middle };
-        out.push(Entry { kind, start, may_start: concurrent[function] });
+        out.push(Entry { kind, start, may_start: concurrent[function], about: start.function });
     };
-    let functions = || (0..program.functions.len()).filter(|i| own(*i));
+    for e in program.entry_points.iter().filter(|e| e.kind != EntryKind::Middle) {
+        add(e.kind, e.function as usize, false);
+    }
+    let functions = || (0..program.functions.len()).filter(|i| own(*i) && program.entry_points.is_empty());
     let main: Vec<usize> = functions().filter(|i| &*program.functions[*i].name == "main").collect();
     for i in &main {
         add(EntryKind::Main, *i, false);
@@ -94,9 +103,15 @@ pub fn entries(program: &Program) -> Vec<Entry> {
     }
     let sites = start_sites(program);
     let starters: FxHashSet<u32> = sites.iter().map(|pc| program.function_of(*pc)).collect();
+    let prepared = program.entry_points.iter().filter(|e| e.kind == EntryKind::Middle);
+    for e in prepared.filter(|e| starters.contains(&e.about)).take(MOST_MIDDLE) {
+        // The front end has made the objects; static fields have their initial values.
+        let start = Start { function: e.function, in_the_middle: false };
+        out.push(Entry { kind: EntryKind::Middle, start, may_start: true, about: e.about });
+    }
     for i in functions().filter(|i| starters.contains(&(*i as u32))).take(MOST_MIDDLE) {
         let start = Start { function: i as u32, in_the_middle: true };
-        out.push(Entry { kind: EntryKind::Middle, start, may_start: true });
+        out.push(Entry { kind: EntryKind::Middle, start, may_start: true, about: i as u32 });
     }
     out
 }
@@ -110,18 +125,55 @@ pub fn start_sites(program: &Program) -> Vec<u32> {
     };
     let starts =
         |i: &Instr| matches!(i, Instr::Sync(SyncOp::Start | SyncOp::StartMember | SyncOp::TimerStart));
-    let library: FxHashSet<u32> = (0..program.functions.len())
+    let mut library: FxHashSet<u32> = (0..program.functions.len())
         .filter(|i| program.functions[*i].builtin && calls(*i, &starts))
         .map(|i| i as u32)
         .collect();
+    let by_method = methods_that_start(program, &mut library);
     let by_name = |f: u32| {
         let f = &program.functions[f as usize];
         !f.defined && named::starts_thread(&f.name)
     };
-    let through =
-        |i: &Instr| starts(i) || matches!(i, Instr::Call(f, _) if library.contains(f) || by_name(*f));
+    let through = |i: &Instr| match i {
+        Instr::Call(f, _) => library.contains(f) || by_name(*f),
+        Instr::CallMethod(site) => by_method.contains(&(site & 0x00FF_FFFF)),
+        other => starts(other),
+    };
     let own = program.functions.iter().filter(|f| f.defined && !f.builtin);
     own.flat_map(|f| f.entry..f.end).filter(|pc| through(&program.code[*pc as usize])).collect()
+}
+
+/// Adds the functions of a library of classes that come to start a thread through others, and gives the call sites that
+/// name such a method by its class.
+fn methods_that_start(program: &Program, library: &mut FxHashSet<u32>) -> FxHashSet<u32> {
+    let classes = &program.classes;
+    let mut sites = FxHashSet::default();
+    loop {
+        let before = (library.len(), sites.len());
+        for class in classes.all.iter().filter(|c| c.builtin) {
+            for (number, site) in classes.calls.iter().enumerate() {
+                let by_type = site.keys[0] != site.keys[1];
+                if by_type && class.methods.get(&site.keys[0]).is_some_and(|f| library.contains(f)) {
+                    sites.insert(number as u32);
+                }
+            }
+        }
+        let starts = |i: &Instr| match i {
+            Instr::Call(f, _) => library.contains(f),
+            Instr::CallMethod(site) => sites.contains(&(site & 0x00FF_FFFF)),
+            _ => false,
+        };
+        let more: Vec<u32> = (0..program.functions.len() as u32)
+            .filter(|f| {
+                let f = &program.functions[*f as usize];
+                f.builtin && f.defined && program.code[f.entry as usize..f.end as usize].iter().any(starts)
+            })
+            .collect();
+        library.extend(more);
+        if before == (library.len(), sites.len()) || classes.all.is_empty() {
+            return sites;
+        }
+    }
 }
 
 /// Whether every place in a function that starts a thread has been come to.

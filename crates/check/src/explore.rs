@@ -83,7 +83,7 @@ pub fn explore(
         }
         // What a surer entry has run needs no start in the middle.
         if entry.kind == EntryKind::Middle
-            && all_started(program, entry.start.function, &sites, &machine.knowledge.started)
+            && all_started(program, entry.about, &sites, &machine.knowledge.started)
         {
             continue;
         }

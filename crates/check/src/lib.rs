@@ -17,6 +17,7 @@
 //! - [`session`]: files in, findings out, incrementally. Opens no file: text and includes come from the caller.
 
 pub mod c;
+pub mod csharp;
 pub mod entries;
 pub mod explore;
 pub mod ignore;

@@ -2,7 +2,7 @@
 
 use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Taken, Thread};
 
-use crate::interp::raw::{RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
+use crate::interp::raw::{Part, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use crate::ir::{Pos, Program};
 
 /// What an address is called.
@@ -11,6 +11,14 @@ pub fn place_name(program: &Program, place: &RawPlace) -> String {
         RawPlace::Global { index, offset } => {
             let g = &program.globals[*index];
             format!("`{}{}`", g.name, g.shape.part(*offset))
+        }
+        RawPlace::Heap { part: Some(Part { name: Some(name), .. }), .. } => format!("`{name}`"),
+        RawPlace::Heap { part: Some(Part { class, .. }), stack, .. } => {
+            let name = &program.classes.all[*class as usize].name;
+            match stack.iter().map(|pc| program.pos_of[*pc as usize]).find(|p| !program.is_builtin(*p)) {
+                Some(p) => format!("the `{name}` made at {}", at_line(program, p)),
+                None => format!("a `{name}`"),
+            }
         }
         RawPlace::Heap { offset, size, stack, .. } => {
             let at = stack.iter().map(|pc| program.pos_of[*pc as usize]).find(|p| !program.is_builtin(*p));
@@ -153,6 +161,12 @@ impl<'a> Reporter<'a> {
             RawPlace::Global { index, offset } => {
                 // The same member of all elements of an array is one thing to the reader.
                 format!("g{index}+{}", self.program.globals[*index].shape.member_at(*offset))
+            }
+            RawPlace::Heap { part: Some(part), stack, .. } => {
+                let element = part.name.as_deref().is_some_and(|n| n.starts_with("element "));
+                let by_place = element || part.name.is_none();
+                let name = part.name.as_deref().filter(|_| !element);
+                format!("o{}+{name:?}+{:?}", part.class, if by_place { stack.first() } else { None })
             }
             RawPlace::Heap { offset, size, stack, .. } => {
                 // A large block is most likely an array; one that the caller passed is a record for sure.
@@ -330,7 +344,7 @@ impl<'a> Reporter<'a> {
                     line: Some(g.pos.line).filter(|l| *l > 0),
                 }
             }
-            RawPlace::Heap { offset, size, thread, stack } => Location::Heap {
+            RawPlace::Heap { offset, size, thread, stack, .. } => Location::Heap {
                 offset: u64::from(*offset),
                 size: u64::from(*size),
                 thread: self.label_of(*thread),

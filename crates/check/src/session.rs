@@ -7,6 +7,7 @@ use raddle_finding::{Finding, Kind};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::c::{self, Includes, Limits, Lowered, NoIncludes};
+use crate::csharp;
 use crate::entries::{self, EntryKind};
 use crate::explore::{Budget, Explored, explore};
 use crate::ignore::ignored_lines;
@@ -162,11 +163,12 @@ struct Cached {
 pub struct Session {
     pub options: Options,
     cache: FxHashMap<Arc<str>, Cached>,
+    csharp: csharp::Programs,
 }
 
 impl Session {
     pub fn new(options: Options) -> Self {
-        Self { options, cache: FxHashMap::default() }
+        Self { options, cache: FxHashMap::default(), csharp: csharp::Programs::default() }
     }
 
     /// Checks files, as one program or several. Setting `cancel` makes it return soon, with what it has.
@@ -182,16 +184,34 @@ impl Session {
     pub fn plan<'a>(&mut self, sources: &'a [Source], cancel: Option<&AtomicBool>) -> Plan<'a> {
         let mut out = Outcome::default();
         let mut members = Vec::new();
+        let mut csharp = Vec::new();
         for s in sources {
             if cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
                 members.clear();
+                csharp.clear();
                 break;
             }
-            if let Some(unit) = self.unit(s, &mut out) {
+            if csharp::is_csharp(&s.path) {
+                csharp.extend(self.csharp_file(s, &mut out));
+            } else if let Some(unit) = self.unit(s, &mut out) {
                 members.push(Member { path: s.path.clone(), group: s.group.clone(), unit });
             }
         }
         let mut programs = programs(&members);
+        for (path, lowered) in self.csharp.of(&csharp) {
+            let unit = lowered.unit.clone();
+            let own = |f: &&crate::ir::UnitFunction| {
+                f.pos.line > 0 && unit.files.get(usize::from(f.pos.file)).is_some_and(|file| !file.builtin)
+            };
+            out.stats.functions += unit.functions.iter().filter(own).count() as u64;
+            if lowered.given_up > 0 {
+                let why =
+                    format!("checked only in part: {} functions are too long or too deep", lowered.given_up);
+                out.left_out.push((path.clone(), why));
+            }
+            programs.push(vec![members.len()]);
+            members.push(Member { path, group: None, unit });
+        }
         programs.retain(|program| self.concerns(program, &members));
         Plan { sources, budget: shared(self.options.budget, programs.len()), members, programs, out }
     }
@@ -199,6 +219,27 @@ impl Session {
     fn concerns(&self, program: &[usize], members: &[Member]) -> bool {
         let Some(focus) = &self.options.focus else { return true };
         program.iter().any(|i| members[*i].unit.files.iter().any(|file| file.path == *focus))
+    }
+
+    /// Parses a C# file, or finds it in the cache.
+    fn csharp_file(&mut self, s: &Source, out: &mut Outcome) -> Option<(Arc<csharp::File>, u64)> {
+        out.stats.files += 1;
+        let mut leave_out = |why: String| {
+            out.stats.files_left_out += 1;
+            out.left_out.push((s.path.clone(), why));
+        };
+        if let Some(why) = self.unfit(s) {
+            leave_out(why);
+            return None;
+        }
+        let hash = s.hash();
+        let Some((file, parsed)) = self.csharp.file(s, hash) else {
+            leave_out("could not be parsed at all".into());
+            return None;
+        };
+        out.stats.lowered += u64::from(parsed);
+        out.unparsed_places(&s.path, file.errors, file.first_error);
+        Some((file, hash))
     }
 
     /// Lowers a file, or finds it in the cache.
@@ -216,15 +257,7 @@ impl Session {
             self.cache.insert(s.path.clone(), Cached { hash, lowered });
         }
         let lowered = &self.cache.get(&s.path)?.lowered;
-        out.stats.unparsed += u64::from(lowered.errors);
-        if lowered.errors > 0 {
-            let line = lowered.first_error.map(|l| format!(", the first in line {l}")).unwrap_or_default();
-            let places = if lowered.errors == 1 { "place" } else { "places" };
-            out.unparsed.push((
-                s.path.clone(),
-                format!("has {} {places} that could not be parsed{line}", lowered.errors),
-            ));
-        }
+        out.unparsed_places(&s.path, lowered.errors, lowered.first_error);
         for why in &lowered.cut_short {
             out.left_out.push((s.path.clone(), format!("checked only in part: {why}")));
         }
@@ -239,11 +272,14 @@ impl Session {
 
     /// Whether a file would have to be lowered.
     pub fn is_stale(&self, s: &Source) -> bool {
-        self.unfit(s).is_none() && self.cache.get(&s.path).is_none_or(|c| c.hash != s.hash())
+        !csharp::is_csharp(&s.path)
+            && self.unfit(s).is_none()
+            && self.cache.get(&s.path).is_none_or(|c| c.hash != s.hash())
     }
 
     /// Forgets a file; headers that changed make the files that include them stale.
     pub fn forget(&mut self, path: &str) {
+        self.csharp.forget(path);
         self.cache.retain(|p, c| &**p != path && !c.lowered.unit.files.iter().any(|f| &*f.path == path));
     }
 
@@ -255,7 +291,8 @@ impl Session {
                 self.options.largest_file >> 20
             ));
         }
-        (!is_text(&s.text)).then(|| "is a binary file".into())
+        let is_wide = csharp::is_csharp(&s.path) && csharp::is_utf16(&s.text);
+        (!is_text(&s.text) && !is_wide).then(|| "is a binary file".into())
     }
 }
 
@@ -327,7 +364,11 @@ impl Plan<'_> {
     pub fn check(&self, program: usize, cancel: Option<&AtomicBool>) -> Part {
         let models = c::models::unit();
         let own = self.programs[program].iter().map(|i| &*self.members[*i].unit);
-        let units: Vec<&Unit> = own.chain([&*models]).collect();
+        let mut units: Vec<&Unit> = own.collect();
+        // A unit with classes brings its library along.
+        if units.iter().all(|u| u.classes.is_none()) {
+            units.push(&models);
+        }
         let program = link::link(&units);
         let entries = entries::entries(&program);
         let (explored, knowledge) = explore(&program, &entries, self.budget, cancel);
@@ -338,8 +379,7 @@ impl Plan<'_> {
         let sites = entries::start_sites(&program);
         let run = |e: &entries::Entry| explored.iter().any(|x| x.entry == *e);
         let waived = |e: &entries::Entry| {
-            e.kind == EntryKind::Middle
-                && entries::all_started(&program, e.start.function, &sites, &knowledge.started)
+            e.kind == EntryKind::Middle && entries::all_started(&program, e.about, &sites, &knowledge.started)
         };
         Part {
             entries_cut_short: explored.iter().filter(|e| e.cut_short).count() as u64,
@@ -398,6 +438,17 @@ fn apply_ignores(sources: &[Source], out: &mut Outcome) {
 }
 
 impl Outcome {
+    /// Counts places of a file that could not be parsed.
+    fn unparsed_places(&mut self, path: &Arc<str>, errors: u32, first: Option<u32>) {
+        self.stats.unparsed += u64::from(errors);
+        if errors > 0 {
+            let line = first.map(|l| format!(", the first in line {l}")).unwrap_or_default();
+            let places = if errors == 1 { "place" } else { "places" };
+            self.unparsed
+                .push((path.clone(), format!("has {errors} {places} that could not be parsed{line}")));
+        }
+    }
+
     /// Takes the findings away for which `reason` gives one for the file and line of an end.
     pub fn ignore(&mut self, reason: impl Fn(&str, u32) -> Option<String>) {
         for f in std::mem::take(&mut self.findings) {

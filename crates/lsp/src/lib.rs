@@ -28,6 +28,7 @@
 
 mod actions;
 mod client;
+pub mod csharp_project;
 mod diagnostics;
 mod documents;
 mod handlers;

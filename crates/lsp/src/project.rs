@@ -1,7 +1,7 @@
 //! Which files make a program together with the one that is being edited, and how each of them is read.
 //!
 //! A file of `compile_commands.json` goes with the other files of that list, each with its macros and include folders;
-//! a file without one goes with the C files beside it. The list is looked for from the file's folder upward, there and
+//! a file without one goes with the C files beside it. A C# file goes with the files of its project, or with those beside it. The list is looked for from the file's folder upward, there and
 //! in a folder `build`. It is data from a repository: `raddle_check::c::commands` says what is taken from it.
 //!
 //! What is on the disk is a stranger's too: only regular files up to a size are opened, so that an include of a device
@@ -127,9 +127,11 @@ impl Projects {
         if settings.scope == Scope::File || focus.is_relative() {
             return own.into_iter().collect();
         }
-        let others = match &list {
-            Some(list) if list.0.contains_key(focus) || is_header(focus) => list.0.keys().cloned().collect(),
-            _ => neighbours(focus),
+        let others = if is_csharp(focus) {
+            let root = project_root(focus.parent().unwrap_or(Path::new("/")));
+            crate::csharp_project::files_with(focus, &root, MOST_FILES)
+        } else {
+            self.with_c(focus, list.as_deref())
         };
         if others.len() > MOST_FILES {
             return own.into_iter().collect();
@@ -141,6 +143,14 @@ impl Projects {
             return own.into_iter().collect();
         }
         own.into_iter().chain(others).collect()
+    }
+
+    /// The C files that go with one.
+    fn with_c(&self, focus: &Path, list: Option<&List>) -> Vec<PathBuf> {
+        match list {
+            Some(list) if list.0.contains_key(focus) || is_header(focus) => list.0.keys().cloned().collect(),
+            _ => neighbours(focus),
+        }
     }
 
     fn member(
@@ -158,6 +168,16 @@ impl Projects {
         let mut source = Source::new(&path.to_string_lossy(), []);
         // Shared with the buffer, not copied.
         source.text = text;
+        if is_csharp(path) {
+            let root = project_root(path.parent().unwrap_or(Path::new("/")));
+            let project = crate::csharp_project::project_of(path, &root);
+            let symbols =
+                project.as_deref().map(|p| crate::csharp_project::read(p).symbols).unwrap_or_default();
+            let macros = symbols.into_iter().map(|s| (s, Some(String::new()))).collect();
+            let group = project.map(|p| p.to_string_lossy().into_owned());
+            let source = source.with_macros(macros).with_group(group.as_deref());
+            return Some(Member { source, folders: Arc::from([]) });
+        }
         // A header has no command; one of the files beside it will do.
         let beside = || {
             let list = list?;
@@ -230,6 +250,10 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
 /// A C file that is compiled by itself.
 pub fn is_c(path: &Path) -> bool {
     has_extension(path, &["c", "i"])
+}
+
+pub fn is_csharp(path: &Path) -> bool {
+    has_extension(path, &["cs"])
 }
 
 pub fn is_header(path: &Path) -> bool {

@@ -18,7 +18,7 @@ use raddle_finding::Finding;
 use crate::client::Client;
 use crate::diagnostics::{Places, left_out, of_finding};
 use crate::documents::Documents;
-use crate::project::{Files, is_c, is_header};
+use crate::project::{Files, is_c, is_csharp, is_header};
 use crate::schedule::Schedule;
 use crate::settings::Settings;
 use crate::stored::Stores;
@@ -136,7 +136,7 @@ impl Server {
     /// Whether a buffer is for the checker. Others have stored findings only.
     pub(crate) fn is_checked(&self, path: &Path) -> bool {
         let by_language = self.documents.get(path).is_some_and(|document| document.language == "c");
-        self.settings.enable && (is_c(path) || is_header(path) || by_language)
+        self.settings.enable && (is_c(path) || is_header(path) || is_csharp(path) || by_language)
     }
 
     /// Has buffers checked again: `first`, then all others.

@@ -8,7 +8,7 @@ import { Mark, marked } from './mark';
 let client: LanguageClient | undefined;
 
 /// C is checked; the others show what `raddle run` has found.
-const LANGUAGES = ['c', 'cpp', 'rust'];
+const LANGUAGES = ['c', 'cpp', 'csharp', 'rust'];
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   context.subscriptions.push(

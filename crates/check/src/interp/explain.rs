@@ -30,7 +30,10 @@ impl Machine<'_> {
         if benign || vague(&old) || vague(&new) || handled {
             return;
         }
-        let Some(key) = self.first_met(Kind::DataRace, old.pc, new.pc) else { return };
+        // The first word of an object stands for all of it, and only the library touches it.
+        let whole = self.class_of(address).is_some();
+        let kind = if whole { Kind::ThreadSafetyViolation } else { Kind::DataRace };
+        let Some(key) = self.first_met(kind, old.pc, new.pc) else { return };
         self.knowledge.hot[old.pc as usize] = true;
         self.knowledge.hot[new.pc as usize] = true;
         let sizes = [size, old.mask.count_ones()];
@@ -234,6 +237,7 @@ impl Machine<'_> {
                 size: b.size,
                 thread: usize::from(b.thread),
                 stack: if b.pc == u32::MAX { Vec::new() } else { self.stack_of(b.pc, b.context) },
+                part: self.object_part(u64::from(b.address), (address - u64::from(b.address)) as u32),
             };
         }
         let globals = &self.program.globals;

@@ -25,7 +25,7 @@ pub(super) fn handle(thread: usize) -> u64 {
     0x7000_0000 + thread as u64 * 0x1000
 }
 
-fn of_handle(handle: u64) -> Option<usize> {
+pub(super) fn of_handle(handle: u64) -> Option<usize> {
     let offset = handle.checked_sub(0x7000_0000)?;
     (offset % 0x1000 == 0).then_some((offset / 0x1000) as usize)
 }

@@ -24,9 +24,11 @@
 mod atomic;
 mod call;
 pub mod clock;
+mod collector;
 pub mod context;
 mod deadlock;
 mod decide;
+mod exceptions;
 mod explain;
 pub mod history;
 mod intrinsic;
@@ -35,11 +37,13 @@ mod lifecycle;
 mod locks;
 pub mod memory;
 pub mod named;
+mod objects;
 pub mod raw;
 mod rng;
 pub mod sched;
 mod step;
 mod sync;
+mod tasks;
 mod thread;
 pub mod value;
 mod waits;
@@ -178,6 +182,8 @@ pub struct Machine<'p> {
     /// A thread that is held back, and until which step.
     delayed: (usize, u64),
     destructors: Vec<u64>,
+    /// Objects whose class has a finalizer, until it is run.
+    finalizable: Vec<u64>,
     /// Ranges on which the program says that races do no harm.
     benign: Vec<(u64, u64)>,
     /// The object that the last element lay in, see [`step`].
@@ -233,6 +239,7 @@ impl<'p> Machine<'p> {
             watching: false,
             end: None,
             destructors: Vec::new(),
+            finalizable: Vec::new(),
             route: None,
             benign: Vec::new(),
             last_object: (0, 0),
@@ -313,6 +320,7 @@ impl<'p> Machine<'p> {
         self.end = None;
         self.delayed = (0, 0);
         self.destructors.clear();
+        self.finalizable.clear();
         self.benign.clear();
         self.last_object = (0, 0);
         self.interrupts.clear();

@@ -31,11 +31,18 @@ pub struct RawThread {
     pub timer: bool,
 }
 
+/// A part of an object with a class: a field or element by its name, or the object as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub class: u32,
+    pub name: Option<String>,
+}
+
 /// Where an address lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RawPlace {
     Global { index: usize, offset: u32 },
-    Heap { offset: u32, size: u32, thread: usize, stack: Vec<u32> },
+    Heap { offset: u32, size: u32, thread: usize, stack: Vec<u32>, part: Option<Part> },
     Stack { thread: usize, function: u32, offset: u32 },
     Tls { thread: usize, offset: u32 },
     Unknown,

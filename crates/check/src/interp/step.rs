@@ -144,7 +144,9 @@ impl Machine<'_> {
         let global =
             globals.partition_point(|g| u64::from(g.address) <= a).checked_sub(1).map(|i| &globals[i]);
         match global.map(|g| (u64::from(g.address), u64::from(g.address) + u64::from(g.size))) {
-            Some((start, end)) if a <= end => Some((start, end)),
+            Some((start, end)) if a < end => Some((start, end)),
+            // Just behind the last global the heap may begin.
+            Some((start, end)) if a == end => self.memory.extent_around(a).or(Some((start, end))),
             _ => self.memory.extent_around(a),
         }
     }
@@ -241,7 +243,7 @@ impl Machine<'_> {
                 let v = self.threads[ti].frames.last().map_or(0, |f| f.varargs);
                 self.push(ti, u64::from(v));
             }
-            _ => {}
+            other => return self.object(ti, pc, other),
         }
         self.end.is_none()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Instr, Linkage, Pos, SwitchTable, UnitFunction};
+use super::{Handler, Instr, Linkage, Pos, SwitchTable, UnitFunction};
 
 /// A jump target that may not be known yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Builder {
     /// Where each label is; jumps hold label numbers until [`Builder::finish`].
     labels: Vec<u32>,
     switches: Vec<SwitchTable>,
+    /// Start, end and target of each handler, as labels.
+    handlers: Vec<[Label; 3]>,
     pub locals: u32,
     pub frame_size: u32,
     /// The place given to the next instructions.
@@ -60,6 +62,11 @@ impl Builder {
         self.emit(Instr::Switch(self.switches.len() as u32 - 1));
     }
 
+    /// What is thrown between two labels goes on at a third. Inner handlers come first.
+    pub fn handle(&mut self, start: Label, end: Label, target: Label) {
+        self.handlers.push([start, end, target]);
+    }
+
     /// A new local; `None` when a function has more than the instruction format can name.
     pub fn local(&mut self) -> Option<u16> {
         let slot = u16::try_from(self.locals).ok()?;
@@ -99,6 +106,11 @@ impl Builder {
             table.default = at(table.default);
             table.cases.iter_mut().for_each(|c| c.2 = at(c.2));
         }
+        let handlers = self
+            .handlers
+            .iter()
+            .map(|[start, end, target]| Handler { start: at(start.0), end: at(end.0), target: at(target.0) })
+            .collect();
         UnitFunction {
             name,
             linkage,
@@ -113,6 +125,7 @@ impl Builder {
             pos_of: self.pos_of,
             switches: self.switches,
             outlined: false,
+            handlers,
         }
     }
 }

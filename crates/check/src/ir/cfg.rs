@@ -92,6 +92,13 @@ pub fn verify(f: &UnitFunction) -> Result<u32, Malformed> {
     }
     let mut depth_at: Vec<Option<u32>> = vec![None; code.len()];
     let mut todo = vec![(0u32, 0u32)];
+    // A handler begins with what was thrown.
+    for h in &f.handlers {
+        if h.target as usize >= code.len() {
+            return Err(Malformed::OutOfRange { pc: h.target });
+        }
+        todo.push((h.target, 1));
+    }
     let mut deepest = 0;
     while let Some((pc, depth)) = todo.pop() {
         match depth_at[pc as usize] {
@@ -114,6 +121,7 @@ fn operands_exist(f: &UnitFunction, pc: u32, instr: Instr) -> Result<(), Malform
     let fine = match instr {
         Instr::Jump(t) | Instr::JumpIf(t) | Instr::JumpIfNot(t) => in_code(t),
         Instr::Get(n) | Instr::Set(n) | Instr::Tee(n) => u32::from(n) < f.locals,
+        Instr::Await(n) => n == u16::MAX || u32::from(n) < f.locals,
         Instr::Switch(t) => f
             .switches
             .get(t as usize)

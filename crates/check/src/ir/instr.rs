@@ -427,6 +427,50 @@ pub enum Instr {
     VarArgs,
     /// The front end could not make sense of the source here.
     Gap,
+    /// ` -> object` of a class.
+    New(u32),
+    /// `length -> array`
+    NewArray,
+    /// `length length -> array` of two dimensions.
+    NewGrid,
+    /// `function target captured… -> delegate`
+    NewDelegate(u8),
+    /// `object -> value`: a field, or what its getter gives, by the class of the object. Hidden: no race is looked for.
+    GetMember(u32, Access),
+    /// `object value -> `
+    SetMember(u32, Access),
+    /// `object -> address` of a field.
+    MemberAddr(u32),
+    /// `array index -> address`
+    ElementAddr,
+    /// `array i j -> address`
+    GridAddr,
+    /// `array -> length`
+    ArrayLength,
+    /// `object args -> result`: the method that the object's class has for a call site. The operand is the number of the
+    /// site, and in its upper eight bits that of the arguments with the object.
+    CallMethod(u32),
+    /// `delegate args -> result`
+    CallDelegate(u8),
+    /// `args -> unknown`: a call of which nothing is known.
+    CallNothing(u8),
+    /// `object -> 0|1`: whether it is of a class or one derived from it; of `u32::MAX`, whether it is an object at all.
+    IsInstance(u32),
+    /// `object -> `: a method of the library reads it, or writes it, as a whole.
+    Touch(bool),
+    /// ` -> unknown` that is no null.
+    SomeObject,
+    /// `exception -> `
+    Throw,
+    /// `task -> task`, which is done now. What waits in the function whose task is in this local is the function alone: its caller goes on with that
+    /// task. With `u16::MAX` the thread waits.
+    Await(u16),
+    /// `object -> 0|1`: waits until it is done, or for some time.
+    AwaitTimed,
+    /// ` -> 0`: objects that nothing leads to are finalized.
+    Collect,
+    /// `object -> `: it is not finalized.
+    SuppressFinalizer,
 }
 
 impl Instr {
@@ -452,6 +496,17 @@ impl Instr {
             Self::Index(_) | Self::PtrDiff(_) => (2, 1),
             Self::Dup => (1, 2),
             Self::Swap => (2, 2),
+            Self::New(_) | Self::SomeObject | Self::Collect => (0, 1),
+            Self::NewArray | Self::MemberAddr(_) | Self::GetMember(..) | Self::ArrayLength => (1, 1),
+            Self::IsInstance(_) | Self::Await(_) | Self::AwaitTimed => (1, 1),
+            Self::NewGrid | Self::ElementAddr => (2, 1),
+            Self::GridAddr => (3, 1),
+            Self::NewDelegate(n) => (n as u32 + 2, 1),
+            Self::SetMember(..) => (2, 0),
+            Self::Touch(_) | Self::Throw | Self::SuppressFinalizer => (1, 0),
+            Self::CallMethod(site) => (site >> 24, 1),
+            Self::CallDelegate(n) => (n as u32 + 1, 1),
+            Self::CallNothing(n) => (n as u32, 1),
             Self::Call(_, n) => (n as u32, 1),
             Self::CallPtr(n) => (n as u32 + 1, 1),
             Self::Sync(op) => (op.arity(), 1),
@@ -475,7 +530,7 @@ impl Instr {
 
     /// True when the next instruction is not reached by falling through.
     pub const fn ends_block(self) -> bool {
-        matches!(self, Self::Jump(_) | Self::Switch(_) | Self::Return)
+        matches!(self, Self::Jump(_) | Self::Switch(_) | Self::Return | Self::Throw)
     }
 }
 

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Function, Global, GlobalInfo, Instr, Linkage, Pos, Program, Shape, SymbolRef, Unit, UnitFunction, cfg,
+    Function, Global, GlobalInfo, Handler, Instr, Linkage, Pos, Program, Shape, SymbolRef, Unit,
+    UnitFunction, cfg,
 };
 
 /// Globals beyond this many bytes are not laid out; their uses see an invalid address.
@@ -28,6 +29,11 @@ pub fn link(units: &[&Unit]) -> Program {
         linker.relocate(u, unit);
     }
     linker.program.globals.sort_by_key(|g| g.address);
+    // A unit with classes is linked alone, so that its numbers of functions are the program's.
+    if let [unit] = units {
+        linker.program.classes = unit.classes.clone().unwrap_or_default();
+        linker.program.entry_points = unit.entry_points.clone();
+    }
     linker.program
 }
 
@@ -182,6 +188,12 @@ impl Linker {
             let end = self.program.code.len() as u32;
             let out = &mut self.program.functions[self.own_functions[u][i] as usize];
             (out.entry, out.end, out.defined) = (entry, end, well_formed);
+            let move_handler = |h: &Handler| Handler {
+                start: h.start + entry,
+                end: h.end + entry,
+                target: h.target + entry,
+            };
+            out.handlers = f.handlers.iter().map(move_handler).collect();
         }
     }
 
@@ -243,6 +255,7 @@ impl Linker {
             frame_size: 0,
             external: true,
             outlined: false,
+            handlers: Vec::new(),
             defined: false,
             builtin: false,
         });
@@ -325,6 +338,7 @@ fn function_of(f: &UnitFunction, file_base: u16, unit: &Unit) -> Function {
         frame_size: f.frame_size,
         external: f.linkage != Linkage::Internal,
         outlined: f.outlined,
+        handlers: Vec::new(),
         defined: true,
         builtin,
     }

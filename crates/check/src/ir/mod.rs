@@ -21,10 +21,11 @@ pub mod cfg;
 pub mod doom;
 mod instr;
 pub mod link;
+pub mod objects;
 mod unit;
 
 pub use instr::{Access, AtomicOp, Bin, Instr, Intrinsic, Order, Scalar, SyncOp, Un};
 pub use unit::{
-    Function, Global, GlobalInfo, Linkage, Pos, Program, Reloc, Shape, SourceFile, SwitchTable, SymbolRef,
-    Unit, UnitFunction,
+    EntryPoint, Function, Global, GlobalInfo, Handler, Linkage, Pos, Program, Reloc, Shape, SourceFile,
+    SwitchTable, SymbolRef, Unit, UnitFunction,
 };

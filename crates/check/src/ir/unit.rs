@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Instr;
+use super::objects::Classes;
 
 /// A place in the source. `line` and `col` count from 1; `line` 0 is "nowhere".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
@@ -66,6 +67,25 @@ pub struct UnitFunction {
     pub switches: Vec<SwitchTable>,
     /// Part of another function for the reader: an outlined parallel region.
     pub outlined: bool,
+    /// Who handles what is thrown where, the innermost first.
+    pub handlers: Vec<Handler>,
+}
+
+/// Instructions in `start..end` that throw go on at `target`, with what was thrown alone on the operand stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handler {
+    pub start: u32,
+    pub end: u32,
+    pub target: u32,
+}
+
+/// A function that a front end itself names as an entry, with all that has to be set up before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryPoint {
+    pub kind: crate::entries::EntryKind,
+    pub function: u32,
+    /// The function whose thread starts it is there for; of a start in the middle another one.
+    pub about: u32,
 }
 
 /// A place in a global's initial bytes that holds an address.
@@ -139,6 +159,9 @@ pub struct Unit {
     pub globals: Vec<Global>,
     pub symbols: Vec<SymbolRef>,
     pub constants: Vec<u64>,
+    /// Classes, of a language that has them. Such a unit is a program of its own.
+    pub classes: Option<Arc<Classes>>,
+    pub entry_points: Vec<EntryPoint>,
 }
 
 /// A function in a program; `entry..end` is its code.
@@ -156,6 +179,7 @@ pub struct Function {
     pub frame_size: u32,
     pub external: bool,
     pub outlined: bool,
+    pub handlers: Vec<Handler>,
     /// False: nobody defines it, a call gives an unknown.
     pub defined: bool,
     pub builtin: bool,
@@ -180,6 +204,8 @@ pub struct Program {
     pub image_mutable: Vec<(u32, u32)>,
     /// Initial bytes of each thread's own storage.
     pub tls: Vec<u8>,
+    pub classes: Arc<Classes>,
+    pub entry_points: Vec<EntryPoint>,
 }
 
 impl Program {

@@ -9,6 +9,8 @@ use raddle_check::c::commands::Command;
 use raddle_check::c::{self, Limits, Lowered, NoIncludes};
 use raddle_check::{Options, Session, Source};
 
+use raddle_lsp::csharp_project;
+
 use super::args::Args;
 use super::database::Databases;
 use super::includes::{Headers, Search, read_bounded};
@@ -62,11 +64,28 @@ pub fn load(
         largest_file: usize::try_from(args.largest_file).unwrap_or(usize::MAX),
         ..Options::default()
     };
-    let worker = Worker { jobs: &jobs, preprocessor, largest: args.largest_file, ..Worker::default() };
+    let worker = Worker {
+        jobs: &jobs,
+        preprocessor,
+        largest: args.largest_file,
+        root: common_root(&jobs),
+        ..Worker::default()
+    };
     let parts = raddle_harness::threads::in_parallel(args.jobs().min(jobs.len()), || worker.work());
     let mut done: Vec<(usize, Result<Done, String>)> = parts.into_iter().flatten().collect();
     done.sort_by_key(|d| d.0);
     collect(&jobs, done, options, left_out)
+}
+
+/// The folder that all files lie in.
+fn common_root(jobs: &[Job<'_>]) -> PathBuf {
+    let mut folders = jobs.iter().filter_map(|j| j.real.parent());
+    let Some(first) = folders.next() else { return PathBuf::from("/") };
+    let common = |root: PathBuf, folder: &Path| {
+        let both = root.components().zip(folder.components()).take_while(|(a, b)| a == b);
+        both.map(|(a, _)| a).collect()
+    };
+    folders.fold(first.to_path_buf(), common)
 }
 
 fn collect(
@@ -109,6 +128,8 @@ struct Worker<'a> {
     jobs: &'a [Job<'a>],
     preprocessor: Option<&'a Preprocessor>,
     largest: u64,
+    /// No project above it is looked for.
+    root: PathBuf,
     headers: Headers,
     next: AtomicUsize,
     bytes: AtomicU64,
@@ -131,6 +152,9 @@ impl Worker<'_> {
             return Err(format!("is beyond the first {} MB of source", MOST_BYTES >> 20));
         }
         let command = job.command.as_deref();
+        if raddle_check::csharp::is_csharp(&job.path.to_string_lossy()) {
+            return Ok(self.csharp(job, text));
+        }
         let source = Source::new(&job.path.to_string_lossy(), text)
             .with_macros(command.map(|c| c.macros.clone()).unwrap_or_default())
             // Where no target is named, all that is built belongs together.
@@ -147,5 +171,15 @@ impl Worker<'_> {
             }
         };
         Ok(Done { source, lowered: Some(lowered), preprocessed: preprocessed.is_some() })
+    }
+
+    /// What a C# file means depends on all others: the session lowers them together.
+    fn csharp(&self, job: &Job<'_>, text: Vec<u8>) -> Done {
+        let project = csharp_project::project_of(&job.real, &self.root);
+        let symbols = project.as_deref().map(|p| csharp_project::read(p).symbols).unwrap_or_default();
+        let macros = symbols.into_iter().map(|s| (s, Some(String::new()))).collect();
+        let group = project.map(|p| p.to_string_lossy().into_owned());
+        let source = Source::new(&job.path.to_string_lossy(), text).with_macros(macros);
+        Done { source: source.with_group(group.as_deref()), lowered: None, preprocessed: false }
     }
 }

@@ -1,4 +1,4 @@
-//! `raddle check`: races and deadlocks in C source, without building or running it.
+//! `raddle check`: races and deadlocks in C and C# source, without building or running it.
 //!
 //! ```text
 //! walk         paths into files: folders, links, bounds
@@ -71,7 +71,7 @@ fn check(args: &Args) -> Result<Checked> {
     let files = walk::files(&args.paths, &mut left_out)?;
     anyhow::ensure!(
         !files.is_empty() || left_out.files() > 0,
-        "there is no C file in {}",
+        "there is no C or C# file in {}",
         args.paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
     );
 

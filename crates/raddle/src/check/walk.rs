@@ -1,6 +1,7 @@
 //! Paths into files.
 //!
-//! A file that is named is taken unless its name says that it is another language's; in folders files ending in `.c` are. Links are followed as long
+//! A file that is named is taken unless its name says that it is another language's; in folders files ending in `.c` or
+//! `.cs` are. A C# project or solution stands for the folder it lies in. Links are followed as long
 //! as they stay below the folder that was named and do not lead back to a folder they lie in. Everything is visited in
 //! the order of names, so that the same tree gives the same answer.
 
@@ -30,7 +31,7 @@ enum WalkError {
     Unreadable(String, std::io::ErrorKind),
 }
 
-/// The C files that the paths name, each once.
+/// The C and C# files that the paths name, each once.
 pub fn files(paths: &[PathBuf], left_out: &mut LeftOut) -> Result<Vec<PathBuf>> {
     let mut walk = Walk { found: Vec::new(), seen: HashSet::new(), entries: 0, left_out };
     for path in paths {
@@ -41,8 +42,17 @@ pub fn files(paths: &[PathBuf], left_out: &mut LeftOut) -> Result<Vec<PathBuf>> 
                     std::fs::canonicalize(path).map_err(|e| WalkError::Unreadable(name(), e.kind()))?;
                 walk.folder(path, &root, &mut vec![identity(&meta)]);
             }
-            Ok(meta) if meta.is_file() && !may_be_c(path) => {
-                walk.left_out.file(path, "is not C source by its name, and only C is checked");
+            Ok(meta) if meta.is_file() && is_project(path) => {
+                let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let root =
+                    std::fs::canonicalize(folder).map_err(|e| WalkError::Unreadable(name(), e.kind()))?;
+                let folder_meta =
+                    std::fs::metadata(folder).map_err(|e| WalkError::Unreadable(name(), e.kind()))?;
+                let _ = meta;
+                walk.folder(folder, &root, &mut vec![identity(&folder_meta)]);
+            }
+            Ok(meta) if meta.is_file() && !may_be_source(path) => {
+                walk.left_out.file(path, "is neither C nor C# by its name, and only these are checked");
             }
             Ok(meta) => walk.file(path, &meta),
             // A link that is there but leads nowhere is a file left out; a name that is not there is a mistake.
@@ -56,11 +66,22 @@ pub fn files(paths: &[PathBuf], left_out: &mut LeftOut) -> Result<Vec<PathBuf>> 
     Ok(walk.found)
 }
 
-/// Whether a file that was named may hold C: what ends in `.c`, `.h`, `.i`, `.inc` and the like, or in nothing.
-fn may_be_c(path: &Path) -> bool {
+/// Whether a file is a project or solution of C#.
+fn is_project(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "csproj" || e == "sln" || e == "slnx")
+}
+
+/// Whether a file in a folder is source.
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "c" || e == "cs")
+}
+
+/// Whether a file that was named may hold C or C#: what ends in `.cs`, `.c`, `.h`, `.i`, `.inc` and the like, or in nothing.
+fn may_be_source(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-    extension
-        .is_none_or(|e| matches!(e.as_str(), "c" | "h" | "i" | "inc" | "in" | "def" | "tmpl" | "y" | "l"))
+    extension.is_none_or(|e| {
+        matches!(e.as_str(), "cs" | "c" | "h" | "i" | "inc" | "in" | "def" | "tmpl" | "y" | "l")
+    })
 }
 
 fn identity(meta: &Metadata) -> (u64, u64) {
@@ -129,25 +150,25 @@ impl Walk<'_> {
 
     fn entry(&mut self, path: &Path, root: &Path, above: &mut Vec<(u64, u64)>) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_c = path.extension().is_some_and(|e| e == "c");
+        let is_source = is_source(path);
         let Ok(plain) = std::fs::symlink_metadata(path) else { return };
         let is_link = plain.is_symlink();
-        if !is_c && !plain.is_dir() && !is_link {
+        if !is_source && !plain.is_dir() && !is_link {
             return;
         }
         let meta = match std::fs::metadata(path) {
             Ok(meta) => meta,
-            Err(e) if is_c => return self.left_out.file(path, &why(&e)),
+            Err(e) if is_source => return self.left_out.file(path, &why(&e)),
             Err(_) => return,
         };
         if meta.is_dir() && (name.starts_with('.') || NOT_THE_PROJECT.contains(&&*name)) {
             return;
         }
-        if is_link && (meta.is_dir() || is_c) && !self.stays_within(path, root) {
+        if is_link && (meta.is_dir() || is_source) && !self.stays_within(path, root) {
             return;
         }
         if !meta.is_dir() {
-            if is_c {
+            if is_source {
                 self.file(path, &meta);
             }
             return;

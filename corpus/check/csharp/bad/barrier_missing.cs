@@ -1,0 +1,18 @@
+// The second phase begins while another thread is in its first.
+using System.Threading;
+
+class Program {
+    static readonly Barrier barrier = new Barrier(2);
+    static readonly int[] cells = new int[2];
+    static void Work(int me) {
+        cells[me] = 1; // expect: data-race #1
+        
+        int other = cells[1 - me]; // expect: data-race #1
+    }
+    static void Main() {
+        var t = new Thread(() => Work(0));
+        t.Start();
+        Work(1);
+        t.Join();
+    }
+}

@@ -1,0 +1,21 @@
+// A semaphore lets two in.
+using System.Threading;
+using System.Threading.Tasks;
+
+class Program {
+    static readonly SemaphoreSlim gate = new SemaphoreSlim(2);
+    static int count;
+    static async Task Work() {
+        await gate.WaitAsync();
+        try {
+            count++; // expect: data-race #1
+        } finally {
+            gate.Release();
+        }
+    }
+    static async Task Main() {
+        var a = Task.Run(Work);
+        var b = Task.Run(Work);
+        await Task.WhenAll(a, b);
+    }
+}

@@ -1,0 +1,11 @@
+// Two threads write elements side by side.
+using System.Threading.Tasks;
+
+class Program {
+    static void Main() {
+        var cells = new int[4];
+        var t = Task.Run(() => { for (int i = 0; i < 2; i++) cells[i] = 1; });
+        for (int i = 2; i < 4; i++) cells[i] = 2;
+        t.Wait();
+    }
+}

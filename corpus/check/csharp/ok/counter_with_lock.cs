@@ -1,0 +1,18 @@
+// Two threads count under a lock.
+using System.Threading;
+
+class Program {
+    static int counter;
+    static readonly object gate = new object();
+    static void Work() {
+        for (int i = 0; i < 3; i++) {
+            lock (gate) { counter++; }
+        }
+    }
+    static void Main() {
+        var a = new Thread(Work);
+        var b = new Thread(Work);
+        a.Start(); b.Start();
+        a.Join(); b.Join();
+    }
+}

@@ -1,0 +1,13 @@
+// Both are.
+using System.Threading.Tasks;
+
+class Program {
+    static int a, b;
+    static async Task Main() {
+        var one = Task.Run(() => { a = 1; });
+        var two = Task.Run(() => { b = 1; });
+        await Task.WhenAll(one, two);
+        a++;
+        b++;
+    }
+}

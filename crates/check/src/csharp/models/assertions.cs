@@ -1,0 +1,48 @@
+// Assertions of the usual frameworks: what follows one holds, or an exception was thrown. A loop that polls until one holds
+// waits for other threads that way. Objects may be equal without being the same, so that only numbers are compared.
+public class XunitException : Exception { public XunitException() { } }
+public class AssertionFailedException : Exception { public AssertionFailedException() { } }
+public class AssertionException : Exception { public AssertionException() { } }
+public class AssertFailedException : Exception { public AssertFailedException() { } }
+public static class Assert {
+    public static void __Fail() { throw new XunitException(); }
+    public static void __Same(object a, object b) { if (!__raddle.IsObject(a) && !__raddle.IsObject(b) && a != b) __Fail(); }
+    public static void __Other(object a, object b) { if (a == b) __Fail(); }
+    public static void Equal(object a, object b) { __Same(a, b); }
+    public static void AreEqual(object a, object b) { __Same(a, b); }
+    public static void AreEqual(object a, object b, object c) { __Same(a, b); }
+    public static void NotEqual(object a, object b) { __Other(a, b); }
+    public static void AreNotEqual(object a, object b) { __Other(a, b); }
+    public static void True(bool x) { if (!x) __Fail(); }
+    public static void True(bool x, string m) { if (!x) __Fail(); }
+    public static void IsTrue(bool x) { if (!x) __Fail(); }
+    public static void IsTrue(bool x, string m) { if (!x) __Fail(); }
+    public static void False(bool x) { if (x) __Fail(); }
+    public static void False(bool x, string m) { if (x) __Fail(); }
+    public static void IsFalse(bool x) { if (x) __Fail(); }
+    public static void IsFalse(bool x, string m) { if (x) __Fail(); }
+    public static void Null(object x) { if (x != null) __Fail(); }
+    public static void IsNull(object x) { if (x != null) __Fail(); }
+    public static void NotNull(object x) { if (x == null) __Fail(); }
+    public static void IsNotNull(object x) { if (x == null) __Fail(); }
+    public static void Fail() { __Fail(); }
+    public static void Fail(string m) { __Fail(); }
+    public static object Throws(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }
+    public static object Catch(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }
+    public static object ThrowsException(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }
+    public static void DoesNotThrow(Delegate f) { f(); }
+}
+public class __Should {
+    object value;
+    public __Should(object v) { value = v; }
+    public __Should Be(object x) { Assert.__Same(value, x); return this; }
+    public __Should BeTrue() { Assert.True(value); return this; }
+    public __Should BeFalse() { Assert.False(value); return this; }
+    public __Should BeNull() { Assert.Null(value); return this; }
+    public __Should NotBeNull() { Assert.NotNull(value); return this; }
+    public void Throw() { Assert.Throws(value); }
+    public void NotThrow() { Delegate f = value; f(); }
+}
+public static class AssertionExtensions {
+    public static __Should Should(this object x) { return new __Should(x); }
+}

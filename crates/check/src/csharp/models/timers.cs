@@ -1,0 +1,38 @@
+// Timers tick on threads of their own, once or several times. One whose period nobody knows ticks once.
+namespace System.Threading {
+    public class Timer : IDisposable {
+        Delegate callback; object state;
+        public Timer(Delegate f) { callback = f; }
+        public Timer(Delegate f, object s, object due, object period) { callback = f; state = s; Change(due, period); }
+        public bool Change(object due, object period) {
+            __raddle.TimerStop(this);
+            if (TimeSpan.__Milliseconds(due) == -1) return true;
+            long p = TimeSpan.__Milliseconds(period);
+            Delegate f = callback;
+            object s = state;
+            Delegate tick = () => { f(s); };
+            __raddle.TimerStart(this, __raddle.Function(tick), tick, __raddle.IsKnown(p) && p > 0 ? 1 : 0);
+            return true;
+        }
+        public void Dispose() { __raddle.TimerStop(this); }
+        public void Dispose(object h) { __raddle.TimerStop(this); }
+        public Task DisposeAsync() { __raddle.TimerStop(this); return Task.CompletedTask; }
+    }
+}
+namespace System.Timers {
+    public class Timer : IDisposable {
+        public event Action Elapsed;
+        public double Interval; public bool AutoReset; bool enabled;
+        public Timer() { AutoReset = true; }
+        public Timer(double interval) { Interval = interval; AutoReset = true; }
+        public bool Enabled { get { return enabled; } set { if (value) Start(); else Stop(); } }
+        public void Start() {
+            enabled = true;
+            Delegate tick = () => { Delegate f = Elapsed; if (f != null) f(this, __raddle.Something()); };
+            __raddle.TimerStart(this, __raddle.Function(tick), tick, AutoReset ? 1 : 0);
+        }
+        public void Stop() { enabled = false; __raddle.TimerStop(this); }
+        public void Close() { Stop(); }
+        public void Dispose() { Stop(); }
+    }
+}

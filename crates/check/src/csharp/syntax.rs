@@ -1,0 +1,167 @@
+//! The syntax tree, as tree-sitter gives it, with the text beside it.
+
+use tree_sitter::{Node, Parser, Tree};
+
+use crate::ir::Pos;
+
+/// A parsed file.
+pub struct File {
+    pub path: std::sync::Arc<str>,
+    pub text: String,
+    pub tree: Tree,
+    pub builtin: bool,
+    /// The project that it belongs to.
+    pub group: Option<std::sync::Arc<str>>,
+    /// Places that could not be parsed, and the line of the first.
+    pub errors: u32,
+    pub first_error: Option<u32>,
+}
+
+impl File {
+    /// Parses a text whose directives have been applied. `None` if the parser itself gives up.
+    pub fn parse(path: &str, text: String, builtin: bool) -> Option<Self> {
+        let mut parser = Parser::new();
+        parser.set_language(&tree_sitter_c_sharp::LANGUAGE.into()).ok()?;
+        let tree = parser.parse(&text, None)?;
+        let mut file =
+            Self { path: path.into(), text, tree, builtin, group: None, errors: 0, first_error: None };
+        let (errors, first) = count_errors(file.tree.root_node());
+        (file.errors, file.first_error) = (errors, first);
+        Some(file)
+    }
+}
+
+fn count_errors(root: Node<'_>) -> (u32, Option<u32>) {
+    let (mut errors, mut first) = (0, None);
+    let mut todo = vec![root];
+    while let Some(node) = todo.pop() {
+        if !node.has_error() {
+            continue;
+        }
+        if node.is_error() || node.is_missing() {
+            errors += 1;
+            let line = node.start_position().row as u32 + 1;
+            first = Some(first.map_or(line, |f: u32| f.min(line)));
+            continue;
+        }
+        todo.extend((0..node.child_count()).filter_map(|i| node.child(i)));
+    }
+    (errors, first)
+}
+
+/// A node of one of the files.
+#[derive(Clone, Copy)]
+pub struct Syntax<'a> {
+    pub node: Node<'a>,
+    pub text: &'a str,
+    pub file: u16,
+}
+
+impl std::fmt::Debug for Syntax<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}@{}", self.kind(), self.node.start_position())
+    }
+}
+
+impl<'a> Syntax<'a> {
+    pub fn kind(self) -> &'static str {
+        self.node.kind()
+    }
+
+    pub fn str(self) -> &'a str {
+        self.text.get(self.node.byte_range()).unwrap_or("")
+    }
+
+    fn with(self, node: Node<'a>) -> Self {
+        Self { node, ..self }
+    }
+
+    pub fn field(self, name: &str) -> Option<Self> {
+        self.node.child_by_field_name(name).map(|n| self.with(n))
+    }
+
+    /// Named children without comments, and `this` and `base`, which have no name in the grammar.
+    pub fn children(self) -> Vec<Self> {
+        let n = self.node.named_child_count();
+        let mut out = Vec::with_capacity(n);
+        let mut cursor = self.node.walk();
+        if cursor.goto_first_child() {
+            loop {
+                let child = cursor.node();
+                let is_self = matches!(child.kind(), "this" | "base");
+                if child.is_named() && child.kind() != "comment" || is_self {
+                    out.push(self.with(child));
+                }
+                if !cursor.goto_next_sibling() {
+                    break;
+                }
+            }
+        }
+        out
+    }
+
+    /// All children of a field.
+    pub fn fields(self, name: &str) -> Vec<Self> {
+        let mut cursor = self.node.walk();
+        self.node.children_by_field_name(name, &mut cursor).map(|n| self.with(n)).collect()
+    }
+
+    /// Tokens without a name, as they are written.
+    pub fn tokens(self) -> Vec<&'a str> {
+        let mut out = Vec::new();
+        for i in 0..self.node.child_count() {
+            if let Some(c) = self.node.child(i).filter(|c| !c.is_named()) {
+                out.push(self.with(c).str());
+            }
+        }
+        out
+    }
+
+    pub fn child(self, kind: &str) -> Option<Self> {
+        self.children().into_iter().find(|c| c.kind() == kind)
+    }
+
+    pub fn first(self) -> Option<Self> {
+        self.children().into_iter().next()
+    }
+
+    pub fn last(self) -> Option<Self> {
+        self.children().into_iter().next_back()
+    }
+
+    pub fn pos(self) -> Pos {
+        let p = self.node.start_position();
+        Pos { file: self.file, line: p.row as u32 + 1, col: u16::try_from(p.column + 1).unwrap_or(u16::MAX) }
+    }
+
+    pub fn end_line(self) -> u32 {
+        self.node.end_position().row as u32 + 1
+    }
+
+    pub fn has_modifier(self, word: &str) -> bool {
+        self.children().iter().any(|c| c.kind() == "modifier" && c.str() == word)
+    }
+
+    /// Names of the attributes, without `Attribute` and namespaces.
+    pub fn attributes(self) -> Vec<&'a str> {
+        let mut out = Vec::new();
+        for list in self.children().into_iter().filter(|c| c.kind() == "attribute_list") {
+            for a in list.children().into_iter().filter(|c| c.kind() == "attribute") {
+                let name = a.field("name").map_or("", Syntax::str);
+                let name = name.rsplit('.').next().unwrap_or(name);
+                out.push(name.strip_suffix("Attribute").unwrap_or(name));
+            }
+        }
+        out
+    }
+
+    /// Calls a function for this node and all below it until it says that what is below does not matter.
+    pub fn visit(self, f: &mut dyn FnMut(Self) -> bool) {
+        let mut todo = vec![self];
+        while let Some(s) = todo.pop() {
+            if f(s) {
+                todo.extend(s.children());
+            }
+        }
+    }
+}

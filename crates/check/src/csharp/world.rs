@@ -1,0 +1,320 @@
+//! All types of a program and their members, and how a name finds them.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::syntax::Syntax;
+use super::types::{Ty, predefined};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TypeKind {
+    Class,
+    Struct,
+    Interface,
+    Enum,
+    Delegate,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Value,
+    /// `ref`, `out` and `in`: an address is passed.
+    Reference,
+    /// `params`
+    Rest,
+}
+
+#[derive(Debug, Clone)]
+pub struct Param<'a> {
+    pub name: &'a str,
+    pub ty: Ty,
+    pub mode: Mode,
+    pub default: Option<Syntax<'a>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Method<'a> {
+    pub name: Rc<str>,
+    pub class: u32,
+    pub params: Vec<Param<'a>>,
+    pub type_params: Vec<Rc<str>>,
+    pub ret: Ty,
+    pub node: Syntax<'a>,
+    /// A block, an expression after `=>`, or nothing.
+    pub body: Option<Syntax<'a>>,
+    pub is_static: bool,
+    pub is_async: bool,
+    pub is_iterator: bool,
+    pub is_extension: bool,
+    pub is_public: bool,
+    pub attributes: Vec<&'a str>,
+}
+
+impl Method<'_> {
+    pub fn required(&self) -> usize {
+        self.params.iter().filter(|p| p.default.is_none() && p.mode != Mode::Rest).count()
+    }
+
+    pub fn takes(&self, n: usize) -> bool {
+        let rest = self.params.iter().any(|p| p.mode == Mode::Rest);
+        n >= self.required() && (rest || n <= self.params.len())
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct FieldDecl<'a> {
+    pub name: &'a str,
+    pub ty: Ty,
+    pub is_static: bool,
+    pub is_volatile: bool,
+    pub is_const: bool,
+    pub is_thread_static: bool,
+    pub init: Option<Syntax<'a>>,
+    pub node: Syntax<'a>,
+    pub is_property: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct TypeDecl<'a> {
+    pub name: &'a str,
+    pub full: String,
+    pub namespace: String,
+    pub kind: TypeKind,
+    pub is_static: bool,
+    pub is_public: bool,
+    pub is_abstract: bool,
+    pub builtin: bool,
+    pub outer: Option<u32>,
+    pub type_params: Vec<Rc<str>>,
+    pub nodes: Vec<Syntax<'a>>,
+    pub bases: Vec<Ty>,
+    pub base: Option<u32>,
+    pub fields: Vec<FieldDecl<'a>>,
+    /// Properties with code: name, type, static.
+    pub properties: Vec<(&'a str, Ty, bool)>,
+    pub methods: Vec<u32>,
+    pub constructors: Vec<u32>,
+    pub static_constructor: Option<u32>,
+    pub finalizer: Option<u32>,
+    pub constants: Vec<(&'a str, Option<Syntax<'a>>)>,
+    /// Of a delegate: parameters and result.
+    pub signature: Option<(Rc<[Ty]>, Rc<Ty>)>,
+    /// Parameters of a primary constructor or a record.
+    pub primary: Vec<Param<'a>>,
+    pub attributes: Vec<&'a str>,
+    pub members: HashMap<&'a str, Member>,
+}
+
+/// What a name is in a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Member {
+    Field(usize),
+    Property(usize),
+    Method,
+    Type(u32),
+    Constant(usize),
+}
+
+/// Where a name is looked up.
+#[derive(Debug, Clone, Default)]
+pub struct Place {
+    pub file: u16,
+    pub namespace: String,
+    pub class: Option<u32>,
+    pub type_params: Vec<Rc<str>>,
+}
+
+#[derive(Default)]
+pub struct World<'a> {
+    pub types: Vec<TypeDecl<'a>>,
+    pub by_name: HashMap<&'a str, Vec<u32>>,
+    pub by_full: HashMap<String, u32>,
+    pub methods: Vec<Method<'a>>,
+    pub extensions: HashMap<Rc<str>, Vec<u32>>,
+    /// `using X = Y;` of each file.
+    pub aliases: HashMap<(u16, &'a str), Syntax<'a>>,
+    pub groups: Vec<Option<std::sync::Arc<str>>>,
+    /// Statements outside of any type, for each file that has some.
+    pub top_level: Vec<(u16, Vec<Syntax<'a>>)>,
+    pub usings: HashMap<u16, Vec<&'a str>>,
+}
+
+impl<'a> World<'a> {
+    /// A type by its simple name: nested in the one that asks, then of the nearest namespace, then any.
+    pub fn type_named(&self, name: &str, arity: usize, place: &Place) -> Option<u32> {
+        let mut class = place.class;
+        let mut rounds = 0;
+        while let Some(c) = class {
+            let mut base = Some(c);
+            while let Some(b) = base {
+                rounds += 1;
+                if rounds > 200 {
+                    return None;
+                }
+                if let Some(Member::Type(t)) = self.types[b as usize].members.get(name) {
+                    return Some(*t);
+                }
+                base = self.types[b as usize].base;
+            }
+            class = self.types[c as usize].outer;
+        }
+        let all = self.by_name.get(name)?;
+        let usings = self.usings.get(&place.file);
+        all.iter().copied().max_by_key(|t| {
+            let ty = &self.types[*t as usize];
+            let near = if place.namespace == ty.namespace {
+                3
+            } else if place.namespace.starts_with(&ty.namespace) && !ty.namespace.is_empty() {
+                2
+            } else {
+                usize::from(usings.is_some_and(|u| u.iter().any(|n| **n == ty.namespace)))
+            };
+            let group = self.groups[usize::from(place.file)].is_some()
+                && ty.nodes.first().is_some_and(|n| {
+                    self.groups[usize::from(n.file)] == self.groups[usize::from(place.file)]
+                });
+            (
+                ty.type_params.len() == arity,
+                ty.outer.is_none(),
+                near,
+                group,
+                !ty.builtin,
+                std::cmp::Reverse(*t),
+            )
+        })
+    }
+
+    /// What a type's syntax means.
+    pub fn ty(&self, s: Syntax<'a>, place: &Place) -> Ty {
+        self.ty_at(s, place, 0)
+    }
+
+    fn ty_at(&self, s: Syntax<'a>, place: &Place, depth: u32) -> Ty {
+        if depth > 40 {
+            return Ty::Unknown;
+        }
+        let inner = |s: Syntax<'a>| self.ty_at(s, place, depth + 1);
+        match s.kind() {
+            "predefined_type" => predefined(s.str()),
+            "nullable_type" => {
+                let t = s.field("type").map(inner).unwrap_or_default();
+                if t.is_number() { Ty::Nullable(Rc::new(t)) } else { t }
+            }
+            "array_type" => Ty::Array(Rc::new(s.field("type").map(inner).unwrap_or_default())),
+            "ref_type" | "scoped_type" => s.field("type").map(inner).unwrap_or_default(),
+            "tuple_type" => {
+                let parts = s.children().into_iter().enumerate().map(|(i, e)| {
+                    let name = e.field("name").map_or_else(|| format!("Item{}", i + 1), |n| n.str().into());
+                    (name.into(), e.field("type").map(inner).unwrap_or_default())
+                });
+                Ty::Tuple(parts.collect())
+            }
+            "identifier" => self.named_type(s.str(), &[], place, depth),
+            "generic_name" => {
+                let name = s.first().map_or("", Syntax::str);
+                let args: Vec<Ty> = s
+                    .child("type_argument_list")
+                    .map(|l| l.children().into_iter().map(inner).collect())
+                    .unwrap_or_default();
+                self.named_type(name, &args, place, depth)
+            }
+            "qualified_name" | "alias_qualified_name" | "member_access_expression" => match s.field("name") {
+                Some(name) => self.ty_at(name, place, depth + 1),
+                None => Ty::Unknown,
+            },
+            _ => Ty::Unknown,
+        }
+    }
+
+    fn named_type(&self, name: &str, args: &[Ty], place: &Place, depth: u32) -> Ty {
+        if let Some(p) = place.type_params.iter().find(|p| ***p == *name) {
+            return Ty::Param(p.clone());
+        }
+        if let Some(alias) = self.aliases.get(&(place.file, name))
+            && args.is_empty()
+            // `using X = Y.X;` would lead back to itself.
+            && alias.str().rsplit(['.', ':']).next() != Some(name)
+        {
+            return self.ty_at(*alias, place, depth + 1);
+        }
+        if args.is_empty() && predefined(name) != Ty::Unknown {
+            return predefined(name);
+        }
+        if let Some(t) = self.type_named(name, args.len(), place) {
+            let ty = &self.types[t as usize];
+            if let Some((params, ret)) = &ty.signature {
+                return Ty::Func(params.clone(), ret.clone()).substitute(&ty.type_params, args);
+            }
+            if ty.kind == TypeKind::Enum {
+                return Ty::Class(t, Rc::from([]));
+            }
+            return Ty::Class(t, args.into());
+        }
+        match name {
+            "Action"
+            | "ThreadStart"
+            | "TimerCallback"
+            | "WaitCallback"
+            | "ParameterizedThreadStart"
+            | "EventHandler" => Ty::Func(args.into(), Rc::new(Ty::Void)),
+            "Func" | "Converter" => {
+                let ret = args.last().cloned().unwrap_or_default();
+                Ty::Func(args[..args.len().saturating_sub(1)].into(), Rc::new(ret))
+            }
+            "Predicate" => Ty::Func(args.into(), Rc::new(Ty::Bool)),
+            "Comparison" => Ty::Func(Rc::from([]), Rc::new(Ty::INT)),
+            "Nullable" => args.first().cloned().unwrap_or_default(),
+            _ => Ty::Extern(name.into()),
+        }
+    }
+
+    pub fn class(&self, c: u32) -> &TypeDecl<'a> {
+        &self.types[c as usize]
+    }
+
+    /// The class and all that it derives from, itself first; interfaces last.
+    pub fn ancestry(&self, class: u32) -> Vec<u32> {
+        let mut out = vec![class];
+        let mut i = 0;
+        while i < out.len() && out.len() < 200 {
+            let t = &self.types[out[i] as usize];
+            for b in t.base.into_iter().chain(t.bases.iter().filter_map(Ty::class)) {
+                if !out.contains(&b) {
+                    out.push(b);
+                }
+            }
+            i += 1;
+        }
+        out
+    }
+
+    /// A member by name, and the class that has it.
+    pub fn member(&self, class: u32, name: &str) -> Option<(u32, Member)> {
+        self.ancestry(class)
+            .into_iter()
+            .find_map(|c| self.types[c as usize].members.get(name).map(|m| (c, *m)))
+    }
+
+    /// All methods of a name that a class has, its own first.
+    pub fn methods_named(&self, class: u32, name: &str) -> Vec<u32> {
+        let mut out = Vec::new();
+        for c in self.ancestry(class) {
+            let methods = &self.types[c as usize].methods;
+            out.extend(methods.iter().copied().filter(|m| *self.methods[*m as usize].name == *name));
+        }
+        out
+    }
+
+    pub fn is_struct(&self, ty: &Ty) -> bool {
+        ty.class().is_some_and(|c| self.class(c).kind == TypeKind::Struct && !self.class(c).builtin)
+    }
+
+    /// Whether a variable of a type holds an object from the start.
+    pub fn is_value(&self, ty: &Ty) -> bool {
+        ty.class().is_some_and(|c| self.class(c).kind == TypeKind::Struct)
+    }
+
+    pub fn is_enum(&self, ty: &Ty) -> bool {
+        ty.class().is_some_and(|c| self.class(c).kind == TypeKind::Enum)
+    }
+}

@@ -1,0 +1,88 @@
+//! Classes of a program whose values are objects: fields by name, methods by name, found through the object itself.
+//!
+//! A language with runtime types puts one of these tables beside its code. An object is a block whose first word is
+//! [`tag`] of its class; each field has eight bytes, so that no two share a granule of the access history.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+/// Where an object's first field lies.
+pub const FIRST_FIELD: u32 = 8;
+/// An array has its length and the length of its second dimension before its elements.
+pub const ARRAY_LENGTH: u32 = 8;
+pub const ARRAY_STRIDE: u32 = 16;
+pub const ARRAY_FIRST: u32 = 24;
+/// A delegate has its function, the object it is bound to, and the variables it has captured.
+pub const DELEGATE_FUNCTION: u32 = 8;
+pub const DELEGATE_TARGET: u32 = 16;
+pub const DELEGATE_CAPTURED: u32 = 24;
+
+/// Classes that the machine itself knows, by their number.
+pub const ARRAY: u32 = 0;
+pub const DELEGATE: u32 = 1;
+pub const TEXT: u32 = 2;
+
+const TAG: u64 = 0x0C1A_55ED << 32;
+
+/// The first word of an object of a class.
+pub fn tag(class: u32) -> u64 {
+    TAG | u64::from(class)
+}
+
+/// The class that a first word names.
+pub fn class_of_tag(word: u64) -> Option<u32> {
+    (word & !0xFFFF_FFFF == TAG).then_some(word as u32)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    pub offset: u32,
+    pub volatile: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Class {
+    pub name: Arc<str>,
+    pub size: u32,
+    /// By the number of their name.
+    pub fields: FxHashMap<u32, Slot>,
+    /// Fields by offset, for reports.
+    pub labels: Vec<(u32, Arc<str>)>,
+    /// By the number of a key: a name with its parameter types, or with the number of parameters.
+    pub methods: FxHashMap<u32, u32>,
+    /// Itself and all that it derives from or implements.
+    pub supers: Vec<u32>,
+    /// Run by the collector on objects that nothing leads to.
+    pub finalizer: Option<u32>,
+    /// It stands for a captured variable, not for a class of the source.
+    pub is_variable: bool,
+    /// Part of the library.
+    pub builtin: bool,
+}
+
+impl Class {
+    pub fn field_at(&self, offset: u32) -> Option<&Arc<str>> {
+        self.labels.iter().find(|l| l.0 == offset).map(|l| &l.1)
+    }
+}
+
+/// A place that calls a method of an object.
+#[derive(Debug, Clone)]
+pub struct CallSite {
+    /// The keys to look for, the most exact first.
+    pub keys: [u32; 2],
+    pub arguments: u8,
+    pub name: Arc<str>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Classes {
+    pub all: Vec<Class>,
+    pub calls: Vec<CallSite>,
+    /// For each name of a member the keys of its getter and setter.
+    pub properties: Vec<[u32; 2]>,
+    /// Names of the fields that say that something waited for has come, and which thread will bring it.
+    pub done: u32,
+    pub handle: u32,
+}

@@ -1,0 +1,91 @@
+//! The project that a C# file belongs to: the nearest `.csproj` above it.
+//!
+//! It is data from a repository. Only its own text is read, up to a size, and of that only names
+//! ([`raddle_check::csharp::project`]); what it names outside of its folder is not looked at.
+
+use std::path::{Path, PathBuf};
+
+use raddle_check::csharp::project::{Project, read_project};
+
+/// The largest project file that is read.
+const LARGEST: u64 = 4 << 20;
+/// Folders above a file that are looked into, and folders below a project.
+const HIGHEST: usize = 32;
+const DEEPEST: usize = 32;
+
+/// The project file of a C# file, not above `root`.
+pub fn project_of(file: &Path, root: &Path) -> Option<PathBuf> {
+    let folders = file.parent()?.ancestors().take(HIGHEST);
+    folders.take_while(|folder| folder.starts_with(root)).find_map(|folder| {
+        let entries = std::fs::read_dir(folder).ok()?;
+        let is_project = |p: &PathBuf| p.extension().is_some_and(|e| e == "csproj") && p.is_file();
+        entries.flatten().map(|e| e.path()).filter(is_project).min()
+    })
+}
+
+/// What a project file says.
+pub fn read(path: &Path) -> Project {
+    let fits = std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= LARGEST);
+    let bytes = if fits { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    read_project(&String::from_utf8_lossy(&bytes))
+}
+
+/// The C# files of the project of a file, or those beside it; at most `most`.
+pub fn files_with(file: &Path, root: &Path, most: usize) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    match project_of(file, root).and_then(|p| p.parent().map(Path::to_path_buf)) {
+        Some(folder) => below(&folder, DEEPEST, most, &mut out),
+        None => below(file.parent().unwrap_or(root), 0, most, &mut out),
+    }
+    out.sort();
+    out
+}
+
+fn below(folder: &Path, depth: usize, most: usize, out: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_file() && path.extension().is_some_and(|e| e == "cs") && out.len() <= most {
+            out.push(path);
+        } else if kind.is_dir() && depth > 0 && !is_made(&path) {
+            below(&path, depth - 1, most, out);
+        }
+    }
+}
+
+/// Folders that hold what a build made.
+fn is_made(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with('.') || name == "bin" || name == "obj" || name == "node_modules"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_project_and_its_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for (name, text) in [
+            ("app/app.csproj", "<Project Sdk=\"x\"><DefineConstants>A</DefineConstants></Project>"),
+            ("app/a.cs", ""),
+            ("app/sub/b.cs", ""),
+            ("app/obj/made.cs", ""),
+            ("lone/c.cs", ""),
+            ("lone/sub/d.cs", ""),
+        ] {
+            std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            std::fs::write(at(name), text).unwrap();
+        }
+        let project = project_of(&at("app/sub/b.cs"), dir.path()).unwrap();
+        assert_eq!(project, at("app/app.csproj"));
+        assert_eq!(read(&project).symbols, ["A"]);
+        assert_eq!(files_with(&at("app/sub/b.cs"), dir.path(), 10), [at("app/a.cs"), at("app/sub/b.cs")]);
+        assert_eq!(project_of(&at("lone/c.cs"), dir.path()), None);
+        assert_eq!(files_with(&at("lone/c.cs"), dir.path(), 10), [at("lone/c.cs")]);
+        // Nothing above the root is looked at.
+        assert_eq!(project_of(&at("app/sub/b.cs"), &at("app/sub")), None);
+    }
+}
