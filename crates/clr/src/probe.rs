@@ -16,6 +16,8 @@
 //!     }
 //! }
 //!
+//! void Raddle.Probe.Begin() { begin(); }                    // a piece of work begins
+//!
 //! bool Raddle.Probe.Completed(bool is, int site) {          // in place of what an awaiter answered
 //!     if (!is) return false;
 //!     if (SynchronizationContext.Current != null) return true;
@@ -44,14 +46,17 @@ pub struct Probe {
     pub class: Token,
     pub point: Token,
     pub through: Token,
+    pub begin: Token,
     /// None: this module's `await`s stay as they are.
     pub completed: Option<Token>,
 }
 
-/// `int (object)`, `void (object, int)`, `int (native int, int)`, `bool (bool, int)`.
+/// `int (object)`, `void (object, int)`, `int (native int, int)`; `bool (bool, int)` is below.
 const HASH: [u8; 4] = [0, 1, 0x08, 0x1C];
 const POINT: [u8; 5] = [0, 2, 0x01, 0x1C, 0x08];
 const HELD: [u8; 5] = [0, 2, 0x08, 0x18, 0x08];
+/// `void ()`.
+const BEGIN: [u8; 3] = [0, 0, 0x01];
 const COMPLETED: [u8; 5] = [0, 2, 0x02, 0x02, 0x08];
 
 /// Adds the class to a module. None: the module's metadata can not be added to.
@@ -67,16 +72,19 @@ pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
     let point = emit.static_method(class, "Point", &POINT)?;
     let held = emit.static_method(class, "Held", &HELD)?;
     let through = emit.static_method(class, "Through", &POINT)?;
+    let begin = emit.static_method(class, "Begin", &BEGIN)?;
     let fast = emit.signature(&[0, 3, 0x08, 0x18, 0x08, 0x08])?;
     let slow = emit.signature(&[1, 2, 0x08, 0x18, 0x08])?;
     let known = emit.signature(&[0, 1, 0x08, 0x18])?;
     let find = emit.signature(&[0, 1, 0x1C, 0x1C])?;
+    let nothing = emit.signature(&BEGIN)?;
     let set = |method, text: &[u8]| info.set_body(module, method, &il::plain_body(text));
     let done = set(held, &held_code(slow))
         && set(point, &point_code(hash, fast, held))
-        && set(through, &through_code((known, find), point, held));
+        && set(through, &through_code((known, find), point, held))
+        && set(begin, &[&call_native(point::begin as *const (), nothing)[..], &[code::RETURN]].concat());
     let completed = if session().force_async { add_completed(module, emit, class) } else { None };
-    done.then_some((Probe { class, point, through, completed }, emit))
+    done.then_some((Probe { class, point, through, begin, completed }, emit))
 }
 
 fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {

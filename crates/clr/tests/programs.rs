@@ -100,6 +100,27 @@ fn synchronous_mocks_are_asynchronous_unless_that_is_not_wanted() {
     assert!(caught, "five runs and nothing was caught");
 }
 
+/// Lines come from a PDB in the assembly, and without any there are methods all the same.
+#[test]
+fn lines_come_from_an_embedded_pdb() {
+    let Some(sdk) = Sdk::find() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (option, expected) in [("-debug:embedded", true), ("-debug-", false)] {
+        let program = folder.path().join("lines.dll");
+        sdk.compile(&[source("programs/filled_before_ok.cs")], &program, &[option]);
+        let _ = std::fs::remove_file(program.with_extension("pdb"));
+        let run = sdk.run(&[path(&program)], &folder.path().join("session"), &Way::default());
+        assert_eq!(run.said(), "done\n");
+        let place = run.records.iter().find_map(|record| match record {
+            Record::Site { place, .. } => Some(place.clone()),
+            _ => None,
+        });
+        let place = place.expect("it has sites");
+        assert_eq!((place.line.is_some(), place.method.is_empty()), (expected, false), "{place:?}");
+        assert!(place.file.is_none_or(|file| file.ends_with("filled_before_ok.cs")));
+    }
+}
+
 /// What a run has learned of its pairs is known to the next one, by names that hold from run to run.
 #[test]
 fn pairs_go_from_run_to_run() {
