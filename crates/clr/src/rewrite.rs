@@ -162,6 +162,10 @@ impl Locals {
 
 impl Module {
     fn rewrite(&mut self, module: ModuleId, method: Token) -> Outcome {
+        // A delegate's own call of the listed method is behind its point.
+        if self.import.method(method).is_some_and(|member| member.parent == self.probe.class) {
+            return Outcome::Nothing;
+        }
         let Some(bytes) = session().info.body(module, method) else { return Outcome::Nothing };
         let Some(mut body) = Body::parse(bytes) else { return Outcome::Failed("its code is not understood") };
         let Some(mut locals) = Locals::of(self.import, body.locals) else {

@@ -152,3 +152,28 @@ fn pairs_go_from_run_to_run() {
     assert!(found(&pairs).iter().all(|pair| known.contains(pair)), "{known:?}");
     assert!(again.violations().all(|violation| program.expects(violation)));
 }
+
+/// Objects move all the time while threads are held. What is reported is one object that two threads use, and not two that
+/// have been at one place or have one hash; and no collection waits for a thread that is held.
+#[test]
+fn collections_go_on_while_threads_are_held() {
+    let Some(sdk) = Sdk::find() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("gc.dll");
+    sdk.compile(&[source("gc.cs")], &program, &[]);
+    let marked = std::fs::read_to_string(source("gc.cs")).unwrap();
+    let line = marked.lines().position(|line| line.contains("// expect:")).unwrap() as u32 + 1;
+    // Whether anything is caught is luck.
+    let caught = (0..5).any(|_| {
+        let run = sdk.run(&[path(&program)], &folder.path().join("session"), &Way::default());
+        assert!(run.output.status.success(), "{:?}", run.output);
+        let collections: u32 = run.said().split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+        // A thread is held for some 100 ms, ten times and more: collections that waited for that would be few.
+        assert!(collections > 50, "{}", run.said());
+        for violation in run.violations() {
+            assert!(violation.ends.iter().all(|end| end.stack[0].line == Some(line)), "{violation:#?}");
+        }
+        run.violations().count() > 0
+    });
+    assert!(caught, "five runs and nothing was caught");
+}
