@@ -24,6 +24,8 @@ pub enum What {
     Point(Operation),
     /// `IsCompleted` of an awaiter.
     Completed,
+    /// It takes or releases the lock of an object, so that the thread has so many more.
+    Locks(i32),
     /// It is given a delegate that is called as a new piece of work.
     Starts,
 }
@@ -64,6 +66,13 @@ impl Call {
             Some(operation) => What::Point(operation),
             None if completed() => What::Completed,
             None if starts_work(&class, &member.name) => What::Starts,
+            None if class == "System.Threading.Monitor" && session().force_async => {
+                match member.name.as_str() {
+                    "Enter" => What::Locks(1),
+                    "Exit" => What::Locks(-1),
+                    _ => return None,
+                }
+            }
             None => return None,
         };
         let with = Arguments { class: &of_class, method: &of_method };

@@ -24,6 +24,8 @@
 //!     if (TaskScheduler.Current != TaskScheduler.Default) return true;
 //!     return forced(site) == 0;
 //! }
+//!
+//! void Raddle.Probe.CountLocks(int more) { count_locks(more); }
 //! ```
 //!
 //! All native functions but `slow` are called as managed code is, so the thread stays in cooperative mode and references may
@@ -49,6 +51,7 @@ pub struct Probe {
     pub begin: Token,
     /// None: this module's `await`s stay as they are.
     pub completed: Option<Token>,
+    pub count_locks: Option<Token>,
 }
 
 /// `int (object)`, `void (object, int)`, `int (native int, int)`; `bool (bool, int)` is below.
@@ -83,8 +86,19 @@ pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
         && set(point, &point_code(hash, fast, held))
         && set(through, &through_code((known, find), point, held))
         && set(begin, &[&call_native(point::begin as *const (), nothing)[..], &[code::RETURN]].concat());
-    let completed = if session().force_async { add_completed(module, emit, class) } else { None };
-    done.then_some((Probe { class, point, through, begin, completed }, emit))
+    let forces = session().force_async;
+    let completed = if forces { add_completed(module, emit, class) } else { None };
+    let count_locks = if forces { add_count_locks(module, emit, class) } else { None };
+    done.then_some((Probe { class, point, through, begin, completed, count_locks }, emit))
+}
+
+fn add_count_locks(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
+    /// `void (int)`.
+    const SIGNATURE: [u8; 4] = [0, 1, 0x01, 0x08];
+    let method = emit.static_method(class, "CountLocks", &SIGNATURE)?;
+    let native = call_native(force_async::count_locks as *const (), emit.signature(&SIGNATURE)?);
+    let text = [&[LOAD_0], &native[..], &[code::RETURN]].concat();
+    session().info.set_body(module, method, &il::plain_body(&text)).then_some(method)
 }
 
 fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {

@@ -223,6 +223,13 @@ impl Module {
                 after.extend(il::with_token(code::CALL as u8, completed));
                 return true;
             }
+            What::Locks(more) => {
+                let Some(count_locks) = probe.count_locks else { return false };
+                let after = &mut body.instructions[at].after;
+                after.extend(il::load_int(more as u32));
+                after.extend(il::with_token(code::CALL as u8, count_locks));
+                return true;
+            }
             What::Starts => {
                 self.note_begins(body, at);
                 return false;

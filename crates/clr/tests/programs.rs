@@ -40,7 +40,9 @@ fn programs_are_as_their_comments_say() {
     let assembly = sdk.compile_programs(&all, folder.path());
     let session = folder.path().join("session");
     let step = if std::env::var_os("RADDLE_ALL_PROGRAMS").is_some() { 1 } else { 4 };
-    for program in all.iter().step_by(step) {
+    // One that would hang is always among them.
+    let always = |program: &Program| program.name == "locked_wait_ok";
+    for (_, program) in all.iter().enumerate().filter(|(n, program)| n % step == 0 || always(program)) {
         let tries = if program.is_right() { 1 } else { 5 };
         let caught =
             (0..tries).any(|_| run_and_check(&sdk, &assembly, program, &session).violations().count() > 0);
