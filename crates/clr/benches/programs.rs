@@ -21,6 +21,7 @@ fn main() {
     let assembly = sdk.compile_programs(&all, folder.path());
     let session = folder.path().join("session");
     let (mut wrong, mut first, mut second, mut right, mut false_reports) = (0, 0, 0, 0, 0);
+    let mut delays = 0;
     for program in (0..rounds).flat_map(|_| &all) {
         let mut way = Way { params, ..Way::default() };
         let mut caught = [false; 2];
@@ -31,6 +32,7 @@ fn main() {
                 println!("{}: false: {violation:?}", program.name);
             }
             *caught = run.violations().count() > 0;
+            delays += run.delays();
             if !run.output.status.success() || run.said() != "done\n" || run.sites() == 0 {
                 println!("{}: {} sites, {:?}", program.name, run.sites(), run.output);
             }
@@ -56,7 +58,7 @@ fn main() {
         percent(first),
         percent(second)
     );
-    println!("right programs {right}; false reports {false_reports}");
+    println!("right programs {right}; false reports {false_reports}; delays {delays}");
 }
 
 /// The parameters that a word stands for.

@@ -35,8 +35,10 @@ fn run_and_check(sdk: &Sdk, assembly: &Path, program: &Program, session: &Path) 
 fn programs_are_as_their_comments_say() {
     let Some(sdk) = Sdk::find() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let all = Program::all();
+    let mut all = Program::all();
     assert!(all.len() > 60);
+    // Whether these are caught is too much luck for a test.
+    all.retain(|program| !program.name.starts_with("rare_"));
     let assembly = sdk.compile_programs(&all, folder.path());
     let session = folder.path().join("session");
     let step = if std::env::var_os("RADDLE_ALL_PROGRAMS").is_some() { 1 } else { 4 };
@@ -153,6 +155,7 @@ fn pairs_go_from_run_to_run() {
     let known = found(&learned(&again));
     assert!(found(&pairs).iter().all(|pair| known.contains(pair)), "{known:?}");
     assert!(again.violations().all(|violation| program.expects(violation)));
+    assert!(again.delays() < 1000, "the caps hold");
 }
 
 /// Objects move all the time while threads are held. What is reported is one object that two threads use, and not two that
