@@ -24,6 +24,26 @@ pub enum What {
     Point(Operation),
     /// `IsCompleted` of an awaiter.
     Completed,
+    /// It takes or releases the lock of an object, so that the thread has so many more.
+    Locks(i32),
+    /// It is given a delegate that is called as a new piece of work.
+    Starts,
+}
+
+/// Whether a method or constructor hands a delegate to a pool, a timer or a new thread.
+fn starts_work(class: &str, method: &str) -> bool {
+    let methods: &[&str] = match class {
+        "System.Threading.Tasks.Task" => &["Run", "ContinueWith", ".ctor"],
+        "System.Threading.Tasks.Task`1" => &["ContinueWith", ".ctor"],
+        "System.Threading.Tasks.TaskFactory" | "System.Threading.Tasks.TaskFactory`1" => {
+            &["StartNew", "ContinueWhenAll", "ContinueWhenAny"]
+        }
+        "System.Threading.Tasks.Parallel" => &["For", "ForEach", "Invoke"],
+        "System.Threading.ThreadPool" => &["QueueUserWorkItem", "UnsafeQueueUserWorkItem"],
+        "System.Threading.Thread" | "System.Threading.Timer" => &[".ctor"],
+        _ => &[],
+    };
+    methods.contains(&method)
 }
 
 impl Call {
@@ -45,6 +65,14 @@ impl Call {
         let what = match session().catalogue.find(&class, &member.name) {
             Some(operation) => What::Point(operation),
             None if completed() => What::Completed,
+            None if starts_work(&class, &member.name) => What::Starts,
+            None if class == "System.Threading.Monitor" && session().force_async => {
+                match member.name.as_str() {
+                    "Enter" => What::Locks(1),
+                    "Exit" => What::Locks(-1),
+                    _ => return None,
+                }
+            }
             None => return None,
         };
         let with = Arguments { class: &of_class, method: &of_method };
@@ -56,7 +84,7 @@ impl Call {
 
     /// A list names methods, of which some overloads may be something else.
     fn makes_sense(&self) -> bool {
-        let What::Point(operation) = self.what else { return self.method.has_this };
+        let What::Point(operation) = self.what else { return true };
         match operation.object {
             Object::This => self.method.has_this && !self.is_constructor && is_object(&self.this),
             Object::FirstField => self.method.has_this && session().has_known_enumerators,
@@ -95,4 +123,18 @@ fn class_of(import: Import, member: &Member) -> Option<(String, Vec<Vec<u8>>, Ve
     let table = u32::from(table::of(parent) == table::TYPE_REF);
     signature::put_number(&mut this, (parent & 0xFF_FFFF) << 2 | table);
     Some((import.type_name(parent)?, Vec::new(), this))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_starts_work() {
+        assert!(
+            starts_work("System.Threading.Tasks.Task", "Run")
+                && starts_work("System.Threading.Thread", ".ctor")
+        );
+        assert!(!starts_work("System.Threading.Tasks.Task", "Wait") && !starts_work("Mine.Task", "Run"));
+    }
 }

@@ -4,9 +4,12 @@
 //! Exceptions, where that could change what the program does, or cost too much:
 //! - a thread with a context or a scheduler of its own (`SynchronizationContext.Current`, `TaskScheduler.Current`): what comes
 //!   after `await` goes back there, and a thread that blocks there meanwhile would wait for ever;
+//! - a thread that holds the lock of an object: what comes after `await` may take that lock, which the thread itself may and
+//!   another may not, and the thread may wait for it (`lock (x) { LoadAsync().Wait(); }`);
 //! - awaiters that are not of the framework: what they do when they are complete is not known;
 //! - an `await` that was made to wait so often that it has had its chances: see [`forced`].
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::*};
 
 /// An `await` waits this often, and then now and then.
@@ -22,8 +25,22 @@ pub fn new_site() -> u32 {
     NEXT.fetch_add(1, Relaxed) % SITES as u32
 }
 
+thread_local! {
+    /// Locks of objects that the thread has taken in the user's modules and not released.
+    static LOCKS: Cell<i32> = const { Cell::new(0) };
+}
+
+/// Called as managed code is, after a lock was taken or released.
+pub extern "C" fn count_locks(more: i32) {
+    // A thread that is ending has none.
+    _ = LOCKS.try_with(|locks| locks.set((locks.get() + more).max(0)));
+}
+
 /// Called as managed code is. Not zero: this `await` of a complete task is to wait.
 pub extern "C" fn forced(site: u32) -> i32 {
+    if LOCKS.try_with(Cell::get).unwrap_or(0) > 0 {
+        return 0;
+    }
     let count = COUNTS[site as usize % SITES].fetch_add(1, Relaxed);
     i32::from(count < ALWAYS || count.is_multiple_of(THEN_EACH))
 }
@@ -31,6 +48,21 @@ pub extern "C" fn forced(site: u32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_with_a_lock_goes_on_at_once() {
+        let site = new_site();
+        count_locks(1);
+        count_locks(1);
+        count_locks(-1);
+        assert_eq!(forced(site), 0);
+        count_locks(-1);
+        count_locks(-1);
+        assert_ne!(forced(site), 0);
+        count_locks(1);
+        assert_eq!(forced(site), 0, "one more release than locks is no debt");
+        count_locks(-1);
+    }
 
     #[test]
     fn an_await_has_many_chances_and_then_few() {

@@ -8,11 +8,16 @@
 //! `raddle tsvd` carries it, sets the variables that make a runtime load it, and reads its records (`raddle::tsvd::clr`).
 //!
 //! ```text
-//! com, profiling, metadata   COM by hand, and the methods of three interfaces that are used
-//! signature, il, pdb         types of arguments, bodies of methods, lines: pure functions of bytes
+//! com, profiling, metadata   COM by hand, and the methods of the interfaces that are used
+//! signature, il              types of arguments, bodies of methods: pure functions of bytes
+//! pdb, embedded_pdb          lines
 //! lists                      which APIs are thread-unsafe
-//! rewrite                    adds points to methods as they are compiled
+//! calls                      what a call in the code is
+//! rewrite, delegates         adds points to methods as they are compiled
+//! probe                      the class that rewritten code calls
 //! point                      one call: what the core says, sleeping, catching red-handed
+//! classes                    what is known of the classes of objects
+//! force_async                makes `await` wait
 //! sites                      call sites, names and places
 //! session, record            what the driver has told, and what is left for it
 //! ```
@@ -22,7 +27,7 @@
 //!   compiled; its entry in `methods` is made under the lock, so two tiers of compilation agree on site numbers.
 //! - *Places*: for each rewritten method, where each instruction was and is. Offsets in records are always those as written.
 //! - *Sites*: append only. A number is part of compiled code, so it is never given away again.
-//! - *Classes* (`point`): method tables of classes met through interfaces, listed or not. An entry is written once.
+//! - *Classes* (`classes`): method tables of classes that the code does not tell. All are forgotten when a module is unloaded.
 //! - A held thread's reference is read only by a thread in cooperative mode, and only while the trap is set.
 //!
 //! # What could make it slow
@@ -35,15 +40,21 @@
 //! - A false report. A trap is sprung only if both references are the same object, compared while no collection can run.
 //! - A deadlock with the collector. `fast` never waits for managed code; `slow` sleeps in preemptive mode.
 //!
+//! # What runs
+//! A thread. Where a piece of work begins that a pool was given (a task, the rest of an asynchronous method), the core is told, so that
+//! a thread that had nothing to do is not taken to have waited for a delay.
+//!
 //! # Not seen
-//! Delegates made of listed methods, struct enumerators, LINQ that is evaluated later, reflection and `dynamic`, calls that are
-//! constrained to a type parameter, embedded PDBs. Run on CoreCLR 3.1, x86-64 Linux.
+//! Reflection and `dynamic`, code that is made at run time, framework code that uses the user's collections other than by LINQ and
+//! the listed functions, delegates made of listed methods of a type with type parameters, methods of structures.
+//! Run on CoreCLR 3.1, x86-64 Linux.
 
 mod calls;
 mod classes;
 #[macro_use]
 mod com;
 mod delegates;
+mod embedded_pdb;
 mod force_async;
 pub mod il;
 pub mod lists;

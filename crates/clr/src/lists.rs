@@ -344,6 +344,7 @@ mod tests {
         assert_eq!(field("System.Linq.Enumerable/WhereListIterator`1"), Some("_source"));
         assert_eq!(field("System.Collections.Generic.List`1/Enumerator"), Some("_list"));
         assert_eq!(field("Mine.Iterator"), None);
+        assert_eq!(field("System.Collections.ArrayList/SyncArrayList"), None, "it locks");
     }
 
     #[test]

@@ -230,6 +230,11 @@ fn arrive(own: &mut Own, slot: Slot, object: u64, site: u32) -> bool {
     own.delay.is_some() || !own.caught.is_empty()
 }
 
+/// Called as managed code is, where a piece of work begins that a pool or a new thread was given.
+pub extern "C" fn begin() {
+    with_own(|own| session().core.work_begins(now(), own.number));
+}
+
 /// What takes time: finding out about a class, telling of a violation, sleeping. Not zero: [`fast`] is to be asked again.
 pub extern "C" fn slow(_slot: Slot, site: u32) -> i32 {
     let taken = with_own(|own| {

@@ -16,12 +16,16 @@
 //!     }
 //! }
 //!
+//! void Raddle.Probe.Begin() { begin(); }                    // a piece of work begins
+//!
 //! bool Raddle.Probe.Completed(bool is, int site) {          // in place of what an awaiter answered
 //!     if (!is) return false;
 //!     if (SynchronizationContext.Current != null) return true;
 //!     if (TaskScheduler.Current != TaskScheduler.Default) return true;
 //!     return forced(site) == 0;
 //! }
+//!
+//! void Raddle.Probe.CountLocks(int more) { count_locks(more); }
 //! ```
 //!
 //! All native functions but `slow` are called as managed code is, so the thread stays in cooperative mode and references may
@@ -44,14 +48,18 @@ pub struct Probe {
     pub class: Token,
     pub point: Token,
     pub through: Token,
+    pub begin: Token,
     /// None: this module's `await`s stay as they are.
     pub completed: Option<Token>,
+    pub count_locks: Option<Token>,
 }
 
-/// `int (object)`, `void (object, int)`, `int (native int, int)`, `bool (bool, int)`.
+/// `int (object)`, `void (object, int)`, `int (native int, int)`; `bool (bool, int)` is below.
 const HASH: [u8; 4] = [0, 1, 0x08, 0x1C];
 const POINT: [u8; 5] = [0, 2, 0x01, 0x1C, 0x08];
 const HELD: [u8; 5] = [0, 2, 0x08, 0x18, 0x08];
+/// `void ()`.
+const BEGIN: [u8; 3] = [0, 0, 0x01];
 const COMPLETED: [u8; 5] = [0, 2, 0x02, 0x02, 0x08];
 
 /// Adds the class to a module. None: the module's metadata can not be added to.
@@ -67,16 +75,30 @@ pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
     let point = emit.static_method(class, "Point", &POINT)?;
     let held = emit.static_method(class, "Held", &HELD)?;
     let through = emit.static_method(class, "Through", &POINT)?;
+    let begin = emit.static_method(class, "Begin", &BEGIN)?;
     let fast = emit.signature(&[0, 3, 0x08, 0x18, 0x08, 0x08])?;
     let slow = emit.signature(&[1, 2, 0x08, 0x18, 0x08])?;
     let known = emit.signature(&[0, 1, 0x08, 0x18])?;
     let find = emit.signature(&[0, 1, 0x1C, 0x1C])?;
+    let nothing = emit.signature(&BEGIN)?;
     let set = |method, text: &[u8]| info.set_body(module, method, &il::plain_body(text));
     let done = set(held, &held_code(slow))
         && set(point, &point_code(hash, fast, held))
-        && set(through, &through_code((known, find), point, held));
-    let completed = if session().force_async { add_completed(module, emit, class) } else { None };
-    done.then_some((Probe { class, point, through, completed }, emit))
+        && set(through, &through_code((known, find), point, held))
+        && set(begin, &[&call_native(point::begin as *const (), nothing)[..], &[code::RETURN]].concat());
+    let forces = session().force_async;
+    let completed = if forces { add_completed(module, emit, class) } else { None };
+    let count_locks = if forces { add_count_locks(module, emit, class) } else { None };
+    done.then_some((Probe { class, point, through, begin, completed, count_locks }, emit))
+}
+
+fn add_count_locks(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
+    /// `void (int)`.
+    const SIGNATURE: [u8; 4] = [0, 1, 0x01, 0x08];
+    let method = emit.static_method(class, "CountLocks", &SIGNATURE)?;
+    let native = call_native(force_async::count_locks as *const (), emit.signature(&SIGNATURE)?);
+    let text = [&[LOAD_0], &native[..], &[code::RETURN]].concat();
+    session().info.set_body(module, method, &il::plain_body(&text)).then_some(method)
 }
 
 fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {

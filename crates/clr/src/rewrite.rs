@@ -12,7 +12,7 @@
 //! Where a delegate is made of a listed method, it is made of a static method of the probe's class instead, whose first argument
 //! is the object, and which comes to a point and then calls the method (`delegates`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex};
 
 use crate::calls::{Call, What};
@@ -36,6 +36,8 @@ struct Module {
     calls: HashMap<Token, Option<Call>>,
     /// Methods that delegates are made of in place of listed ones.
     thunks: Thunks,
+    /// Methods that delegates are made of which begin a piece of work, as far as they were met.
+    begins: HashSet<Token>,
     /// Methods that were looked at, and whether each has points.
     methods: HashMap<Token, bool>,
 }
@@ -74,7 +76,15 @@ fn prepare(module: ModuleId, path: &str) -> Option<Module> {
     let import = Import(session().info.metadata(module, false, &IID_METADATA_IMPORT2)?);
     let (probe, emit) = probe::add(module, import)?;
     let thunks = Thunks::prepare(module, path, import, (probe, emit));
-    Some(Module { import, emit, probe, calls: HashMap::new(), thunks, methods: HashMap::new() })
+    Some(Module {
+        import,
+        emit,
+        probe,
+        calls: HashMap::new(),
+        thunks,
+        begins: HashSet::new(),
+        methods: HashMap::new(),
+    })
 }
 
 /// A module is unloaded.
@@ -152,12 +162,19 @@ impl Locals {
 
 impl Module {
     fn rewrite(&mut self, module: ModuleId, method: Token) -> Outcome {
+        // A delegate's own call of the listed method is behind its point.
+        if self.import.method(method).is_some_and(|member| member.parent == self.probe.class) {
+            return Outcome::Nothing;
+        }
         let Some(bytes) = session().info.body(module, method) else { return Outcome::Nothing };
         let Some(mut body) = Body::parse(bytes) else { return Outcome::Failed("its code is not understood") };
         let Some(mut locals) = Locals::of(self.import, body.locals) else {
             return Outcome::Failed("its local variables are not understood");
         };
-        let mut changed = false;
+        let mut changed = self.begins.contains(&method) || self.goes_on_later(method);
+        if changed && let Some(first) = body.instructions.first_mut() {
+            first.before.extend(il::with_token(code::CALL as u8, self.probe.begin));
+        }
         let mut of = Rewriting { module, method, ordinals: HashMap::new() };
         for at in 0..body.instructions.len() {
             changed |= if body.instructions[at].loads_function() {
@@ -197,12 +214,26 @@ impl Module {
         let Some(call) = self.look_at(token).filter(|call| call.is_constructor == is_new) else {
             return false;
         };
-        let What::Point(operation) = call.what else {
-            let Some(completed) = probe.completed else { return false };
-            let after = &mut body.instructions[at].after;
-            after.extend(il::load_int(force_async::new_site()));
-            after.extend(il::with_token(code::CALL as u8, completed));
-            return true;
+        let operation = match call.what {
+            What::Point(operation) => operation,
+            What::Completed => {
+                let Some(completed) = probe.completed else { return false };
+                let after = &mut body.instructions[at].after;
+                after.extend(il::load_int(force_async::new_site()));
+                after.extend(il::with_token(code::CALL as u8, completed));
+                return true;
+            }
+            What::Locks(more) => {
+                let Some(count_locks) = probe.count_locks else { return false };
+                let after = &mut body.instructions[at].after;
+                after.extend(il::load_int(more as u32));
+                after.extend(il::with_token(code::CALL as u8, count_locks));
+                return true;
+            }
+            What::Starts => {
+                self.note_begins(body, at);
+                return false;
+            }
         };
         let call = call.clone();
         let prefixes = (0..at).rev().take_while(|i| body.instructions[*i].is_prefix());
@@ -227,6 +258,24 @@ impl Module {
         before.extend(il::with_token(code::CALL as u8, if checked { probe.through } else { probe.point }));
         before.extend(saved.iter().flat_map(|local| il::load_local(*local)));
         true
+    }
+
+    /// Whether a method is the one in which a compiler has put the body of an asynchronous method: its parts run as pieces of
+    /// work of their own. That of an iterator, which has the same name, returns something.
+    fn goes_on_later(&self, method: Token) -> bool {
+        const INSTANCE_VOID: [u8; 3] = [0x20, 0, 0x01];
+        let Some(member) = self.import.method(method) else { return false };
+        let is_made = || self.import.type_def(member.parent).is_some_and(|name| name.contains(">d__"));
+        member.name == "MoveNext" && member.signature == INSTANCE_VOID && is_made()
+    }
+
+    /// The methods of this module of which delegates were made just before a call that takes them as pieces of work.
+    fn note_begins(&mut self, body: &Body, at: usize) {
+        /// A delegate that is kept for the next time takes eight instructions.
+        const NEAR: usize = 24;
+        let near = &body.instructions[at.saturating_sub(NEAR)..at];
+        let taken = near.iter().filter(|instruction| instruction.loads_function()).map(|i| i.token());
+        self.begins.extend(taken.filter(|token| table::of(*token) == table::METHOD_DEF));
     }
 
     /// What makes the object of what is on the stack. None: the call is left alone.

@@ -8,6 +8,7 @@ use raddle_tsvd::{Host, TrapPair, Violation};
 
 use crate::classes::Kind;
 use crate::com::IID_METADATA_IMPORT2;
+use crate::embedded_pdb::embedded;
 use crate::lists::Contract;
 use crate::metadata::Import;
 use crate::pdb::Pdb;
@@ -128,11 +129,13 @@ fn as_written(class: &str, method: &str) -> String {
     }
 }
 
-/// File and line of an instruction, from the PDB beside the module.
+/// File and line of an instruction, from the PDB beside the module or in it.
 fn line(module: &str, method: Token, offset: u32) -> Option<(String, u32)> {
     static PDBS: LazyLock<Mutex<HashMap<String, Option<Pdb>>>> = LazyLock::new(Mutex::default);
     let mut pdbs = lock(&PDBS);
-    let read = || Pdb::parse(&std::fs::read(Path::new(module).with_extension("pdb")).ok()?);
+    let beside = || Pdb::parse(&std::fs::read(Path::new(module).with_extension("pdb")).ok()?);
+    let inside = || Pdb::parse(&embedded(&std::fs::read(module).ok()?)?);
+    let read = || beside().or_else(inside);
     let pdb = pdbs.entry(module.into()).or_insert_with(read);
     pdb.as_ref()?.line(method, offset).map(|(file, line)| (file.to_owned(), line))
 }

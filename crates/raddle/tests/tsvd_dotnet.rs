@@ -25,6 +25,10 @@ fn only(folder: &Path) -> PathBuf {
 /// Compiles a program of `crates/clr/tests/programs`, and gives the words that run it.
 fn compile(bench: &Bench, sdk: &Path, name: &str) -> [String; 4] {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../clr/tests/programs/{name}.cs"));
+    compile_source(bench, sdk, name, &source)
+}
+
+fn compile_source(bench: &Bench, sdk: &Path, name: &str, source: &Path) -> [String; 4] {
     let (dotnet, framework) = (sdk.join("sdk/dotnet"), only(&sdk.join("sdk/shared/Microsoft.NETCore.App")));
     let version = framework.file_name().unwrap().to_string_lossy().into_owned();
     bench.file(
@@ -87,4 +91,102 @@ fn another_profiler_is_left_alone() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "nothing was watched: {said}");
     assert!(said.contains("{00000000-1111") && said.contains("unset CORECLR_ENABLE_PROFILING"), "{said}");
+}
+
+const CART: &str = r#"
+using System; using System.Threading; using System.Threading.Tasks;
+namespace Shop {
+    class Cart {
+        int total;
+        public void Put(int price) { total += price; }
+        public int Total() { return total; }
+    }
+    class Program {
+        static void Main() {
+            var cart = new Cart();
+            var one = Task.Run(() => { for (int i = 0; i < 60; i++) { cart.Put(1); Thread.Sleep(3); } });
+            var two = Task.Run(() => { for (int i = 0; i < 60; i++) { cart.Total(); Thread.Sleep(3); } });
+            Task.WaitAll(one, two);
+            Console.WriteLine("done");
+        }
+    }
+}
+"#;
+
+/// Caught by luck, in one of a few runs.
+#[test]
+fn a_class_of_the_project_is_watched_if_it_is_listed() {
+    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let source = bench.file("cart.cs", CART);
+    let words = compile_source(&bench, &sdk, "cart", &source);
+    let list = "[[tsvd.dotnet]]\nlibrary = \"shop\"\n[[tsvd.dotnet.class]]\nname = \"Shop.Cart\"\nrule = \"one at a time\"\n";
+    bench.file("cart.toml", &format!("{list}write = [\"Put\"]\nread = [\"Total\"]\n"));
+    let caught = tsvd(&bench, "--runs 4 --api cart.toml", &words);
+    caught.assert_caught("one Cart at once");
+    bench.file("wrong.toml", list);
+    let mut command = bench.raddle("tsvd --api wrong.toml --");
+    let said = common::refused(command.args(&words));
+    assert!(said.contains("wrong.toml") && said.contains("no methods"), "{said}");
+}
+
+#[test]
+fn pairs_and_coverage_are_kept() {
+    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let words = compile(&bench, &sdk, "dictionary_keys_ok");
+    let caught = tsvd(&bench, "--trap-file traps.json --coverage=coverage.json --runs 2", &words);
+    caught.assert_clean();
+    let read = |name: &str| -> serde_json::Value {
+        serde_json::from_str(&std::fs::read_to_string(bench.path(name)).unwrap()).unwrap()
+    };
+    let traps = read("traps.json");
+    // The pair is dangerous, or rests since the lock was found out.
+    let all = [&traps["pairs"], &traps["resting"]].map(|list| list.as_array().unwrap().clone()).concat();
+    assert!(!all.is_empty(), "{traps}");
+    let name = all[0]["sites"][0].as_str().unwrap();
+    assert!(
+        name.starts_with("dictionary_keys_ok.dll: ") && name.contains(" calls System.Collections."),
+        "{name}"
+    );
+    let coverage = read("coverage.json");
+    let file = &coverage["files"][0];
+    assert!(file["file"].as_str().unwrap().ends_with("dictionary_keys_ok.cs"), "{coverage}");
+    assert!(file["points"][0]["operation"].as_str().unwrap().starts_with("Dictionary."), "{coverage}");
+    assert_eq!(coverage["total"]["points"], caught.report["stats"]["sites"], "two runs are no more points");
+}
+
+/// Both are caught by luck, in one of a few runs.
+#[test]
+fn native_and_dotnet_processes_are_one_session() {
+    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let words = compile(&bench, &sdk, "dictionary_keys_bad");
+    let put = "__attribute__((noinline)) void put(int *t) { *t += 1; }\nstatic int table;\n";
+    let step = "static void step(int me, int i) { put(&table); }\nint main(void) { both(); }\n";
+    bench.build_pair("native.c", "gcc -O0 -g", &format!("{put}{step}"));
+    let list = "[[tsvd.list]]\nlibrary = \"own\"\n[[tsvd.list.class]]\nname = \"table\"\nwrite = [\"put\"]\n";
+    bench.file("own.toml", list);
+    bench.script("both.sh", &format!("#!/bin/sh\n./native && exec {}\n", words.join(" ")));
+    let caught = tsvd(&bench, "--runs 4 --api own.toml", &["./both.sh".to_owned()]);
+    caught.assert_caught("at once");
+    for part in ["one Dictionary", "one table"] {
+        let is_of = |finding: &serde_json::Value| finding["message"].as_str().unwrap().contains(part);
+        assert!(caught.findings().iter().any(is_of), "{part}: {}", caught.report);
+    }
+    assert_eq!(caught.stdout, "done\n".repeat(4));
+}
+
+#[test]
+fn an_assembly_needs_no_copy() {
+    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    compile(&bench, &sdk, "dictionary_keys_ok");
+    let said = common::refused(&mut bench.raddle("instrument -o copy dictionary_keys_ok.dll"));
+    assert!(said.contains("raddle tsvd -- dotnet") && said.contains("needs no copy"), "{said}");
+}
+
+#[test]
+fn doctor_names_the_runtimes() {
+    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let output = bench.raddle("doctor").env("DOTNET_ROOT", sdk.join("sdk")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = said.lines().find(|line| line.contains(".NET runtimes")).expect("a line for .NET");
+    assert!(line.starts_with("ok") && line.contains("3.1."), "{line}");
 }

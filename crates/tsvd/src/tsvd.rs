@@ -225,6 +225,15 @@ impl Tsvd {
         }
     }
 
+    /// A thread begins another piece of work, as a thread of a pool does. What it did before says nothing of what it waits for: a
+    /// gap that is blamed on a delay (3.4.4) begins here at the earliest. Without this a thread that had nothing to do while
+    /// another was held is taken to have waited for it.
+    pub fn work_begins(&self, now: u64, thread: u32) {
+        let record = self.thread(thread);
+        record.last.store(now, Relaxed);
+        record.covered.store(0, Relaxed);
+    }
+
     /// `parent` has waited for the end of `child` (extension 1 of the crate).
     pub fn on_join(&self, now: u64, parent: u32, child: u32, host: &mut impl Host) {
         if self.params.has(technique::JOINS) {

@@ -11,7 +11,7 @@ class Program {
 
     static void First(int i) {
         try {
-            root.AppendChild(root.Clone());    // expect: thread-safety-violation
+            root.AppendChild(root.CloneNode(false));    // expect: thread-safety-violation
         } catch (Exception) { }
     }
 

@@ -13,7 +13,7 @@ class Program {
 
     static void First(int i) {
         lock (gate) {
-            root.AppendChild(root.Clone());
+            root.AppendChild(root.CloneNode(false));
         }
     }
 

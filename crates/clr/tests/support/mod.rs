@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use raddle_clr::record::{KnownPair, Record, Violation};
-use raddle_tsvd::{ALIGN, Params, SIZE, Tsvd};
+use raddle_tsvd::{ALIGN, Params, SIZE, TrapPair, Tsvd};
 use raddle_wire::tsvd::{Shared, flag};
 
 const MARK: &str = "// expect: thread-safety-violation";
@@ -92,6 +92,30 @@ impl Run {
 
     pub fn sites(&self) -> usize {
         self.records.iter().filter(|record| matches!(record, Record::Site { .. })).count()
+    }
+
+    /// How many delays there were.
+    pub fn delays(&self) -> u64 {
+        self.tables(|core| core.stats().delays).iter().sum()
+    }
+
+    /// What the core's tables of each process say.
+    fn tables<T>(&self, mut read: impl FnMut(&Tsvd) -> T) -> Vec<T> {
+        let mut all = Vec::new();
+        for path in &self.states {
+            let bytes = std::fs::read(path).unwrap();
+            assert_eq!(bytes.len(), SIZE);
+            let mut memory = vec![0_u8; SIZE + ALIGN];
+            let at = memory.as_mut_ptr();
+            // SAFETY: there is room for it behind its alignment, and the tables were written by the same build.
+            let core = unsafe {
+                let at = at.add(at.align_offset(ALIGN));
+                at.copy_from(bytes.as_ptr(), SIZE);
+                &*at.cast::<Tsvd>()
+            };
+            all.push(read(core));
+        }
+        all
     }
 
     pub fn said(&self) -> String {
@@ -220,25 +244,11 @@ pub fn learned(run: &Run) -> Vec<KnownPair> {
             _ => None,
         })
         .collect();
-    let mut pairs = Vec::new();
-    for path in &run.states {
-        let bytes = std::fs::read(path).unwrap();
-        assert_eq!(bytes.len(), SIZE);
-        let mut tables = vec![0_u64; SIZE / 8 + 64];
-        let at = tables.as_mut_ptr().cast::<u8>();
-        // SAFETY: room for it and for its alignment.
-        let at = unsafe { at.add(at.align_offset(ALIGN)) };
-        // SAFETY: as above; the tables were written by the same build.
-        let core = unsafe {
-            at.copy_from(bytes.as_ptr(), SIZE);
-            &*at.cast::<Tsvd>()
-        };
-        for pair in core.pairs() {
-            let name = |site: u32| names.get(site as usize).map(|name| (*name).clone());
-            let (Some(a), Some(b)) = (name(pair.site_a), name(pair.site_b)) else { continue };
-            let (probability, gap, state) = (pair.probability, pair.gap, pair.state.into());
-            pairs.push(KnownPair { sites: [a, b], probability, gap, state });
-        }
-    }
-    pairs
+    let name = |site: u32| names.get(site as usize).map(|name| (*name).clone());
+    let known = |pair: TrapPair| {
+        let sites = [name(pair.site_a)?, name(pair.site_b)?];
+        let (probability, gap, state) = (pair.probability, pair.gap, pair.state.into());
+        Some(KnownPair { sites, probability, gap, state })
+    };
+    run.tables(|core| core.pairs().filter_map(known).collect::<Vec<_>>()).concat()
 }

@@ -6,6 +6,7 @@
 //! are tested with them.
 
 mod compilers;
+mod dotnet;
 mod machine;
 
 use crate::exit;
@@ -77,6 +78,7 @@ struct Report<'a> {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut checks = machine::checks();
     checks.extend(compilers::checks());
+    checks.push(dotnet::check());
     let works = works(&checks);
     match args.format {
         Format::Text => say::print(&text(&checks, works)),

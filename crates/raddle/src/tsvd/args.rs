@@ -197,6 +197,11 @@ pub struct Parameters {
     /// Make `std::async` start a thread whatever its policy, and show at least four processors
     #[arg(long, help_heading = "Detection")]
     pub force_async: bool,
+
+    /// .NET: let an `await` of a task that is complete go on at once; without this it waits, as it does where the task is
+    /// not a mock's
+    #[arg(long, help_heading = "Detection")]
+    pub synchronous_await: bool,
 }
 
 /// The variants of the paper.

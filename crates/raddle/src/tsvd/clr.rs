@@ -1,19 +1,27 @@
-//! .NET: what the profiler of `raddle_clr` has left in the folder of a session.
+//! .NET: what the profiler of `raddle_clr` is told, and what it has left in the folder of a session.
 //!
-//! Its sites are numbered by each process for itself, since they are found as methods are compiled. So they are no part
-//! of the registry, and what a run has learned of their pairs is not kept for the next one.
+//! Its sites are numbered by each process for itself, since they are found as methods are compiled. They have names that hold from
+//! run to run, by which they get numbers here: a registry and traps of their own, beside those of native code.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use raddle_clr::record::{End, Place, Record, VERSION, Violation};
+use anyhow::{Context, Result, anyhow};
+use raddle_base::hash::fnv64;
+use raddle_clr::lists::Catalogue;
+use raddle_clr::record::{End, KnownPair, Place, Record, VERSION, Violation};
+use raddle_clr::session::{LISTS, MODULES, PAIRS};
 use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Op, Thread};
-use raddle_tsvd::Stats;
+use raddle_tsvd::{Stats, TrapPair};
 
-use super::coverage::Covered;
+use super::coverage::{Coverage, Covered, PointCoverage};
 use super::harvest;
 use raddle_harness::say::{count, say};
+use super::kept::Kept;
+use super::sites::{Numbered, Registry};
+use super::traps::Traps;
 
 /// Variables by which a runtime is told of a profiler: those of .NET, and the names that later versions prefer.
 const PREFIXES: [&str; 2] = ["CORECLR", "DOTNET"];
@@ -39,8 +47,33 @@ pub fn warn_of_other_profiler() {
     }
 }
 
+/// A program of .NET that no profiler can be loaded into.
+pub fn say_why_not(program: &Path, seen: &Clr) {
+    if seen.processes > 0 {
+        return;
+    }
+    if let Some(why) = why_not(program, &std::fs::read(program).unwrap_or_default()) {
+        say!("{} is not watched as a .NET program: {why}", program.display());
+    }
+}
+
+fn why_not(program: &Path, text: &[u8]) -> Option<&'static str> {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let has = |what: &[u8]| text.windows(what.len()).any(|window| window == what);
+    if name == "mono" || name == "mono-sgen" {
+        return Some("Mono has no profiling interface of the CLR; run it with `dotnet`");
+    }
+    // A section of what the compiler of NativeAOT makes.
+    if has(b"\0__managedcode\0") {
+        return Some(
+            "NativeAOT has compiled it, so that there is no code to add points to; run a build without PublishAot",
+        );
+    }
+    (name == "dotnet" && has(b"ld-musl")).then_some("its runtime is linked with musl; use one for glibc")
+}
+
 /// The profiler that is configured already.
-fn other_profiler() -> Option<String> {
+pub fn other_profiler() -> Option<String> {
     PREFIXES.iter().find_map(|prefix| {
         let enabled = std::env::var_os(format!("{prefix}_ENABLE_PROFILING"))?;
         let profiler = std::env::var(format!("{prefix}_PROFILER")).ok()?;
@@ -48,16 +81,29 @@ fn other_profiler() -> Option<String> {
     })
 }
 
+/// Whether a site, by its name, is one of .NET: it is in a file that no native code is in.
+pub fn is_site(name: &str) -> bool {
+    let file = name.split(": ").next().unwrap_or_default();
+    file.ends_with(".dll") || file.ends_with(".exe")
+}
+
 /// What the .NET processes of all runs have left.
 #[derive(Default)]
 pub struct Clr {
     pub processes: usize,
+    /// By number in the registry.
     pub covered: Vec<Covered>,
     pub stats: Stats,
     pub findings: Vec<Finding>,
-    /// Methods and calls that are not watched.
-    pub unseen: usize,
+    /// What is not watched, by reason.
+    unseen: BTreeMap<String, usize>,
     modules: Vec<String>,
+    /// Texts of the project's lists.
+    lists: Vec<String>,
+    registry: Registry,
+    /// Where the sites of the registry are.
+    places: Vec<Place>,
+    traps: Traps,
 }
 
 /// A call site of a process.
@@ -65,24 +111,53 @@ pub struct Clr {
 struct Site {
     callee: String,
     write: bool,
+    /// In the registry. None: there are too many.
+    number: Option<u32>,
 }
 
 impl Clr {
+    /// `lists`: files like `raddle.toml` and what is in them.
+    pub fn new(lists: &[(PathBuf, String)], traps: Traps) -> Result<Clr> {
+        let mut catalogue = Catalogue::shipped();
+        for (path, text) in lists {
+            catalogue.add_project(text).map_err(|why| anyhow!("{}: {why}", path.display()))?;
+        }
+        let lists = lists.iter().map(|(_, text)| text.clone()).collect();
+        Ok(Clr { lists, traps, ..Clr::default() })
+    }
+
+    /// Leaves in the folder of a session what processes want to know.
+    pub fn prepare(&mut self, folder: &Path, modules: &[String]) -> Result<()> {
+        let write = |name: &str, text: &[u8]| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        };
+        for (n, text) in self.lists.iter().enumerate() {
+            write(&format!("{LISTS}.{n}"), text.as_bytes())?;
+        }
+        let pairs: Vec<KnownPair> =
+            self.traps.pairs_by_name(&self.registry).into_iter().map(known_pair).collect();
+        write(PAIRS, &serde_json::to_vec(&pairs)?)?;
+        write(MODULES, modules.join("\n").as_bytes())
+    }
+
     /// Reads what is in the folder of a session. `run`: which, if there are several.
     pub fn read(&mut self, folder: &Path, run: Option<u32>) {
+        let mut pairs = Vec::new();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|e| e == "clr") {
-                self.read_process(&path, run);
+                pairs.extend(self.read_process(&path, run));
             }
         }
+        self.traps.learn(&self.registry, &pairs);
     }
 
     pub fn warn(&self) {
-        if self.unseen > 0 {
+        for (why, times) in &self.unseen {
             say!(
-                "{} of .NET programs could not be watched",
-                count(self.unseen as u64, "call or method", "calls or methods")
+                "{} of .NET programs not watched: {why}",
+                count(*times as u64, "call, method or module", "calls, methods or modules")
             );
         }
     }
@@ -92,42 +167,100 @@ impl Clr {
         self.modules.len()
     }
 
-    fn read_process(&mut self, path: &Path, run: Option<u32>) {
+    /// For the file and the store.
+    pub fn keep(&mut self) -> Kept {
+        self.traps.keep(&self.registry)
+    }
+
+    pub fn add_coverage(&self, coverage: &mut Coverage) {
+        for ((place, site), covered) in self.places.iter().zip(&self.registry.sites).zip(&self.covered) {
+            let file = place.file.clone().unwrap_or_else(|| place.module.clone());
+            coverage.add(
+                file,
+                PointCoverage {
+                    line: place.line,
+                    function: Some(place.method.clone()),
+                    operation: short_name(&site.callee),
+                    hit: covered.hit,
+                    concurrent: covered.concurrent,
+                },
+            );
+        }
+    }
+
+    /// What a process has left; the pairs that it knew, by the registry's numbers.
+    fn read_process(&mut self, path: &Path, run: Option<u32>) -> Vec<TrapPair> {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         // The last line may be cut off: the process was killed as it wrote.
         let mut records = text.lines().map_while(|line| serde_json::from_str::<Record>(line).ok());
         if !matches!(records.next(), Some(Record::Begin { version: VERSION, .. })) {
-            return;
+            return Vec::new();
         }
         self.processes += 1;
         let mut sites: Vec<Site> = Vec::new();
         for record in records {
             match record {
                 Record::Begin { .. } => {}
-                Record::Site { callee, write, place, .. } => {
-                    sites.push(Site { callee, write });
-                    if !self.modules.contains(&place.module) {
-                        self.modules.push(place.module);
-                    }
+                Record::Site { callee, write, place, name, .. } => {
+                    let number = self.number(&name, &callee, place);
+                    sites.push(Site { callee, write, number });
                 }
-                Record::Unseen { .. } => self.unseen += 1,
+                Record::Unseen { why, .. } => *self.unseen.entry(why).or_default() += 1,
                 Record::Violation(violation) => self.findings.extend(finding(&violation, &sites, run)),
             }
         }
-        self.read_tables(&path.with_extension("clr-state"), sites.len());
+        self.read_tables(&path.with_extension("clr-state"), &sites)
     }
 
-    fn read_tables(&mut self, path: &Path, sites: usize) {
-        let mut covered = vec![Covered::default(); sites];
-        if let Some(stats) = harvest::of_process(path, &mut covered) {
-            self.stats.points += stats.points;
-            self.stats.concurrent += stats.concurrent;
-            self.stats.delays += stats.delays;
-            self.stats.delayed += stats.delayed;
-            self.stats.refused += stats.refused;
+    /// The number of a site in the registry.
+    fn number(&mut self, name: &str, callee: &str, place: Place) -> Option<u32> {
+        if !self.modules.contains(&place.module) {
+            self.modules.push(place.module.clone());
         }
-        self.covered.extend(covered);
+        let path = PathBuf::from(&place.module);
+        let address = fnv64(name.as_bytes());
+        let number = self.registry.number(&path, address, || Numbered {
+            path: path.clone(),
+            address,
+            len: 0,
+            operation: 0,
+            tail: false,
+            callee: callee.into(),
+            name: name.into(),
+        })?;
+        if self.places.len() < self.registry.sites.len() {
+            self.places.push(place);
+            self.covered.push(Covered::default());
+        }
+        Some(number)
     }
+
+    fn read_tables(&mut self, path: &Path, sites: &[Site]) -> Vec<TrapPair> {
+        let mut covered = vec![Covered::default(); sites.len()];
+        let harvest = harvest::of_process(path, &mut covered);
+        let stats = &harvest.stats;
+        self.stats.points += stats.points;
+        self.stats.concurrent += stats.concurrent;
+        self.stats.delays += stats.delays;
+        self.stats.delayed += stats.delayed;
+        self.stats.refused += stats.refused;
+        for (site, covered) in sites.iter().zip(covered) {
+            if let Some(known) = site.number.and_then(|number| self.covered.get_mut(number as usize)) {
+                known.hit |= covered.hit;
+                known.concurrent |= covered.concurrent;
+            }
+        }
+        let number = |site: u32| sites.get(site as usize)?.number;
+        let pairs = harvest.pairs.into_iter().filter_map(|pair| {
+            let (a, b) = (number(pair.site_a)?, number(pair.site_b)?);
+            Some(TrapPair { site_a: a.min(b), site_b: a.max(b), ..pair })
+        });
+        pairs.collect()
+    }
+}
+
+fn known_pair((sites, pair): ([String; 2], TrapPair)) -> KnownPair {
+    KnownPair { sites, probability: pair.probability, gap: pair.gap, state: pair.state.into() }
 }
 
 /// `List.Add` of `System.Collections.Generic.List`1.Add`.
@@ -195,6 +328,21 @@ fn frame(place: &Place) -> Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_without_the_interface_are_told() {
+        let told = |name: &str, text: &[u8]| why_not(Path::new(name), text);
+        assert!(told("/usr/bin/mono", b"").is_some_and(|why| why.contains("Mono")));
+        assert!(told("app", b"..\0__managedcode\0..").is_some_and(|why| why.contains("NativeAOT")));
+        assert!(told("/x/dotnet", b"/lib/ld-musl-x86_64.so.1").is_some_and(|why| why.contains("musl")));
+        assert_eq!((told("/x/dotnet", b"ELF"), told("app", b"ld-musl")), (None, None));
+    }
+
+    #[test]
+    fn sites_of_dotnet_are_told_by_their_files() {
+        assert!(is_site("App.dll: App.Main~0001 calls System.Collections.Generic.List`1.Add #1"));
+        assert!(!is_site("libx.so: f calls g #1") && !is_site("tests: f calls a.dll #1"));
+    }
 
     #[test]
     fn names_are_short() {

@@ -71,6 +71,10 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     let runtime = raddle_harness::install::Runtime::open()?;
     let shown = args.program.display();
     let program = std::fs::read(&args.program).with_context(|| format!("cannot read {shown}"))?;
+    ensure!(
+        !program.starts_with(b"MZ"),
+        "{shown} is a .NET assembly, which needs no copy: `raddle tsvd -- dotnet {shown}` watches it as it is"
+    );
     let lists = words::lists(&args.api)?;
     let common = common(&lists, args.parameters.force_async, runtime.folder())?;
     let library = LIBRARIES[usize::from(args.parameters.policy == Policy::TsvdHb)];
@@ -96,7 +100,8 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     std::fs::create_dir(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let params = args.parameters.params(0);
     // The budget of a run has no meaning where nobody says when a run ends; those of threads and tests hold.
-    session::write_files(&dir, &params, args.parameters.share, args.parameters.force_async, u64::MAX)?;
+    let flags = [(args.parameters.force_async, raddle_wire::tsvd::flag::FORCE_ASYNC)];
+    session::write_files(&dir, &params, args.parameters.share, &flags, u64::MAX)?;
     let about = About {
         schema: SCHEMA.into(),
         runtime: runtime_name(&runtime),
@@ -150,6 +155,7 @@ fn common(lists: &[(PathBuf, String)], force_async: bool, own: &Path) -> Result<
         modules: Vec::new(),
         own: own.into(),
         force_async,
+        synchronous_await: false,
         share: 1.0,
     }))
 }
@@ -287,9 +293,9 @@ pub fn collect(copy: &Path, options: &Options) -> Result<ExitCode> {
     let mut registry = common.registry.lock().expect("nobody panics with the registry");
     pointers::number_callers(&seen, &mut registry, &common.catalogue, &about.hooks, &files);
     drop(registry);
-    let mut all = Runs::new(&common);
+    let mut all = Runs::new(&common, super::clr::Clr::default());
     all.gather(&dir, None)?;
-    outputs.write(&common, &all.covered, &mut all.places)?;
+    outputs.write(&common, &mut all)?;
     for entry in std::fs::read_dir(&dir)?.flatten() {
         let path = entry.path();
         if path.extension().is_some_and(|e| e == "log" || e == STATE_SUFFIX) {

@@ -1,6 +1,5 @@
 //! Which points were reached, and which while several threads were at work: what a test suite can find at all.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use raddle_binary::plain_path;
@@ -54,41 +53,47 @@ struct FileCoverage {
 }
 
 #[derive(Debug, Serialize)]
-struct PointCoverage {
-    line: Option<u32>,
-    function: Option<String>,
-    operation: String,
-    hit: bool,
-    concurrent: bool,
+pub struct PointCoverage {
+    pub line: Option<u32>,
+    pub function: Option<String>,
+    pub operation: String,
+    pub hit: bool,
+    pub concurrent: bool,
 }
 
 impl Coverage {
     pub fn new(registry: &Registry, covered: &[Covered], places: &mut Places) -> Coverage {
-        let mut files: BTreeMap<String, FileCoverage> = BTreeMap::new();
-        let mut counts = Counts::default();
+        let mut all = Coverage { schema: SCHEMA, counts: Counts::default(), files: Vec::new() };
         for (number, site) in registry.sites.iter().enumerate() {
             let frames = site_frames(places, site);
             let frame = place(&frames).cloned().unwrap_or_default();
             let covered = covered.get(number).copied().unwrap_or_default();
             let file = frame.file.or(frame.module).unwrap_or_else(|| site.path.display().to_string());
-            let entry = files.entry(file.clone()).or_insert_with(|| FileCoverage {
+            all.add(
                 file,
-                counts: Counts::default(),
-                points: Vec::new(),
-            });
-            entry.counts.add(covered);
-            counts.add(covered);
-            entry.points.push(PointCoverage {
-                line: frame.line,
-                function: frame.function,
-                operation: plain_path(&site.callee),
-                hit: covered.hit,
-                concurrent: covered.concurrent,
-            });
+                PointCoverage {
+                    line: frame.line,
+                    function: frame.function,
+                    operation: plain_path(&site.callee),
+                    hit: covered.hit,
+                    concurrent: covered.concurrent,
+                },
+            );
         }
-        let mut files: Vec<FileCoverage> = files.into_values().collect();
-        files.iter_mut().for_each(|f| f.points.sort_by_key(|p| p.line));
-        Coverage { schema: SCHEMA, counts, files }
+        all
+    }
+
+    /// One more point.
+    pub fn add(&mut self, file: String, point: PointCoverage) {
+        let covered = Covered { hit: point.hit, concurrent: point.concurrent };
+        self.counts.add(covered);
+        let at = self.files.binary_search_by(|entry| entry.file.cmp(&file)).unwrap_or_else(|at| {
+            self.files.insert(at, FileCoverage { file, counts: Counts::default(), points: Vec::new() });
+            at
+        });
+        self.files[at].counts.add(covered);
+        let points = &mut self.files[at].points;
+        points.insert(points.partition_point(|other| other.line <= point.line), point);
     }
 
     pub fn json(&self) -> String {

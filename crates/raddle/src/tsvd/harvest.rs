@@ -52,11 +52,11 @@ impl Harvest {
     }
 }
 
-/// The tables of one process, whose sites have numbers of its own. None: they can not be read.
-pub fn of_process(path: &Path, covered: &mut [Covered]) -> Option<Stats> {
+/// The tables of one process, whose sites have numbers of its own.
+pub fn of_process(path: &Path, covered: &mut [Covered]) -> Harvest {
     let mut harvest = Harvest::default();
     harvest.add(path, covered);
-    (harvest.processes > 0).then_some(harvest.stats)
+    harvest
 }
 
 /// A copy of the tables of a process. Nearly all of the file are holes: looked at in a mapping of the file, each page of them would be

@@ -154,9 +154,14 @@ impl Keeper {
         Ok(kept.map(Traps::new).unwrap_or_default())
     }
 
-    pub fn write(&self, common: &Common) -> Result<()> {
+    /// `more`: what is kept beside the pairs of native code.
+    pub fn write(&self, common: &Common, more: Kept) -> Result<()> {
         let registry = common.registry.lock().expect("nobody panics with the registry");
-        let text = common.traps.lock().expect("nobody panics with the traps").keep(&registry).text();
+        let mut kept = common.traps.lock().expect("nobody panics with the traps").keep(&registry);
+        kept.pairs.extend(more.pairs);
+        kept.resting.extend(more.resting);
+        kept.builds.extend(more.builds);
+        let text = kept.text();
         if let Some((file, _)) = &self.file {
             file.write(&text)?;
         }

@@ -41,6 +41,7 @@ mod verdict;
 mod words;
 
 pub use args::{Args, InstrumentArgs, Options};
+pub use clr::{other_profiler, set_profiler};
 pub use copy::instrument;
 
 use std::path::Path;
@@ -92,23 +93,28 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let program = target::find(&args.command)?;
     let runtime = raddle_harness::install::Runtime::open()?;
     let keeper = kept::Keeper::new(options, &args.command)?;
+    let lists = words::lists(&options.api)?;
+    let mut traps = keeper.read()?.resting(options.rest());
+    let clr = clr::Clr::new(&lists, traps.split_off(clr::is_site))?;
     let common = Arc::new(Common {
-        catalogue: Catalogue::load(&words::lists(&options.api)?)?,
+        catalogue: Catalogue::load(&lists)?,
         registry: Mutex::default(),
-        traps: Mutex::new(keeper.read()?.resting(options.rest())),
+        traps: Mutex::new(traps),
         modules: options.module.clone(),
         own: runtime.folder().into(),
         force_async: options.parameters.force_async,
+        synchronous_await: options.parameters.synchronous_await,
         share: options.parameters.share,
     });
 
     clr::warn_of_other_profiler();
     let library = runtime.tsvd_library(options.parameters.policy == args::Policy::TsvdHb);
-    let mut all = Runs::new(&common);
+    let mut all = Runs::new(&common, clr);
     let mut verdict = verdict::Verdict::default();
     for run in 0..options.runs {
         let session =
             Session::open(&common, &options.parameters.params(run), std::mem::take(&mut all.files))?;
+        all.clr.prepare(session.dir(), &common.modules)?;
         let mut command = launch::tsvd_command(&program, &args.command, &runtime, &library, session.dir());
         clr::set_profiler(&mut command, &runtime.clr_profiler());
         let ended = launch::start(&program, command)?;
@@ -127,6 +133,7 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let again = !options.no_retry && launch::interrupted_by().is_none();
     let again = again.then_some(|| Ok(launch::run_plain(&program, &args.command)?.code()));
     let settled = verdict.settle(again)?;
+    clr::say_why_not(&program.path, &all.clr);
     words::complain(&program, &common, &all.files, (&all.all_covered(), all.clr.files() > 0), all.processes)?;
     if !quiet {
         words::warn(&common, options, &all.files, &all.stats);
@@ -137,8 +144,8 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
         let files = native + all.clr.files();
         raddle_harness::say::error(&format!("{}\n", words::summary(&all.all_covered(), files, &all.stats)));
     }
-    keeper.write(&common)?;
-    outputs.write(&common, &all.covered, &mut all.places)?;
+    keeper.write(&common, all.clr.keep())?;
+    outputs.write(&common, &mut all)?;
 
     let target = args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
     let mut report = all.report(target, options.runs, options.parameters.policy);
@@ -165,12 +172,13 @@ impl Outputs {
         Ok(Outputs { coverage, table: path.is_some_and(|p| p.as_os_str() == "-") })
     }
 
-    fn write(&self, common: &Common, covered: &[Covered], places: &mut Places) -> Result<()> {
+    fn write(&self, common: &Common, all: &mut Runs) -> Result<()> {
         if self.coverage.is_none() && !self.table {
             return Ok(());
         }
         let registry = common.registry.lock().expect("nobody panics with the registry");
-        let coverage = Coverage::new(&registry, covered, places);
+        let mut coverage = Coverage::new(&registry, &all.covered, &mut all.places);
+        all.clr.add_coverage(&mut coverage);
         if self.table {
             raddle_harness::say::error(&coverage.table());
         }
@@ -196,7 +204,7 @@ struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    fn new(common: &'a Arc<Common>) -> Runs<'a> {
+    fn new(common: &'a Arc<Common>, clr: clr::Clr) -> Runs<'a> {
         Runs {
             common,
             files: Files::default(),
@@ -206,7 +214,7 @@ impl<'a> Runs<'a> {
             delays: Vec::new(),
             processes: 0,
             places: Places::new(),
-            clr: clr::Clr::default(),
+            clr,
         }
     }
 

@@ -28,6 +28,8 @@ pub struct Common {
     /// Raddle's own files.
     pub own: PathBuf,
     pub force_async: bool,
+    /// .NET: an `await` of a task that is complete goes on at once.
+    pub synchronous_await: bool,
     /// What delays of a process may take of the time it runs.
     pub share: f64,
 }
@@ -103,7 +105,9 @@ impl Session {
     pub fn open(common: &Arc<Common>, params: &Params, files: Files) -> Result<Session> {
         let dir = SessionFolder::new()?;
         raddle_harness::detection::session::check_limits(dir.path())?;
-        write_files(dir.path(), params, common.share, common.force_async, params.run_cap)?;
+        let flags =
+            [(common.force_async, flag::FORCE_ASYNC), (common.synchronous_await, flag::SYNCHRONOUS_AWAIT)];
+        write_files(dir.path(), params, common.share, &flags, params.run_cap)?;
         let stop = Arc::new(AtomicBool::new(false));
         let planner = Planner { questions: Questions::listen(dir.path())?, common: common.clone(), files };
         let stopped = stop.clone();
@@ -125,10 +129,15 @@ impl Session {
 }
 
 /// What every process of a session reads first. `budget`: nanoseconds of delay for all of them.
-pub fn write_files(dir: &Path, params: &Params, share: f64, force_async: bool, budget: u64) -> Result<()> {
-    let chosen =
-        [(force_async, flag::FORCE_ASYNC), (params.policy == raddle_tsvd::Policy::TsvdHb, flag::SYNC_EVENTS)];
-    let flags = chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit);
+pub fn write_files(
+    dir: &Path,
+    params: &Params,
+    share: f64,
+    flags: &[(bool, u32)],
+    budget: u64,
+) -> Result<()> {
+    let order = (params.policy == raddle_tsvd::Policy::TsvdHb, flag::SYNC_EVENTS);
+    let flags = flags.iter().chain([&order]).filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit);
     // A few delays are always possible, however short a test is.
     const AT_LEAST: u64 = 10;
     let slack = u32::try_from(params.delay.saturating_mul(AT_LEAST) / 1_000_000).unwrap_or(u32::MAX);

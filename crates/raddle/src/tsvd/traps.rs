@@ -55,6 +55,26 @@ impl Traps {
         self.known.values().map(|known| known.pair).collect()
     }
 
+    /// Takes out what the file or store says of pairs whose sites are both of one kind.
+    pub fn split_off(&mut self, is_of_kind: impl Fn(&str) -> bool) -> Traps {
+        let both = |sites: &[String; 2]| sites.iter().all(|name| is_of_kind(name));
+        let mut other = Kept::default();
+        other.builds = self.kept.builds.clone();
+        other.pairs = self.kept.pairs.extract_if(.., |pair| both(&pair.sites)).collect();
+        other.resting = self.kept.resting.extract_if(.., |resting| both(&resting.sites)).collect();
+        self.named = self.kept.pairs.len();
+        Traps { rest: self.rest, ..Traps::new(other) }
+    }
+
+    /// The pairs to begin with, by the names of their sites: for processes that number their sites themselves.
+    pub fn pairs_by_name(&mut self, registry: &Registry) -> Vec<([String; 2], TrapPair)> {
+        let name = |number: u32| registry.sites.get(number as usize).map(|site| site.name.clone());
+        let known = self.pairs(registry).into_iter();
+        let known = known.filter_map(|pair| Some(([name(pair.site_a)?, name(pair.site_b)?], pair)));
+        let strangers = self.kept.pairs.iter().map(|kept| (kept.sites.clone(), as_written(kept, (0, 0))));
+        known.chain(strangers).collect()
+    }
+
     /// How many pairs of the file or store name a site that no process had.
     pub fn strangers(&self) -> usize {
         self.named - self.met
@@ -157,9 +177,7 @@ impl Traps {
         self.kept.pairs.retain(|pair| match key(&pair.sites) {
             None => true,
             Some(key) => {
-                let probability = (pair.probability.clamp(0.0, 1.0) * f64::from(ONE)) as u32;
-                let gap = (pair.gap_ms.max(0.0) * 1e3) as u32;
-                let pair = TrapPair { probability, gap, ..new_pair(key, PairState::Dangerous) };
+                let pair = as_written(pair, key);
                 known.entry(key).or_insert(Known { pair, rest: 0 });
                 false
             }
@@ -220,6 +238,13 @@ fn build_of(
     builds.entry(path.to_owned()).or_insert_with(|| build(path)).clone()
 }
 
+/// A pair as a file has it.
+fn as_written(kept: &KeptPair, key: Key) -> TrapPair {
+    let probability = (kept.probability.clamp(0.0, 1.0) * f64::from(ONE)) as u32;
+    let gap = (kept.gap_ms.max(0.0) * 1e3) as u32;
+    TrapPair { probability, gap, ..new_pair(key, PairState::Dangerous) }
+}
+
 fn new_pair((site_a, site_b): Key, state: PairState) -> TrapPair {
     TrapPair { site_a, site_b, probability: 0, state, gap: 0 }
 }
@@ -227,6 +252,22 @@ fn new_pair((site_a, site_b): Key, state: PairState) -> TrapPair {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_of_one_kind_are_split_off_and_told_by_name() {
+        let pair = |a: &str, b: &str| KeptPair { sites: [a.into(), b.into()], probability: 0.5, gap_ms: 1.0 };
+        let pairs = vec![pair("a.dll: x", "a.dll: y"), pair("b: x", "b: y"), pair("a.dll: x", "b: y")];
+        let mut kept = Kept::default();
+        kept.pairs = pairs;
+        let mut native = Traps::new(kept);
+        let mut other = native.split_off(|name| name.starts_with("a.dll"));
+        assert_eq!((native.named(), other.named()), (2, 1));
+        let (names, told) = other.pairs_by_name(&Registry::default()).remove(0);
+        assert_eq!(
+            (names, told.probability, told.gap),
+            (["a.dll: x".into(), "a.dll: y".into()], ONE / 2, 1000)
+        );
+    }
     use crate::tsvd::sites::Numbered;
     use std::path::Path;
 

@@ -3,7 +3,7 @@
 
 use raddle_tsvd::{ONE, PairState, Params, Policy, technique};
 
-use crate::world::{OBJECT, OTHER, World, read, write};
+use crate::world::{MS, OBJECT, OTHER, World, read, write};
 
 struct Figure6 {
     params: Params,
@@ -142,4 +142,22 @@ fn an_ordered_pair_is_not_dangerous_again_in_this_run() {
     world.pass(1000, write(3, 1, OTHER));
     assert!(!world.pass(1001, write(4, 2, OTHER)), "a near miss");
     assert_eq!(world.state(1, 2), Some(PairState::Ordered));
+}
+
+/// A thread of a pool had nothing to do while thread 1 was held, and then got a new piece of work.
+fn new_work_at(begin: u64) -> Option<PairState> {
+    let mut world = World::with(|_| {});
+    world.seed(1, 2);
+    world.call(90, read(2, 8, OTHER));
+    let delay = world.call(100, write(1, 1, OBJECT)).unwrap();
+    world.tsvd.work_begins(begin * MS, 2);
+    world.wake(200, &delay);
+    world.pass(201, write(2, 2, OTHER));
+    world.state(1, 2)
+}
+
+#[test]
+fn work_that_began_late_has_not_waited_for_a_delay() {
+    assert_eq!(new_work_at(199), Some(PairState::Dangerous));
+    assert_eq!(new_work_at(110), Some(PairState::Ordered), "it began early, and waited");
 }

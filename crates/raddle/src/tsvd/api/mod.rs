@@ -143,6 +143,10 @@ struct ProjectTsvd {
     /// Libraries of the shipped lists to leave out.
     #[serde(default)]
     without: Vec<String>,
+    /// Classes of .NET, which `raddle_clr` reads.
+    #[serde(default)]
+    #[expect(dead_code, reason = "part of the grammar of the file")]
+    dotnet: Vec<toml::Value>,
 }
 
 /// What calls are under the same rules, and conflict if they are on the same object.
