@@ -1,7 +1,8 @@
-//! FNV-1a (Fowler, Noll, Vo): the one hash for what is kept or crosses a process boundary.
+//! FNV-1a (Fowler, Noll, Vo): the one hash for everything that is stored or crosses a process
+//! boundary.
 //!
-//! It is a few lines, so it can never change under us. It does not resist an attacker: what must, such as
-//! the name of an unpacked runtime, takes SHA-256.
+//! It is a few lines of our own, so no dependency can ever change it. It does not resist an
+//! attacker. Hashes that must resist one, such as the name of an unpacked runtime, use SHA-256.
 
 const BASIS_64: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME_64: u64 = 0x0100_0000_01b3;
@@ -22,7 +23,7 @@ pub fn fnv32(bytes: &[u8]) -> u32 {
     hash.finish()
 }
 
-/// FNV-1a of 64 bits over input that arrives in parts.
+/// 64-bit FNV-1a over input that arrives in parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Fnv64(u64);
 
@@ -36,7 +37,8 @@ impl Fnv64 {
         bytes.iter().for_each(|byte| self.write_word(u64::from(*byte)));
     }
 
-    /// Takes in a whole word at once: eight times as fast as its bytes, and another hash.
+    /// Hashes a whole word at once. This is eight times as fast as hashing its bytes, and gives a
+    /// different hash.
     #[inline]
     pub fn write_word(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(PRIME_64);
@@ -53,7 +55,7 @@ impl Default for Fnv64 {
     }
 }
 
-/// FNV-1a of 32 bits over input that arrives in parts.
+/// 32-bit FNV-1a over input that arrives in parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Fnv32(u32);
 
@@ -84,7 +86,7 @@ impl Default for Fnv32 {
 mod tests {
     use super::*;
 
-    /// From the test vectors that its authors publish.
+    /// These are the test vectors that the authors publish.
     #[test]
     fn the_published_vectors() {
         assert_eq!(fnv64(b""), 0xcbf2_9ce4_8422_2325);

@@ -1,7 +1,8 @@
-//! What every other crate may use: [`clock`] (behind the feature of that name), [`rng`] and [`hash`].
+//! What every other crate may use: [`clock`] (behind the feature of that name), [`rng`] and
+//! [`hash`].
 //!
-//! The crate is `no_std`. Without the feature `clock` it needs no allocator either, so the runtime in the
-//! target can link it.
+//! The crate is `no_std`. Without the feature `clock` it needs no allocator either, so the runtime
+//! in the target can link it.
 #![no_std]
 #[cfg(feature = "clock")]
 extern crate alloc;

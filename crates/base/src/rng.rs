@@ -1,4 +1,5 @@
-//! Random numbers from a seed: the same on both sides of the process boundary, for ever.
+//! Random numbers from a seed. The sequence is the same on both sides of the process boundary, and
+//! never changes.
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one word of state, and any seed is a good seed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +24,7 @@ impl Rng {
         mix(self.0)
     }
 
-    /// A number below `n`; 0 if `n` is 0. The bias of the multiplication is below n/2^32.
+    /// A number below `n`, or 0 if `n` is 0. The bias of the multiplication is below n/2^32.
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {
         (((self.draw() >> 32) * u64::from(n)) >> 32) as u32

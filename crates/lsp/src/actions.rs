@@ -1,4 +1,4 @@
-//! What can be done about a finding, and what was done for a function: quick fixes and code lenses.
+//! Quick fixes for findings, and code lenses for functions that start threads.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::text::{Lines, units};
 
-/// The command that a client runs which asks its user for the reason.
+/// The client's command that asks the user for a reason.
 pub const ASK: &str = "raddle.ignore";
 
-/// Reasons that need no typing, by kind. The reader of the source learns why, as with any other reason.
+/// Ready-made reasons, by kind. They end up in the source like any other reason.
 const REASONS: &[(&str, &[&str])] = &[
     ("data-race", &["the value may be out of date", "ordered in a way that raddle does not see"]),
     ("deadlock", &["these threads never run at the same time"]),
@@ -24,7 +24,8 @@ const REASONS: &[(&str, &[&str])] = &[
 ];
 const ANY_REASON: &[&str] = &["checked by hand"];
 
-/// The quick fixes for some lines: `// raddle: ignore <reason>` at the end of each line that has a finding.
+/// The quick fixes for a range of lines: `// raddle: ignore <reason>` at the end of each line that
+/// has a finding.
 pub fn fixes(
     uri: &Url,
     lines: &Lines,
@@ -37,7 +38,7 @@ pub fn fixes(
         let line = diagnostic.range.start.line;
         let Some(NumberOrString::String(kind)) = &diagnostic.code else { continue };
         let is_wanted = wanted.start.line <= line && line <= wanted.end.line && kind != "not-checked";
-        // A second finding on a line has the same remedy.
+        // A second finding on a line has the same fix.
         let is_again =
             diagnostics[..at].iter().any(|d| d.range.start.line == line && d.code == diagnostic.code);
         let Some(text) = lines.line(line + 1).filter(|_| is_wanted && !is_again) else { continue };
@@ -79,8 +80,9 @@ fn reasons(kind: &str) -> &'static [&'static str] {
     REASONS.iter().find(|(k, _)| *k == kind).map_or(ANY_REASON, |(_, reasons)| reasons)
 }
 
-/// Where a line, from 0, takes a mark, and what stands before and after the reason. In a macro that goes on, nothing may
-/// follow the backslash, and `//` would swallow the next line.
+/// Where a line, from 0, takes a mark, and the text before and after the reason. In a macro that
+/// continues on the next line, nothing may follow the backslash, and `//` would swallow the next
+/// line.
 fn mark(line: u32, text: &[u8]) -> (Position, &'static str, &'static str) {
     let text = text.trim_ascii_end();
     let (end, before, after) = match text.strip_suffix(b"\\") {
@@ -90,12 +92,12 @@ fn mark(line: u32, text: &[u8]) -> (Position, &'static str, &'static str) {
     (Position::new(line, units(end)), before, after)
 }
 
-/// The lenses of a file: functions that start threads, with what was done about them.
+/// The lenses of a file: functions that start threads, with what the checker did about them.
 pub fn lenses<'a>(path: &Path, checked: impl Iterator<Item = &'a CheckedFunction>) -> Vec<CodeLens> {
     let mut out: Vec<CodeLens> = Vec::new();
     for function in checked.filter(|c| Path::new(&*c.path) == path && (c.may_start || c.threads > 1)) {
         let lens = lens(function.line.saturating_sub(1), function.lens());
-        // Of several programs that share a file the first one speaks.
+        // If several programs share a file, the first one provides the lens.
         if !out.iter().any(|other| other.range == lens.range) {
             out.push(lens);
         }

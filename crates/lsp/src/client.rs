@@ -1,4 +1,4 @@
-//! The other side of the connection: what it can do, and how it is spoken to.
+//! The client: what it can do, and how the server talks to it.
 
 use crossbeam_channel::Sender;
 use lsp_server::{Message, Notification, Request, RequestId, Response};
@@ -15,7 +15,7 @@ pub struct Abilities {
     pub has_configuration: bool,
     pub registers_configuration: bool,
     pub registers_watchers: bool,
-    /// It has the command that asks for a reason.
+    /// The client has the command that asks for a reason.
     pub asks_for_reasons: bool,
 }
 
@@ -40,7 +40,7 @@ impl Abilities {
     }
 }
 
-/// Requests of the server's own whose answers matter.
+/// Requests from the server whose answers matter.
 pub const CONFIGURATION: &str = "raddle/configuration";
 
 pub struct Client {
@@ -54,7 +54,7 @@ impl Client {
         Client { sender, can: Abilities::default(), requests: 0 }
     }
 
-    // A client that is gone is noticed when the connection's other channel ends.
+    // If the client is gone, the connection's other channel ends, and the server notices it there.
     fn send(&self, message: Message) {
         let _ = self.sender.send(message);
     }
@@ -76,7 +76,7 @@ impl Client {
         self.send(warning(text.into()));
     }
 
-    /// Something that the user should see.
+    /// Shows a message to the user.
     pub fn show(&self, text: impl Into<String>) {
         let params = ShowMessageParams { typ: MessageType::WARNING, message: text.into() };
         self.notify("window/showMessage", params);
@@ -105,7 +105,7 @@ impl Client {
         }
     }
 
-    /// Asks to be told of changed settings, and of files that change on the disk.
+    /// Asks the client to report changed settings and changed files on disk.
     pub fn register(&mut self) {
         let mut registrations = Vec::new();
         if self.can.registers_configuration {

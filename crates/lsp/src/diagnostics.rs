@@ -1,4 +1,5 @@
-//! Findings as diagnostics: one at each end, which names the other ends and each step of the trace.
+//! Findings as diagnostics: one at each end, with the other ends and each step of the trace as
+//! related locations.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,10 +18,10 @@ use crate::project::Files;
 use crate::settings::Settings;
 use crate::text::Lines;
 
-/// Larger files are not opened for the sake of a column.
+/// The server does not open larger files just to compute a column.
 const LARGEST: u64 = 64 << 20;
 
-/// Addresses and lines of the files that findings name, each looked up once.
+/// URIs and lines of the files that findings name. Each file is looked up once.
 pub struct Places<'a> {
     documents: &'a mut Documents,
     files: &'a Files,
@@ -47,7 +48,7 @@ impl<'a> Places<'a> {
         self.documents.uri(path)
     }
 
-    /// Where a frame is; None if it is in no file that can be named.
+    /// The location of a frame, or None if its file cannot be named.
     fn location(&mut self, frame: &Frame) -> Option<(PathBuf, Location)> {
         let path = PathBuf::from(frame.file.as_deref()?);
         let line = frame.line.filter(|line| *line > 0)?;
@@ -60,7 +61,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The diagnostics of a finding with the files they belong to. `source` says who found it.
+/// The diagnostics of a finding, with the files they belong to. `source` says which command found
+/// it.
 pub fn of_finding(
     finding: &Finding,
     source: &str,
@@ -78,7 +80,7 @@ pub fn of_finding(
         .collect();
     let mut out: Vec<(PathBuf, Diagnostic)> = Vec::new();
     for (at, (step, path, location)) in located.iter().enumerate() {
-        // Two threads at one place are one thing to underline.
+        // Two threads at one place get one underline.
         let is_marked = out.iter().any(|(p, d)| p == path && d.range == location.range);
         if step.end.is_none() || is_marked {
             continue;
@@ -110,7 +112,8 @@ pub fn of_finding(
     out
 }
 
-/// A text in which files beside `path` go by their names: that is how its reader knows them.
+/// Shortens the names of files beside `path` to their file names, because that is how the reader
+/// knows them.
 fn shorter(text: &str, path: &Path) -> String {
     match path.parent().filter(|folder| folder.parent().is_some()) {
         Some(folder) => text.replace(&format!("{}/", folder.display()), ""),
@@ -118,7 +121,7 @@ fn shorter(text: &str, path: &Path) -> String {
     }
 }
 
-/// What happens, what happens here, and what else there is to know.
+/// The message: what the finding is, what happens here, and further notes.
 fn message(finding: &Finding, here: &Step) -> String {
     let mut text = finding.message.clone();
     text += &format!("\nhere, {}", here.text);
@@ -129,17 +132,18 @@ fn message(finding: &Finding, here: &Step) -> String {
     text
 }
 
-/// Why a file was not checked, or not to its end, as a sentence. The checker's own words go on from the file's name.
+/// Why a file was not checked, or not completely, as a sentence. The checker's text continues after
+/// the file's name.
 pub fn sentence(why: &str) -> String {
     if is_partial(why) { why.to_owned() } else { format!("not checked: this file {why}") }
 }
 
-/// Whether some of the file was checked.
+/// Whether part of the file was checked.
 pub fn is_partial(why: &str) -> bool {
     why.starts_with("checked only in part")
 }
 
-/// A file that was not checked, or not to its end, says so on its first line.
+/// The note on the first line of a file that was not checked, or not completely.
 pub fn left_out(why: &str) -> Diagnostic {
     let start = Position::new(0, 0);
     Diagnostic {

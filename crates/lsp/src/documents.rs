@@ -1,4 +1,4 @@
-//! The buffers that the client has open, as they are there and not as they are on the disk.
+//! The client's open buffers. Their content may differ from the files on disk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,18 @@ use crate::text::offset;
 #[derive(Debug, Clone)]
 pub enum Text {
     Here(Arc<[u8]>),
-    /// Only its size: nobody will look at it.
+    /// Only the size, because nobody will read the text.
     TooLarge(usize),
 }
 
 #[derive(Debug)]
 pub struct Document {
-    /// As the client writes it: answers use the same spelling.
+    /// The client's spelling. Answers use the same one.
     pub uri: Url,
     pub version: i32,
     pub language: String,
     text: String,
-    /// The text once more, as the checker takes it; made when asked for.
+    /// The text as the checker takes it, created on demand.
     shared: Option<Arc<[u8]>>,
 }
 
@@ -56,7 +56,7 @@ impl Document {
     }
 }
 
-/// All open buffers by the path that the checker knows them by.
+/// All open buffers, by the path that the checker uses for them.
 #[derive(Debug, Default)]
 pub struct Documents {
     open: BTreeMap<PathBuf, Document>,
@@ -69,7 +69,7 @@ impl Documents {
         path
     }
 
-    /// Applies changes in order. None for a buffer that is not open.
+    /// Applies changes in order. Returns None for a buffer that is not open.
     pub fn change(
         &mut self,
         uri: &Url,
@@ -100,7 +100,7 @@ impl Documents {
         self.open.keys()
     }
 
-    /// The address of a file: the client's own spelling of it if it is open.
+    /// The URI of a file. If the file is open, this is the client's own spelling.
     pub fn uri(&self, path: &Path) -> Option<Url> {
         match self.open.get(path) {
             Some(document) => Some(document.uri.clone()),
@@ -108,7 +108,7 @@ impl Documents {
         }
     }
 
-    /// All texts as they are now.
+    /// The current texts of all buffers.
     pub fn snapshot(&mut self, largest: usize) -> Arc<BTreeMap<PathBuf, Text>> {
         let text = |document: &mut Document| match document.text.len() {
             size if size > largest => Text::TooLarge(size),
@@ -118,7 +118,7 @@ impl Documents {
     }
 }
 
-/// The path of a buffer. One that has no file yet (`untitled:1`) goes by its address.
+/// The path of a buffer. For a buffer without a file (`untitled:1`) this is its URI.
 pub fn path_of(uri: &Url) -> PathBuf {
     match uri.to_file_path() {
         Ok(path) => real(&path),
@@ -183,7 +183,7 @@ mod tests {
             let end = line - usize::from(line > 0 && rest[line - 1] == u16::from(b'\r'));
             let character = character as usize;
             let mut at = start + if character > line { end } else { character };
-            // Not between the halves of a pair.
+            // Do not split a surrogate pair.
             if at < units.len() && (0xdc00..0xe000).contains(&units[at]) {
                 at -= 1;
             }

@@ -1,4 +1,4 @@
-//! One method a message of the protocol.
+//! One method for each message of the protocol.
 
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use lsp_types::{
@@ -106,7 +106,7 @@ impl Server {
             "textDocument/didClose" => self.did_close(read(params)?),
             "workspace/didChangeConfiguration" => self.did_change_configuration(read(params)?),
             "workspace/didChangeWatchedFiles" => self.did_change_files(read(params)?),
-            // `$/…` may be passed over by the protocol; a saved buffer is no other than it was.
+            // The protocol allows a server to ignore `$/…`. Saving does not change a buffer.
             _ => {}
         }
         Ok(())
@@ -124,7 +124,7 @@ impl Server {
         let changed = self.documents.change(&id.uri, id.version, params.content_changes);
         let path = changed.ok_or_else(|| format!("{} is not open", id.uri))?;
         if !self.is_checked(&path) {
-            // Nothing else will move its stored findings.
+            // Nothing else moves the stored findings of this buffer.
             self.publish(None);
         }
         self.check_again(Some(&path));
@@ -134,7 +134,7 @@ impl Server {
     fn did_close(&mut self, params: DidCloseTextDocumentParams) {
         if let Some(path) = self.documents.close(&params.text_document.uri) {
             self.forget(&path);
-            // From now on the others see it as it is on the disk.
+            // From now on the other files see this one as it is on disk.
             self.check_again(None);
         }
     }
@@ -152,7 +152,7 @@ impl Server {
         self.check_again(None);
     }
 
-    /// An answer to a request of ours.
+    /// Handles an answer to a request from the server.
     pub(crate) fn answered(&mut self, response: Response) {
         if response.id == RequestId::from(CONFIGURATION.to_owned())
             && let Some(settings) = response.result.as_ref().and_then(|result| result.get(0))

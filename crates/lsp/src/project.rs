@@ -1,11 +1,16 @@
-//! Which files make a program together with the one that is being edited, and how each of them is read.
+//! Which files form a program with the file that is being edited, and how the server reads them.
 //!
 //! A file of `compile_commands.json` goes with the other files of that list, each with its macros and include folders;
 //! a file without one goes with the C files beside it. A C# file goes with the files of its project, or with those beside it. The list is looked for from the file's folder upward, there and
 //! in a folder `build`. It is data from a repository: `raddle_check::c::commands` says what is taken from it.
+//! A file of `compile_commands.json` belongs with the other files of that list, each with its
+//! macros and include folders. A file without such a list belongs with the C files beside it. The
+//! server looks for the list from the file's folder upward, in each folder and in its subfolder
+//! `build`. The list is data from a repository: `raddle_check::c::commands` says what the server
+//! takes from it.
 //!
-//! What is on the disk is a stranger's too: only regular files up to a size are opened, so that an include of a device
-//! or a pipe is an include that was not found.
+//! Files on disk are not trusted either. The server opens only regular files up to a certain size,
+//! so an include of a device or a pipe counts as an include that was not found.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::MetadataExt;
@@ -20,27 +25,28 @@ use raddle_store::home::{project_root, real};
 use crate::documents::Text;
 use crate::settings::{Scope, Settings};
 
-/// The most files of a program, and bytes of all of them; a larger one is checked file by file.
+/// The most files of a program, and the most bytes of all of them. The server checks a larger
+/// program file by file.
 const MOST_FILES: usize = 2000;
 const MOST_BYTES: usize = 32 << 20;
 /// The largest list of commands, and the largest header.
 const LARGEST_LIST: u64 = 128 << 20;
 const LARGEST_HEADER: u64 = 16 << 20;
 
-/// The open buffers by path, which go before what is on the disk.
+/// The open buffers by path. They take precedence over files on disk.
 pub type Overlay = Arc<BTreeMap<PathBuf, Text>>;
 
-/// Where includes are looked for, in order.
+/// The folders to search for includes, in order.
 pub type IncludeFolders = Arc<[(PathBuf, FolderKind)]>;
 
-/// A file of a program, and where its includes are looked for.
+/// A file of a program, with its include folders.
 #[derive(Clone)]
 pub struct Member {
     pub source: Source,
     pub folders: IncludeFolders,
 }
 
-/// What identifies a state of a file.
+/// Identifies a state of a file.
 type State = (u64, i64, i64, u64);
 
 fn state(path: &Path, largest: u64) -> Option<State> {
@@ -49,10 +55,10 @@ fn state(path: &Path, largest: u64) -> Option<State> {
     fits.then(|| (meta.ino(), meta.mtime(), meta.mtime_nsec(), meta.len()))
 }
 
-/// A file as it was read.
+/// A file's content and the state in which it was read.
 type Kept = (State, Arc<[u8]>);
 
-/// Files of the disk, each read once for each state it is in.
+/// Files on disk. Each is read once for each of its states.
 #[derive(Default)]
 pub struct Files(Mutex<HashMap<PathBuf, Kept>>);
 
@@ -70,7 +76,7 @@ impl Files {
         Some(text)
     }
 
-    /// Forgets the files that have changed since they were read, and names them.
+    /// Forgets and returns the files that have changed since they were read.
     pub fn changed(&self) -> Vec<PathBuf> {
         let mut known = self.0.lock().unwrap_or_else(|e| e.into_inner());
         let gone = |(path, (then, _)): (&PathBuf, &Kept)| {
@@ -82,7 +88,8 @@ impl Files {
     }
 }
 
-/// Where a member's `#include` looks: in open buffers and on the disk, beside the including file and in its folders.
+/// Resolves a member's `#include`: in open buffers and on disk, beside the including file and in
+/// the include folders.
 pub struct Folders {
     pub folders: IncludeFolders,
     pub overlay: Overlay,
@@ -105,7 +112,7 @@ impl Includes for Folders {
     }
 }
 
-/// Finds the program of a file, and remembers lists of commands.
+/// Finds the program of a file, and caches lists of commands.
 pub struct Projects {
     pub files: Arc<Files>,
     lists: HashMap<PathBuf, (State, Arc<List>)>,
@@ -120,7 +127,8 @@ impl Projects {
         Projects { files: Arc::default(), lists: HashMap::new() }
     }
 
-    /// The file and those it makes a program with, itself first. Of a header only those that may include it.
+    /// The file and the files that form a program with it, itself first. For a header, only the
+    /// files that may include it.
     pub fn program(&mut self, focus: &Path, overlay: &Overlay, settings: &Settings) -> Vec<Member> {
         let list = self.list_for(focus);
         let own = self.member(focus, list.as_deref(), overlay, settings);
@@ -166,7 +174,7 @@ impl Projects {
             None => self.files.read(path, settings.largest_file as u64)?,
         };
         let mut source = Source::new(&path.to_string_lossy(), []);
-        // Shared with the buffer, not copied.
+        // The text is shared with the buffer, not copied.
         source.text = text;
         if is_csharp(path) {
             let root = project_root(path.parent().unwrap_or(Path::new("/")));
@@ -216,7 +224,7 @@ impl Projects {
 }
 
 impl List {
-    /// A list that cannot be read is an empty one: the file is checked all the same.
+    /// A list that cannot be read counts as empty, so the file is checked anyway.
     fn read(path: &Path) -> List {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -281,7 +289,7 @@ mod tests {
             self.0.path().canonicalize().unwrap().join(name)
         }
 
-        /// The names of the files that are checked with one.
+        /// The names of the files that are checked together with `name`.
         fn program(&self, name: &str, settings: &Settings) -> Vec<String> {
             let members = Projects::new().program(&self.path(name), &Overlay::default(), settings);
             let top = self.path("");

@@ -1,7 +1,8 @@
 //! Which buffer is checked when.
 //!
-//! One check runs at a time. An edit cancels it, and after a rest the edited buffer is checked first, then the others
-//! that are open, for what they share with it may have changed. Time is a parameter, so that tests need no clock.
+//! One check runs at a time. An edit cancels it. After a pause, the edited buffer is checked first,
+//! then the other open buffers, because code that they share with it may have changed. Time is a
+//! parameter, so tests need no clock.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ pub struct Turn {
 }
 
 impl Schedule {
-    /// The buffers `first` and `others` are to be checked, in this order, after a rest.
+    /// Schedules checks of the buffers `first` and `others`, in this order, after a pause.
     pub fn edited(
         &mut self,
         first: Option<PathBuf>,
@@ -43,7 +44,7 @@ impl Schedule {
         rest: Duration,
     ) {
         self.cancel();
-        // Whoever was cut off has his turn again.
+        // Buffers whose check was cut off get another turn.
         let before: Vec<PathBuf> =
             self.running.iter().map(|r| r.path.clone()).chain(self.waiting.drain(..)).collect();
         for path in first.into_iter().chain(others).chain(before) {
@@ -54,7 +55,7 @@ impl Schedule {
         self.rest = Some(now + rest);
     }
 
-    /// A buffer is gone; a check of it is of no use.
+    /// Handles a closed buffer: cancels its check.
     pub fn closed(&mut self, path: &Path) {
         self.waiting.retain(|waiting| waiting != path);
         if self.running.as_ref().is_some_and(|running| running.path == path) {
@@ -68,7 +69,7 @@ impl Schedule {
         }
     }
 
-    /// When there will be something to do, if nothing else happens.
+    /// The time of the next check, if nothing else happens.
     pub fn due(&self) -> Option<Instant> {
         if self.running.is_some() || self.waiting.is_empty() { None } else { self.rest }
     }
@@ -86,13 +87,13 @@ impl Schedule {
         Some(Turn { generation: self.generation, path, cancel })
     }
 
-    /// Whether an answer is about buffers as they are.
+    /// Whether an answer refers to the current buffers.
     pub fn is_current(&self, generation: u64) -> bool {
         let running = self.running.as_ref().filter(|running| running.generation == generation);
         running.is_some_and(|running| !running.cancel.load(Ordering::Relaxed))
     }
 
-    /// A check has ended.
+    /// Handles the end of a check.
     pub fn ended(&mut self, generation: u64) {
         self.running.take_if(|running| running.generation == generation);
     }

@@ -1,8 +1,8 @@
 //! The server's state, and what each message does to it.
 //!
-//! One thread reads messages, answers from what is known, and never waits for a check; another one checks
-//! ([`crate::worker`]). Whatever a client sends, the server stays: a message that makes no sense is refused or noted
-//! in the client's log.
+//! One thread reads messages and answers them from what is known. It never waits for a check;
+//! another thread checks ([`crate::worker`]). The server survives whatever a client sends: it
+//! refuses an invalid message or notes it in the client's log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,13 +24,13 @@ use crate::settings::Settings;
 use crate::stored::Stores;
 use crate::worker::{Event, Job, Worker};
 
-/// Which folder has the store for a file, see `raddle_store::home`.
+/// Returns the folder of the store for a file, see `raddle_store::home`.
 pub type StoreOf = Box<dyn Fn(&Path) -> Option<PathBuf> + Send>;
 
-/// What a server takes from its surroundings.
+/// What a server takes from its environment.
 pub struct Config {
     pub store: StoreOf,
-    /// How often to look whether a store has changed.
+    /// How often to check whether a store has changed.
     pub look: Duration,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Server {
     pub(crate) known: BTreeMap<PathBuf, Known>,
     pub(crate) published: BTreeMap<PathBuf, Vec<Diagnostic>>,
     pub(crate) schedule: Schedule,
-    /// Files have come into being since the last check.
+    /// New files have appeared since the last check.
     pub(crate) fresh: bool,
     stores: Stores,
     files: Files,
@@ -67,9 +67,9 @@ pub(crate) struct Server {
 /// How a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The client asked for it, in the order that the protocol wants.
+    /// The client ended the connection, in the order that the protocol requires.
     Orderly,
-    /// The client went away.
+    /// The client disappeared.
     Abruptly,
 }
 
@@ -125,7 +125,7 @@ impl Server {
     }
 
     fn notified(&mut self, notification: Notification) {
-        // Before `initialize` and after `shutdown` only `exit` counts.
+        // Before `initialize` and after `shutdown` the server accepts only `exit`.
         if self.phase == Phase::Running
             && let Err(why) = self.notification(&notification.method, notification.params)
         {
@@ -133,13 +133,13 @@ impl Server {
         }
     }
 
-    /// Whether a buffer is for the checker. Others have stored findings only.
+    /// Whether the checker handles this buffer. Other buffers have only stored findings.
     pub(crate) fn is_checked(&self, path: &Path) -> bool {
         let by_language = self.documents.get(path).is_some_and(|document| document.language == "c");
         self.settings.enable && (is_c(path) || is_header(path) || is_csharp(path) || by_language)
     }
 
-    /// Has buffers checked again: `first`, then all others.
+    /// Schedules new checks: of `first`, then of all other buffers.
     pub(crate) fn check_again(&mut self, first: Option<&Path>) {
         let open: Vec<PathBuf> =
             self.documents.paths().filter(|path| self.is_checked(path)).cloned().collect();
@@ -157,7 +157,7 @@ impl Server {
                 cancel: turn.cancel,
                 fresh: std::mem::take(&mut self.fresh),
             };
-            // A thread that is gone shows up as the end of its events.
+            // If the thread is gone, its event channel ends, and the server notices it there.
             let _ = self.worker.jobs.send(job);
         }
     }
@@ -178,7 +178,7 @@ impl Server {
         }
     }
 
-    /// Takes what a check of `focus` found in place of what was known about that file.
+    /// Replaces what was known about `focus` with the outcome of a check.
     fn learn(&mut self, focus: &Path, outcome: Outcome) {
         let name = focus.to_string_lossy();
         for known in self.known.values_mut() {
@@ -191,7 +191,7 @@ impl Server {
         self.client.refresh_lenses();
     }
 
-    /// Reads what is stored about a buffer.
+    /// Reads the stored findings of a buffer.
     pub(crate) fn read_store(&mut self, path: &Path) {
         if !self.settings.stored {
             self.stores.close(path);
@@ -220,7 +220,8 @@ impl Server {
         self.publish(None);
     }
 
-    /// Sends the diagnostics of each file for which they have changed, and of `surely` in any case.
+    /// Sends the diagnostics of each file for which they have changed, and always those of
+    /// `surely`.
     pub(crate) fn publish(&mut self, surely: Option<&Path>) {
         self.files.changed();
         let now = self.diagnostics();
@@ -254,7 +255,7 @@ impl Server {
         {
             for (path, diagnostic) in of_finding(finding, source, &self.settings, &mut places) {
                 let list = out.entry(path).or_default();
-                // Two buffers of one program know of the same findings.
+                // Two buffers of one program have the same findings.
                 let id = |d: &Diagnostic| (d.range, d.source.clone(), d.data.clone());
                 if !list.iter().any(|other| id(other) == id(&diagnostic)) {
                     list.push(diagnostic);

@@ -1,4 +1,4 @@
-//! What a user can set. Docs for each are in docs/editors.md.
+//! What a user can set. docs/editors.md documents each setting.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use raddle_finding::{Confidence, Finding};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Settings of a client that share the section.
+/// Settings for the client that share the section.
 const CLIENT_KEYS: &[&str] = &["server", "trace"];
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Settings {
-    /// Check C files as they are written.
+    /// Check C files as the user types.
     pub enable: bool,
-    /// What a file is checked with.
+    /// Which files are checked together.
     pub scope: Scope,
     pub bounds: BoundsSettings,
     pub severity: Severity,
-    /// Milliseconds of rest before a check begins.
+    /// Milliseconds without an edit before a check begins.
     pub debounce: u64,
-    /// Larger buffers and files, in bytes, are left out.
+    /// The server skips buffers and files with more bytes than this.
     pub largest_file: usize,
     /// Show what other commands have found.
     pub stored: bool,
@@ -34,9 +34,10 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Scope {
-    /// The file with the files of its program: those of compile_commands.json, else of its folder.
+    /// The file together with the files of its program: those of compile_commands.json, else those
+    /// of its folder.
     Program,
-    /// The file by itself.
+    /// The file alone.
     File,
 }
 
@@ -46,18 +47,18 @@ pub enum Scope {
 pub struct BoundsSettings {
     /// Steps of the first, quick check.
     pub quick_steps: u64,
-    /// Steps of the thorough one after it; 0 for none.
+    /// Steps of the thorough check after it. 0 turns it off.
     pub steps: u64,
     /// Steps of one run.
     pub run_steps: u64,
-    /// Runs of one entry.
+    /// Runs from one entry.
     pub runs: u32,
     /// Bytes of the simulated heap.
     pub heap: usize,
     pub seed: u64,
 }
 
-/// How a finding is shown: by its kind if that is listed, else by its confidence.
+/// How a finding is shown: by its kind if listed, else by its confidence.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Severity {
@@ -113,7 +114,8 @@ impl Default for Severity {
 }
 
 impl Settings {
-    /// Reads what a client sends: the settings themselves, or an object that has them under `raddle`.
+    /// Reads what a client sends: the settings themselves, or an object that has them under
+    /// `raddle`.
     pub fn parse(value: &Value) -> Result<Settings, String> {
         let own = value.get("raddle").unwrap_or(value);
         if own.is_null() {
@@ -121,7 +123,7 @@ impl Settings {
         }
         let mut own = own.clone();
         if let Some(keys) = own.as_object_mut() {
-            // VS Code hands over what is meant for its extension too.
+            // VS Code also sends the settings for its extension.
             keys.retain(|key, _| !CLIENT_KEYS.contains(&key.as_str()));
         }
         serde_json::from_value(own).map_err(|why| format!("raddle's settings are not used: {why}"))
@@ -131,7 +133,7 @@ impl Settings {
         Duration::from_millis(self.debounce.min(10_000))
     }
 
-    /// For the answer that comes first.
+    /// The budget of the quick check.
     pub fn quick(&self) -> Budget {
         let bounds = &self.bounds;
         let quick = Budget::interactive();
@@ -145,7 +147,7 @@ impl Settings {
         }
     }
 
-    /// For the one after it.
+    /// The budget of the thorough check.
     pub fn full(&self) -> Budget {
         let bounds = &self.bounds;
         let full = Budget::default();
@@ -153,7 +155,7 @@ impl Settings {
         Budget { run, steps: bounds.steps, runs: bounds.runs, seed: bounds.seed, ..full }
     }
 
-    /// How to show a finding; None for not at all.
+    /// The severity of a finding. None: the finding is not shown.
     pub fn severity(&self, finding: &Finding) -> Option<DiagnosticSeverity> {
         let by_confidence = match finding.confidence {
             Confidence::Confirmed => self.severity.confirmed,

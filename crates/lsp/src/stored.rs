@@ -1,9 +1,10 @@
-//! What other commands have found, at the places where it is now.
+//! The findings of other commands, at their current lines.
 //!
-//! A stored finding names lines as they were when the program was built. Each has kept the text of its lines, so a line
-//! that has moved is found again: the same text, nearest to the old place. A finding of which an end's line is gone is
-//! about a program that is no longer there, and is not shown; another run will tell. Lines that say `raddle: ignore`
-//! count here too.
+//! A stored finding refers to lines as they were when the program was built. It also has the text
+//! of these lines, so a line that has moved can be found again: it is the line with the same text,
+//! nearest to the old place. If the line of an end is gone, the finding is about a program that no
+//! longer exists and is not shown; another run will tell. Lines with `raddle: ignore` count here
+//! too.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -17,18 +18,18 @@ use crate::diagnostics::Places;
 use crate::server::StoreOf;
 use crate::text::Lines;
 
-/// How far a line is looked for.
+/// How many lines away a moved line is searched for.
 const FAR: u32 = 2000;
 
-/// The command whose findings the editor makes itself.
+/// The command whose findings the editor computes itself.
 const OWN: &str = "check";
 
-/// The stores of the projects that have a buffer open.
+/// The stores of all projects with an open buffer.
 pub struct Stores {
     folder: StoreOf,
-    /// By buffer: its store's folder, and what that looked like before it was read.
+    /// For each buffer: the folder of its store, and the store's stamp before it was read.
     seen: BTreeMap<PathBuf, (PathBuf, Stamp)>,
-    /// By buffer.
+    /// The findings of each buffer.
     found: BTreeMap<PathBuf, Vec<Stored>>,
 }
 
@@ -37,11 +38,11 @@ impl Stores {
         Stores { folder, seen: BTreeMap::new(), found: BTreeMap::new() }
     }
 
-    /// Reads what there is about a buffer. A store that cannot be read is a sentence.
+    /// Reads the findings of a buffer. Returns a sentence if the store cannot be read.
     pub fn open(&mut self, path: &Path) -> Result<(), String> {
         self.found.remove(path);
         let Some(folder) = (self.folder)(path) else { return Ok(()) };
-        // Before reading, so that what is written meanwhile counts as a change.
+        // Take the stamp before reading, so that a concurrent write counts as a change.
         self.seen.insert(path.to_path_buf(), (folder.clone(), Stamp::of(&folder)));
         let store = match Store::open_existing(&folder) {
             Ok(Some(store)) => store,
@@ -59,13 +60,13 @@ impl Stores {
         self.seen.remove(path);
     }
 
-    /// The buffers whose store has changed since it was read for them.
+    /// The buffers whose store has changed since it was read.
     pub fn changed(&self) -> Vec<PathBuf> {
         let changed = self.seen.iter().filter(|(_, (folder, stamp))| Stamp::of(folder) != *stamp);
         changed.map(|(path, _)| path.clone()).collect()
     }
 
-    /// The findings of all buffers as they would be now, with who found them.
+    /// The findings of all buffers at their current lines, with the command that found each.
     pub fn findings(&self, places: &mut Places<'_>) -> Vec<(Finding, String)> {
         let mut out: Vec<(Finding, String)> = Vec::new();
         for stored in self.found.values().flatten() {
@@ -79,7 +80,7 @@ impl Stores {
     }
 }
 
-/// A finding with the lines that its places have now; None if an end is gone or ignored.
+/// The finding with its current lines. None if an end is gone or ignored.
 fn at_present(stored: &Stored, places: &mut Places<'_>) -> Option<Finding> {
     let mut now: HashMap<(PathBuf, u32), Option<u32>> = HashMap::new();
     for place in &stored.places {
@@ -99,7 +100,7 @@ fn at_present(stored: &Stored, places: &mut Places<'_>) -> Option<Finding> {
         let (Some(file), Some(line)) = (&frame.file, frame.line) else { return };
         // Absolute, as the store spells it.
         let file = real(&stored.folder.join(file));
-        // A step that is gone has no place; the finding has others.
+        // A step whose line is gone loses its line. The finding has other steps.
         frame.line = now.get(&(file.clone(), line)).copied().unwrap_or(Some(line));
         frame.file = Some(file.to_string_lossy().into_owned());
     });
@@ -111,7 +112,7 @@ fn is_ignored(places: &mut Places<'_>, file: &Path, line: u32) -> bool {
     text.is_some_and(|text| !ignored_lines(text).is_empty())
 }
 
-/// The line that says `text`, nearest to where it was.
+/// The line with this `text` that is nearest to where it was.
 fn nearest(lines: &Lines, line: u32, text: &str) -> Option<u32> {
     let says = |line: u32| lines.line(line).is_some_and(|l| l.trim_ascii() == text.as_bytes());
     (0..FAR).flat_map(|by| [line.checked_sub(by), line.checked_add(by)]).flatten().find(|line| says(*line))
@@ -170,7 +171,7 @@ mod tests {
 
     const WAS: &str = "int n;\n  n = 1;\n}\n  n = 2;\nmain\n";
 
-    /// The lines of the two ends and of their caller, in the text as it is now.
+    /// The lines of the two ends and of their caller, in the current text.
     fn lines_in(now: &str) -> Option<Vec<Option<u32>>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap().join("a.c");

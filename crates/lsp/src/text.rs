@@ -1,15 +1,17 @@
-//! Lines and columns: the protocol counts UTF-16 units from 0, the checker bytes from 1.
+//! Lines and columns: the protocol counts UTF-16 units from 0, the checker counts bytes from 1.
 //!
-//! A line ends at `\n`; a `\r` before it belongs to the ending. A lone `\r`, which the protocol would also take for an
-//! ending, is not one to the checker, nor to editors on the systems that raddle runs on.
+//! A line ends at `\n`, and a `\r` before it belongs to the line ending. The protocol also accepts
+//! a lone `\r` as a line ending, but neither the checker nor editors on the systems that raddle
+//! supports do.
 //!
-//! Whatever a client sends is clamped to the text, as the protocol asks: a column beyond its line is the line's end.
+//! Positions from a client are clamped to the text, as the protocol requires: a column beyond its
+//! line is the line's end.
 
 use std::sync::Arc;
 
 use lsp_types::{Position, Range};
 
-/// The byte at a position of a text.
+/// The byte offset of a position in a text.
 pub fn offset(text: &str, position: Position) -> usize {
     let mut start = 0;
     for _ in 0..position.line {
@@ -22,18 +24,19 @@ pub fn offset(text: &str, position: Position) -> usize {
     let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
     let mut units = 0;
     for (at, c) in line.char_indices() {
-        // Within a surrogate pair there is no place: before it is meant.
+        // A position inside a surrogate pair means the position before it.
         if units + c.len_utf16() as u32 > position.character {
             return start + at;
         }
         units += c.len_utf16() as u32;
     }
-    // Beyond the line is at its end. Right behind a `\r` is a place of its own: to Neovim that is a character like others.
+    // A column beyond the line means its end. A position right behind a `\r` is valid: Neovim
+    // treats `\r` as an ordinary character.
     let end = if units == position.character { line } else { line.strip_suffix('\r').unwrap_or(line) };
     start + end.len()
 }
 
-/// A text cut into lines.
+/// A text split into lines.
 #[derive(Debug, Clone)]
 pub struct Lines {
     text: Arc<[u8]>,
@@ -60,14 +63,15 @@ impl Lines {
         self.starts.len() as u32
     }
 
-    /// What to underline for a line and a column, both from 1: the variable, member or call at the column. Where there
-    /// is none, and where debug information points at an operator, the whole line without its indentation.
+    /// The range to underline for a line and a column, both from 1: the variable, member or call at
+    /// the column. If there is none, or if debug information points at an operator, it is the whole
+    /// line without its indentation.
     pub fn range(&self, line: u32, column: Option<u32>) -> Range {
         let Some(bytes) = self.line(line) else {
             let end = Position::new(self.count().saturating_sub(1), 0);
             return Range::new(end, end);
         };
-        // The checker counts no further than its last column, which is any column from there on.
+        // The checker's last column stands for any column from there on.
         let column = column.filter(|column| *column < u32::from(u16::MAX));
         let from = column.and_then(|column| (column as usize).checked_sub(1));
         let (start, end) =
@@ -80,7 +84,8 @@ impl Lines {
     }
 }
 
-/// How many bytes at the start of a text are one access: `s->list[i].next`, `*p`, `n`, `f`. None for an operator.
+/// The number of bytes at the start of a text that form one access: `s->list[i].next`, `*p`, `n`,
+/// `f`. None for an operator.
 fn path(text: &[u8]) -> Option<usize> {
     let word =
         |from: usize| text[from..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
@@ -103,7 +108,8 @@ fn path(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many UTF-16 units a client counts for these bytes. What is no UTF-8 is one unit a fault, as it is shown.
+/// The number of UTF-16 units that a client counts for these bytes. Each invalid UTF-8 sequence is
+/// one unit, as it is displayed.
 pub fn units(bytes: &[u8]) -> u32 {
     if bytes.is_ascii() {
         return bytes.len() as u32;

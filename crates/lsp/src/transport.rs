@@ -1,8 +1,8 @@
 //! Messages over a pair of byte streams.
 //!
-//! `lsp-server` has this too, but its reader ends with the first message that is not what it should be, and the server
-//! with it. Here a message that makes no sense is passed over with a line in the client's log; only a stream that has
-//! lost its framing, or ends, ends the connection.
+//! `lsp-server` has a transport too, but its reader ends at the first invalid message, and the
+//! server ends with it. This reader skips an invalid message and writes a line to the client's log.
+//! The connection ends only if the stream loses its framing or ends.
 
 use std::io::{self, BufRead, Read, Write};
 use std::thread::JoinHandle;
@@ -11,10 +11,10 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use lsp_server::{Connection, Message, Notification};
 use lsp_types::{LogMessageParams, MessageType};
 
-/// A message beyond this is not even read into memory.
+/// The reader does not read a longer message into memory.
 const LARGEST: usize = 512 << 20;
 
-/// Lines of a header that are read, and bytes of a line: more is no header.
+/// The most lines of a header, and the most bytes of a line. Anything longer is not a header.
 const HEADER_LINES: usize = 32;
 const HEADER_LINE: u64 = 4096;
 
@@ -26,7 +26,7 @@ pub fn connect(
     let (to_client, from_server) = unbounded();
     let (to_server, from_client) = unbounded();
     let log = to_client.clone();
-    // Not joined: it may sit in a read for as long as the client lives.
+    // The thread is not joined, because it may block in a read for as long as the client lives.
     std::thread::Builder::new().name("reader".into()).spawn(move || read_all(input, &to_server, &log))?;
     let writer =
         std::thread::Builder::new().name("writer".into()).spawn(move || write_all(output, &from_server))?;
@@ -35,7 +35,7 @@ pub fn connect(
 
 fn write_all(mut output: impl Write, messages: &Receiver<Message>) {
     for message in messages {
-        // A client that is gone reads no reason either.
+        // If the client is gone, nobody would read the reason.
         if message.write(&mut output).is_err() {
             return;
         }
@@ -70,7 +70,7 @@ pub fn warning(message: String) -> Message {
 #[derive(Debug)]
 enum Frame {
     Message(Message),
-    /// Framed well, but no message.
+    /// The framing is correct, but the body is not a message.
     Nonsense(String),
     End,
 }
@@ -82,7 +82,7 @@ fn read(input: &mut impl BufRead) -> io::Result<Frame> {
         return Ok(Frame::Nonsense(format!("it has {} MB", size >> 20)));
     }
     let mut body = Vec::new();
-    // Grows with what arrives: a size is only a promise.
+    // The buffer grows with what arrives, because the announced size may be wrong.
     if input.take(size as u64).read_to_end(&mut body)? < size {
         return Ok(Frame::End);
     }
@@ -92,7 +92,7 @@ fn read(input: &mut impl BufRead) -> io::Result<Frame> {
     })
 }
 
-/// The size that a header gives; None at the end of the stream.
+/// The size in the header, or None at the end of the stream.
 fn header(input: &mut impl BufRead) -> io::Result<Option<usize>> {
     let mut size = None;
     for _ in 0..HEADER_LINES {
@@ -123,7 +123,7 @@ mod tests {
         format!("Content-Length: {}\r\n\r\n{body}", body.len())
     }
 
-    /// Which methods arrive at the server, and what the client is told.
+    /// The methods that arrive at the server, and what the client is told.
     fn through(input: &[u8]) -> (Vec<String>, Vec<String>) {
         let (server, messages) = unbounded();
         let (log, told) = unbounded();
@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn a_giant_is_skipped_and_not_kept() {
-        // The stream ends long before the giant does; what counts is that no room was asked for it.
+        // The stream ends long before the announced size. The point is that no memory was allocated
+        // for it.
         let (methods, told) = through(format!("Content-Length: {}\r\n\r\n{A}", u64::MAX).as_bytes());
         assert!(methods.is_empty());
         assert_eq!(told.len(), 1, "{told:?}");

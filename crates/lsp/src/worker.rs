@@ -1,9 +1,10 @@
 //! The thread that checks.
 //!
-//! It keeps one [`Session`], and so the lowered code of every file it has seen: after an edit only that file is lowered
-//! again, or the files that include it. A job is answered twice: soon, within a small budget, and then thoroughly. Both
-//! answers are about the same program, unless that is large or not lowered yet; then the quick one is about the file
-//! by itself. A job that has been cancelled gives no further answer.
+//! It keeps one [`Session`], and so the lowered code of every file it has seen. After an edit it
+//! lowers only that file again, or the files that include it. It answers a job twice: first within
+//! a small budget, then thoroughly. Both answers are about the same program, unless the program is
+//! large or not lowered yet; then the quick answer is about the file alone. A cancelled job gives
+//! no further answer.
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,19 +19,19 @@ use crate::documents::Text;
 use crate::project::{Folders, Member, Overlay, Projects, is_header};
 use crate::settings::Settings;
 
-/// Programs up to this many bytes are checked as a whole even in a hurry …
+/// The quick check covers a whole program of up to this many bytes …
 const SMALL: usize = 1 << 20;
-/// … if no more than this much of the other files is still to be lowered.
+/// … if no more than this many bytes of the other files still have to be lowered.
 const LITTLE: usize = 128 << 10;
 
-/// One file to be checked, in a state of all buffers.
+/// One file to check, in a state of all buffers.
 pub struct Job {
     pub generation: u64,
     pub focus: PathBuf,
     pub overlay: Overlay,
     pub settings: Arc<Settings>,
     pub cancel: Arc<AtomicBool>,
-    /// Files have come into being: an include that was not found may be there now.
+    /// New files have appeared, so an include that was not found may exist now.
     pub fresh: bool,
 }
 
@@ -41,14 +42,15 @@ pub enum Event {
         focus: PathBuf,
         outcome: Box<Outcome>,
     },
-    /// The job is over, to its end or not.
+    /// The job has ended, completely or not.
     Ended {
         generation: u64,
         problem: Option<String>,
     },
 }
 
-/// A running thread. It ends when this is dropped, and what it was at is cancelled with its job.
+/// A running thread. Dropping this ends the thread. Cancelling the job ends what the thread is
+/// doing.
 pub struct Worker {
     pub jobs: Sender<Job>,
     pub events: Receiver<Event>,
@@ -58,7 +60,7 @@ impl Worker {
     pub fn start() -> std::io::Result<Worker> {
         let (jobs, todo) = unbounded::<Job>();
         let (done, events) = unbounded();
-        // The parser recurses; deep nesting is bounded, but not for the smallest of stacks.
+        // The parser recurses. Nesting is bounded, but it still needs more than a small stack.
         let thread = std::thread::Builder::new().name("checker".into()).stack_size(64 << 20);
         thread.spawn(move || {
             let mut checker = Checker::new(done);
@@ -71,7 +73,7 @@ impl Worker {
 struct Checker {
     session: Session,
     projects: Projects,
-    /// The buffers of the last job, to see which have changed since.
+    /// The buffers of the last job, to see which of them have changed.
     overlay: Overlay,
     /// The headers that each lowered file includes.
     headers: HashMap<Arc<str>, HashSet<Arc<str>>>,
@@ -91,7 +93,7 @@ impl Checker {
 
     fn run(&mut self, job: &Job) {
         let problem = catch_unwind(AssertUnwindSafe(|| self.check(job))).err().map(|panic| {
-            // What a panic left behind cannot be trusted.
+            // A panic may have left the state inconsistent.
             *self = Checker::new(self.events.clone());
             let why = panic.downcast_ref::<String>().map(String::as_str);
             let why = why.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for no stated reason");
@@ -127,7 +129,8 @@ impl Checker {
         }
     }
 
-    /// Files that changed on the disk, and buffers that changed, opened or closed, make their includers stale.
+    /// Marks the includers of changed files as stale: files that changed on disk, and buffers that
+    /// changed, opened or closed.
     fn notice_changes(&mut self, job: &Job) {
         let same = |a: Option<&Text>, b: Option<&Text>| match (a, b) {
             (Some(Text::Here(a)), Some(Text::Here(b))) => Arc::ptr_eq(a, b) || a == b,
@@ -143,7 +146,7 @@ impl Checker {
         self.overlay = job.overlay.clone();
     }
 
-    /// Whether the whole program would keep its reader waiting.
+    /// Whether a check of the whole program would take too long for the quick answer.
     fn is_hurried(&self, program: &[Member]) -> bool {
         let size =
             |members: &mut dyn Iterator<Item = &Member>| members.map(|m| m.source.text.len()).sum::<usize>();
@@ -151,7 +154,7 @@ impl Checker {
         size(&mut program.iter()) > SMALL || size(&mut stale) > LITTLE
     }
 
-    /// Lowers what has changed and checks it; None if cancelled.
+    /// Lowers what has changed and checks it. Returns None if cancelled.
     fn stage(&mut self, job: &Job, members: &[Member], budget: Budget) -> Option<Outcome> {
         if !self.lower(job, members) {
             return None;
@@ -165,7 +168,7 @@ impl Checker {
         (!job.is_cancelled()).then_some(outcome)
     }
 
-    /// Lowers what has changed, each file with its own include folders. False if cancelled.
+    /// Lowers what has changed, each file with its own include folders. Returns false if cancelled.
     fn lower(&mut self, job: &Job, members: &[Member]) -> bool {
         for member in members {
             if job.is_cancelled() {
@@ -188,7 +191,7 @@ impl Checker {
         !job.is_cancelled()
     }
 
-    /// A header that others include is part of them, and no file of its own.
+    /// Removes headers that other files include: they are part of those files.
     fn drop_included(&self, focus: &Path, members: &mut Vec<Member>) {
         let Some(own) = members.first().map(|member| member.source.path.clone()) else { return };
         let includes =
@@ -260,7 +263,7 @@ mod tests {
             }
         }
 
-        /// All answers to a job, which must end without a problem.
+        /// All answers to a job, which must end without an error.
         fn run(&self, job: Job) -> Vec<Outcome> {
             let generation = job.generation;
             self.worker.jobs.send(job).unwrap();
@@ -299,7 +302,8 @@ mod tests {
         std::fs::write(bench.path("n.h"), "extern int n;\n").unwrap();
         std::fs::write(bench.path("b.c"), "int n;\n").unwrap();
         let stale = |bench: &mut Bench| {
-            // The same session as the worker's, by way of its own events: a job leaves nothing stale behind.
+            // A checker that has already done a job, like the worker's: a job leaves nothing stale
+            // behind.
             let (done, events) = unbounded();
             let mut checker = Checker::new(done);
             let job = bench.job("a.c");

@@ -1,7 +1,8 @@
-//! The way in: exported functions that want to know where they were called from.
+//! Entry points: exported functions that need to know where they were called from.
 
-/// Exports `$name` as a jump to `$to` that leaves the caller's address with the thread, and the registers that a call keeps, by which
-/// `explore::circle` knows a thread that has come round. Keeps all argument registers.
+/// Exports `$name` as a jump to `$to`. It stores in the thread the caller's address and the
+/// registers that a call preserves. `explore::circle` uses these registers to recognise a thread
+/// that has returned to an earlier state. All argument registers keep their values.
 macro_rules! entry {
     ($name:expr, $to:path) => {
         #[unsafe(export_name = $name)]

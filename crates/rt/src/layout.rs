@@ -1,20 +1,21 @@
-//! Where shadow lives and what a shadow word means.
+//! Where the shadow lives and what a shadow word means.
 //!
-//! An 8-byte **granule** of the target has four **slots** of 32 bits: the access mask (bits 0..8, one for each byte
-//! of the granule), the thread's slot number *sid* (8..16), its epoch (16..30), READ (30), ATOMIC (31). Zero is an
-//! empty slot.
+//! An 8-byte **granule** of the target has four **slots** of 32 bits: the access mask (bits 0..8,
+//! one for each byte of the granule), the thread's slot number *sid* (8..16), its epoch (16..30),
+//! READ (30), ATOMIC (31). Zero is an empty slot.
 //!
-//! The top four bits of a 48-bit address are dropped before scaling. The three places where programs live differ in
-//! the bits that remain: executables that do not move (from 0), those that do (0x555…), and the mmap area with the
-//! stack (0x7ff…), as long as the kernel randomises by no more than 28 bits; the driver turns that off altogether
-//! where it may, and [`crate::hub::init`] checks.
+//! The mapping drops the top four bits of a 48-bit address before scaling. Programs live in three
+//! places, which differ in the remaining bits: executables at a fixed address (from 0),
+//! position-independent ones (0x555…), and the mmap area with the stack (0x7ff…). This holds as
+//! long as the kernel randomises by no more than 28 bits. The driver turns randomisation off where
+//! it may, and [`crate::hub::init`] checks.
 
 use core::ops::Range;
 
 pub const SLOTS: usize = 4;
 pub const READ: u32 = 1 << 30;
 pub const ATOMIC: u32 = 1 << 31;
-/// The last epoch a sid can have. One less than fits, so that no slot is ever all ones.
+/// The last epoch of a sid. It is one less than fits, so that no slot is ever all ones.
 pub const EPOCH_MAX: u32 = (1 << 14) - 2;
 /// Sids are 1..=SID_MAX; 255 marks shared cache lines in fast mode.
 pub const SID_MAX: usize = 254;
@@ -40,8 +41,8 @@ pub const fn owned(sid: usize) -> u32 {
 /// Fast mode and the initialization state: lane 3 of a granule that two threads have touched, or whose line they have.
 pub const SHARED: u32 = 255 << 8;
 
-/// A granule of a freed block: no thread has seen this epoch, so each access is looked at. In the next lane are sid and
-/// epoch of the thread that freed it, with an empty mask.
+/// A granule of a freed block. No thread has seen this epoch, so each access takes the slow path.
+/// The next lane has the sid and epoch of the thread that freed the block, with an empty mask.
 pub const FREED: u32 = 0xff | 255 << 8 | EPOCH_MAX << 16;
 
 const ADDRESS: usize = 0x0fff_ffff_ffff;
@@ -54,10 +55,10 @@ const BLOCK_INFO: Range<usize> = 0x3100_0000_0000..0x3900_0000_0000;
 /// Two bytes for each granule: see `trace::shared`.
 pub const OWNERS: Range<usize> = 0x3a00_0000_0000..0x3a00_0000_0000 + (1 << 42);
 
-/// The same: which bytes of it have been written to.
+/// Also two bytes for each granule: which of its bytes have been written.
 pub const WRITTEN: Range<usize> = OWNERS.end..OWNERS.end + (1 << 42);
 
-/// Everything to reserve.
+/// All ranges to reserve.
 pub const RESERVED: [Range<usize>; 6] = [SHADOW, SYNC_BITS, BLOCK_PAGES, BLOCK_INFO, OWNERS, WRITTEN];
 
 /// The granule's slots.
@@ -66,7 +67,7 @@ pub const fn shadow_of(address: usize) -> *mut u8 {
     ((address & ADDRESS & !7) * 2 + SHADOW.start) as *mut u8
 }
 
-/// A bit for each 8 bytes: a synchronisation object lives here.
+/// A bit for each 8 bytes: set if a synchronisation object is there.
 #[inline(always)]
 pub const fn sync_bit(address: usize) -> (*mut u64, u64) {
     bit(SYNC_BITS.start, (address & ADDRESS) >> 3)
@@ -76,7 +77,7 @@ const fn bit(base: usize, index: usize) -> (*mut u64, u64) {
     ((base + index / 64 * 8) as *mut u64, 1 << (index % 64))
 }
 
-/// A bit for each 4096 bytes: a heap block starts there, or did.
+/// A bit for each 4096 bytes: set if a heap block starts there, or did.
 #[inline(always)]
 pub const fn block_page(address: usize) -> (*mut u64, u64) {
     bit(BLOCK_PAGES.start, (address & ADDRESS) >> 12)
@@ -88,19 +89,20 @@ pub const fn block_info(address: usize) -> *mut u64 {
     (BLOCK_INFO.start + ((address & ADDRESS) >> 4) * 8) as *mut u64
 }
 
-/// Whose the granule is, in a traced run.
+/// The owner of the granule, in a traced run.
 #[inline(always)]
 pub const fn owner_of(address: usize) -> *mut u16 {
     (OWNERS.start + ((address & ADDRESS) >> 3) * 2) as *mut u16
 }
 
-/// When the granule's bytes were written to, and which.
+/// When the granule's bytes were written, and which of them.
 #[inline(always)]
 pub const fn written_of(address: usize) -> *mut u16 {
     (WRITTEN.start + ((address & ADDRESS) >> 3) * 2) as *mut u16
 }
 
-/// Can memory at `address` have shadow of its own, given the kinds of address the essay names?
+/// Whether memory at `address` can have shadow of its own, given the kinds of addresses that the
+/// module documentation names.
 pub const fn is_watchable(address: usize) -> bool {
     address < 0x1000_0000_0000
         || (address >= 0x5000_0000_0000 && address < 0x6000_0000_0000)

@@ -1,7 +1,8 @@
 //! The part of raddle that lives inside the target.
 //!
-//! It is a guest in a stranger's house: it never symbolises, never calls the target's `malloc`, never unwinds across
-//! the boundary, and takes no lock that the target could hold. What it finds goes into a log that the driver reads.
+//! The runtime is a guest in another program. It never symbolises, never calls the target's
+//! `malloc`, never unwinds across the boundary, and takes no lock that the target could hold. It
+//! writes its findings to a log that the driver reads.
 //!
 //! ```text
 //! tsan_abi/    probes that the compilers call: accesses, atomics, function entry and exit
@@ -16,14 +17,16 @@
 //! ```
 //!
 //! Invariants:
-//! - The crate is one object, linked into the executable or made into `libraddle_rt.so`. A function that takes the place
-//!   of `NAME` is called `__interpose_NAME` here; the build renames it, after all references of the runtime itself to
-//!   `memcpy` and its kin have been pointed at [`mem`]. So tests of this crate interpose nothing.
-//! - As the runtime (profile `rt`, panic = abort) no Rust standard library, no allocator: memory comes from [`sys::pages`] and [`sys::ARENA`] and is seldom given back.
-//! - Thread state is in initial-exec thread-local storage, zero before the thread is known.
-//! - A process that no driver watches pays for its probes and nothing else happens.
+//! - The crate is one object, linked into the executable or made into `libraddle_rt.so`. A function
+//!   that takes the place of `NAME` is called `__interpose_NAME` here. The build first points all
+//!   references of the runtime itself to `memcpy` and similar functions at [`mem`], and then
+//!   renames the function. So tests of this crate interpose nothing.
+//! - As the runtime (profile `rt`, panic = abort), the crate uses neither the Rust standard library
+//!   nor an allocator. Memory comes from [`sys::pages`] and [`sys::ARENA`] and is seldom returned.
+//! - Thread state is in initial-exec thread-local storage. It is zero before the thread is known.
+//! - A process that no driver watches pays for its probes, and nothing else happens.
 #![cfg_attr(panic = "abort", no_std)]
-// `interpose!` takes its functions one by one.
+// `interpose!` processes its functions one by one.
 #![recursion_limit = "512"]
 #![expect(
     clippy::not_unsafe_ptr_arg_deref,

@@ -1,8 +1,10 @@
-//! `memcpy` and its kin for the runtime itself. The build renames the runtime's own references to these.
+//! `memcpy` and similar functions for the runtime itself. The build renames the runtime's own
+//! references to these.
 
 use core::arch::naked_asm;
 
-/// From here on the processor's own loop is faster. It takes long to get going, and most copies are of a few words.
+/// For longer copies, the processor's own loop is faster. Its start-up is slow, and most copies are
+/// a few words.
 const LONG: usize = 256;
 
 #[unsafe(naked)]
@@ -39,7 +41,7 @@ unsafe extern "C" fn __runtime_memcpy() {
         "mov dword ptr [rdi], ecx",
         "mov dword ptr [rdi + rdx - 4], r8d",
         "ret",
-        // The first, the last, and the one in the middle.
+        // The first byte, the last, and the one in the middle.
         "5: test edx, edx",
         "jz 6f",
         "movzx ecx, byte ptr [rsi]",
@@ -109,7 +111,8 @@ unsafe extern "C" fn __runtime_memset() {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __runtime_memmove(to: *mut u8, from: *const u8, n: usize) -> *mut u8 {
-    // SAFETY: the caller's, as for memmove. Volatile, so that the compiler does not find a memmove here.
+    // SAFETY: the caller's, as for memmove. The accesses are volatile, so that the compiler does
+    // not turn the loop into a memmove.
     unsafe {
         if (to as usize).wrapping_sub(from as usize) >= n {
             (0..n).for_each(|i| to.add(i).write_volatile(from.add(i).read_volatile()));
@@ -150,7 +153,8 @@ unsafe extern "C" fn __runtime_strlen(s: *const u8) -> usize {
     n
 }
 
-/// Precompiled parts of core name a personality. Nothing of the runtime catches anything: unwinding goes on.
+/// Precompiled parts of core name a personality function. The runtime catches nothing, so unwinding
+/// continues.
 #[cfg(not(test))]
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() -> i32 {
@@ -166,7 +170,7 @@ mod tests {
     fn every_length_is_copied_and_set_and_nothing_beside_it() {
         type Copy = unsafe extern "C" fn(*mut u8, *const u8, usize) -> *mut u8;
         type Set = unsafe extern "C" fn(*mut u8, i32, usize) -> *mut u8;
-        // SAFETY: what the two functions are.
+        // SAFETY: the types of the two functions.
         let (copy, set) = unsafe {
             let at = (__runtime_memcpy as *const (), __runtime_memset as *const ());
             (core::mem::transmute::<*const (), Copy>(at.0), core::mem::transmute::<*const (), Set>(at.1))

@@ -1,4 +1,4 @@
-//! The system, without the C library: what the runtime needs must not pass through functions it interposes.
+//! System calls without the C library: the runtime must not use functions that it interposes.
 
 use core::arch::asm;
 use core::ffi::{c_char, c_int, c_long, c_void};
@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 #[inline(always)]
 pub fn syscall(n: c_long, args: [usize; 6]) -> isize {
     let result: isize;
-    // SAFETY: the kernel keeps to its ABI; what the call does to memory is its caller's to justify.
+    // SAFETY: the kernel follows its ABI; the caller justifies what the call does to memory.
     unsafe {
         asm!("syscall", inlateout("rax") n as isize => result,
             in("rdi") args[0], in("rsi") args[1], in("rdx") args[2], in("r10") args[3], in("r8") args[4], in("r9") args[5],
@@ -20,30 +20,33 @@ pub fn syscall(n: c_long, args: [usize; 6]) -> isize {
 const READ_WRITE: usize = (libc::PROT_READ | libc::PROT_WRITE) as usize;
 const LAZY: usize = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
 
-/// Maps zeroed memory at `at`, where nothing may be yet, touched only as it is used.
+/// Maps zeroed memory at `at`, where nothing may be mapped yet. Pages cost memory only when
+/// touched.
 pub fn reserve(at: usize, len: usize) -> Result<(), isize> {
     let flags = LAZY | libc::MAP_FIXED_NOREPLACE as usize;
     let got = syscall(libc::SYS_mmap, [at, len, READ_WRITE, flags, usize::MAX, 0]);
     if got != at as isize {
         return Err(got);
     }
-    // Huge pages would make sparse shadow dense; a core dump wants none of it.
+    // Huge pages would make the sparse shadow dense. A core dump does not need it.
     madvise(at, len, libc::MADV_NOHUGEPAGE);
     madvise(at, len, libc::MADV_DONTDUMP);
     Ok(())
 }
 
-/// Where raddle's own memory begins: out of the way of the program's, whose addresses must not depend on how much raddle needs. The
-/// stack of a thread is its id, by which programs choose buckets and slots: a replay with another one is another run.
+/// Where raddle's own memory begins. It is far from the program's memory, whose addresses must not
+/// depend on how much memory raddle needs. The stack address of a thread is its id, and programs
+/// choose buckets and slots by this id. A replay with different addresses would be a different run.
 const OWN_PLACE: usize = 0x7700_0000_0000;
 static NEXT_PLACE: AtomicUsize = AtomicUsize::new(OWN_PLACE);
 
-/// Where to map `len` bytes of raddle's own: a wish, which the kernel grants where nothing is yet.
+/// Where to map `len` bytes of raddle's own memory. This is a hint; the kernel follows it if the
+/// place is free.
 pub fn place(len: usize) -> usize {
     NEXT_PLACE.fetch_add(len.next_multiple_of(4096), Relaxed)
 }
 
-/// Zeroed memory, touched only as it is used. Ends the process if there is none.
+/// Zeroed memory. Pages cost memory only when touched. Ends the process if there is no memory.
 pub fn pages(len: usize) -> *mut u8 {
     let got = syscall(libc::SYS_mmap, [place(len), len, READ_WRITE, LAZY, usize::MAX, 0]);
     if got < 0 && got > -4096 {
@@ -57,7 +60,7 @@ pub fn pages(len: usize) -> *mut u8 {
     got as *mut u8
 }
 
-/// The same, shared with the processes that this one makes.
+/// Like [`pages`], but shared with the children of this process.
 pub fn shared_pages(len: usize) -> *mut u8 {
     let flags = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as usize;
     let got = syscall(libc::SYS_mmap, [place(len), len, READ_WRITE, flags, usize::MAX, 0]);
@@ -71,7 +74,7 @@ const MOST_OWN: usize = 8192;
 static OWN: Shared<[(usize, usize); MOST_OWN]> = Shared::new([(0, 0); MOST_OWN]);
 static OWN_COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// The memory that [`pages`] gave out.
+/// The memory that [`pages`] has returned.
 pub fn own_pages() -> impl Iterator<Item = (usize, usize)> {
     // SAFETY: entries below the count; one that is being written is still zero.
     (0..(OWN_COUNT.load(Acquire) as usize).min(MOST_OWN)).map(|i| unsafe { (*OWN.get())[i] })
@@ -81,12 +84,12 @@ pub fn unmap(at: usize, len: usize) {
     syscall(libc::SYS_munmap, [at, len, 0, 0, 0, 0]);
 }
 
-/// Maps memory at `at`, where nothing may be yet.
+/// Maps memory at `at`, where nothing may be mapped yet.
 pub fn map_at(at: usize, len: usize) -> bool {
     let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE) as usize;
     let got = syscall(libc::SYS_mmap, [at, len, READ_WRITE, flags, usize::MAX, 0]);
     if got != at as isize && !(-4095..=0).contains(&got) {
-        // A kernel that takes the address for a hint.
+        // This kernel treats the address as a hint.
         unmap(got as usize, len);
     }
     got == at as isize
@@ -96,8 +99,8 @@ pub fn protect(at: usize, len: usize, access: c_int) -> bool {
     syscall(libc::SYS_mprotect, [at, len, access as usize, 0, 0, 0]) == 0
 }
 
-/// For a file of holes that is mapped: at the first touch the kernel would read, that is clear, two megabytes ahead, which is most of
-/// what a short process under raddle costs.
+/// Turns off read-ahead for a mapped sparse file. At the first touch the kernel would read, that is
+/// clear, two megabytes ahead. That is most of what raddle costs a short process.
 pub fn no_reading_ahead(at: usize, len: usize) {
     madvise(at, len, libc::MADV_RANDOM);
 }
@@ -106,27 +109,29 @@ pub fn madvise(at: usize, len: usize, advice: c_int) {
     syscall(libc::SYS_madvise, [at, len, advice as usize, 0, 0, 0]);
 }
 
-/// Memory that is about to be written to. A kernel that does not know the request does without.
+/// Populates memory that is about to be written. A kernel that does not know the request does
+/// nothing.
 pub fn populate(at: usize, len: usize) {
     madvise(at, len, libc::MADV_POPULATE_WRITE);
 }
 
-/// Whether a part of a file that is mapped shared may be written to. On a full disk the first touch of a page would end the process
-/// by SIGBUS. A kernel that does not know the request (before 5.14) is taken to have room.
+/// Whether a part of a file that is mapped shared has room on the disk. On a full disk, the first
+/// touch of a page would end the process by SIGBUS. If the kernel does not know the request (before
+/// 5.14), the answer is yes.
 pub fn has_room(at: usize, len: usize) -> bool {
     let advice = libc::MADV_POPULATE_WRITE as usize;
     let r = syscall(libc::SYS_madvise, [at, len, advice, 0, 0, 0]);
     r != -(libc::EFAULT as isize) && r != -(libc::ENOMEM as isize)
 }
 
-/// How long a file may be by `ulimit -f`. To make a longer one ends the process by SIGXFSZ.
+/// The maximal file size by `ulimit -f`. Making a longer file ends the process by SIGXFSZ.
 pub fn longest_file() -> usize {
     let mut limit = [usize::MAX; 2];
     syscall(libc::SYS_prlimit64, [0, libc::RLIMIT_FSIZE as usize, 0, limit.as_mut_ptr() as usize, 0, 0]);
     limit[0]
 }
 
-/// Gives back the memory; it reads as zero afterwards.
+/// Returns the memory to the kernel. It reads as zero afterwards.
 pub fn discard(at: usize, len: usize) {
     madvise(at, len, libc::MADV_DONTNEED);
 }
@@ -205,7 +210,7 @@ pub fn die(message: &[u8]) -> ! {
 unsafe extern "C" {
     pub fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     pub fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
-    // The allocator's own names: the public ones are interposed.
+    // The allocator's internal names, because the public ones are interposed.
     pub fn __libc_malloc(n: usize) -> *mut c_void;
     pub fn __libc_calloc(n: usize, m: usize) -> *mut c_void;
     pub fn __libc_realloc(p: *mut c_void, n: usize) -> *mut c_void;
@@ -226,7 +231,7 @@ pub fn set_errno(e: c_int) {
     unsafe { *__errno_location() = e }
 }
 
-/// A lock that spins, then yields: the runtime may take none that the target could hold.
+/// A lock that spins, then yields. The runtime must not take a lock that the target could hold.
 pub struct Spin(AtomicU32);
 
 impl Spin {
@@ -256,7 +261,7 @@ impl Spin {
         }
     }
 
-    /// In the child of a fork: whoever held it is gone.
+    /// Releases the lock in the child of a fork, where its holder no longer exists.
     pub fn reset(&self) {
         self.0.store(0, Release);
     }
@@ -271,7 +276,7 @@ impl Drop for SpinGuard<'_> {
     }
 }
 
-/// A value whose accesses are ordered by a lock or by design, as its user says.
+/// A value whose accesses are ordered by a lock or by design. Each user says by which.
 pub struct Shared<T>(core::cell::UnsafeCell<T>);
 
 // SAFETY: every use of `get` states what orders it.
@@ -288,7 +293,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Memory that is never given back, in 64-byte steps.
+/// An allocator that never frees, in 64-byte steps.
 pub struct Arena {
     lock: Spin,
     rest: Shared<(usize, usize)>,
@@ -301,7 +306,7 @@ impl Arena {
         Arena { lock: Spin::new(), rest: Shared::new((0, 0)) }
     }
 
-    /// Zeroed.
+    /// Returns zeroed memory.
     pub fn take(&self, size: usize) -> *mut u8 {
         let size = size.next_multiple_of(64);
         if size > CHUNK / 4 {
@@ -323,5 +328,5 @@ impl Arena {
     }
 }
 
-/// Where all small permanent structures of the runtime live.
+/// Holds all small permanent structures of the runtime.
 pub static ARENA: Arena = Arena::new();

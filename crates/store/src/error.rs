@@ -1,4 +1,4 @@
-//! What can go wrong, each with a sentence that says what to do.
+//! Errors of the store, each with a sentence that says what to do.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// SQLite's reasons in the reader's words.
+    /// Translates SQLite's error into words for the user.
     pub(crate) fn of(path: &Path, why: rusqlite::Error) -> StoreError {
         let path = path.to_path_buf();
         match why.sqlite_error_code() {

@@ -1,4 +1,4 @@
-//! Findings of the last run of each command, and the places they are about.
+//! The findings of the last run of each command, and the source lines they refer to.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,44 +11,46 @@ use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params}
 use crate::home::real;
 use crate::{Store, StoreError};
 
-/// Runs of a command, with different targets, that are kept. A target that is never the same twice (a seed, a port, a
-/// temporary folder) would otherwise pile up findings that no later run takes away.
+/// The number of runs of a command, with different targets, that the store keeps. Some targets
+/// never repeat (a seed, a port, a temporary folder). Without a limit, their findings would pile
+/// up, because no later run removes them.
 const MOST_RUNS: u32 = 50;
 
-/// One run of one command. A later run of the same command on the same target in the same folder replaces it.
+/// One run of one command. A later run of the same command on the same target in the same folder
+/// replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub command: String,
     pub target: Vec<String>,
-    /// Where it was started; file names in its findings may be relative to it.
+    /// Where the run was started. File names in its findings may be relative to this folder.
     pub folder: PathBuf,
     pub at: SystemTime,
 }
 
-/// A finding as some run left it.
+/// A finding as a run stored it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     pub command: String,
     pub at: SystemTime,
-    /// Where the run was started; file names in the finding may be relative to it.
+    /// Where the run was started. File names in the finding may be relative to this folder.
     pub folder: PathBuf,
     pub finding: Finding,
     pub places: Vec<Place>,
 }
 
-/// A line that a finding is about.
+/// A source line that a finding refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Absolute, without links.
+    /// Absolute, with links resolved.
     pub file: PathBuf,
     pub line: u32,
-    /// What the line said then, without the space around it.
+    /// The text of the line at the time of the run, trimmed.
     pub text: Option<String>,
-    /// It is one of the ends, not only a step on the way.
+    /// The line is one of the ends, not only a frame that leads there.
     pub is_end: bool,
 }
 
-/// What a command last did.
+/// The last run of a command, in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     pub run: Run,
@@ -56,10 +58,10 @@ pub struct Summary {
 }
 
 impl Store {
-    /// Puts down what a run found. `line` gives a line of source, for [`Place::text`].
+    /// Stores what a run found. `line` gives a line of source, for [`Place::text`].
     ///
-    /// Finding nothing is recorded too: it takes away what was found before. A run that began before the one that is
-    /// already stored changes nothing.
+    /// A run without findings is recorded too: it removes earlier findings. A run that began before
+    /// the stored one changes nothing.
     pub fn record(
         &mut self,
         run: &Run,
@@ -105,7 +107,8 @@ impl Store {
         let mut out = Vec::new();
         while let Some(row) = rows.next()? {
             let (run, id): (i64, String) = (row.get(0)?, row.get(1)?);
-            // A newer raddle may know kinds that this one does not: what cannot be read is not shown.
+            // A newer raddle may know kinds that this one does not. Findings that cannot be read
+            // are not shown.
             let Ok(finding) = serde_json::from_str(&row.get::<_, String>(4)?) else { continue };
             let places = self.places(run, &id)?;
             let folder = PathBuf::from(row.get::<_, String>(5)?);
@@ -143,14 +146,15 @@ impl Store {
         self.connection.query_row(sql, [command], summary).optional().map_err(|e| self.fail(e))
     }
 
-    /// Forgets the runs of a command, or of all commands, with their findings. Says how many runs there were.
+    /// Deletes the runs of a command, or of all commands, with their findings. Returns the number
+    /// of runs.
     pub fn forget(&self, command: Option<&str>) -> Result<usize, StoreError> {
         let sql = "DELETE FROM runs WHERE ?1 IS NULL OR command = ?1";
         self.connection.execute(sql, [command]).map_err(|e| self.fail(e))
     }
 }
 
-/// Makes room for a run; None when the one that is there is later.
+/// Makes room for a run. Returns None if the stored run is later.
 fn replace_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<Option<i64>> {
     let target = serde_json::to_string(&run.target).unwrap_or_default();
     let folder = real(&run.folder).to_string_lossy().into_owned();
@@ -188,7 +192,7 @@ fn insert(
     Ok(())
 }
 
-/// The lines that a finding is about, and which of them are ends.
+/// The lines that a finding refers to, and which of them are ends.
 fn places(folder: &Path, finding: &Finding) -> BTreeMap<(PathBuf, u32), bool> {
     let mut out = BTreeMap::new();
     let mut add = |frame: &Frame, is_end: bool| {
@@ -213,7 +217,7 @@ fn places(folder: &Path, finding: &Finding) -> BTreeMap<(PathBuf, u32), bool> {
     out
 }
 
-/// Since 1970; a clock before that counts as then.
+/// Milliseconds since 1970. An earlier time counts as 1970.
 pub(crate) fn milliseconds(at: SystemTime) -> i64 {
     at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

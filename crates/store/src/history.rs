@@ -1,7 +1,8 @@
-//! Confirmed findings over time: when each was seen, the schedule that shows it, and what people decided about it.
+//! Confirmed findings over time: when each was seen, the schedule that shows it, and what people
+//! decided about it.
 //!
-//! A row a sighting rather than a counter: processes that write at once, and stores that are merged twice, count nothing
-//! twice.
+//! Each sighting is a row; there are no counters. So nothing is counted twice when processes write
+//! at the same time or when stores are merged twice.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,11 +17,11 @@ use crate::{Store, StoreError};
 /// What somebody decided about a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// It is mended. Seen again, it is a regression.
+    /// The bug is fixed. If it is seen again, that is a regression.
     Fixed,
-    /// It does no harm.
+    /// The bug does no harm.
     Benign,
-    /// It is known and stays.
+    /// The bug is known and stays.
     WontFix,
 }
 
@@ -38,7 +39,7 @@ impl Decision {
     }
 }
 
-/// A decision, why, and since when.
+/// A decision, its reason, and its date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
     pub decision: Decision,
@@ -46,7 +47,7 @@ pub struct Decided {
     pub at: SystemTime,
 }
 
-/// A finding was confirmed.
+/// A finding that was confirmed.
 #[derive(Debug, Clone)]
 pub struct Sighting<'a> {
     pub finding: &'a Finding,
@@ -59,24 +60,24 @@ pub struct Sighting<'a> {
     pub at: SystemTime,
 }
 
-/// How a finding stands when it is seen.
+/// The status of a finding when it is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     New,
     Known,
-    /// It was said to be fixed, and was seen after that.
+    /// The finding was marked as fixed and was seen after that.
     Regression,
     /// Somebody decided to live with it.
     Accepted,
 }
 
-/// All that is known of a finding.
+/// Everything that is known of a finding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub finding: Finding,
     pub first_seen: SystemTime,
     pub last_seen: SystemTime,
-    /// Hunts that have confirmed it.
+    /// The number of hunts that have confirmed it.
     pub times: u64,
     pub schedule: Option<Vec<u8>>,
     pub target: Vec<String>,
@@ -101,7 +102,7 @@ fn standing(decided: Option<&Decided>, seen: SystemTime) -> Standing {
 }
 
 impl Store {
-    /// Puts a sighting down at once: whatever ends raddle afterwards, it is there.
+    /// Stores a sighting at once, so that it survives whatever ends raddle afterwards.
     pub fn sight(&mut self, sighting: &Sighting<'_>) -> Result<Standing, StoreError> {
         let path = self.path.clone();
         let connection = &mut self.connection;
@@ -114,7 +115,7 @@ impl Store {
         write().map_err(|e| StoreError::of(&path, e))
     }
 
-    /// Every finding that was ever confirmed, the one that was seen last first.
+    /// Every finding that was ever confirmed. The one that was seen last comes first.
     pub fn history(&self) -> Result<Vec<Record>, StoreError> {
         let records = || -> rusqlite::Result<Vec<Record>> {
             let sql = format!("{RECORD} GROUP BY h.id ORDER BY max(s.at) DESC, h.id");
@@ -125,15 +126,15 @@ impl Store {
         records().map_err(|e| self.fail(e))
     }
 
-    /// Notes what somebody decided. False if there is no finding of this id.
+    /// Stores a decision. Returns false if there is no finding with this id.
     pub fn decide(&self, id: &str, decided: &Decided) -> Result<bool, StoreError> {
         let sql = "UPDATE history SET decision = ?2, reason = ?3, decided = ?4 WHERE id = ?1";
         let values = params![id, decided.decision.name(), decided.reason, milliseconds(decided.at)];
         self.connection.execute(sql, values).map(|n| n > 0).map_err(|e| self.fail(e))
     }
 
-    /// Takes in all that another store knows of confirmed findings. Says how many findings are new here. Doing it twice
-    /// changes nothing.
+    /// Takes in everything that another store knows of confirmed findings. Returns how many
+    /// findings are new here. A second merge changes nothing.
     pub fn merge(&mut self, other: &Store) -> Result<usize, StoreError> {
         let (records, sightings) = (other.history()?, other.sightings().map_err(|e| other.fail(e))?);
         let path = self.path.clone();
@@ -167,7 +168,7 @@ const RECORD: &str =
         h.decision, h.reason, h.decided
     FROM history h JOIN sightings s ON s.id = h.id";
 
-/// Nothing if a newer raddle wrote something that this one can not read.
+/// None if a newer raddle wrote something that this one cannot read.
 fn record(row: &Row<'_>) -> rusqlite::Result<Option<Record>> {
     let Ok(finding) = serde_json::from_str(&row.get::<_, String>(0)?) else { return Ok(None) };
     let decision: Option<String> = row.get(8)?;
@@ -200,7 +201,7 @@ fn find(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Reco
 fn sight(transaction: &Transaction<'_>, s: &Sighting<'_>) -> rusqlite::Result<Standing> {
     let before = find(transaction, &s.finding.id)?;
     let target = serde_json::to_string(s.target).unwrap_or_default();
-    // One that can not be replayed does not take the place of a schedule that can.
+    // A record without a replayable schedule does not replace one that has it.
     let sql = "INSERT INTO history (id, document, schedule, target, folder, build) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         ON CONFLICT (id) DO UPDATE SET document = ?2, schedule = coalesce(?3, schedule), target = ?4, folder = ?5,
             build = ?6";
@@ -215,7 +216,7 @@ fn sight(transaction: &Transaction<'_>, s: &Sighting<'_>) -> rusqlite::Result<St
     })
 }
 
-/// Adds a record of another store without its sightings. True if it is new.
+/// Adds a record of another store without its sightings. Returns true if it is new.
 fn take_in(transaction: &Transaction<'_>, theirs: &Record) -> rusqlite::Result<bool> {
     let ours = find(transaction, &theirs.finding.id)?;
     let newer = ours.as_ref().is_none_or(|o| o.last_seen < theirs.last_seen);

@@ -1,8 +1,9 @@
 //! Which folder is the project, and where its store is.
 //!
-//! The project of a folder is the nearest one upward that has `raddle.toml` or `.git`; else the nearest that has
-//! `compile_commands.json`; else the folder itself. The compiler's list comes second because it often lies in a build
-//! folder below the project, and `raddle run` from there must mean the same project as the editor in `src`.
+//! The project of a folder is the nearest folder upward that has `raddle.toml` or `.git`; else the
+//! nearest that has `compile_commands.json`; else the folder itself. `compile_commands.json` comes
+//! second because it often lies in a build folder below the project. `raddle run` in that folder
+//! must refer to the same project as the editor in `src`.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -13,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::StoreError;
 
-/// The folder that has the store, whatever the project.
+/// The variable that names the store's folder, whatever the project.
 pub const OVERRIDE: &str = "RADDLE_STORE";
 
 /// The root of the project that `folder` lies in.
@@ -30,13 +31,13 @@ pub fn folder_for(folder: &Path) -> Result<PathBuf, StoreError> {
     folder_by(folder, &|name| std::env::var_os(name))
 }
 
-/// The same with an environment of the caller's.
+/// Like [`folder_for`], with an environment given by the caller.
 pub fn folder_by(folder: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, StoreError> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(folder) = set(OVERRIDE) {
         return Ok(folder);
     }
-    // The specification says that a relative path is to be ignored.
+    // The specification says to ignore a relative path.
     let state = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
     let state = match state {
         Some(state) => state,
@@ -45,7 +46,8 @@ pub fn folder_by(folder: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Resul
     Ok(state.join("raddle/projects").join(name_of(&project_root(folder))))
 }
 
-/// `name-1f2e3d4c5b6a7980`: the folder's own name for people, the hash of its path for the rest.
+/// `name-1f2e3d4c5b6a7980`: the folder's own name for people, and the hash of its path to make it
+/// unique.
 fn name_of(root: &Path) -> String {
     let digest = Sha256::digest(root.as_os_str().as_bytes());
     let name = root.file_name().map_or("root".into(), |name| name.to_string_lossy());
@@ -59,7 +61,8 @@ fn name_of(root: &Path) -> String {
     text
 }
 
-/// A path without links where it exists, and without `.` and `..` in any case, so that one file has one name.
+/// The path with links resolved where it exists, and always without `.` and `..`, so that one file
+/// has one name.
 pub fn real(path: &Path) -> PathBuf {
     if let Ok(path) = path.canonicalize() {
         return path;

@@ -1,4 +1,4 @@
-//! Bytes under a name, for commands that learn something in one run and want it in the next.
+//! Named byte strings, for commands that learn something in one run and need it in the next.
 
 use std::time::SystemTime;
 
@@ -7,16 +7,16 @@ use rusqlite::{OptionalExtension, params};
 use crate::findings::milliseconds;
 use crate::{Store, StoreError};
 
-/// What sort of thing is kept. Names are unique within a sort.
+/// The category of a stored value. Names are unique within a category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum What {
-    /// A pair of places that should be tried with a delay.
+    /// A pair of places that a later run should test with a delay.
     Trap,
     /// The choices that make an execution repeatable.
     Schedule,
     /// What earlier runs have already covered.
     Coverage,
-    /// How suspicions of a build have ended.
+    /// The verdicts on the suspects of a build.
     Verdicts,
 }
 
@@ -32,7 +32,7 @@ impl What {
 }
 
 impl Store {
-    /// Keeps `content` under a name, in place of what was there.
+    /// Stores `content` under a name and replaces what was there.
     pub fn keep(&self, what: What, name: &str, content: &[u8], at: SystemTime) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO kept (what, name, at, content) VALUES (?1, ?2, ?3, ?4)";
         let done = self.connection.execute(sql, params![what.name(), name, milliseconds(at), content]);
@@ -45,7 +45,7 @@ impl Store {
         row.optional().map_err(|e| self.fail(e))
     }
 
-    /// All names of a sort, the latest first.
+    /// All names of a category, the latest first.
     pub fn kept_names(&self, what: What) -> Result<Vec<String>, StoreError> {
         let names = || -> rusqlite::Result<Vec<String>> {
             let sql = "SELECT name FROM kept WHERE what = ?1 ORDER BY at DESC, name";
@@ -54,7 +54,7 @@ impl Store {
         names().map_err(|e| self.fail(e))
     }
 
-    /// Whether there was something to forget.
+    /// Deletes a value. Returns whether it existed.
     pub fn forget_kept(&self, what: What, name: &str) -> Result<bool, StoreError> {
         let sql = "DELETE FROM kept WHERE what = ?1 AND name = ?2";
         let gone = self.connection.execute(sql, params![what.name(), name]);

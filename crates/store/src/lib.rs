@@ -1,21 +1,23 @@
-//! What raddle keeps of a project between runs: findings, and what later commands learn and want back.
+//! What raddle stores of a project between runs: findings, and data that one command leaves for a
+//! later one.
 //!
-//! One SQLite file a project, `store.db`, in the user's state folder ([`home`]). It is a cache of the past, never the
-//! truth: a command that cannot write it says so in one line and ends as it would have ended, and deleting it loses
-//! nothing that another run would not find again.
+//! Each project has one SQLite file, `store.db`, in the user's state folder ([`home`]). The store
+//! is a cache, never the only copy of anything. A command that cannot write it prints one line and
+//! ends as it would have ended. Deleting it loses nothing that another run would not find again.
 //!
 //! - [`home`]: which folder is the project, and where its store is.
-//! - [`Store::record`]: the findings of one run. They take the place of those that the same command found before with
-//!   the same target, so what is stored is what each command said last.
-//! - [`Store::findings_for_file`]: what was found in a file, with the text of each line at that time, so that a reader
-//!   of an edited file can tell where the line has gone.
-//! - [`Store::keep`]: traps, schedules, coverage: bytes under a name. Their formats are the business of those who keep
-//!   them.
+//! - [`Store::record`]: the findings of one run. They replace what the same command found before
+//!   with the same target, so the store has the latest result of each command.
+//! - [`Store::findings_for_file`]: the findings in a file, with the text of each line at that time.
+//!   With the text, a reader of an edited file can tell where the line has moved.
+//! - [`Store::keep`]: traps, schedules and coverage, as named byte strings. The commands that store
+//!   them define their formats.
 //!
 //! Invariants:
-//! - The format is versioned ([`VERSION`]); what an older version wrote is brought up to date on opening, and what a
-//!   newer one wrote is refused rather than guessed at.
-//! - Several processes may write at once: each change is one transaction that waits for its turn.
+//! - The format is versioned ([`VERSION`]). Opening a store migrates what an older version wrote,
+//!   and refuses what a newer one wrote.
+//! - Several processes may write at the same time: each change is one transaction that waits for
+//!   its turn.
 //! - Of two runs the later one counts, in whichever order they are written.
 
 mod error;
@@ -41,7 +43,7 @@ pub use schema::VERSION;
 /// The file in a store's folder.
 pub const FILE: &str = "store.db";
 
-/// How long a change waits for those of other processes.
+/// How long a change waits for the changes of other processes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An open store.
@@ -52,12 +54,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store of the project that `folder` lies in, and makes it if there is none.
+    /// Opens the store of the project that `folder` lies in, and creates it if there is none.
     pub fn open_for_project(folder: &Path) -> Result<Store, StoreError> {
         Store::open(&home::folder_for(folder)?)
     }
 
-    /// Opens the store in a folder, and makes both if there are none. Only its owner can look into it.
+    /// Opens the store in a folder, and creates both if there are none. Only the owner can read it.
     pub fn open(folder: &Path) -> Result<Store, StoreError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|why| StoreError::Folder { folder: folder.into(), why })?;
@@ -94,18 +96,19 @@ impl Store {
     }
 }
 
-/// Something that differs when a store has changed: to be compared, nothing else. Costs two `stat` calls.
+/// A value that differs after a store has changed. It is only good for comparison. Reading it costs
+/// two `stat` calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stamp([Option<(u64, i64, i64, u64)>; 2]);
 
 impl Stamp {
-    /// Of the store in a folder, which need not exist.
+    /// The stamp of the store in a folder, which need not exist.
     pub fn of(folder: &Path) -> Stamp {
         let of = |name: &str| {
             let meta = std::fs::metadata(folder.join(name)).ok()?;
             Some((meta.ino(), meta.mtime(), meta.mtime_nsec(), meta.len()))
         };
-        // What was written last is in the log beside the file until SQLite moves it over.
+        // The latest writes are in the log beside the file until SQLite moves them into the file.
         Stamp([of(FILE), of("store.db-wal")])
     }
 }

@@ -1,18 +1,20 @@
 //! The tables, version by version.
 //!
-//! A version is a step from the one before; the steps that a file lacks are run on opening, in one transaction. Steps
-//! are added to, never changed: there are files out there that have run them.
+//! Each version is a migration step from the one before. Opening a file runs the steps that it
+//! lacks, in one transaction. Add steps, but never change one: existing files have already run
+//! them.
 
 use rusqlite::{Transaction, TransactionBehavior};
 
 use crate::{Store, StoreError};
 
-/// "radl", in the header of the file, so that no other program's database is taken for a store.
+/// "radl", in the header of the file, so that raddle does not mistake another program's database
+/// for a store.
 const APPLICATION: i64 = 0x7261_646c;
 
-/// What leads from version `i` to `i + 1`.
+/// The step from version `i` to `i + 1`.
 pub(crate) const STEPS: &[&str] = &[
-    // 1: findings, and the places by which a file's findings are found.
+    // 1: findings, and the places that lead from a file to its findings.
     "CREATE TABLE runs (
         id INTEGER PRIMARY KEY,
         command TEXT NOT NULL,
@@ -37,7 +39,7 @@ pub(crate) const STEPS: &[&str] = &[
      ) STRICT;
      CREATE INDEX places_by_file ON places (file);
      CREATE INDEX places_by_finding ON places (run, finding);",
-    // 2: what the line said, to find it again after an edit; things kept for other commands.
+    // 2: the text of the line, to find it again after an edit; values stored for other commands.
     "ALTER TABLE places ADD COLUMN text TEXT;
      CREATE TABLE kept (
         what TEXT NOT NULL,
@@ -71,7 +73,7 @@ pub(crate) const STEPS: &[&str] = &[
 pub const VERSION: u32 = STEPS.len() as u32;
 
 impl Store {
-    /// Checks whose file it is, and runs the steps that it lacks.
+    /// Checks that the file is a store, and runs the steps that it lacks.
     pub(crate) fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
         let set_up = |c: &rusqlite::Connection| {
             c.pragma_update(None, "foreign_keys", true)?;
@@ -81,14 +83,15 @@ impl Store {
         if self.version()? == VERSION {
             return Ok(());
         }
-        // A log beside the file lets readers go on while another process writes. Some file systems can not have it;
-        // everything works without. It cannot be asked for inside a transaction.
+        // With a log beside the file, readers can continue while another process writes. Some file
+        // systems cannot have it, and everything works without it. SQLite does not allow this
+        // request inside a transaction.
         let _ = self.connection.pragma_update(None, "journal_mode", "WAL");
         let path = self.path.clone();
         let fail = |e| StoreError::of(&path, e);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-        // Again, for another process may have been quicker.
+        // Read the version again, because another process may have been faster.
         let from = pragma(&transaction, "user_version").map_err(fail)? as usize;
         for step in STEPS.iter().skip(from) {
             transaction.execute_batch(step).map_err(fail)?;

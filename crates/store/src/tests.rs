@@ -1,4 +1,4 @@
-//! The store as its users see it: there and back, older versions, several writers, broken files.
+//! The store as its users see it: round trips, older versions, several writers, broken files.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::UNIX_EPOCH;
@@ -269,7 +269,7 @@ fn several_writers_lose_nothing() {
         for writer in 0..4 {
             let folder = dir.path();
             scope.spawn(move || {
-                // Each opens the store itself, as a process would, and some of them make it.
+                // Each opens the store itself, as a process would, and some of them create it.
                 for i in 0..10 {
                     let mut store = Store::open(folder).unwrap();
                     record(&mut store, &run("run", &format!("./t{writer}.{i}"), 1), &["r1", "r2"]);

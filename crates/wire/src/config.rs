@@ -15,8 +15,8 @@ pub struct Config {
     pub history: u32,
     /// [`flag`]s.
     pub flags: u32,
-    /// The driver counts this up when a process is over the memory limit. A runtime that sees a new value
-    /// forgets its shadow state.
+    /// The driver increments this when a process exceeds the memory limit. A runtime that sees a
+    /// new value forgets its shadow state.
     pub flush_request: AtomicU32,
     pub reserved: [u32; 9],
 }
@@ -24,15 +24,17 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Mode {
-    /// Locks order (4.4.1).
+    /// Locks create happens-before edges (4.4.1).
     HappensBefore = 0,
-    /// Locks give locksets (4.2).
+    /// Locks form locksets (4.2).
     Hybrid = 1,
-    /// Hybrid, and a cache line counts from the second thread on (4.4.2).
+    /// Like hybrid, but a cache line counts only from the second thread on (4.4.2).
     Fast = 2,
-    /// No detector: the runtime decides which thread runs, by the orders in the file [`crate::explore`].
+    /// No detector: the runtime decides which thread runs, following the orders in the file
+    /// [`crate::explore`].
     Explore = 3,
-    /// No detector: calls of thread-unsafe functions are redirected and delayed ([`crate::tsvd`]).
+    /// No detector: the runtime redirects and delays calls of thread-unsafe functions
+    /// ([`crate::tsvd`]).
     Tsvd = 4,
 }
 
@@ -45,21 +47,24 @@ impl Mode {
 }
 
 pub mod flag {
-    /// An 8-byte granule counts from the second thread on (the initialization state of 4.4).
+    /// An 8-byte granule counts only from the second thread on (the initialization state of 4.4).
     pub const INIT_STATE: u32 = 1 << 0;
     /// Record lock-order edges.
     pub const LOCK_ORDER: u32 = 1 << 1;
-    /// In hybrid mode, a mutex that goes with a condition variable orders.
+    /// In hybrid mode, a mutex that belongs to a condition variable creates happens-before edges.
     pub const CONDVAR_MUTEXES_ORDER: u32 = 1 << 2;
     /// The driver answers on `ask`.
     pub const HAS_PLANS: u32 = 1 << 3;
-    /// With [`super::Mode::Explore`]: the runtime is active in programs that are not instrumented too.
+    /// With [`super::Mode::Explore`]: the runtime is active in uninstrumented programs too.
     pub const PLAIN: u32 = 1 << 4;
-    /// With [`super::Mode::Explore`]: a process says what it was started with, and runs as if nobody were there.
+    /// With [`super::Mode::Explore`]: a process logs the command that started it, and then runs as
+    /// if raddle were absent.
     pub const COMMANDS: u32 = 1 << 5;
-    /// With history 2: accesses are not looked at, and delayed as the file [`crate::delays`] says.
+    /// With history 2: the runtime does not check accesses. It delays them as the file
+    /// [`crate::delays`] says.
     pub const DELAYS: u32 = 1 << 6;
-    /// With history 2: accesses are not looked at, and written to the file [`crate::trace`], while threads run as they do.
+    /// With history 2: the runtime does not check accesses. It writes them to the file
+    /// [`crate::trace`] while threads run freely.
     pub const TRACED: u32 = 1 << 7;
 }
 

@@ -1,7 +1,8 @@
-//! Where a run of the second tester of `raddle conseq` is delayed: the file `delays` of the session's folder.
+//! Where `raddle conseq`'s second tester delays a run: the file `delays` of the session's folder.
 //!
-//! A [`Header`], and behind it the program counters of the other writes to the same memory. The driver writes it before the
-//! program starts; the processes of the run share the words that change.
+//! The file has a [`Header`], followed by the program counters of the other writes to the same
+//! memory. The driver writes it before the program starts. The processes of the run share the words
+//! that change.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -16,34 +17,35 @@ pub struct Header {
     pub version: u32,
     /// How long one delay may be, in milliseconds.
     pub limit: u32,
-    /// The program counter of the read; 0: nothing is delayed.
+    /// The program counter of the read. 0: nothing is delayed.
     pub read: u64,
-    /// That of the write which is to come right before it; 0: none, the read is to come first.
+    /// The program counter of the write that must come right before the read. 0: there is none, and
+    /// the read must come first.
     pub write: u64,
-    /// 1: one thread makes both, so that the write does not wait for the read.
+    /// 1: one thread performs both, so the write does not wait for the read.
     pub same_thread: u32,
-    /// Program counters behind this header.
+    /// The number of program counters behind this header.
     pub others: u32,
-    /// Readers that wait for the write.
+    /// The number of readers that wait for the write.
     pub readers: AtomicU32,
-    /// The thread that makes the write; 0: not yet.
+    /// The thread that performs the write. 0: not yet.
     pub written: AtomicU32,
-    /// The read has come after it.
+    /// The read has come after the write.
     pub happened: AtomicU32,
-    /// Delays so far.
+    /// The number of delays so far.
     pub delays: AtomicU32,
-    /// 1: the write is the release of a block, which waits for a reader of that very block.
+    /// 1: the write is the `free` of a block. It waits for a reader of the same block.
     pub frees: u32,
     pub reserved: u32,
-    /// What the last reader that came is about to read.
+    /// The address that the latest reader is about to read.
     pub wanted: AtomicU64,
-    /// The block that was released, its first byte and the one behind it.
+    /// The freed block: its first byte and the byte behind its last.
     pub freed: [AtomicU64; 2],
-    /// Where the read was called from, innermost first, and where the write was.
+    /// The call stacks of the read and of the write, innermost frame first.
     pub stacks: [[AtomicU64; FRAMES]; 2],
 }
 
-/// Frames of a stack.
+/// The number of frames of a stack.
 pub const FRAMES: usize = 12;
 
 const _: () = assert!(size_of::<Header>() == 88 + 16 * FRAMES);

@@ -1,10 +1,13 @@
 //! Orders in, traces out: the memory that the driver of `explore` and one worker process share.
 //!
-//! The file `explore` of the session's folder: a [`Header`], then [`Header::slots`] slots of [`Header::slot_bytes`] each, used
-//! in turn. The driver writes an order into slot `n % slots` and counts [`Header::posted`] up; the worker executes orders
-//! in that sequence and counts [`Header::done`] up. Whoever has nothing to do says so in `worker_sleeps` or
-//! `driver_sleeps` and waits for the count as a futex. Nothing is copied: traces are read where they were written, and
-//! survive whatever ends the worker.
+//! The file `explore` of the session's folder has a [`Header`], then [`Header::slots`] slots of
+//! [`Header::slot_bytes`] each, used in turn. The driver writes an order into slot `n % slots` and
+//! increments [`Header::posted`]. The worker executes orders in that sequence and increments
+//! [`Header::done`]. A side that has nothing to do sets `worker_sleeps` or `driver_sleeps` and
+//! waits on the count as a futex.
+//!
+//! Nothing is copied: the driver reads traces where the worker wrote them, and traces survive
+//! whatever ends the worker.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -24,21 +27,21 @@ pub struct Header {
     pub magic: u64,
     pub version: u32,
     pub slots: u32,
-    /// What a slot has room for.
+    /// The number of steps that a slot has room for.
     pub steps_room: u32,
     pub prefix_room: u32,
     pub wide_room: u32,
     /// [`flag`]s.
     pub flags: u32,
-    /// After this many steps an execution is cut off. At most `steps_room`.
+    /// An execution is cut off after this many steps. At most `steps_room`.
     pub max_steps: u32,
-    /// Threads to have ready beside the first.
+    /// The number of threads to prepare, in addition to the first.
     pub donors: u32,
-    /// How many program counters the table behind the header has: see [`Header::points_at`].
+    /// The number of program counters in the table behind the header: see [`Header::points_at`].
     pub points: u32,
-    /// With [`flag::TRAP_AT_FAILURE`]: the number of the data race to stop at; 0: none.
+    /// With [`flag::TRAP_AT_FAILURE`]: the number of the data race at which to stop. 0: none.
     pub wanted: u32,
-    /// How many entries the table behind the points has: see [`site`].
+    /// The number of entries in the table behind the points: see [`site`].
     pub quiet: u32,
     pub reserved: u32,
 
@@ -50,65 +53,73 @@ pub struct Header {
     pub stop: AtomicU32,
     /// One of [`status`].
     pub status: AtomicU32,
-    /// What the status is about.
+    /// Details about the status.
     pub detail: AtomicU64,
-    /// Bytes that are put back between two executions.
+    /// The number of bytes that are restored between two executions.
     pub snapshot_bytes: AtomicU64,
-    /// The process that executes orders; 0: none yet. One that it starts may be instrumented too, and runs as it is.
+    /// The process that executes orders. 0: none yet. A process that it starts may be instrumented
+    /// too, and runs unscheduled.
     pub owner: AtomicU64,
     pub reserved2: [u64; 3],
 }
 
 /// [`Header::flags`].
 pub mod flag {
-    /// A process of its own for each order; else memory is put back in place.
+    /// Each order runs in a process of its own. Otherwise memory is restored in place.
     pub const FORK: u32 = 1 << 0;
-    /// A sleep is no yield (5.2).
+    /// A sleep does not count as a yield (5.2).
     pub const SLEEP_IS_NOT_YIELD: u32 = 1 << 1;
-    /// Waits may return for no reason.
+    /// Waits may wake spuriously.
     pub const SPURIOUS: u32 = 1 << 2;
-    /// Real threads that hand over by futex, one execution a process.
+    /// Use real threads that hand over by futex, with one execution per process.
     pub const OS_THREADS: u32 = 1 << 3;
-    /// A trap at the failure, for a debugger.
+    /// Trap at the failure, for a debugger.
     pub const TRAP_AT_FAILURE: u32 = 1 << 4;
-    /// With [`FORK`]: the process is copied before `main`, so that what the program opens is each execution's own.
+    /// With [`FORK`]: the process is copied before `main`, so that each execution has its own copy
+    /// of what the program opens.
     pub const FORK_AT_START: u32 = 1 << 6;
-    /// What a load reads is a choice of the values that the C11 model allows.
+    /// A load may choose among the values that the C11 model allows.
     pub const C11: u32 = 1 << 7;
-    /// What the program has printed and not yet written is written when an execution ends: the driver reads it.
+    /// When an execution ends, flush what the program has printed and not yet written: the driver
+    /// reads it.
     pub const FLUSH: u32 = 1 << 16;
-    /// Each data access is a scheduling point, not only those of the table.
+    /// Each data access is a scheduling point, not only those in the table.
     pub const ALL_DATA: u32 = 1 << 5;
-    /// Data races of each execution go into its slot.
+    /// Record the data races of each execution in its slot.
     pub const RACES: u32 = 1 << 8;
-    /// Heap blocks of the execution that nothing points to at its end go into its slot.
+    /// Record in the slot the heap blocks of the execution that nothing points to at its end.
     pub const LEAKS: u32 = 1 << 9;
-    /// What the program prints on descriptor 1, which is a file of the session's, goes into the slot.
+    /// Record in the slot what the program prints on descriptor 1, which is a file of the session.
     pub const OUTPUT: u32 = 1 << 10;
-    /// The program is not instrumented: the runtime is preloaded, and sees what is called.
+    /// The program is not instrumented: the runtime is preloaded and sees only calls.
     pub const PLAIN: u32 = 1 << 11;
-    /// Where each step was called from is recorded too.
+    /// Record the call stack of each step too.
     pub const STACKS: u32 = 1 << 12;
-    /// The program is made with Rust's libtest, which would run its test in a thread of its own: it is told that there can be none, and
-    /// runs it in the first.
+    /// The program uses Rust's libtest, which would run its test in a thread of its own. The
+    /// runtime tells libtest that threads are not available, so it runs the test in the first
+    /// thread.
     pub const LIBTEST: u32 = 1 << 13;
-    /// Hidden races of each execution go into its slot, and what keeps the search from being complete: see [`super::gap`].
+    /// Record in the slot the hidden races of each execution, and what keeps the search from being
+    /// complete: see [`super::gap`].
     pub const HIDDEN: u32 = 1 << 14;
 }
 
-/// [`Slot::gaps`]: why executions like this one may exist that no schedule leads to. The numbers are added to, never changed.
+/// [`Slot::gaps`]: why executions like this one may exist that no schedule leads to. Add numbers,
+/// but never change one.
 pub mod gap {
-    /// More memory, objects or threads than the detector of hidden races has room for.
+    /// There was more memory, or more objects or threads, than the detector of hidden races has
+    /// room for.
     pub const FORGOT: u32 = 1 << 0;
-    /// The execution failed while other threads were under way: what they would have done is not known.
+    /// The execution failed while other threads were still running, so it is not known what they
+    /// would have done.
     pub const EARLY: u32 = 1 << 1;
-    /// An access of many bytes that others race with is one step.
+    /// An access of many bytes that races with others is one step.
     pub const WIDE: u32 = 1 << 2;
-    /// A thread read the same place again and again, and not each time was a step.
+    /// A thread read the same place repeatedly, and not every read was a step.
     pub const REPEATED: u32 = 1 << 3;
-    /// A signal or a cancellation arrived, which it does at steps only.
+    /// A signal or a cancellation arrived. These arrive only at steps.
     pub const SIGNAL: u32 = 1 << 4;
-    /// Files, folders or descriptors were changed, and calls that do that are no steps.
+    /// Files, folders or descriptors were changed, and the calls that do this are not steps.
     pub const OUTSIDE: u32 = 1 << 5;
 }
 
@@ -116,34 +127,36 @@ pub mod gap {
 pub mod status {
     /// The program has not created a thread yet.
     pub const STARTING: u32 = 0;
-    /// Orders are executed.
+    /// The worker executes orders.
     pub const READY: u32 = 1;
-    /// Asked to, the worker ends.
+    /// The worker ends because the driver asked it to.
     pub const STOPPED: u32 = 2;
     /// The program ended without creating a thread; `detail` is its status.
     pub const NO_THREADS: u32 = 3;
-    /// The program creates more threads than there are donors; `detail`: how many, at least.
+    /// The program creates more threads than there are donors. `detail` is a lower bound for the
+    /// number.
     pub const MORE_DONORS: u32 = 4;
-    /// The program does what can not be put back in place; `detail` is one of [`super::outside`]. Use [`super::flag::FORK`], and
-    /// [`super::flag::FORK_AT_START`] for `PIPE_OR_SOCKET` and `TIMER`.
+    /// The program does something that cannot be undone in place. `detail` is one of
+    /// [`super::outside`]. Use [`super::flag::FORK`], and [`super::flag::FORK_AT_START`] for
+    /// `PIPE_OR_SOCKET` and `TIMER`.
     pub const NEEDS_FORK: u32 = 5;
-    /// This machine can not do it: `detail` is one of [`super::cannot`].
+    /// This machine does not support it. `detail` is one of [`super::cannot`].
     pub const CANNOT: u32 = 6;
 }
 
-/// [`Slot::awaits`]: what may come from outside.
+/// [`Slot::awaits`]: what may arrive from outside the program.
 pub mod awaits {
     /// A thread waits for a signal that another process can send.
     pub const SIGNAL: u32 = 1 << 0;
-    /// A thread waits at a socket that listens.
+    /// A thread waits on a listening socket.
     pub const CONNECTION: u32 = 1 << 1;
-    /// The program has a handler for a signal that people send to end it, or to have it read its files again.
+    /// The program handles a signal that people send to end it, or to make it reread its files.
     pub const HANDLER: u32 = 1 << 2;
-    /// The process became another program by `exec`, and ended as that one did.
+    /// The process became another program by `exec`, and ended as that program did.
     pub const OTHER_PROGRAM: u32 = 1 << 3;
 }
 
-/// Why memory alone does not undo an execution.
+/// Why restoring memory does not undo an execution.
 pub mod outside {
     pub const FILE: u64 = 1;
     pub const PIPE_OR_SOCKET: u64 = 2;
@@ -156,11 +169,12 @@ pub mod outside {
 }
 
 pub mod cannot {
-    /// It becomes another program, by `exec`, before its first thread, in a process made for one order.
+    /// The program becomes another one by `exec` before its first thread, in a process made for one
+    /// order.
     pub const EXEC: u64 = 3;
     /// No FSGSBASE.
     pub const NO_FSGSBASE: u64 = 1;
-    /// Constructs of OpenMP that are not scheduled.
+    /// OpenMP constructs that are not scheduled.
     pub const OPENMP: u64 = 2;
 }
 
@@ -170,11 +184,11 @@ pub mod outcome {
     pub const NONE: u32 = 0;
     /// The process ended by `exit`; `detail` is the status.
     pub const EXIT: u32 = 1;
-    /// `abort`, not by an assertion or exception.
+    /// `abort`, but not by an assertion or an exception.
     pub const ABORT: u32 = 2;
     /// `message` has expression, file, line and function.
     pub const ASSERTION: u32 = 3;
-    /// An exception of C++ that nobody caught.
+    /// An uncaught C++ exception.
     pub const EXCEPTION: u32 = 4;
     /// `detail` is the signal, `address` what was accessed.
     pub const SIGNAL: u32 = 5;
@@ -183,9 +197,10 @@ pub mod outcome {
     /// A freed block was accessed at `address`.
     pub const USE_AFTER_FREE: u32 = 8;
     pub const DOUBLE_FREE: u32 = 9;
-    /// The worker could not go on in place: the order is to be given again after a change of worker.
+    /// The worker could not continue in place. The driver must repeat the order after it changes
+    /// the worker.
     pub const RETRY: u32 = 10;
-    /// The process has become another program, by `exec`, and that is under way.
+    /// The process has become another program by `exec`, and that program is still running.
     pub const EXEC: u32 = 11;
 }
 
@@ -210,10 +225,10 @@ pub struct End {
     pub frames: [u64; FRAMES],
 }
 
-/// Data races of one execution that there is room for.
+/// The number of data races of one execution that there is room for.
 pub const RACES: usize = 4;
 
-/// Two accesses that nothing orders, the later one first.
+/// Two unordered accesses, the later one first.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Race {
@@ -225,7 +240,8 @@ pub struct Race {
     pub access: [Access; 2],
 }
 
-/// Hidden races of one execution that there is room for. What is left out shows in the next search.
+/// The number of hidden races of one execution that there is room for. The next search shows those
+/// that are left out.
 pub const HIDDEN: usize = 16;
 
 /// Two accesses that no scheduling points order, by [`raddle_explore::hidden`].
@@ -233,26 +249,26 @@ pub const HIDDEN: usize = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hidden {
     pub access: [Touch; 2],
-    /// Where the later one was called from; 0: no further caller.
+    /// The callers of the later access. 0: no further caller.
     pub callers: [u64; CALLERS],
 }
 
-/// Places of lost blocks that there is room for, and how much of what was printed.
+/// The number of places of leaked blocks that there is room for, and how many bytes of output.
 pub const LEAKS: usize = 4;
 pub const OUTPUT: usize = 2048;
 
-/// Heap blocks that nothing points to any more, allocated at one place.
+/// Heap blocks that were allocated at one place and that nothing points to any more.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Leak {
-    /// The same for the same place.
+    /// Equal for equal places.
     pub number: u32,
-    /// How many blocks, and of how many bytes together.
+    /// The number of blocks, and their total size in bytes.
     pub blocks: u32,
     pub bytes: u64,
-    /// The thread that allocated the first.
+    /// The thread that allocated the first block.
     pub thread: u64,
-    /// Where: program counters, innermost first; 0: no further caller.
+    /// Where the blocks were allocated: program counters, innermost first. 0: no further caller.
     pub frames: [u64; 1 + CALLERS],
 }
 
@@ -264,9 +280,10 @@ pub struct Slot {
     pub prefix: u32,
     pub weights: u32,
     pub constraints: u32,
-    /// Of the execution: the low half of a program counter at which a thread span for long without `pause` or yield; 0: none.
+    /// The low half of a program counter at which a thread of the execution spun for long without
+    /// `pause` or yield. 0: none.
     pub spins_at: u32,
-    /// The thread that did, and nothing.
+    /// The thread that spun, followed by padding.
     pub spins_by: u32,
     pub reserved: u32,
     pub constraint: [Constraint; MAX_CONSTRAINTS],
@@ -282,27 +299,29 @@ pub struct Slot {
     pub panics: u32,
     pub ends: u32,
     pub detail: u64,
-    /// What was accessed or freed. Where threads of Rust panicked and the process ended by `exit`: a digest of where the first did, and
-    /// in the lowest 16 bits which thread that was.
+    /// What was accessed or freed. If Rust threads panicked and the process ended by `exit`: a
+    /// digest of the place where the first one panicked, with that thread's number in the lowest 16
+    /// bits.
     pub address: u64,
-    /// Steps at the end in which no thread did more than to come back to a state in which it had been.
+    /// The number of steps at the end in which each thread only returned to a state in which it had
+    /// been before.
     pub unchanged: u32,
-    /// [`awaits`] of the threads that waited when nobody could go on, and of the program.
+    /// [`awaits`] of the program and of the threads that waited when no thread could continue.
     pub awaits: u32,
     pub message_len: u64,
     pub message: [u8; MESSAGE],
     pub end: [End; ENDS],
-    /// How many of `race` there are.
+    /// The number of valid entries in `race`.
     pub races: u64,
     pub race: [Race; RACES],
-    /// How many of `hidden` there are, and [`gap`]s.
+    /// The number of valid entries in `hidden`, and [`gap`]s.
     pub hiddens: u32,
     pub gaps: u32,
     pub hidden: [Hidden; HIDDEN],
-    /// How many of `leak` there are.
+    /// The number of valid entries in `leak`.
     pub leaks: u64,
     pub leak: [Leak; LEAKS],
-    /// A hash of all that was printed; how much that was; and its beginning.
+    /// A hash of everything that was printed, its length, and its beginning.
     pub output_hash: u64,
     pub output_len: u64,
     pub output: [u8; OUTPUT],
@@ -350,12 +369,14 @@ impl Header {
         (size_of::<Slot>() + variable).next_multiple_of(4096)
     }
 
-    /// The points of the header's table come first: program counters at which an access is a scheduling point, sorted.
+    /// The points of the header's table come first: the sorted program counters at which an access
+    /// is a scheduling point.
     pub const fn points_at(&self) -> usize {
         size_of::<Header>().next_multiple_of(4096)
     }
 
-    /// Then what is known of the executable's atomic operations and frees: see [`site`]; sorted.
+    /// Then comes what is known of the executable's atomic operations and frees, sorted: see
+    /// [`site`].
     pub const fn quiet_at(&self) -> usize {
         self.points_at() + (self.points as usize * 8).next_multiple_of(4096)
     }
@@ -370,14 +391,15 @@ impl Header {
     }
 }
 
-/// What is known of places in the executable. An entry is an address as its file has it, that of the instruction behind a call, with one
-/// of these bits; without any the operation there is no scheduling point.
+/// What is known of places in the executable. An entry is an address in its file, that of the
+/// instruction behind a call, with one of these bits. Without any bit, the operation there is not a
+/// scheduling point.
 pub mod site {
-    /// It takes a mutex whose word is 0 when it is free, and waits until it is.
+    /// The operation takes a mutex whose word is 0 when it is free, and waits until it has it.
     pub const LOCK: u64 = 1 << 62;
-    /// It gives one back.
+    /// The operation releases a mutex.
     pub const UNLOCK: u64 = 2 << 62;
-    /// It takes one if it is free.
+    /// The operation takes a mutex if it is free.
     pub const TRY_LOCK: u64 = 3 << 62;
 }
 
@@ -387,21 +409,22 @@ pub struct Parts<'a> {
     pub prefix: &'a mut [Choice],
     pub steps: &'a mut [Step],
     pub wide: &'a mut [u64],
-    /// One a step, if they are asked for.
+    /// One for each step, if stacks were requested.
     pub stacks: &'a mut [Stack],
 }
 
 /// The parts of the slot at `at`.
 ///
 /// # Safety
-/// `at` is where [`Header::slot_at`] says, in a mapping of the whole file, and nobody else uses the slot now.
+/// `at` is the place that [`Header::slot_at`] gives, in a mapping of the whole file, and nobody
+/// else uses the slot at the same time.
 pub unsafe fn parts<'a>(header: &Header, at: *mut u8) -> Parts<'a> {
     let (steps, wide) = (header.steps_room as usize, header.wide_room as usize);
-    // SAFETY: the caller's; any bits are a valid value of each of the types.
+    // SAFETY: the caller guarantees the memory; any bits are a valid value of each of the types.
     unsafe {
         let steps_at = at.add(size_of::<Slot>());
         let wide_at = steps_at.add(steps * size_of::<Step>());
-        // What wants the widest alignment comes first.
+        // The parts with the widest alignment come first.
         let stacks_at = wide_at.add(wide * 8);
         let prefix_at = stacks_at.add(header.stacks_room() * size_of::<Stack>());
         Parts {
@@ -435,7 +458,7 @@ mod tests {
     fn the_parts_of_a_slot_do_not_overlap() {
         let header = Header::new(2, 100, flag::STACKS, 8, 100);
         let mut memory = vec![0u64; header.slot_bytes() / 8];
-        // SAFETY: the memory is one slot's, and used here only.
+        // SAFETY: the memory is one slot, and only this code uses it.
         let parts = unsafe { parts(&header, memory.as_mut_ptr().cast()) };
         parts.prefix.fill(Choice::value(1));
         parts.wide.fill(7);

@@ -1,13 +1,13 @@
 //! What crosses the boundary between the driver and the runtime in the target.
 //!
-//! A **session** is a folder that the driver makes for one command. Its path is in the environment variable
-//! [`SESSION_ENV`] of the target and of all its descendants. In it:
+//! A **session** is a folder that the driver creates for one command. The environment variable
+//! [`SESSION_ENV`] of the target and of all its descendants names its path. It contains:
 //!
 //! | file | written by | read by | what |
 //! |---|---|---|---|
-//! | `lock` | driver | other drivers | locked while the driver lives; a session whose lock is free is removed by the next driver |
+//! | `lock` | driver | other drivers | locked while the driver lives; the next driver removes a session whose lock is free |
 //! | `config` | driver | runtime, mapped | [`config::Config`]: mode, limits, and the flags the driver flips while the target runs |
-//! | `<pid>.<n>.log` | runtime, mapped | driver | [`log::Header`] and [`record`]s, one file a process image |
+//! | `<pid>.<n>.log` | runtime, mapped | driver | [`log::Header`] and [`record`]s, one file for each process image |
 //! | `ask` | runtime | driver | a FIFO: "process *pid* has started and wants its plan" |
 //! | `plan.<pid>` | driver | runtime, which removes it | [`plan`]: program counters that mean something; empty: there is none |
 //! | `explore` | both, mapped | both | [`explore`]: orders and traces |
@@ -15,10 +15,12 @@
 //! | `delays` | both, mapped | both | [`delays`]: where a run is delayed, for `conseq` |
 //! | `trace` | runtime, mapped | driver | [`trace`]: accesses with values, for `conseq` |
 //!
-//! The log is a shared file mapping, and a record counts once its first word is stored. So whatever ends the
-//! target (a crash, `_exit`, `kill -9`, `exec`), nothing recorded before is lost, and no code runs at exit.
+//! The log is a shared file mapping, and a record is valid once its first word is stored. So
+//! whatever ends the target (a crash, `_exit`, `kill -9`, `exec`), nothing that was recorded before
+//! is lost, and no code needs to run at exit.
 //!
-//! Each layout carries [`VERSION`]; a runtime and a driver that differ refuse each other in one sentence.
+//! Each layout carries [`VERSION`]. A runtime and a driver with different versions refuse each
+//! other with one sentence.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 pub mod config;
@@ -30,14 +32,15 @@ pub mod record;
 pub mod trace;
 pub mod tsvd;
 
-/// The version of every layout in this crate. 2: `explore` with data races, leaks and output; `tsvd`; traces of `conseq`. 3: these in
-/// numbers of given lengths, and in two parts.
+/// The version of every layout in this crate. 2: `explore` with data races, leaks and output;
+/// `tsvd`; traces of `conseq`. 3: traces with numbers of given lengths, and in two parts.
 pub const VERSION: u32 = 5;
 
-/// Names the session's folder to the runtime.
+/// The variable that tells the runtime where the session's folder is.
 pub const SESSION_ENV: &core::ffi::CStr = c"RADDLE_SESSION";
 
-/// Files of a session, as in the table above; the name of a plan goes on with the number of a process.
+/// The files of a session, as in the table above. The name of a plan ends with the number of a
+/// process.
 pub const CONFIG: &str = "config";
 pub const ASK: &str = "ask";
 pub const PLAN: &str = "plan.";

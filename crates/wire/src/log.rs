@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlelg");
 
-/// The file is this long and sparse; what no longer fits is counted in [`Header::lost`].
+/// The file has this length and is sparse. [`Header::lost`] counts the records that do not fit.
 pub const FILE_SIZE: usize = 64 << 20;
 
 /// The first bytes of the file. Counters are updated in place while the target runs.
@@ -17,7 +17,7 @@ pub struct Header {
     pub used: AtomicU64,
     pub lost: AtomicU64,
     pub flushes: AtomicU64,
-    /// Pairs of accesses found racing, before any was folded into one already known.
+    /// The number of racing pairs of accesses, before pairs are merged into known ones.
     pub races_seen: AtomicU64,
     /// Threads that got no slot because more than 250 ran at once.
     pub threads_untracked: AtomicU64,
@@ -25,7 +25,7 @@ pub struct Header {
     /// 1 once an instrumented module has called in.
     pub instrumented: AtomicU32,
     pub pad: u32,
-    /// Children that this process has begun to make and that have no log yet.
+    /// Children that this process has started to create and that have no log yet.
     pub children_awaited: AtomicU64,
     /// 1 in a process that asked for a plan and got none.
     pub without_plan: AtomicU64,
@@ -38,6 +38,6 @@ const _: () = assert!(size_of::<Header>() == 128);
 pub mod fatal {
     pub const SHADOW: u64 = 1;
     pub const LAYOUT: u64 = 2;
-    /// The session's folder has no room for what the process is to write there.
+    /// The session's folder has no room for what the process must write there.
     pub const NO_ROOM: u64 = 4;
 }

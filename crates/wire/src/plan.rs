@@ -1,9 +1,9 @@
 //! Program counters of one executable that mean something to the runtime.
 //!
-//! A plan is a run of little-endian u64: [`MAGIC`], the number of lock sites, the number of ignored ranges, then
-//! for each lock site `address << 8 | depth << 6 | effect << 4 | class`, sorted, then for each range its start and end,
-//! sorted and disjoint.
-//! Addresses are virtual addresses of the executable's file; the runtime adds the load bias.
+//! A plan is a sequence of little-endian u64: [`MAGIC`], the number of lock sites, the number of
+//! ignored ranges, then for each lock site `address << 8 | depth << 6 | effect << 4 | class`,
+//! sorted, then for each range its start and end, sorted and disjoint. Addresses are virtual
+//! addresses of the executable's file; the runtime adds the load bias.
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlep1");
 
@@ -46,7 +46,8 @@ pub enum SiteEffect {
 pub struct Site {
     pub class: SiteClass,
     pub effect: SiteEffect,
-    /// 0: the address is the one the operation returns to; 1 to 3: that of the function around it, so many out.
+    /// 0: the address is the return address of the operation. 1 to 3: the address is the return
+    ///    address of the function that many levels further out.
     pub depth: u8,
 }
 
@@ -81,7 +82,7 @@ pub fn encode(sites: &[(u64, Site)], ignored: &[core::ops::Range<u64>]) -> Vec<u
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-/// A plan as the runtime sees it: borrowed from a mapping.
+/// A plan as the runtime sees it, borrowed from a mapping.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     pub sites: &'a [u64],
@@ -105,7 +106,8 @@ impl<'a> Plan<'a> {
     }
 
     pub fn is_ignored(&self, address: u64) -> bool {
-        // An odd number of boundaries at or below the address: inside a range.
+        // If the number of boundaries at or below the address is odd, the address is inside a
+        // range.
         self.ignored.partition_point(|b| *b <= address) % 2 == 1
     }
 }

@@ -1,14 +1,15 @@
 //! Records of the log.
 //!
-//! A record is a run of words. The first is `kind << 32 | words that follow`. While the rest is being written it
-//! carries [`PENDING`] in place of the kind, so that a record cut short by the death of its process is skipped.
+//! A record is a sequence of words. The first word is `kind << 32 | words that follow`. While the
+//! runtime writes the rest, the first word has [`PENDING`] in place of the kind. So a reader skips
+//! a record that the death of its process cut short.
 //!
 //! Program counters are absolute and belong to the [`Record::Module`]s logged before them.
 
-/// In place of the kind: reserved, not finished.
+/// Stands in place of the kind: the record is reserved but not finished.
 pub const PENDING: u64 = 1 << 63;
 
-/// Where records go.
+/// A destination for records.
 pub trait Sink {
     fn word(&mut self, w: u64);
 
@@ -44,7 +45,7 @@ impl Sink for Vec<u64> {
     }
 }
 
-/// What an access did. Kept in three bits of the runtime's trace.
+/// What an access did. The runtime's trace stores it in three bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum AccessKind {
@@ -64,7 +65,7 @@ impl AccessKind {
     }
 }
 
-/// One lock that a thread held, and the stack at which it took it.
+/// A lock that a thread held, and the stack at which it took the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HeldLock {
     pub lock: u64,
@@ -85,7 +86,7 @@ pub struct AccessEnd<'a> {
     pub locks: &'a [HeldLock],
 }
 
-/// What an address is, as far as the runtime can tell; globals are found by the driver.
+/// What an address is, as far as the runtime can tell. The driver identifies globals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Unknown,
@@ -101,7 +102,8 @@ pub enum Record<'a> {
     Process {
         executable: &'a [u8],
     },
-    /// What this process was started with: words and variables, each with a zero behind it, and where.
+    /// The command that started this process: arguments and variables, each terminated by a zero,
+    /// and the folder.
     Command {
         words: &'a [u8],
         environment: &'a [u8],
@@ -114,7 +116,7 @@ pub enum Record<'a> {
         offset: u64,
         path: &'a [u8],
     },
-    /// Return addresses, innermost first; the first is the place of the access itself.
+    /// Return addresses, innermost first. The first is the place of the access itself.
     Stack {
         id: u64,
         pcs: &'a [u64],
@@ -148,13 +150,15 @@ pub enum Record<'a> {
         before: AccessEnd<'a>,
         place: Place,
     },
-    /// The access `now` is to a block that `before` has freed. Something orders the two, or else it is a race.
+    /// The access `now` is to a block that `before` has freed. Something orders the two; otherwise
+    /// it would be a race.
     UseAfterFree {
         now: AccessEnd<'a>,
         before: AccessEnd<'a>,
         place: Place,
     },
-    /// `thread` acquired `acquired` while holding `held`. `segment` counts its creates and joins so far.
+    /// `thread` acquired `acquired` while holding `held`. `segment` is the number of its creates
+    /// and joins so far.
     LockEdge {
         thread: u64,
         segment: u64,
@@ -168,7 +172,7 @@ pub enum Record<'a> {
         stack: u64,
         description: &'a [u8],
     },
-    /// A race on an address that was expected.
+    /// A race on an address that the program expected.
     ExpectedSeen {
         address: u64,
     },
@@ -177,8 +181,9 @@ pub enum Record<'a> {
         code: u64,
         detail: &'a [u8],
     },
-    /// A lock, a thread or a signal handler is not as it should be: `what` is one of [`misuse`]. `lock` is 0 without a lock.
-    /// Of a thread, `stack` is where it was created; `taken` is where the thread itself took the lock, 0 if it did not.
+    /// Misuse of a lock, a thread or a signal handler. `what` is one of [`misuse`]. `lock` is 0 if
+    /// there is no lock. For a thread, `stack` is where it was created. `taken` is where the thread
+    /// itself took the lock, or 0 if it did not.
     Misuse {
         what: u64,
         thread: u64,
@@ -186,7 +191,8 @@ pub enum Record<'a> {
         stack: u64,
         taken: u64,
     },
-    /// Two threads in calls that must not overlap. `now` sprang the trap in which `before` was.
+    /// Two threads are in calls that must not overlap. `now` ran into the trap that `before` had
+    /// set.
     Violation {
         object: u64,
         now: Caught<'a>,
@@ -194,20 +200,20 @@ pub enum Record<'a> {
     },
 }
 
-/// A thread in a call, red-handed.
+/// A thread caught inside a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caught<'a> {
     pub thread: u64,
     /// The number of its call site in this run.
     pub site: u64,
     pub name: &'a [u8],
-    /// [`REGISTERS`], as the callee would find them when it returned at once.
+    /// [`REGISTERS`], as they would be if the callee returned at once.
     pub registers: [u64; REGISTERS],
     /// The stack from the stack pointer upwards, for the driver to unwind.
     pub stack: &'a [u8],
 }
 
-/// rip, rsp, rbp, rbx, r12, r13, r14, r15: what unwinding begins with.
+/// rip, rsp, rbp, rbx, r12, r13, r14, r15: the registers that unwinding starts from.
 pub const REGISTERS: usize = 8;
 
 pub mod lock_kind {
@@ -228,9 +234,9 @@ pub mod misuse {
     pub const READ_AS_WRITE: u64 = 4;
     pub const DESTROYED_LOCKED: u64 = 5;
     pub const THREAD_LEAK: u64 = 6;
-    /// A signal handler leaves another `errno` behind: `stack` ends in the handler.
+    /// A signal handler changes `errno`. `stack` ends in the handler.
     pub const SIGNAL_ERRNO: u64 = 7;
-    /// Memory is allocated or freed in a signal handler.
+    /// A signal handler allocates or frees memory.
     pub const SIGNAL_UNSAFE: u64 = 8;
 }
 

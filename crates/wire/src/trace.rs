@@ -1,11 +1,13 @@
-//! What a traced execution of `raddle conseq` did: accesses with their values, and steps that synchronise, as bytes.
+//! What a traced execution of `raddle conseq` did: accesses with their values, and synchronising
+//! steps, as bytes.
 //!
-//! The file `trace` of the session's folder: a [`Header`], a table of program counters, and the *stream*, which each
-//! execution begins anew. One thread runs at a time (the scheduler of `explore` is at work), so one stream holds the events of
-//! all threads in the order in which they happened, and nobody contends for it.
+//! The file `trace` of the session's folder has a [`Header`], a table of program counters, and the
+//! *stream*, which each execution starts anew. One thread runs at a time, under the scheduler of
+//! `explore`. So one stream holds the events of all threads in the order in which they happened,
+//! without contention.
 //!
-//! An event is a byte that says what it is, and its numbers. Program counters and addresses are written as differences from the last
-//! ones, so that an access takes about five bytes:
+//! An event is a byte that says what it is, followed by its numbers. Program counters and addresses
+//! are written as differences from the previous ones, so an access takes about five bytes:
 //!
 //! ```text
 //! bits 0-1  0: the thread changes (its number); with bit 2: memory turns out to be shared (its address)
@@ -17,16 +19,19 @@
 //! bit 6     of a write: it read the value before, in the same instant
 //! ```
 //!
-//! The numbers of an access, of which there are millions, have their lengths in a second byte: two bits for the site (0, 1, 2 or 4
-//! bytes), three for the address and three for the value (0 to 6, or 8). So each is one store of eight bytes, of which as many
-//! count as it needs, and no loop looks for its end, as for numbers of seven bits at a time (LEB128), which the rest has.
+//! There are millions of accesses, so their numbers have an encoding of their own. A second byte
+//! holds the lengths: two bits for the site (0, 1, 2 or 4 bytes), three for the address and three
+//! for the value (0 to 6, or 8). Each number is one store of eight bytes, of which only the needed
+//! ones count. No loop has to look for the end of a number. All other events use seven bits at a
+//! time (LEB128).
 //!
-//! In a run that nobody schedules (`rt::trace::plain`) threads contend for the stream, and a write's event comes before its store: its
-//! value takes eight bytes whatever it is ([`Encoder::write_later`]), and is filled in once it is there. Such a stream is of one
-//! process, the first that created a thread ([`Header::process`]).
+//! In a run without a scheduler (`rt::trace::plain`) threads contend for the stream, and a write's
+//! event comes before its store. The value then always takes eight bytes ([`Encoder::write_later`])
+//! and is filled in after the store. Such a stream belongs to one process, the first that created a
+//! thread ([`Header::process`]).
 //!
-//! A number that begins before the end of the stream and does not end there, or an event of a kind that is not known, ends what can
-//! be read: a trace cut short by a crash is as good as its beginning.
+//! Reading ends at a number that extends past the end of the stream, or at an event of an unknown
+//! kind. So a trace that a crash cut short is good up to that point.
 
 use core::sync::atomic::AtomicU64;
 
@@ -41,46 +46,52 @@ pub struct Header {
     pub version: u32,
     /// One of [`mode`]; the driver changes it between executions.
     pub mode: core::sync::atomic::AtomicU32,
-    /// Bytes that the stream may have.
+    /// The maximal size of the stream in bytes.
     pub room: u64,
-    /// Program counters in the table: reads are recorded at these. 0: at all.
+    /// The number of program counters in the table. Reads are recorded only at these. 0: reads are
+    /// recorded everywhere.
     pub reads: u64,
-    /// Bytes of the stream, after each event.
+    /// The size of the stream in bytes, updated after each event.
     pub used: AtomicU64,
-    /// Events for which there was no room.
+    /// The number of events for which there was no room.
     pub lost: AtomicU64,
-    /// Accesses that were seen, recorded or not. Those to memory of the thread's own are passed by where that is learned.
+    /// The number of accesses that were seen, recorded or not. Where the mode learns which memory
+    /// is shared, accesses to a thread's own memory are not counted.
     pub accesses: AtomicU64,
-    /// The process that the stream is of, where several could write to it. 0: none yet.
+    /// The process that the stream belongs to, where several could write to it. 0: none yet.
     pub process: AtomicU64,
-    /// Granules found to be shared, in all executions of the process.
+    /// The number of granules found to be shared, in all executions of the process.
     pub discoveries: AtomicU64,
-    /// Where the execution's stream begins: behind so many steps, with [`Header::way`] so far. [`NEVER`]: nothing is recorded.
+    /// The execution's stream begins after this many steps, with [`Header::way`] as the digest so
+    /// far. [`NEVER`]: nothing is recorded.
     pub begins: AtomicU64,
-    /// A digest of the steps up to there.
+    /// A digest of the steps up to that point.
     pub way: AtomicU64,
-    /// Behind so many steps the execution ends, if it has come by `until_way`; the driver sets both. [`NEVER`]: it does not.
+    /// The execution ends after this many steps, if its digest is `until_way`. The driver sets
+    /// both. [`NEVER`]: it does not end early.
     pub until: AtomicU64,
     pub until_way: AtomicU64,
-    /// It ended there.
+    /// The execution ended at that point.
     pub was_cut: AtomicU64,
-    /// Not 0: the stream has all accesses, to a thread's own memory as well, and tells what turns out to be shared ([`Event::Shared`]).
+    /// Not 0: the stream has all accesses, including those to a thread's own memory, and says what
+    /// turns out to be shared ([`Event::Shared`]).
     pub has_all: AtomicU64,
 }
 
-/// No number of steps.
+/// Stands for no number of steps.
 pub const NEVER: u64 = u64::MAX;
 
 /// [`Header::mode`].
 pub mod mode {
     /// Everything is recorded.
     pub const ALL: u32 = 0;
-    /// Which memory more than one thread touches is learned. All is recorded ([`super::Header::has_all`]) until it is too much; from then on
-    /// what touches memory that is known to be shared, while nothing new is learned ([`super::Header::begins`]).
+    /// Learn which memory more than one thread touches. At first everything is recorded
+    /// ([`super::Header::has_all`]). When that becomes too much, only accesses to memory known to
+    /// be shared are recorded, while nothing new is learned ([`super::Header::begins`]).
     pub const LEARN: u32 = 1;
-    /// What touches memory that was learned to be shared is recorded.
+    /// Record accesses to memory that was learned to be shared.
     pub const SHARED: u32 = 2;
-    /// Only the accesses of the table are recorded, reads and writes.
+    /// Record only the accesses in the table, reads and writes.
     pub const TABLE: u32 = 3;
 }
 
@@ -119,12 +130,12 @@ impl Header {
     }
 }
 
-/// The most bytes that an event takes.
+/// The maximal size of an event in bytes.
 pub const LONGEST: usize = 48;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// What follows is this thread's.
+    /// The following events belong to this thread.
     Thread(u16),
     Step(Step),
     Access(Access),
@@ -132,13 +143,14 @@ pub enum Event {
     Shared(u64),
 }
 
-/// A step that synchronises: an operation of `explore`, in its own numbers.
+/// A synchronising step: an operation of `explore`, with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     pub kind: u8,
     pub site: u32,
     pub object: u64,
-    /// The operation's; for a barrier how many it is for, or 0 when one that waited goes on.
+    /// The second object of the operation. For a barrier: its number of threads, or 0 when a
+    /// waiting thread continues.
     pub other: u64,
 }
 
@@ -151,15 +163,15 @@ pub struct Access {
     pub size: u8,
     pub write: bool,
     pub atomic: bool,
-    /// It read `before` in the same instant.
+    /// The write also read `before`, atomically.
     pub updates: bool,
-    /// What was read, or is there after the write.
+    /// The value that was read, or that is there after the write.
     pub value: u64,
-    /// What was there before the write, where that is recorded.
+    /// The value before the write, where it is recorded.
     pub before: Option<u64>,
 }
 
-/// What an access is, as its first byte has it.
+/// The kind of an access, as in its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessKind(u8);
 
@@ -181,7 +193,7 @@ impl AccessKind {
     }
 }
 
-/// What differences are taken from.
+/// The values from which differences are taken.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     site: u32,
@@ -198,7 +210,7 @@ const STEP: u8 = 1;
 const READ: u8 = 2;
 const WRITE: u8 = 3;
 
-/// How many bytes a site has, by its code.
+/// The number of bytes of a site, by its code.
 const SITE_BYTES: [usize; 4] = [0, 1, 2, 4];
 
 #[inline]
@@ -208,23 +220,24 @@ fn site_code(n: u32) -> u8 {
     bytes.min(3) as u8
 }
 
-/// The bits of so many bytes.
+/// Masks for numbers of 0 to 8 bytes.
 const MASKS: [u64; 9] =
     [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, !0 >> 8, !0];
 
-/// The number of bytes that a number needs, where 7 stands for 7 and 8.
+/// The code for the number of bytes that a number needs. 7 stands for 7 and 8.
 #[inline]
 fn code(n: u64) -> u8 {
     ((71 - n.leading_zeros()) / 8).min(7) as u8
 }
 
-/// How many bytes a number of this code has.
+/// The number of bytes of a number with this code.
 #[inline]
 fn bytes(code: u8) -> usize {
     usize::from(code) + usize::from(code == 7)
 }
 
-/// Eight bytes, of which `n` count. No number begins behind the 23rd byte of an access; to say so by a mask spares the question.
+/// Writes eight bytes, of which `n` count. No number begins behind the 23rd byte of an access.
+/// Stating this with a mask avoids a bounds check.
 #[inline(always)]
 fn put(to: &mut [u8; LONGEST], at: &mut usize, number: u64, n: usize) {
     let from = *at & 31;
@@ -254,7 +267,8 @@ struct Out<'a> {
 
 impl Out<'_> {
     fn byte(&mut self, b: u8) {
-        // No event is longer than the buffer: five numbers of at most ten bytes do not occur together.
+        // No event is longer than the buffer, because five numbers of at most ten bytes do not
+        // occur together.
         if let Some(at) = self.to.get_mut(self.len) {
             *at = b;
             self.len += 1;
@@ -277,7 +291,7 @@ impl Out<'_> {
 impl Encoder {
     pub const NEW: Encoder = Encoder(Last { site: 0, address: 0 });
 
-    /// The event as bytes, of which so many count.
+    /// Encodes the event. Returns the number of bytes used.
     pub fn write(&mut self, event: &Event, to: &mut [u8; LONGEST]) -> usize {
         let mut out = Out { to, len: 0 };
         match event {
@@ -303,11 +317,11 @@ impl Encoder {
         out.len
     }
 
-    /// A write whose value is not there yet, with the one before in its place. So many bytes count, and from the second number on
-    /// are those for [`fill_in`].
+    /// Encodes a write whose value is not known yet, with the value before in its place. Returns
+    /// the number of bytes used, and where the bytes for [`fill_in`] begin.
     pub fn write_later(&mut self, a: &Access, to: &mut [u8; LONGEST]) -> (usize, usize) {
         let before = a.before.unwrap_or(a.value);
-        // The largest there is takes all bytes.
+        // The largest value takes all bytes.
         let len = self.access(
             AccessKind::new(true, usize::from(a.size)),
             (a.site, a.address),
@@ -320,8 +334,9 @@ impl Encoder {
         (len, at)
     }
 
-    /// As [`Encoder::write`], for what there are millions of. Its parts come as they are: put together they would be stored in
-    /// pieces and loaded as a whole, which the processor has to wait for.
+    /// Like [`Encoder::write`], for events that occur by the million. The parts are separate
+    /// arguments: a struct would be stored in pieces and loaded as a whole, and the processor would
+    /// stall on that.
     #[inline(always)]
     pub fn access(
         &mut self,
@@ -357,15 +372,15 @@ impl Encoder {
     }
 }
 
-/// Bytes of a value that is filled in.
+/// The number of bytes of a value that is filled in later.
 pub const VALUE: usize = 8;
 
-/// The value of a write that was written without it.
+/// Fills in the value of a write that was encoded without it.
 pub fn fill_in(bytes: &mut [u8; VALUE], value: u64) {
     *bytes = value.to_le_bytes();
 }
 
-/// Reads events, until there are no more or one makes no sense.
+/// Decodes events until the stream ends or an event is invalid.
 pub struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -377,7 +392,7 @@ impl<'a> Decoder<'a> {
         Decoder { bytes, at: 0, last: Last::default() }
     }
 
-    /// Whether all that there was has been read.
+    /// Whether the whole stream has been read.
     pub fn is_at_end(&self) -> bool {
         self.at == self.bytes.len()
     }
@@ -479,7 +494,7 @@ impl Iterator for Decoder<'_> {
         let begun = self.at;
         let event = self.event();
         if event.is_none() {
-            // What makes no sense is left where it is: `is_at_end` tells.
+            // An invalid event is not consumed, so `is_at_end` returns false.
             self.at = begun;
         }
         event

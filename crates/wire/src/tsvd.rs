@@ -8,16 +8,26 @@
 //! | `plan.<pid>.<n>` | driver | runtime | the answer to the n-th question: call sites to redirect, functions to watch at their entries, pairs to begin with |
 //! | `<pid>.<n>.state` | runtime, mapped | driver | the core's tables, so that traps and coverage outlive the process however it ends |
 //!
-//! A folder beside an instrumented copy of a program has the same files but `ask`, and some more: see `fixed`.
+//! A folder beside an instrumented copy of a program has the same files except `ask`, and some
+//! more: see `fixed`.
 //!
-//! A plan is a run of little-endian u64: [`MAGIC`], the numbers of sites, of pairs, of exempt objects, of hooks and of watched
-//! ranges, [`SITE_WORDS`] for each site, then two for each pair: both sites, and `gap << 32 | state << 24 | probability` as the core has
-//! them, then the addresses of exempt objects, [`HOOK_WORDS`] for each hook, and the start and end of each watched range.
+//! A plan is a sequence of little-endian u64:
+//!
+//! - [`MAGIC`], and the numbers of sites, pairs, exempt objects, hooks and watched ranges;
+//! - [`SITE_WORDS`] for each site;
+//! - two words for each pair: both sites, and `gap << 32 | state << 24 | probability` as the core
+//!   has them;
+//! - the addresses of exempt objects;
+//! - [`HOOK_WORDS`] for each hook;
+//! - the start and end of each watched range.
+//!
 //! Sites and hooks are sorted by address. Addresses are those of the process that asked.
 //!
-//! A function that is called through pointers is watched by a [`Hook`] at its entry. Who called is known when it happens, so a
-//! place that calls it for the first time is asked about ([`Caller`]); the answer has one site, or none. A name that the program looks up
-//! with `dlsym` is asked about by its hash ([`name_hash`]), before the look-up: the answer has the hooks of all functions that were looked up so far.
+//! A [`Hook`] at the entry of a function watches calls through pointers. The caller is known only
+//! when the call happens. So when a place calls the function for the first time, the runtime asks
+//! about it ([`Caller`]); the answer has one site, or none. When the program looks a name up with
+//! `dlsym`, the runtime first asks about the name by its hash ([`name_hash`]). The answer has the
+//! hooks of all functions that were looked up so far.
 
 mod fixed;
 
@@ -29,22 +39,24 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlet2");
 pub const SHARED_FILE: &str = "tsvd";
 pub const PARAMS_FILE: &str = "params";
 pub const STATE_SUFFIX: &str = "state";
-/// The runtime looks for such a folder around itself only under these names.
+/// The runtime looks for such a folder around itself only if it has one of these names.
 pub const LIBRARIES: [&str; 2] = ["/libraddle_tsvd.so", "/libraddle_tsvd_hb.so"];
 
-/// A mapped word or two that all processes of a run share.
+/// A mapping that all processes of a run share.
 #[repr(C)]
 pub struct Shared {
     pub magic: u64,
     pub version: u32,
     /// [`flag`]s.
     pub flags: u32,
-    /// Nanoseconds of delay that the run may spend in all its processes, and has spent.
+    /// Nanoseconds of delay that the run may spend in all its processes, and nanoseconds already
+    /// spent.
     pub budget: AtomicU64,
     pub spent: AtomicU64,
-    /// Processes whose sites were redirected.
+    /// The number of processes whose sites were redirected.
     pub processes: AtomicU32,
-    /// What delays of one process may take in all, as millionths of the time it has run, beside [`Shared::slack`].
+    /// The time that the delays of one process may take in total, in millionths of the time it has
+    /// run, in addition to [`Shared::slack`].
     pub share: u32,
     /// Milliseconds.
     pub slack: u32,
@@ -54,15 +66,16 @@ pub struct Shared {
 const _: () = assert!(size_of::<Shared>() == 48);
 
 pub mod flag {
-    /// `std::async` starts a thread whatever policy it is given, and there are at least [`super::PROCESSORS`] processors.
+    /// `std::async` starts a thread whatever policy it is given, and the program sees at least
+    /// [`super::PROCESSORS`] processors.
     pub const FORCE_ASYNC: u32 = 1 << 0;
-    /// The policy wants to know what synchronises.
+    /// The policy needs synchronisation events.
     pub const SYNC_EVENTS: u32 = 1 << 1;
-    /// .NET: an `await` of a task that is complete goes on at once, as it does without raddle.
+    /// .NET: an `await` of a completed task continues at once, as it does without raddle.
     pub const SYNCHRONOUS_AWAIT: u32 = 1 << 2;
 }
 
-/// How many processors a program sees at least under `--force-async`.
+/// The least number of processors that a program sees under `--force-async`.
 pub const PROCESSORS: i64 = 4;
 
 impl Shared {
@@ -86,7 +99,7 @@ impl Shared {
     }
 }
 
-/// "Process `pid` wants the sites of what it has mapped"; the answer is `plan.<pid>.<number>`.
+/// "Process `pid` wants the sites of what it has mapped." The answer is `plan.<pid>.<number>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question {
     pub pid: u32,
@@ -96,14 +109,14 @@ pub struct Question {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
-    /// All that is mapped.
+    /// Everything that is mapped.
     Mapped,
     Call(Caller),
     /// The functions whose name has this [`name_hash`].
     Name(u64),
 }
 
-/// The hash of a function's raw name, by which a process asks for it.
+/// The hash of a function's raw name. A process uses it to ask for the function.
 pub fn name_hash(name: &[u8]) -> u64 {
     raddle_base::hash::fnv64(name)
 }
@@ -145,7 +158,7 @@ impl Question {
     }
 }
 
-/// What of a call is the object.
+/// Which part of a call is the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Object {
     /// The integer argument with this number, from 0 to 5.
@@ -154,26 +167,29 @@ pub enum Object {
     Library,
 }
 
-/// A call or jump to be redirected.
+/// A call or jump to redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site {
-    /// Of the instruction, whose last four bytes are its operand.
+    /// Address of the instruction, whose last four bytes are its operand.
     pub address: u64,
-    /// What must be there: the instruction's bytes, the first one lowest.
+    /// The bytes that the instruction must have, the first one lowest.
     pub bytes: u64,
     pub len: u8,
     /// [`site_flag`]s.
     pub flags: u8,
     pub object: Object,
-    /// Of the class whose rules the call is under; objects of different classes at one address are different objects.
+    /// The class whose rules apply to the call. Objects of different classes at one address are
+    /// different objects.
     pub class: u32,
     /// The site's number in this run, the same in all processes.
     pub id: u32,
-    /// Not the object but the word at this offset in it names it: a document that a node belongs to.
+    /// The word at this offset in the object names the object, instead of its address: for example,
+    /// the document that a node belongs to.
     pub field: Option<u16>,
-    /// A function of the library that gives the object that the object belongs to; 0: none.
+    /// A function of the library that returns the owner of the object. 0: none.
     pub via: u64,
-    /// A function of the library that is asked about the object: not zero says that it may be shared; 0: none.
+    /// A function of the library that says whether the object may be shared: any result but zero
+    /// means yes. 0: none.
     pub safe_if: u64,
 }
 
@@ -181,19 +197,20 @@ pub mod site_flag {
     pub const WRITE: u8 = 1 << 0;
     /// A jump that leaves the caller's own return address to the callee.
     pub const TAIL: u8 = 1 << 1;
-    /// The operand is a slot that holds the target, not the target.
+    /// The operand is a slot that holds the target, not the target itself.
     pub const SLOT: u8 = 1 << 2;
-    /// An object in the frames of the caller is nobody else's.
+    /// An object in the stack frames of the caller belongs to that thread alone.
     pub const OFTEN_LOCAL: u8 = 1 << 3;
-    /// No point: a call of `std::async`, whose policy is its second argument, or one of [`LOOKUP`].
+    /// Not a TSVD point: a call of `std::async`, whose policy is its second argument, or one of
+    /// [`LOOKUP`].
     pub const ASYNC: u8 = 1 << 4;
-    /// No point: a call of `dlsym` or its like, whose second argument is a name.
+    /// Not a TSVD point: a call of `dlsym` or a similar function, whose second argument is a name.
     pub const LOOKUP: u8 = ASYNC | WRITE;
     /// Some objects are exempt: see [`super::Plan::exempt`].
     pub const EXEMPTS: u8 = 1 << 5;
-    /// The object ends with this call: a destructor.
+    /// The call ends the object's lifetime: a destructor.
     pub const ENDS: u8 = 1 << 6;
-    /// Not a call but the entry of a function.
+    /// The entry of a function, not a call.
     pub const HOOK: u8 = 1 << 7;
 }
 
@@ -241,24 +258,25 @@ impl Site {
     }
 }
 
-/// Bytes of code that a hook moves at most, and what they become at most.
+/// The most bytes of code that a hook moves, and the most bytes that they become.
 pub const MOST_MOVED: usize = 24;
 pub const MOST_CODE: usize = 27;
 pub const HOOK_WORDS: usize = SITE_WORDS + HOOK_BYTES / 8;
 const HOOK_BYTES: usize = (MOST_MOVED + MOST_CODE + 5usize).next_multiple_of(8);
 
-/// A function to be watched at its entry.
+/// A function to watch at its entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hook {
-    /// Which object a call is on, and how; `address` is where the jump goes, `id` the hook's number, in this run, in all processes.
+    /// Which object a call is on, and how. `address` is where the jump goes. `id` is the hook's
+    /// number in this run, the same in all processes.
     pub site: Site,
-    /// What must be there, and gives way.
+    /// The bytes that must be there, which the jump replaces.
     pub bytes: [u8; MOST_MOVED],
     pub len: u8,
-    /// What runs elsewhere in its place.
+    /// The code that runs elsewhere in their place.
     pub code: [u8; MOST_CODE],
     pub code_len: u8,
-    /// Where in the code a distance of four bytes is to be corrected; 0: nowhere.
+    /// Where in the code to correct a relative distance of four bytes. 0: nowhere.
     pub relative: [u8; 3],
 }
 
@@ -283,7 +301,7 @@ impl Hook {
         let (bytes, rest) = all.split_first_chunk::<MOST_MOVED>()?;
         let (code, rest) = rest.split_first_chunk::<MOST_CODE>()?;
         let [len, code_len, a, b, c] = *rest.first_chunk::<5>()?;
-        // Whoever moves the code relies on these.
+        // The code that moves instructions relies on these limits.
         let fits = (5..=MOST_MOVED).contains(&usize::from(len)) && usize::from(code_len) <= MOST_CODE;
         let relative = [a, b, c];
         let inside = relative.iter().all(|at| *at == 0 || u32::from(*at) + 4 <= u32::from(code_len));
@@ -304,7 +322,7 @@ pub struct Pair {
     pub gap: u32,
 }
 
-/// What a plan is made of.
+/// The parts of a plan.
 #[cfg(any(feature = "std", test))]
 #[derive(Debug, Default)]
 pub struct Contents<'a> {
@@ -339,12 +357,12 @@ impl Contents<'_> {
     }
 }
 
-/// A plan as the runtime sees it: borrowed from a mapping.
+/// A plan as the runtime sees it, borrowed from a mapping.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     sites: &'a [u64],
     pairs: &'a [u64],
-    /// Objects that may be shared whatever their class says: `std::cout` and its like.
+    /// Objects that may be shared whatever their class says, such as `std::cout`.
     pub exempt: &'a [u64],
     hooks: &'a [u64],
     watched: &'a [u64],
@@ -371,7 +389,7 @@ impl<'a> Plan<'a> {
         self.sites.chunks_exact(SITE_WORDS).filter_map(Site::decode)
     }
 
-    /// The plan with only those sites whose address is in the range.
+    /// The plan, restricted to the sites with an address in the range.
     pub fn within(self, range: core::ops::Range<u64>) -> Plan<'a> {
         let (sites, _) = self.sites.as_chunks::<SITE_WORDS>();
         let start = sites.partition_point(|s| s[0] < range.start);
@@ -383,7 +401,7 @@ impl<'a> Plan<'a> {
         !self.hooks.is_empty()
     }
 
-    /// Those whose address is in the range.
+    /// The hooks with an address in the range.
     pub fn hooks_within(self, range: core::ops::Range<u64>) -> impl Iterator<Item = Hook> + Clone + 'a {
         let hooks = self.hooks.chunks_exact(HOOK_WORDS).filter_map(Hook::decode);
         hooks.filter(move |h| range.contains(&h.site.address))

@@ -1,13 +1,13 @@
-//! The plain vector clock: one count a thread, in a vector that grows as threads appear.
+//! The plain vector clock: one count for each thread, in a vector that grows as threads appear.
 
 use super::{Epoch, ThreadId};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// A vector clock. Threads it has never heard of have the count zero.
+/// A vector clock. A thread that the clock has never seen has the count zero.
 ///
-/// The vector never ends in a zero, so that equal clocks are equal vectors whatever threads were named on
-/// the way there.
+/// The vector never ends in a zero. So equal clocks are equal vectors, whatever operations led to
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct VectorClock {
     counts: Vec<u64>,
@@ -49,12 +49,12 @@ impl VectorClock {
         Epoch { thread, count: self.get(thread) }
     }
 
-    /// Whether the moment has been heard of here.
+    /// Whether this clock has seen the moment.
     pub fn covers(&self, epoch: Epoch) -> bool {
         epoch.count <= self.get(epoch.thread)
     }
 
-    /// Becomes the least clock above both. Says whether anything was learned.
+    /// Sets this clock to the join of both. Returns whether any count changed.
     pub fn join(&mut self, other: &Self) -> bool {
         if other.counts.len() > self.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -88,14 +88,14 @@ impl VectorClock {
         self.counts.clear();
     }
 
-    /// The threads heard of, in order, with their counts.
+    /// The threads with a count above zero, in order, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = Epoch> + '_ {
         let known = self.counts.iter().enumerate().filter(|(_, count)| **count != 0);
         known.map(|(index, count)| Epoch { thread: ThreadId(index as u32), count: *count })
     }
 }
 
-/// The order of the lattice: clocks that are concurrent do not compare.
+/// The order of the lattice. Concurrent clocks do not compare.
 impl PartialOrd for VectorClock {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         match (self.leq(other), other.leq(self)) {

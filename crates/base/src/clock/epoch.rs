@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// A thread, numbered from zero in the order of creation. Numbers are dense: clocks are indexed by them.
+/// A thread, numbered from zero in the order of creation. Numbers are dense, because clocks use
+/// them as indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId(pub u32);
 
@@ -19,8 +20,8 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// The moment `count` of `thread`. It carries as much as a whole clock does wherever the question is only
-/// "had that thread's moment been heard of here?" (FastTrack, 2009).
+/// The moment `count` of `thread`. It carries as much information as a whole clock wherever the
+/// only question is "has this clock seen that thread's moment?" (FastTrack, 2009).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Epoch {
     pub thread: ThreadId,

@@ -1,13 +1,14 @@
 //! Logical time: epochs, vector clocks, and persistent vector clocks.
 //!
-//! A vector clock (Fidge 1988, Mattern 1989) maps each thread to a count. Clocks form a join-semilattice:
-//! `join` takes the greater count of each thread, the empty clock (all counts zero) is its least element, and
-//! `leq` is the order that belongs to it (`a.leq(b)` exactly when `a` joined with `b` is `b`). An event with
-//! epoch `c@t` happens before an event whose thread holds the clock `V` exactly when `V[t] >= c`.
+//! A vector clock (Fidge 1988, Mattern 1989) maps each thread to a count. Clocks form a
+//! join-semilattice. `join` takes the greater count of each thread. The empty clock (all counts
+//! zero) is the least element. `leq` is the corresponding order: `a.leq(b)` exactly when `a` joined
+//! with `b` is `b`. An event with epoch `c@t` happens before an event whose thread holds the clock
+//! `V` exactly when `V[t] >= c`.
 //!
-//! | type | a copy costs | a join costs | for whom |
+//! | type | a copy costs | a join costs | use |
 //! |---|---|---|---|
-//! | [`Epoch`] | one word pair | – | "who, and when", of one event |
+//! | [`Epoch`] | one word pair | – | thread and time of one event |
 //! | [`VectorClock`] | O(threads) | O(threads) | the race state machines: few copies, many look-ups |
 //! | [`PersistentClock`] | O(1) | O(1) if both are the same node, O(difference) if they share nodes | happens-before inference and fork/join order: a copy at each event, long-lived versions |
 //!

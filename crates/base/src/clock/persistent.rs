@@ -1,23 +1,25 @@
-//! A vector clock whose copies are free: an immutable balanced tree with shared nodes.
+//! A vector clock with O(1) copies: an immutable balanced tree with shared nodes.
 //!
-//! The TSVD paper (SOSP 2019) describes this for its variant TSVD-HB, whose runs have many synchronisation
-//! events and few accesses: clocks are handed on far more often than they change, and are then mostly joined
-//! with the very object they came from. So a clock is an immutable tree: handing it on is copying a
-//! reference, an increment rebuilds one path, and a join stops wherever both sides are the same node.
+//! The TSVD paper (SOSP 2019) describes this clock for its variant TSVD-HB, whose runs have many
+//! synchronisation events and few accesses. Threads hand clocks on far more often than they change
+//! them, and mostly join a clock with the object it came from. So a clock is an immutable tree.
+//! Handing it on copies a reference, an increment rebuilds one path, and a join stops wherever both
+//! sides are the same node.
 //!
 //! # Guarantees
-//! - `clone` is O(1), and no later change to either copy is seen by the other.
+//! - `clone` is O(1), and no later change to either copy affects the other.
 //! - `set` and `tick` build O(log threads) nodes and share all others.
-//! - `join` and `leq` look at one pair of nodes when both sides are the same object, and otherwise only at
+//! - `join` and `leq` visit one pair of nodes if both sides are the same object, and otherwise only
 //!   nodes that the two sides do not share.
-//! - A join whose result equals one of its sides *is* that side (no node is built), so equal clocks stay, and
-//!   become, pointer-equal, which is what makes later joins cheap.
+//! - A join whose result equals one of its sides *is* that side (no node is built). So equal clocks
+//!   stay, and become, pointer-equal, which makes later joins cheap.
 //!
 //! # Deviations from the paper
-//! 1. The paper uses an AVL tree. Thread numbers are dense here ([`ThreadId`]), so this is a radix tree with
-//!    eight children a node: balanced without rotations, and two clocks always have the same shape over the
-//!    same threads, so that shared nodes are met at the same place. Two AVL trees over the same threads may
-//!    have been balanced differently, and then share nothing that a joint descent would notice.
+//! 1. The paper uses an AVL tree. Thread numbers are dense here ([`ThreadId`]), so this is a radix
+//!    tree with eight children per node. It is balanced without rotations. Two clocks over the same
+//!    threads always have the same shape, so a join meets shared nodes at the same place. Two AVL
+//!    trees over the same threads may be balanced differently, and then a joint descent finds no
+//!    shared nodes.
 
 use super::{Epoch, ThreadId, VectorClock};
 use alloc::sync::Arc;
@@ -26,11 +28,12 @@ use core::array;
 use core::cmp::Ordering;
 use core::fmt;
 
-/// Children of a node. Eight counts are one cache line, and ten thousand threads are five levels.
+/// Children of a node. Eight counts fill one cache line, and ten thousand threads need five levels.
 const FANOUT: usize = 8;
 const BITS: u32 = FANOUT.trailing_zeros();
 
-/// A node is never all zero: an absent node is. That keeps the shape a function of the counts.
+/// A node is never all zero; an absent node stands for zeros. So the shape depends only on the
+/// counts.
 enum Node {
     Leaf([u64; FANOUT]),
     Branch([Link; FANOUT]),
@@ -38,11 +41,11 @@ enum Node {
 
 type Link = Option<Arc<Node>>;
 
-/// A vector clock with O(1) copies. See the module for what is shared when.
+/// A vector clock with O(1) copies. The module documentation says what is shared.
 #[derive(Clone, Default)]
 pub struct PersistentClock {
     root: Link,
-    /// Branches above the leaves. Grows with the greatest thread number seen.
+    /// Levels of branches above the leaves. Grows with the greatest thread number seen.
     levels: u32,
 }
 
@@ -89,18 +92,18 @@ impl PersistentClock {
         Epoch { thread, count: self.get(thread) }
     }
 
-    /// Whether the moment has been heard of here.
+    /// Whether this clock has seen the moment.
     pub fn covers(&self, epoch: Epoch) -> bool {
         epoch.count <= self.get(epoch.thread)
     }
 
-    /// Becomes the least clock above both.
+    /// Sets this clock to the join of both.
     pub fn join(&mut self, other: &Self) {
         self.join_counting(other);
     }
 
-    /// Joins, and says how many pairs of nodes were looked at: the measure in which the costs promised by
-    /// the module are tested.
+    /// Joins, and returns how many pairs of nodes were visited. Tests use this number to check the
+    /// costs that the module promises.
     pub fn join_counting(&mut self, other: &Self) -> usize {
         let other = self.match_levels(other);
         let mut visits = 0;
@@ -120,7 +123,7 @@ impl PersistentClock {
         !self.leq(other) && !other.leq(self)
     }
 
-    /// Whether both are the same object, and so equal without looking.
+    /// Whether both are the same object, and therefore equal.
     pub fn ptr_eq(&self, other: &Self) -> bool {
         same(&self.root, &other.root) && (self.root.is_none() || self.levels == other.levels)
     }
@@ -147,7 +150,8 @@ impl PersistentClock {
         self.levels += 1;
     }
 
-    /// Makes this clock as high as the other, and returns the other made as high as this one.
+    /// Raises the lower of the two clocks to the height of the other. Returns `other` at that
+    /// height.
     fn match_levels(&mut self, other: &Self) -> Self {
         let mut other = other.clone();
         while self.levels < other.levels {
@@ -266,7 +270,7 @@ impl PartialEq for PersistentClock {
 
 impl Eq for PersistentClock {}
 
-/// The order of the lattice: clocks that are concurrent do not compare.
+/// The order of the lattice. Concurrent clocks do not compare.
 impl PartialOrd for PersistentClock {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         match (self.leq(other), other.leq(self)) {

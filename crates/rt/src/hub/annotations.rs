@@ -1,15 +1,15 @@
-//! Addresses on which races are benign, or expected.
+//! Address ranges on which races are benign or expected.
 //!
-//! A program may annotate a field of each of its objects, and free these again. So ranges are found by the cache line
-//! they lie in; those of more than [`SHORT`] lines, which are few, are in a list of their own. Memory of ranges that were
-//! forgotten serves again.
+//! A program may annotate a field of each of its objects, and later free them. So the table finds
+//! ranges by the cache lines they cover. The few ranges of more than [`SHORT`] lines are in a
+//! separate list. Memory of removed ranges is reused.
 
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
 use crate::sys::{self, Shared, Spin};
 
 const LINE: usize = 64;
-/// A longer range is not worth an entry a line.
+/// A longer range does not get an entry for each line.
 const SHORT: usize = 16;
 const BUCKETS: usize = 1 << 12;
 
@@ -23,11 +23,12 @@ struct Range {
 
 struct Ranges {
     count: AtomicUsize,
-    /// The last is for long ranges.
+    /// The last chain holds the long ranges.
     chains: Shared<[*mut Range; BUCKETS + 1]>,
 }
 
-/// Guards all that is in this file. Whoever takes it is inside the runtime, so that no handler of a signal waits for it.
+/// Guards everything in this file. The thread that holds it is inside the runtime, so no signal
+/// handler waits for it.
 static LOCK: Spin = Spin::new();
 static FREE: Shared<*mut Range> = Shared::new(core::ptr::null_mut());
 static BENIGN: Ranges = Ranges::empty();
@@ -37,7 +38,7 @@ fn bucket(line: usize) -> usize {
     line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52
 }
 
-/// The lines of a range that is found by them; none of a long one.
+/// The lines by which a range is found. Empty for a long range.
 fn lines(start: usize, end: usize) -> core::ops::Range<usize> {
     let all = start / LINE..end.div_ceil(LINE);
     if all.len() > SHORT { 0..0 } else { all }
@@ -98,7 +99,7 @@ impl Ranges {
         None
     }
 
-    /// Takes out the ranges within these bytes.
+    /// Removes the ranges within these bytes.
     fn forget(&self, start: usize, end: usize) {
         if self.count.load(Relaxed) == 0 {
             return;
@@ -150,12 +151,12 @@ pub fn expects(address: usize) -> u64 {
     EXPECTED.with(address, |r| r.start as u64).unwrap_or(0)
 }
 
-/// Is a race expected here, and was none seen before?
+/// Whether a race is expected here and has not been seen yet.
 pub fn is_awaited(address: usize) -> bool {
     EXPECTED.with(address, |r| !core::mem::replace(&mut r.seen, true)).unwrap_or(false)
 }
 
-/// The memory was freed: what was said of it no longer holds.
+/// The memory was freed, so its annotations no longer hold.
 pub fn forget(address: usize, size: usize) {
     BENIGN.forget(address, address + size);
 }
@@ -183,7 +184,7 @@ mod tests {
         assert!(is_benign(base + (1 << 30) + 500_000) && !is_benign(base + (1 << 30) + (1 << 20)));
         forget(base, 10_000 * 128);
         assert!(!is_benign(base + 60) && is_benign(base + 10_000 * 128 + 60));
-        // A block around all of it, and one within a long range.
+        // One block contains the whole range, and one lies within a long range.
         forget(base + (1 << 30) + 4096, 4096);
         assert!(is_benign(base + (1 << 30)));
         forget(base, 1 << 31);

@@ -1,21 +1,24 @@
-//! Whether the program has fences at all.
+//! Whether the program uses fences at all.
 //!
-//! An acquire fence turns every relaxed load before it into an acquire, so a thread must remember what its relaxed loads
-//! have seen, which takes a look at the object of each atomic that is loaded. Most programs have no fence, and are spared
-//! that. A fence is a call of one function of the runtime: from the executable's own code, if the runtime is part of it,
-//! or through a relocation that names it. A jump that only looks like one costs time, not truth.
+//! An acquire fence turns every earlier relaxed load into an acquire. So a thread must remember
+//! what its relaxed loads have seen, and for that it must look up the object of each atomic that it
+//! loads. Most programs have no fence and do not pay for this. A fence is a call of one function of
+//! the runtime. The call comes from the executable's own code if the runtime is part of it, or
+//! through a relocation that names the function. A jump that only looks like such a call costs time
+//! but does no harm.
 //!
-//! A library that is loaded later may bring the first fence. What relaxed loads saw before that is not known: that fence
-//! is taken to acquire all that was ever released, which can hide a race and not invent one.
+//! A library that is loaded later may contain the first fence. The runtime does not know what
+//! relaxed loads saw before that. So this first fence acquires everything that was ever released,
+//! which can hide a race but cannot invent one.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::tsan_abi::fence;
 
-/// Until somebody has looked, and where it would take too long.
+/// True until `look` has run, and if looking would take too long.
 static USED: AtomicBool = AtomicBool::new(true);
-/// Above this much code it is not worth the time at start.
+/// With more code than this, the search takes too long at start.
 const MOST_CODE: usize = 64 << 20;
 
 #[inline(always)]
@@ -42,20 +45,20 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Looks through all modules, at start.
+/// Searches all modules, at start.
 pub fn look() {
-    // SAFETY: the callback keeps to what the loader hands it.
+    // SAFETY: the callback reads only what the loader hands it.
     let found = unsafe { dl_iterate_phdr(has_fence, core::ptr::null_mut()) } != 0;
     USED.store(found, Relaxed);
 }
 
-/// A fence is reached. True: it is the first that anybody knows of.
+/// Called at a fence. True: it is the first fence that is known.
 pub fn is_news() -> bool {
     !USED.swap(true, Relaxed)
 }
 
 extern "C" fn has_fence(info: *const Info, _: usize, _: *mut c_void) -> c_int {
-    // SAFETY: the loader's description of a module that stays while we look.
+    // SAFETY: the loader's description of a module, which stays loaded meanwhile.
     unsafe {
         let info = &*info;
         let headers = core::slice::from_raw_parts(info.headers, info.count as usize);
@@ -73,7 +76,7 @@ extern "C" fn has_fence(info: *const Info, _: usize, _: *mut c_void) -> c_int {
     }
 }
 
-/// Is there a call of, or a jump to, the fence?
+/// Whether the code has a call of, or a jump to, the fence.
 fn calls(code: &[u8]) -> bool {
     if code.len() > MOST_CODE {
         return true;
@@ -93,7 +96,7 @@ fn calls(code: &[u8]) -> bool {
     false
 }
 
-/// The parts of a dynamic section that are needed here, by tag.
+/// The entries of a dynamic section that are needed here, by tag.
 const STRINGS: usize = 5;
 const SYMBOLS: usize = 6;
 const RELOCATIONS: usize = 7;
@@ -102,12 +105,13 @@ const JUMPS_SIZE: usize = 2;
 const JUMPS: usize = 23;
 const RELATIVE: u64 = 8;
 
-/// Does a relocation of the module name the fence, or is it its address?
+/// Whether a relocation of the module names the fence, or is its address.
 ///
 /// SAFETY: `dynamic` is a module's dynamic section.
 unsafe fn names_fence(base: usize, mut dynamic: *const [usize; 2]) -> bool {
     let mut of = [0usize; 24];
-    // SAFETY: it ends in a zero tag. Addresses in it are the loader's, or relative where it could not write (the vdso).
+    // SAFETY: the section ends in a zero tag. Its addresses are the loader's, or relative where the
+    // loader could not write (the vdso).
     unsafe {
         while (*dynamic)[0] != 0 {
             let [tag, value] = *dynamic;
@@ -128,7 +132,8 @@ unsafe fn names_fence(base: usize, mut dynamic: *const [usize; 2]) -> bool {
             }
             let name = c"__tsan_atomic_thread_fence".to_bytes_with_nul();
             let symbol = &*symbols.add(symbol);
-            // Whoever defines it is a runtime, this one or a second copy that was preloaded.
+            // A module that defines the fence is a runtime: this one, or a second copy that was
+            // preloaded.
             if symbol.st_shndx != 0 {
                 return false;
             }

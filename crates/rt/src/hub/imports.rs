@@ -1,5 +1,5 @@
-//! Does a loaded file import a function? Read from the file as it lies in memory: the loader's own tables are
-//! behind a lock that the target may hold.
+//! Whether a loaded file imports a function. The answer comes from the file's image in memory,
+//! because the loader's own tables are behind a lock that the target may hold.
 
 use libc::{Elf64_Ehdr, Elf64_Phdr, Elf64_Sym};
 
@@ -7,12 +7,12 @@ const HASH: u64 = 0x6fff_fef5;
 const STRINGS: u64 = 5;
 const SYMBOLS: u64 = 6;
 
-/// Looks among the imports of the file whose first page is at `start`.
+/// Searches the imports of the file whose first page is at `start`.
 ///
 /// # Safety
 /// The page can be read, and the loader has mapped and relocated the rest.
 pub unsafe fn has(start: usize, name: &[u8]) -> bool {
-    // SAFETY: what the headers of a file say of itself, once the loader has accepted it.
+    // SAFETY: the loader has accepted the file, so its headers describe it correctly.
     unsafe {
         let header = &*(start as *const Elf64_Ehdr);
         if header.e_ident[..4] != *b"\x7fELF" || usize::from(header.e_phentsize) != size_of::<Elf64_Phdr>() {
@@ -26,14 +26,14 @@ pub unsafe fn has(start: usize, name: &[u8]) -> bool {
         let entries = (bias.wrapping_add(dynamic.p_vaddr as usize)) as *const [u64; 2];
         let entry = |tag: u64| {
             (0..dynamic.p_memsz as usize / 16).map(|i| *entries.add(i)).find(|e| e[0] == tag).map(|e| {
-                // The loader writes addresses in the place of offsets.
+                // The loader replaces offsets by addresses.
                 if e[1] as usize >= start { e[1] as usize } else { bias.wrapping_add(e[1] as usize) }
             })
         };
         let (Some(hash), Some(strings), Some(symbols)) = (entry(HASH), entry(STRINGS), entry(SYMBOLS)) else {
             return false;
         };
-        // What is imported has no hash, and comes before all that has.
+        // Imported symbols have no hash and come before all that have one.
         let imported = *(hash as *const u32).add(1) as usize;
         let symbols = core::slice::from_raw_parts(symbols as *const Elf64_Sym, imported);
         let is_it = |s: &Elf64_Sym| {

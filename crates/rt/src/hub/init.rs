@@ -1,5 +1,5 @@
-//! Start-up: before the program's first constructor if the runtime is part of the executable, or when the first
-//! instrumented module calls in.
+//! Start-up: before the program's first constructor if the runtime is part of the executable, or
+//! when the first instrumented module calls in.
 
 use core::ffi::{c_char, c_ulong, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -21,11 +21,12 @@ unsafe extern "C" {
     static __libc_stack_end: *const c_void;
 }
 
-/// The place of the marker, by a name that stays inside the module.
+/// The address of the marker, under a name that stays inside the module.
 #[unsafe(no_mangle)]
 static raddle_marker: u32 = raddle_wire::VERSION;
 
-// By this name the driver knows an executable that carries the runtime, and a second copy of the runtime the first.
+// By this name the driver recognises an executable that contains the runtime, and a second copy of
+// the runtime recognises the first.
 core::arch::global_asm!(
     ".globl __raddle_runtime",
     ".type __raddle_runtime, @object",
@@ -33,7 +34,8 @@ core::arch::global_asm!(
     ".set __raddle_runtime, raddle_marker",
 );
 
-/// Runs before all constructors of an executable. The shared library has none of this: the build removes the section.
+/// Runs before all constructors of an executable. The build removes this section from the shared
+/// library.
 #[used]
 #[unsafe(link_section = ".preinit_array")]
 static PREINIT: extern "C" fn() = preinit;
@@ -42,7 +44,8 @@ extern "C" fn preinit() {
     start(environment());
 }
 
-/// In a process that nobody instrumented the library only sees to it that programs started from there are watched.
+/// In an uninstrumented process, the library only makes sure that programs started from there are
+/// watched.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static INIT: extern "C" fn() = init;
@@ -51,7 +54,7 @@ extern "C" fn init() {
     if session::remembered()[0].is_null() {
         session::remember(environment());
     }
-    // Unless such programs are to be explored.
+    // The exception: `explore` schedules uninstrumented programs too.
     if STATE.load(Relaxed) == NOT_YET
         && session::find(environment())
         && session::config().is_some_and(|c| c.mode == Mode::Explore as u32 && c.flags & flag::PLAIN != 0)
@@ -63,7 +66,7 @@ extern "C" fn init() {
     }
 }
 
-/// Under `raddle tsvd` a process is watched whether or not anything in it is instrumented. True: that is so here.
+/// `raddle tsvd` watches a process whether or not it is instrumented. True: it does so here.
 fn start_tsvd(environment: *const *const c_char) -> bool {
     static BEGUN: AtomicU32 = AtomicU32::new(NOT_YET);
     if !session::find(environment) {
@@ -83,11 +86,11 @@ fn start_tsvd(environment: *const *const c_char) -> bool {
     true
 }
 
-/// The C library may not have been started yet, so that `environ` is not set: gcc's start-up object calls in as early as
-/// this. The kernel put the arguments and the environment at the end of the stack.
+/// The C library may not have started yet, so `environ` may not be set: gcc's start-up object calls
+/// in this early. The kernel put the arguments and the environment at the end of the stack.
 fn environment() -> *const *const c_char {
-    // SAFETY: the dynamic linker keeps where the stack ended when the process began: the count of arguments, the
-    // arguments, a null, the environment, a null.
+    // SAFETY: the dynamic linker records where the stack ended when the process began: the count of
+    // arguments, the arguments, a null, the environment, a null.
     unsafe {
         if !sys::environ.is_null() {
             return sys::environ;
@@ -124,21 +127,22 @@ fn start(environment: *const *const c_char) {
     STATE.store(STARTED, Relaxed);
 }
 
-/// The executable carries a runtime, and this is the library's: it stays out of the way.
+/// Whether the executable contains a runtime. This copy, in the library, then does nothing.
 fn is_second_copy() -> bool {
     // SAFETY: a look-up by name.
     let first = unsafe { sys::dlsym(libc::RTLD_DEFAULT, c"__raddle_runtime".as_ptr()) };
     !first.is_null() && !core::ptr::eq(first.cast(), &raw const raddle_marker)
 }
 
-/// The probes look at shadow before anything else, so it must be there even where nobody watches.
+/// The probes read the shadow before anything else, so it must exist even in a process that is not
+/// watched.
 fn reserve(watched: bool) {
     for range in RESERVED {
         if let Err(e) = sys::reserve(range.start, range.len()) {
             let code = if e == -(libc::EEXIST as isize) { fatal::LAYOUT } else { fatal::SHADOW };
             if watched {
                 log::write(&Record::Fatal { code, detail: b"" });
-                // The driver says it.
+                // The driver prints the message.
                 sys::die(b"");
             }
             sys::die(b"raddle: this process has no room for shadow memory (run `raddle doctor`)\n");
@@ -196,9 +200,10 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     t.inside -= 1;
 }
 
-/// What the executable's file addresses are moved by.
+/// The load bias of the executable.
 pub fn bias() -> usize {
-    // SAFETY: the kernel tells where the program headers are; the entry for themselves says where they want to be.
+    // SAFETY: the kernel says where the program headers are; their entry for themselves has their
+    // address in the file.
     unsafe {
         let at = getauxval(libc::AT_PHDR) as *const libc::Elf64_Phdr;
         let n = getauxval(libc::AT_PHNUM) as usize;
@@ -213,8 +218,7 @@ pub fn bias() -> usize {
 fn main_stack(environment: *const *const c_char) -> (usize, usize) {
     let mut limit = [0usize; 2];
     sys::syscall(libc::SYS_prlimit64, [0, libc::RLIMIT_STACK as usize, 0, limit.as_mut_ptr() as usize, 0, 0]);
-    // The environment's strings lie above the stack.
-    // SAFETY: the environment ends in a null.
+    // The environment's strings lie above the stack. SAFETY: the environment ends in a null.
     let top = unsafe {
         match environment.as_ref() {
             Some(first) if !first.is_null() => *first as usize,
@@ -233,7 +237,7 @@ fn log_process() {
     log::write(&Record::Process { executable: &path[..n.max(0) as usize] });
 }
 
-/// What this process was started with, as the kernel laid it out.
+/// Logs the command that started this process, as the kernel laid it out.
 fn log_command() {
     // SAFETY: as in `environment`.
     let (words, environment) = unsafe {
@@ -243,15 +247,15 @@ fn log_command() {
     };
     let mut folder = [0u8; 4096];
     let n = sys::syscall(libc::SYS_getcwd, [folder.as_mut_ptr() as usize, folder.len(), 0, 0, 0, 0]);
-    // The length has the zero at the end.
+    // The length includes the zero at the end.
     let folder = &folder[..(n - 1).max(0) as usize];
     log::write(&Record::Command { words, environment, folder });
 }
 
-/// The strings of a list that ends in a null: they lie one behind the other.
+/// The strings of a null-terminated list, which lie one behind the other.
 ///
 /// # Safety
-/// The list is one that the kernel has made, and nobody has written to its strings.
+/// The kernel made the list, and nobody has written to its strings.
 unsafe fn strings(list: *const *const c_char) -> &'static [u8] {
     // SAFETY: by the contract.
     unsafe {
@@ -266,7 +270,7 @@ unsafe fn strings(list: *const *const c_char) -> &'static [u8] {
     }
 }
 
-/// In the child of a fork: a log of its own, which begins by saying who is there.
+/// Opens a new log in the child of a fork. The log begins by identifying the process.
 pub fn new_log(t: &mut Thread) {
     if !log::open_in_child(session::dir()) {
         return;
@@ -279,7 +283,7 @@ pub fn new_log(t: &mut Thread) {
     log::count_thread();
 }
 
-/// The same where no detector runs.
+/// Like [`new_log`], where no detector runs.
 pub fn new_log_of_child() {
     if log::open_in_child(session::dir()) {
         log_process();
@@ -288,7 +292,7 @@ pub fn new_log_of_child() {
     }
 }
 
-/// An instrumented module's constructor, which is at `pc`.
+/// Handles the call of an instrumented module's constructor at `pc`.
 pub fn module_calls_in(pc: usize) {
     start(environment());
     if super::is_active() {
@@ -299,7 +303,8 @@ pub fn module_calls_in(pc: usize) {
     }
 }
 
-/// Functions may be ignored by name, or accesses delayed or traced; then each slow access looks.
+/// If functions are ignored by name, or accesses are delayed or traced, makes each slow access
+/// check for it.
 pub fn gate_of(t: &mut Thread) {
     if plan::ignores_some() || trace::is_ordinary() {
         t.gate |= gate::IGNORE_SOME;

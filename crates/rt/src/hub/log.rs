@@ -7,11 +7,12 @@ use raddle_wire::log::{FILE_SIZE, Header, MAGIC};
 use raddle_wire::record::{Count, PENDING, Record, Sink};
 
 static LOG: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
-/// Bytes of the file.
+/// The size of the file in bytes.
 static SIZE: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the file, from its beginning, that are known to have room on the disk.
+/// The number of bytes, from the beginning of the file, that are known to have room on the disk.
 static READY: AtomicUsize = AtomicUsize::new(0);
-/// Room is asked for in parts: a process writes little, and to clear the whole file would take longer than it runs.
+/// The runtime reserves room in parts. A process writes little, and clearing the whole file would
+/// take longer than the process runs.
 const FIRST_PART: usize = 64 << 10;
 const PART: usize = 256 << 10;
 
@@ -20,7 +21,7 @@ fn header() -> Option<&'static Header> {
     unsafe { LOG.load(Acquire).as_ref() }
 }
 
-/// Makes `DIR/PID.N.log`. False if that can not be done.
+/// Creates `DIR/PID.N.log`. Returns false on failure.
 pub fn open(dir: &[u8]) -> bool {
     for n in 0..1000 {
         let mut path = super::session::Path::new(dir);
@@ -39,7 +40,7 @@ pub fn open(dir: &[u8]) -> bool {
 }
 
 fn map(fd: isize) -> bool {
-    // The program may have set itself a limit.
+    // The program may have set a limit for itself.
     let size = FILE_SIZE.min(sys::longest_file()) & !4095;
     let ok = size >= FIRST_PART && sys::syscall(libc::SYS_ftruncate, [fd as usize, size, 0, 0, 0, 0]) == 0;
     let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
@@ -51,9 +52,10 @@ fn map(fd: isize) -> bool {
     if !ok || (at < 0 && at > -4096) {
         return false;
     }
-    // The first touch would read ahead, which of an empty file is to clear a thousand pages: 2 ms of each process.
+    // The first touch would read ahead. For an empty file this clears a thousand pages, which costs
+    // each process 2 ms.
     sys::no_reading_ahead(at as usize, FILE_SIZE);
-    // An empty log is how the driver learns of it.
+    // An empty log tells the driver about it.
     if !sys::has_room(at as usize, FIRST_PART) {
         return false;
     }
@@ -95,7 +97,8 @@ pub fn write(record: &Record) {
         header.lost.fetch_add(1, Relaxed);
         return;
     }
-    // What was reserved stays so: whatever comes behind it finds no room either, and the driver stops reading at the gap.
+    // The reservation stays: later records find no room either, and the driver stops reading at the
+    // gap.
     if !is_ready(header, end as usize) {
         header.lost.fetch_add(1, Relaxed);
         return;
@@ -128,24 +131,24 @@ fn get_ready(header: &Header, end: usize) -> bool {
     true
 }
 
-/// A child is about to be made. The driver waits for its log before it looks which processes are left.
+/// Announces a child. The driver waits for its log before it looks for processes that are left.
 pub fn awaits_child() {
     header().map(|h| h.children_awaited.fetch_add(1, Relaxed));
 }
 
-/// There is none.
+/// Takes the announcement back, because there is no child.
 pub fn awaits_no_child() {
     header().map(|h| h.children_awaited.fetch_sub(1, Relaxed));
 }
 
-/// The same as [`open`], in a child that its parent awaits.
+/// Like [`open`], in a child that its parent has announced.
 pub fn open_in_child(dir: &[u8]) -> bool {
     // The parent's log is mapped here as well.
     let parent = header();
     let opened = open(dir);
     parent.map(|h| h.children_awaited.fetch_sub(1, Relaxed));
     if !opened {
-        // The parent's is not this process's to write to.
+        // This process must not write to its parent's log.
         LOG.store(core::ptr::null_mut(), Release);
     }
     opened

@@ -16,7 +16,7 @@ use raddle_wire::config::Config;
 
 static CONFIG: AtomicPtr<Config> = AtomicPtr::new(core::ptr::null_mut());
 
-/// True once the detector runs. False for good in a process that no driver watches.
+/// True once the detector runs. Stays false in a process that no driver watches.
 #[inline(always)]
 pub fn is_active() -> bool {
     matches!(mode(), Mode::Detect | Mode::Record)

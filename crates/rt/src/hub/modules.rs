@@ -1,5 +1,5 @@
-//! The files that are mapped into the process, read from the kernel: the loader's own list is behind a lock that the
-//! target may hold.
+//! The files that are mapped into the process. The list comes from the kernel, because the loader's
+//! own list is behind a lock that the target may hold.
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -9,19 +9,19 @@ use raddle_wire::record::Record;
 
 const MOST: usize = 2048;
 
-/// One mapping of a file; a module has several.
+/// One mapping of a file. A module has several.
 #[derive(Clone, Copy)]
 pub struct Module {
     pub low: usize,
     pub high: usize,
     executable: (usize, usize),
     path_hash: u64,
-    /// An instrumented module has called in from it.
+    /// An instrumented module has called in from this mapping.
     instrumented: bool,
-    /// Not instrumented, but what it copies for the program is the program's business: the C++ library.
+    /// Uninstrumented, but copies on behalf of the program: the C++ library.
     trusted: bool,
     gone: bool,
-    /// The dynamic linker or the C library, which call the constructors of others.
+    /// The dynamic linker or the C library, which call the constructors of other modules.
     starts_others: bool,
 }
 
@@ -43,7 +43,7 @@ const NONE: Module = Module {
 static LOCK: Spin = Spin::new();
 static TABLE: Shared<Table> = Shared::new(Table { modules: [NONE; MOST], n: 0 });
 
-/// Reads the maps again and logs what is new.
+/// Reads the maps again and logs new ones.
 pub fn refresh() {
     let _guard = LOCK.lock();
     // SAFETY: TABLE is changed under LOCK.
@@ -58,8 +58,8 @@ pub fn refresh() {
     });
 }
 
-/// Visits the beginnings of files that are loaded to run and can be read. One that is also mapped as data is known by the last beginning
-/// before its code.
+/// Visits the beginnings of readable files that are loaded to run. If a file is also mapped as
+/// data, the last beginning before its code counts.
 pub fn each_beginning(mut visit: impl FnMut(usize, &[u8])) {
     let mut last = (0, 0);
     each_line(|line| {
@@ -76,7 +76,7 @@ pub fn each_beginning(mut visit: impl FnMut(usize, &[u8])) {
     });
 }
 
-/// A library was unloaded: what comes to its place is something else.
+/// A library was unloaded, and another file may take its place.
 pub fn forget_unmapped() {
     refresh();
     let _guard = LOCK.lock();
@@ -86,12 +86,12 @@ pub fn forget_unmapped() {
         crate::detect::range::clear(m.low, m.high - m.low);
         crate::detect::objects::remove_range(m.low, m.high - m.low);
         m.executable = (0, 0);
-        // The same file may come back to the same place: it is logged anew.
+        // The same file may return to the same place. It is then logged again.
         m.path_hash = 0;
     }
 }
 
-/// Forgets what is in the log: the child of a fork has a new one.
+/// Forgets what is in the log, because the child of a fork has a new one.
 pub fn reset_after_fork() {
     LOCK.reset();
     // SAFETY: the child has one thread.
@@ -187,7 +187,7 @@ pub fn each_line(mut f: impl FnMut(&[u8])) {
             start += len + 1;
         }
         if start == 0 && filled == buffer.len() {
-            // A line longer than the buffer: no path that matters here.
+            // The line is longer than the buffer. Its path does not matter here.
             kept = 0;
             continue;
         }
@@ -198,11 +198,12 @@ pub fn each_line(mut f: impl FnMut(&[u8])) {
 }
 
 fn table() -> &'static Table {
-    // SAFETY: modules are only appended or updated in place with plain words; a reader may see an older state.
+    // SAFETY: modules are only appended, or updated in place with plain words; a reader may see an
+    // older state.
     unsafe { &*TABLE.get() }
 }
 
-/// The program counter of which only the low half was kept.
+/// Completes a program counter of which only the low half was kept.
 pub fn complete(low: u32) -> u64 {
     let t = table();
     let fits = |m: &&Module| !m.gone && m.executable.1 != 0;
@@ -217,9 +218,9 @@ pub fn complete(low: u32) -> u64 {
     low as u64
 }
 
-/// A constructor that the compiler has added to an instrumented module called in from `pc`. gcc makes its last
-/// call a jump: then `pc` is where the constructor itself was called from, and the modules are known by what they
-/// import.
+/// Handles the call from `pc` by a constructor that the compiler has added to an instrumented
+/// module. gcc turns the constructor's last call into a jump. Then `pc` is the place that called
+/// the constructor, and instrumented modules are recognised by their imports.
 pub fn mark_instrumented(pc: usize) {
     if !find(pc) {
         refresh();
@@ -229,7 +230,7 @@ pub fn mark_instrumented(pc: usize) {
     if !jumped {
         return mark(pc);
     }
-    // SAFETY: a look at the kernel's own words.
+    // SAFETY: reads the kernel's auxiliary vector.
     let entry = unsafe { super::init::getauxval(libc::AT_ENTRY) } as usize;
     let runtime = mark as *const () as usize;
     if t.modules[..t.n].iter().any(|m| contains(m, entry) && contains(m, runtime)) {
@@ -246,7 +247,7 @@ pub fn mark_instrumented(pc: usize) {
     });
 }
 
-/// Code at `pc` is instrumented.
+/// Marks the code at `pc` as instrumented.
 fn mark(pc: usize) {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
@@ -260,7 +261,7 @@ fn mark(pc: usize) {
     }
 }
 
-/// The code of the first module that called in, the executable as a rule.
+/// The code of the first module that called in, usually the executable.
 static FIRST_START: AtomicUsize = AtomicUsize::new(0);
 static FIRST_END: AtomicUsize = AtomicUsize::new(0);
 
@@ -273,8 +274,8 @@ fn find(pc: usize) -> bool {
     t.modules[..t.n].iter().any(|m| contains(m, pc))
 }
 
-/// Does the call that returns to `pc` come from instrumented code? What other code does to memory can not be judged:
-/// its synchronisation may be invisible.
+/// Whether the call that returns to `pc` comes from instrumented code. The runtime cannot judge
+/// what other code does to memory, because it may not see that code's synchronisation.
 #[inline]
 pub fn is_judged(pc: usize) -> bool {
     if pc >= FIRST_START.load(Relaxed) && pc < FIRST_END.load(Relaxed) {
@@ -284,7 +285,8 @@ pub fn is_judged(pc: usize) -> bool {
     t.modules[..t.n].iter().any(|m| (m.instrumented || m.trusted) && contains(m, pc))
 }
 
-/// The same, without the C++ library: it counts references by atomics of its own before it frees.
+/// Like the function above, but without the C++ library, which counts references with its own
+/// atomics before it frees.
 #[inline]
 pub fn is_instrumented(pc: usize) -> bool {
     if pc >= FIRST_START.load(Relaxed) && pc < FIRST_END.load(Relaxed) {

@@ -1,4 +1,5 @@
-//! The plan for this executable: which program counters are inside locks of a library, which are to be ignored.
+//! The plan for this executable: which program counters are inside locks of a library, and which to
+//! ignore.
 
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
@@ -10,12 +11,12 @@ use crate::sys;
 use raddle_wire::plan::{Plan, Site};
 use raddle_wire::{ASK, PLAN};
 
-/// How long the driver may take: it reads the debug information of the executable.
+/// How long the driver may take to read the debug information of the executable.
 const PATIENCE_MS: i64 = 60_000;
 
 static WORDS: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// What to add to an address of the file.
+/// The load bias: what to add to an address of the file.
 static BIAS: AtomicUsize = AtomicUsize::new(0);
 
 fn plan() -> Option<Plan<'static>> {
@@ -27,12 +28,13 @@ fn plan() -> Option<Plan<'static>> {
     Plan::decode(unsafe { core::slice::from_raw_parts(words as *const u64, COUNT.load(Relaxed)) })
 }
 
-/// Asks the driver and waits for its answer: not for ever, and not once there is no driver any more.
+/// Asks the driver and waits for its answer. The wait ends after a while, or when the driver is
+/// gone.
 pub fn ask(bias: usize) {
     let mut path = Path::new(dir());
     path.push(PLAN.as_bytes());
     path.number(sys::pid() as u64);
-    // The program that this process was before `exec` may have left its own.
+    // Before `exec`, this process may have left a plan of its own.
     sys::unlink(path.as_ptr());
     let mut fifo = Path::new(dir());
     fifo.push(ASK.as_bytes());
@@ -61,18 +63,18 @@ pub fn ask(bias: usize) {
     log::mark_without_plan();
 }
 
-/// The executable has locks that only a plan knows.
+/// Whether the executable has locks that only a plan knows.
 #[inline]
 pub fn is_there() -> bool {
     WORDS.load(Relaxed) != 0
 }
 
-/// The executable is a Rust program with locks of std in it.
+/// Whether the executable is a Rust program that uses locks of std.
 pub fn has_sites() -> bool {
     plan().is_some_and(|p| !p.sites.is_empty())
 }
 
-/// The lock site of the atomic operation that `t` is about to carry out at `pc`.
+/// The lock site of the atomic operation that `t` is about to execute at `pc`.
 #[inline]
 pub fn lock_site(t: &Thread, pc: usize) -> Option<Site> {
     if !is_there() {
@@ -87,7 +89,7 @@ fn find(t: &Thread, pc: usize) -> Option<Site> {
     if let Some(site) = at(pc).filter(|s| s.depth == 0) {
         return Some(site);
     }
-    // Unoptimised code wraps the operation in functions: look at where those return to.
+    // Unoptimised code wraps the operation in functions, so look at their return addresses.
     let mut frame = t.sp;
     for depth in 1..=3 {
         if frame <= t.trace.stack {

@@ -7,7 +7,7 @@ use raddle_wire::config::{Config, MAGIC};
 use raddle_wire::explore::Header;
 use raddle_wire::{delays, trace};
 
-/// A path put together without an allocator; too long a one is cut, and does not exist.
+/// A path built without an allocator. A path that is too long is cut off, and then does not exist.
 pub struct Path {
     bytes: [u8; 512],
     len: usize,
@@ -56,8 +56,8 @@ pub fn dir() -> &'static [u8] {
     &bytes[..*len]
 }
 
-/// A program with more rights than its caller (set-user-ID, file capabilities) does not let the caller's environment choose where it
-/// writes.
+/// Whether the program has more rights than its caller (set-user-ID, file capabilities). Such a
+/// program does not let the caller's environment choose where it writes.
 fn is_privileged() -> bool {
     unsafe extern "C" {
         fn getauxval(kind: core::ffi::c_ulong) -> core::ffi::c_ulong;
@@ -66,7 +66,7 @@ fn is_privileged() -> bool {
     unsafe { getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Whether a driver still listens for questions. Only it has the FIFO open for reading.
+/// Whether a driver still answers questions. Only the driver has the FIFO open for reading.
 pub fn has_driver() -> bool {
     let mut fifo = Path::new(dir());
     fifo.push(raddle_wire::ASK.as_bytes());
@@ -77,7 +77,7 @@ pub fn has_driver() -> bool {
     fd >= 0
 }
 
-/// Whether there is a file, and nothing in it: an answer that says nothing.
+/// Whether the file exists and is empty: an answer without content.
 pub fn is_empty_file(path: &Path) -> bool {
     let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
     if fd < 0 {
@@ -105,8 +105,8 @@ pub fn find(environment: *const *const c_char) -> bool {
     true
 }
 
-/// The folder that the file mapped at `address` is in, if it is one of an instrumented copy: nobody has started this process
-/// to watch it, and it watches itself.
+/// Finds the folder of the file that is mapped at `address`, if it belongs to an instrumented copy.
+/// No driver started such a process; it watches itself.
 pub fn find_beside(address: usize) -> bool {
     let mut found = false;
     super::modules::each_line(|line| {
@@ -146,7 +146,7 @@ fn value_in(environment: *const *const c_char, name: &[u8]) -> Option<&'static [
     None
 }
 
-/// What a process must find in its environment to be watched.
+/// The variables that a process needs in its environment to be watched.
 const WANTED: [&[u8]; VARIABLES] = [b"RADDLE_SESSION=", b"LD_PRELOAD=", b"LD_LIBRARY_PATH="];
 pub const VARIABLES: usize = 3;
 static REMEMBERED: sys::Shared<[*const c_char; VARIABLES]> = sys::Shared::new([core::ptr::null(); VARIABLES]);
@@ -157,7 +157,8 @@ pub fn remembered() -> &'static [*const c_char; VARIABLES] {
     unsafe { &*REMEMBERED.get() }
 }
 
-/// Copies those variables aside, if there is a session: the program may change its environment.
+/// Saves a copy of these variables if there is a session, because the program may change its
+/// environment.
 pub fn remember(environment: *const *const c_char) {
     if is_privileged() || value_in(environment, &WANTED[0][..WANTED[0].len() - 1]).is_none() {
         return;
@@ -174,7 +175,7 @@ pub fn remember(environment: *const *const c_char) {
     }
 }
 
-/// Maps the config page. None: there is none, or it is another version's.
+/// Maps the config page. None: there is none, or it has another version.
 pub fn config() -> Option<&'static Config> {
     let mut path = Path::new(dir());
     path.push(raddle_wire::CONFIG.as_bytes());
@@ -184,11 +185,11 @@ pub fn config() -> Option<&'static Config> {
     (config.magic == MAGIC && config.version == raddle_wire::VERSION).then_some(config)
 }
 
-/// Maps the file of orders and traces, to write as well.
+/// Maps the file of orders and traces, writable.
 pub fn explore_file() -> Option<*mut Header> {
     let (at, len) = map_to_write(raddle_wire::explore::FILE)?;
     let header = at as *mut Header;
-    // SAFETY: a mapping, which is only looked at where it is at least as long as a header.
+    // SAFETY: a mapping, which is read only if it is at least as long as a header.
     let known = unsafe {
         len >= size_of::<Header>()
             && (*header).magic == raddle_wire::explore::MAGIC
@@ -197,7 +198,7 @@ pub fn explore_file() -> Option<*mut Header> {
     known.then_some(header)
 }
 
-/// Maps the file for what a traced execution does. None: nobody wants to know.
+/// Maps the file that records a traced execution. None: tracing is off.
 pub fn trace_file() -> Option<*mut trace::Header> {
     let (at, len) = map_to_write(trace::FILE)?;
     let header = at as *mut trace::Header;
@@ -225,7 +226,7 @@ pub fn delays_file() -> Option<*mut delays::Header> {
     known.then_some(header)
 }
 
-/// Maps a file of the session's folder shared, to write as well: its address and its length.
+/// Maps a file of the session's folder, shared and writable. Returns its address and its length.
 pub fn map_to_write(name: &str) -> Option<(usize, usize)> {
     let mut path = Path::new(dir());
     path.push(name.as_bytes());
@@ -244,7 +245,7 @@ pub fn map_to_write(name: &str) -> Option<(usize, usize)> {
     (at > 0).then_some((at as usize, len))
 }
 
-/// Maps a file shared and read-only: its first `at_least` bytes, or all of it.
+/// Maps a file, shared and read-only: its first `at_least` bytes, or all of it.
 pub fn map_file(path: &Path, at_least: usize) -> Option<(usize, usize)> {
     let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
     if fd < 0 {

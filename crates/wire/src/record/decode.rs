@@ -1,4 +1,4 @@
-//! The driver's half: records out of the bytes of a log.
+//! The driver's side: decodes the records in the bytes of a log.
 
 use super::{AccessKind, HeldLock, Place, REGISTERS, kind};
 
@@ -44,7 +44,8 @@ pub struct DecodedEnd {
     pub locks: Vec<HeldLock>,
 }
 
-/// All whole records of a log's body (the bytes after its header). Never fails: what can not be read ends it.
+/// All complete records of a log's body (the bytes after its header). Decoding never fails; it
+/// stops at the first record that it cannot read.
 pub fn decode_all(body: &[u8]) -> Vec<Decoded> {
     let words: Vec<u64> = body.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect();
     let mut out = Vec::new();

@@ -1,10 +1,15 @@
-//! What an instrumented copy has in the place of a driver that could be asked.
+//! The files that an instrumented copy reads instead of asking a driver.
 //!
-//! A folder beside an instrumented copy of a program has the files of a session but `ask`, and [`FIXED_PLAN`] and [`FIXED_NAMES`] in
-//! place of answers. There addresses are those of the program's file, and functions and exempt objects are given as such with
-//! [`FIXED_OWN`], or as numbers, from one, of names in the second file, each of which ends in a zero byte. The program's own
-//! libraries are in [`FIXED_LIBRARIES`], as [`Library`]s; the n-th of them, from one, has `plan.<n>` and `names.<n>`. Nobody can be asked who calls a
-//! hook there: [`FIXED_PLACES`] (`places.<n>`) has the [`Place`]s in a file that count, and calls that were seen are gathered in [`FIXED_CALLERS`].
+//! A folder beside an instrumented copy of a program has the files of a run's folder except `ask`.
+//! It has [`FIXED_PLAN`] and [`FIXED_NAMES`] in place of answers.
+//!
+//! - Addresses in these files are those of the program's file. Functions and exempt objects are
+//!   either such addresses, with [`FIXED_OWN`], or numbers, from one, of names in the second file.
+//!   Each name ends in a zero byte.
+//! - [`FIXED_LIBRARIES`] lists the program's own libraries, as [`Library`]s. The n-th of them, from
+//!   one, has `plan.<n>` and `names.<n>`.
+//! - No driver can say who calls a hook. [`FIXED_PLACES`] (`places.<n>`) has the [`Place`]s in a
+//!   file that count, and [`FIXED_CALLERS`] gathers the calls that were seen.
 
 use raddle_base::hash::Fnv64;
 
@@ -12,31 +17,32 @@ pub const FIXED_PLAN: &str = "plan";
 pub const FIXED_NAMES: &str = "names";
 pub const FIXED_LIBRARIES: &str = "libraries";
 pub const FIXED_PLACES: &str = "places";
-/// One word, the number of sites that are known beforehand, and [`MOST_CALLERS`] words, zero or a [`FixedCaller`]. The n-th of these is the
-/// site with that number and n. All runs of the copy map it.
+/// One word with the number of sites that are known beforehand, then [`MOST_CALLERS`] words, each
+/// zero or a [`FixedCaller`]. The site of the n-th caller has that number plus n. All runs of the
+/// copy map this file.
 pub const FIXED_CALLERS: &str = "callers";
 pub const MOST_CALLERS: usize = 4096;
-/// Instead of the number of a name: an address of the program's own file.
+/// Marks an address of the program's own file, as opposed to the number of a name.
 pub const FIXED_OWN: u64 = 1 << 63;
 
-/// A library that an instrumented copy has a plan for.
+/// A library for which an instrumented copy has a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Library {
     /// [`Library::identity`] of the first page of its file.
     pub identity: u64,
-    /// Where the file wants its first page.
+    /// The address that the file gives its first page.
     pub address: u64,
-    /// The name of its file, without a folder, filled up with zeros.
+    /// The name of its file, without a folder, padded with zeros.
     name: [u8; Library::MOST_NAME],
 }
 
 impl Library {
     pub const PAGE: usize = 4096;
     pub const LEN: usize = 16 + Self::MOST_NAME;
-    /// What file systems allow is 255.
+    /// File systems allow 255.
     const MOST_NAME: usize = 256;
 
-    /// None: no file has such a name.
+    /// Returns None if no file can have such a name.
     pub fn new(identity: u64, address: u64, name: &[u8]) -> Option<Library> {
         let mut room = [0; Self::MOST_NAME];
         room.get_mut(..name.len())?.copy_from_slice(name);
@@ -47,7 +53,8 @@ impl Library {
         self.name.split(|b| *b == 0).next().unwrap_or_default()
     }
 
-    /// Of a first page, or a whole file that is shorter: what is missing counts as zeros.
+    /// The identity of a first page, or of a whole file that is shorter. Missing bytes count as
+    /// zeros.
     pub fn identity(page: &[u8]) -> u64 {
         let mut hash = Fnv64::new();
         page.iter()
@@ -73,18 +80,18 @@ impl Library {
     }
 }
 
-/// Where a call in a file returns to that may be one through a pointer.
+/// The return address of a call in a file that may be a call through a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// In the file; 40 bits.
     pub address: u64,
-    /// The libraries of the lists, numbered from one, that the function belongs to which calls, and the one that is called; 0: none. What
-    /// they do with functions of the same library is their own business. 12 bits each.
+    /// The libraries of the API lists, numbered from one, that contain the calling function and the
+    /// called one. 0: none. Calls within one library do not count. 12 bits each.
     pub libraries: [u16; 2],
 }
 
 impl Place {
-    /// None: a number does not fit. Words of places are in the order of their addresses.
+    /// Returns None if a number does not fit. The words sort like the addresses of their places.
     pub fn encode(self) -> Option<u64> {
         let [a, b] = self.libraries.map(u64::from);
         (self.address < 1 << 40 && a < 1 << 12 && b < 1 << 12).then_some(self.address << 24 | a << 12 | b)
@@ -99,9 +106,9 @@ impl Place {
 /// A call through a pointer that a run of an instrumented copy has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedCaller {
-    /// Which function was called: the hook's number, below [`FixedCaller::MOST_HOOKS`].
+    /// The function that was called: the hook's number, below [`FixedCaller::MOST_HOOKS`].
     pub hook: u32,
-    /// The file that the call is in: 0 is the program, others are libraries. 10 bits.
+    /// The file that contains the call: 0 is the program, others are libraries. 10 bits.
     pub file: u32,
     /// [`Place::address`].
     pub place: u64,
@@ -110,7 +117,7 @@ pub struct FixedCaller {
 impl FixedCaller {
     pub const MOST_HOOKS: u32 = (1 << 14) - 1;
 
-    /// Never zero. None: a number does not fit.
+    /// Never zero. Returns None if a number does not fit.
     pub fn encode(self) -> Option<u64> {
         let fits = self.hook < Self::MOST_HOOKS && self.file < 1 << 10 && self.place < 1 << 40;
         fits.then_some(u64::from(self.hook + 1) << 50 | u64::from(self.file) << 40 | self.place)
