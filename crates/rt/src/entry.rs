@@ -1,7 +1,8 @@
 //! The way in: exported functions that want to know where they were called from.
 
-/// Exports `$name` as a jump to `$to` that leaves the caller's address with the thread, and the registers that a call keeps, by which
-/// `explore::circle` knows a thread that has come round. Keeps all argument registers.
+/// Exports `$name` as a jump to `$to` that leaves the caller's address with the thread. Keeps all argument
+/// registers. In an explored program it also leaves the registers that a call keeps, by which `explore::circle`
+/// knows a thread that has come round: seven stores that the detector does not pay for.
 macro_rules! entry {
     ($name:expr, $to:path) => {
         #[unsafe(export_name = $name)]
@@ -11,6 +12,8 @@ macro_rules! entry {
                 "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
                 "mov r11, qword ptr [rsp]",
                 "mov qword ptr fs:[r10 + {caller}], r11",
+                "cmp byte ptr [rip + {mode}], {explore}",
+                "jne 2f",
                 "mov qword ptr fs:[r10 + {kept}], rsp",
                 "mov qword ptr fs:[r10 + {kept} + 8], rbx",
                 "mov qword ptr fs:[r10 + {kept} + 16], rbp",
@@ -18,7 +21,9 @@ macro_rules! entry {
                 "mov qword ptr fs:[r10 + {kept} + 32], r13",
                 "mov qword ptr fs:[r10 + {kept} + 40], r14",
                 "mov qword ptr fs:[r10 + {kept} + 48], r15",
-                "jmp {to}",
+                "2: jmp {to}",
+                mode = sym $crate::mode::MODE,
+                explore = const $crate::mode::Mode::Explore as u8,
                 kept = const core::mem::offset_of!($crate::detect::thread::Thread, kept),
                 caller = const core::mem::offset_of!($crate::detect::thread::Thread, caller),
                 to = sym $to,
