@@ -75,6 +75,8 @@ pub fn variable(finding: &Finding) -> Option<String> {
         Location::Heap { stack, .. } => place(stack).map(|frame| format!("heap {}", line_place(frame))),
         // A thread's stack or TLS has no name but the thread's, which is luck.
         Location::Stack { .. } | Location::Tls { .. } | Location::Mapped { .. } => None,
+        // The number is luck too.
+        Location::Descriptor { .. } => None,
     }
 }
 

@@ -256,6 +256,8 @@ pub enum Location {
     Tls { thread: String },
     /// Anything else that is mapped.
     Mapped { name: String },
+    /// No memory: a file descriptor.
+    Descriptor { number: u64 },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

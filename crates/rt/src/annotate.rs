@@ -6,12 +6,14 @@
 use core::ffi::{c_char, c_int};
 
 use crate::detect::held::Mode;
+use crate::detect::objects::Creation;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};
 use crate::detect::{depot, misuse, range, report};
 use crate::entry::entry;
 use crate::explore;
 use crate::hub::{annotations, is_active, log};
+use crate::interpose::process;
 use crate::interpose::thread::set_name;
 use raddle_wire::record::{Record, lock_kind, misuse as what};
 
@@ -25,19 +27,65 @@ pub fn ignore(reads: i32, writes: i32) {
 
 fn lock(t: &mut Thread, address: usize, mode: Mode, tried: bool) {
     let taking = Taking { mode, what: lock_kind::ANNOTATED, pc: t.caller };
+    check_lock(t, address, taking);
     if !tried {
         sync::locking(t, address, taking);
     }
     sync::locked(t, address, taking);
 }
 
+/// A lock that annotations describe is taken while it can not be free. In the child of a fork it can: the thread that
+/// held it is gone.
+fn check_lock(t: &mut Thread, address: usize, taking: Taking) {
+    if !sync::is_held_by_writer(address) || process::is_forked_child() {
+        return;
+    }
+    let what = match taking.mode {
+        Mode::Read => what::READ_WHILE_WRITTEN,
+        Mode::Write if t.held.holds(address) || !t.held.knows_all() => return,
+        Mode::Write => what::TAKEN_FROM_ANOTHER,
+    };
+    misuse::of_lock(t, what, address, lock_kind::ANNOTATED, taking.pc);
+}
+
 fn unlock(t: &mut Thread, address: usize, mode: Mode) {
     let held = t.held.iter().find(|l| l.key == address).map(|l| l.mode);
-    if held.is_some_and(|held| held != mode) {
-        let pc = t.caller;
-        misuse::of_lock(t, what::READ_AS_WRITE, address, lock_kind::ANNOTATED, pc);
+    let what = match held {
+        Some(held) if held != mode => Some(what::READ_AS_WRITE),
+        None if mode == Mode::Write && t.held.knows_all() && sync::is_held_by_writer(address) => {
+            Some(what::UNLOCK_OF_ANOTHERS)
+        }
+        None if mode == Mode::Write && t.held.knows_all() => Some(what::UNLOCK_UNLOCKED),
+        _ => None,
+    };
+    if let Some(what) = what {
+        misuse::of_lock(t, what, address, lock_kind::ANNOTATED, t.caller);
     }
     sync::unlocking(t, address);
+}
+
+/// A lock is made. `flags`: of [`tsan_mutex`].
+fn create(address: usize, flags: u32) {
+    sync::destroyed(address);
+    if flags & tsan_mutex::LINKER_INIT != 0 {
+        sync::set_creation(address, Creation::LinkerInitialised);
+    } else if flags & tsan_mutex::NOT_STATIC != 0 {
+        sync::set_creation(address, Creation::NotStatic);
+    }
+}
+
+/// A lock that the linker has initialised is not destroyed: it may be used until the process ends. Neither is one that is
+/// said not to be static now, and was not when it was made.
+fn destroy(t: &mut Thread, address: usize, flags: u32) {
+    let made = sync::creation(address);
+    let was_static = flags & tsan_mutex::NOT_STATIC != 0 && made != Creation::NotStatic;
+    if flags & tsan_mutex::LINKER_INIT != 0 || made == Creation::LinkerInitialised || was_static {
+        return;
+    }
+    if sync::is_held_by_writer(address) && !process::is_forked_child() {
+        misuse::of_lock(t, what::DESTROYED_LOCKED, address, lock_kind::ANNOTATED, t.caller);
+    }
+    sync::destroyed(address);
 }
 
 /// Annotations of order have keys of their own: an atomic at the same address has its own rules.
@@ -135,9 +183,9 @@ annotation! {
     AnnotatePureHappensBeforeMutex(file: File, line: c_int, mutex: usize) |t| { sync::order_by(mutex) }
     /// The lock is only held, and orders nothing, whatever the mode.
     AnnotateMutexIsNotPHB(file: File, line: c_int, mutex: usize) |t| { sync::only_hold(mutex) }
-    AnnotateRWLockCreate(file: File, line: c_int, lock: usize) |t| { sync::destroyed(lock) }
-    AnnotateRWLockCreateStatic(file: File, line: c_int, lock: usize) |t| { sync::destroyed(lock) }
-    AnnotateRWLockDestroy(file: File, line: c_int, lock: usize) |t| { sync::destroyed(lock) }
+    AnnotateRWLockCreate(file: File, line: c_int, lock: usize) |t| { create(lock, 0) }
+    AnnotateRWLockCreateStatic(file: File, line: c_int, lock: usize) |t| { create(lock, tsan_mutex::LINKER_INIT) }
+    AnnotateRWLockDestroy(file: File, line: c_int, lock: usize) |t| { destroy(t, lock, 0) }
     AnnotateRWLockAcquired(file: File, line: c_int, address: usize, is_write: usize) |t| {
         lock(t, address, if is_write != 0 { Mode::Write } else { Mode::Read }, false)
     }
@@ -189,8 +237,10 @@ annotation! {
     AnnotateFlushState(file: File, line: c_int) |t| { crate::detect::flush::flush() }
 
     __tsan_flush_memory() |t| { crate::detect::flush::flush() }
-    __tsan_mutex_create(m: usize, flags: u32) |t| { sync::destroyed(m) }
-    __tsan_mutex_destroy(m: usize, flags: u32) |t| { sync::destroyed(m) }
+    __tsan_mutex_create(m: usize, flags: u32) |t| { create(m, flags) }
+    __tsan_mutex_destroy(m: usize, flags: u32) |t| {
+        destroy(t, m, flags)
+    }
     __tsan_mutex_pre_lock(m: usize, flags: u32) |t| {}
     __tsan_mutex_post_lock(m: usize, flags: u32, recursion: c_int) |t| {
         let mode = if flags & tsan_mutex::READ_LOCK != 0 { Mode::Read } else { Mode::Write };
@@ -216,6 +266,8 @@ extern "C" fn __tsan_mutex_pre_unlock(m: usize, _flags: u32) -> c_int {
 
 /// Flags of `__tsan_mutex_*`, as tsan_interface.h numbers them.
 mod tsan_mutex {
+    pub const LINKER_INIT: u32 = 1;
+    pub const NOT_STATIC: u32 = 1 << 8;
     pub const READ_LOCK: u32 = 1 << 3;
     pub const TRY_LOCK: u32 = 1 << 4;
     pub const TRY_LOCK_FAILED: u32 = 1 << 5;

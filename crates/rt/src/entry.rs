@@ -1,8 +1,9 @@
 //! Entry points: exported functions that need to know where they were called from.
 
-/// Exports `$name` as a jump to `$to`. It stores in the thread the caller's address and the
-/// registers that a call preserves. `explore::circle` uses these registers to recognise a thread
-/// that has returned to an earlier state. All argument registers keep their values.
+/// Exports `$name` as a jump to `$to`. It stores the caller's address in the thread. In an explored
+/// program it also stores the registers that a call preserves, by which `explore::circle` recognises a
+/// thread that has returned to an earlier state: seven stores that the detector does not pay for. All
+/// argument registers keep their values.
 macro_rules! entry {
     ($name:expr, $to:path) => {
         #[unsafe(export_name = $name)]
@@ -12,6 +13,8 @@ macro_rules! entry {
                 "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
                 "mov r11, qword ptr [rsp]",
                 "mov qword ptr fs:[r10 + {caller}], r11",
+                "cmp byte ptr [rip + {mode}], {explore}",
+                "jne 2f",
                 "mov qword ptr fs:[r10 + {kept}], rsp",
                 "mov qword ptr fs:[r10 + {kept} + 8], rbx",
                 "mov qword ptr fs:[r10 + {kept} + 16], rbp",
@@ -19,7 +22,9 @@ macro_rules! entry {
                 "mov qword ptr fs:[r10 + {kept} + 32], r13",
                 "mov qword ptr fs:[r10 + {kept} + 40], r14",
                 "mov qword ptr fs:[r10 + {kept} + 48], r15",
-                "jmp {to}",
+                "2: jmp {to}",
+                mode = sym $crate::mode::MODE,
+                explore = const $crate::mode::Mode::Explore as u8,
                 kept = const core::mem::offset_of!($crate::detect::thread::Thread, kept),
                 caller = const core::mem::offset_of!($crate::detect::thread::Thread, caller),
                 to = sym $to,

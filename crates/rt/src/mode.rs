@@ -29,7 +29,8 @@ pub mod word {
 /// A bit for each mode that a function must name in addition to `detect`.
 pub const BESIDE_DETECT: u32 = 1 << Mode::Record as u32 | 1 << Mode::Explore as u32 | 1 << Mode::Tsvd as u32;
 
-static MODE: AtomicU8 = AtomicU8::new(Mode::Off as u8);
+/// Read by [`crate::entry`] too.
+pub static MODE: AtomicU8 = AtomicU8::new(Mode::Off as u8);
 
 #[inline(always)]
 pub fn mode() -> Mode {

@@ -90,9 +90,22 @@ pub struct AccessEnd<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Unknown,
-    Heap { start: u64, size: u64, thread: u64, stack: u64 },
-    Stack { thread: u64 },
-    Tls { thread: u64 },
+    Heap {
+        start: u64,
+        size: u64,
+        thread: u64,
+        stack: u64,
+    },
+    Stack {
+        thread: u64,
+    },
+    Tls {
+        thread: u64,
+    },
+    /// No memory: the file descriptor of this number.
+    Descriptor {
+        number: u64,
+    },
 }
 
 /// A record as the runtime writes it.
@@ -238,6 +251,12 @@ pub mod misuse {
     pub const SIGNAL_ERRNO: u64 = 7;
     /// A signal handler allocates or frees memory.
     pub const SIGNAL_UNSAFE: u64 = 8;
+    /// Annotations say that a lock was taken which another thread holds.
+    pub const TAKEN_FROM_ANOTHER: u64 = 9;
+    /// Annotations say that a lock was taken for reading which is held for writing.
+    pub const READ_WHILE_WRITTEN: u64 = 10;
+    /// A mutex is used after it was destroyed.
+    pub const USED_DESTROYED: u64 = 11;
 }
 
 mod kind {
@@ -326,6 +345,7 @@ impl Record<'_> {
                     Place::Heap { start, size, thread, stack } => (1, [start, size, thread, stack]),
                     Place::Stack { thread } => (2, [thread, 0, 0, 0]),
                     Place::Tls { thread } => (3, [thread, 0, 0, 0]),
+                    Place::Descriptor { number } => (4, [number, 0, 0, 0]),
                 };
                 to.word(tag);
                 to.words(&w);

@@ -187,6 +187,7 @@ pub(super) fn location(location: &Location, options: &RenderOptions<'_>) -> Stri
         Location::Stack { thread } => format!("on the stack of {thread}"),
         Location::Tls { thread } => format!("in the thread-local storage of {thread}"),
         Location::Mapped { name } => format!("in {name}"),
+        Location::Descriptor { number } => format!("file descriptor {number}"),
     }
 }
 

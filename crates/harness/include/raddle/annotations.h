@@ -36,6 +36,7 @@ void AnnotatePureHappensBeforeMutex(const char *file, int line, const volatile v
 void AnnotateMutexIsUsedAsCondVar(const char *file, int line, const volatile void *mu) RADDLE_WEAK;
 void AnnotateMutexIsNotPHB(const char *file, int line, const volatile void *mu) RADDLE_WEAK;
 void AnnotateRWLockCreate(const char *file, int line, const volatile void *lock) RADDLE_WEAK;
+void AnnotateRWLockCreateStatic(const char *file, int line, const volatile void *lock) RADDLE_WEAK;
 void AnnotateRWLockDestroy(const char *file, int line, const volatile void *lock) RADDLE_WEAK;
 void AnnotateRWLockAcquired(const char *file, int line, const volatile void *lock, long is_write) RADDLE_WEAK;
 void AnnotateRWLockReleased(const char *file, int line, const volatile void *lock, long is_write) RADDLE_WEAK;
@@ -130,6 +131,7 @@ void __tsan_set_fiber_name(void *fiber, const char *name) RADDLE_WEAK;
 
 /* Locks of one's own making. */
 #define ANNOTATE_RWLOCK_CREATE(lock) RADDLE_CALL(AnnotateRWLockCreate, (const volatile void *)(lock))
+#define ANNOTATE_RWLOCK_CREATE_STATIC(lock) RADDLE_CALL(AnnotateRWLockCreateStatic, (const volatile void *)(lock))
 #define ANNOTATE_RWLOCK_DESTROY(lock) RADDLE_CALL(AnnotateRWLockDestroy, (const volatile void *)(lock))
 #define ANNOTATE_RWLOCK_ACQUIRED(lock, is_write) RADDLE_CALL(AnnotateRWLockAcquired, (const volatile void *)(lock), (long)(is_write))
 #define ANNOTATE_RWLOCK_RELEASED(lock, is_write) RADDLE_CALL(AnnotateRWLockReleased, (const volatile void *)(lock), (long)(is_write))

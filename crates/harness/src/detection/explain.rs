@@ -123,6 +123,13 @@ impl Explain<'_> {
         let now = self.access(&race.now, &mut cast);
         let before = self.access(&race.before, &mut cast);
         let location = self.location(race, &mut cast);
+        let (now, before) = match location {
+            // No bytes are read or written: the ends are calls.
+            Some(Location::Descriptor { .. }) => {
+                (Access { op: Op::Call, size: 0, ..now }, Access { op: Op::Call, size: 0, ..before })
+            }
+            _ => (now, before),
+        };
         let mut finding = if race.after_free {
             // It has happened, whatever the locks say.
             let message = after_free_message(&now, &before, location.as_ref());
@@ -132,7 +139,14 @@ impl Explain<'_> {
                 Mode::Hb => Confidence::Confirmed,
                 Mode::Hybrid | Mode::Fast => Confidence::Suspected,
             };
-            Finding::new(Kind::DataRace, confidence, race_message(&now, &before, location.as_ref()))
+            let message = match location {
+                Some(Location::Descriptor { number }) => {
+                    let closed_first = op(race.before.kind) == Op::Write;
+                    descriptor_message(number, &now, &before, closed_first)
+                }
+                _ => race_message(&now, &before, location.as_ref()),
+            };
+            Finding::new(Kind::DataRace, confidence, message)
         };
         if before.stack.is_empty() && self.history > 0 {
             finding.notes.push(
@@ -294,6 +308,20 @@ pub fn race_message(now: &Access, before: &Access, location: Option<&Location>) 
         _ => String::new(),
     };
     format!("data race{on}: {} and then {} are not ordered", end(before), end(now))
+}
+
+/// A race between the use and the end of a descriptor in a sentence.
+fn descriptor_message(number: u64, now: &Access, before: &Access, closed_first: bool) -> String {
+    let (closes, uses) = if closed_first { (before, now) } else { (now, before) };
+    let by = |a: &Access| match raddle_finding::place::place(&a.stack).and_then(|f| f.function.as_deref()) {
+        Some(function) => format!("{} in {function}", a.thread),
+        None => a.thread.clone(),
+    };
+    format!(
+        "data race on file descriptor {number}: {} closes it and {} uses it, and nothing orders the two",
+        by(closes),
+        by(uses)
+    )
 }
 
 /// A use after free in a sentence.

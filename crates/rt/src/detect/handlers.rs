@@ -31,6 +31,8 @@ pub struct Handlers {
     /// The innermost of them, and how high the shadow call stack was before it.
     handler: AtomicUsize,
     sp: AtomicUsize,
+    /// What annotations had the thread ignore before the outermost of them.
+    ignored: [AtomicU32; 3],
 }
 
 /// One handler that was called. Nothing to drop: an exception or a jump may leave it.
@@ -41,6 +43,18 @@ pub struct Running {
     outer: (u32, usize, usize),
     /// `errno` before it, if that is watched.
     errno: Option<c_int>,
+    ignored: [u32; 3],
+}
+
+/// What annotations have the thread ignore: reads, writes, synchronisation. They speak of the code between them, and
+/// not of a handler that happens to interrupt it.
+fn ignored(t: &Thread) -> [u32; 3] {
+    [t.ignore_reads, t.ignore_writes, t.ignore_sync]
+}
+
+fn ignore(t: &mut Thread, what: [u32; 3]) {
+    [t.ignore_reads, t.ignore_writes, t.ignore_sync] = what;
+    t.set_ignores();
 }
 
 fn is_synchronous(signal: c_int) -> bool {
@@ -63,10 +77,11 @@ pub fn begin(t: &mut Thread, signal: c_int, handler: usize) -> Option<Running> {
     if !judged || is_synchronous(signal) || t.inside > 0 {
         return None;
     }
-    let (h, before) = (&t.handlers, errno());
+    let (h, before, ignored) = (&t.handlers, errno(), ignored(t));
     let outer = (h.running.load(Relaxed), h.handler.load(Relaxed), h.sp.load(Relaxed));
     if outer.0 == 0 {
         h.errno.store(before, Relaxed);
+        h.ignored.iter().zip(ignored).for_each(|(to, n)| to.store(n, Relaxed));
     }
     h.running.store(outer.0 + 1, Relaxed);
     h.handler.store(handler, Relaxed);
@@ -75,7 +90,10 @@ pub fn begin(t: &mut Thread, signal: c_int, handler: usize) -> Option<Running> {
     if watched {
         set_errno(UNTOUCHED);
     }
-    Some(Running { handler, outer, errno: watched.then_some(before) })
+    if ignored != [0; 3] {
+        ignore(t, [0; 3]);
+    }
+    Some(Running { handler, outer, errno: watched.then_some(before), ignored })
 }
 
 /// It has returned. What it did to `errno` stays done, as in a run without raddle.
@@ -84,6 +102,9 @@ pub fn end(t: &mut Thread, running: Running) {
     t.handlers.running.store(n, Relaxed);
     t.handlers.handler.store(handler, Relaxed);
     t.handlers.sp.store(sp, Relaxed);
+    if ignored(t) != running.ignored {
+        ignore(t, running.ignored);
+    }
     match running.errno {
         Some(before) if errno() == UNTOUCHED => set_errno(before),
         // The address stands for one of a call within the handler.
@@ -102,6 +123,10 @@ pub fn left(t: &mut Thread, still: u32) {
     if still < running(t) {
         t.handlers.running.store(still, Relaxed);
         t.handlers.own.store(0, Relaxed);
+        if still == 0 {
+            let before = t.handlers.ignored.each_ref().map(|n| n.load(Relaxed));
+            ignore(t, before);
+        }
         if still == 0 && errno() == UNTOUCHED {
             set_errno(t.handlers.errno.load(Relaxed));
         }

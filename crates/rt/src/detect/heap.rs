@@ -5,6 +5,7 @@
 //! must not go through a gigabyte of zeros. The allocator stays the target's own: the size of a block is asked of it when a report
 //! needs it.
 
+use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use core::sync::atomic::{AtomicU64, Ordering::*};
 
 use crate::layout::{block_info, block_page, is_watchable};
@@ -44,6 +45,15 @@ pub fn allocated(address: usize, thread: u32, stack: u32) {
 pub fn freed(address: usize) {
     if is_watchable(address) {
         info(address).store(0, Relaxed);
+    }
+}
+
+/// [`freed`] will be called for this address soon.
+#[inline]
+pub fn prefetch(address: usize) {
+    if is_watchable(address) {
+        // SAFETY: a hint.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(block_info(address).cast()) };
     }
 }
 

@@ -90,6 +90,11 @@ impl Held {
         self.iter().any(|l| l.key == key)
     }
 
+    /// False: the thread holds more than can be remembered.
+    pub fn knows_all(&self) -> bool {
+        self.unseen == 0
+    }
+
     pub fn push(&mut self, lock: Lock) {
         if (self.n as usize) < DEEPEST {
             self.locks[self.n as usize] = lock;

@@ -2,13 +2,15 @@
 //! it, or destroyed while it is held; a thread that has ended and was neither joined nor detached.
 //!
 //! And a lock that is used while another thread frees or destroys it, which is a race: to use a lock reads its first byte,
-//! atomically, to make or destroy it writes it. A use counts after the lock is taken and before it is let go of, so that
-//! the last user may destroy the lock, and whoever was woken by a semaphore may destroy that. In hybrid and fast mode locks
-//! order nothing, and every object that is freed by the last who held its lock would be reported: there it is left out.
+//! atomically, to make or destroy it writes it. A use counts before the lock is taken and before it is let go of, so that
+//! the last user may destroy the lock; that of a semaphore after the wait, so that whoever was woken may destroy that. In
+//! hybrid and fast mode locks order nothing, and every object that is freed by the last who held its lock would be
+//! reported: there it is left out. So are calls from code that is not instrumented: how it counts the users of a lock
+//! is not seen.
 
 use super::thread::{Thread, cards};
 use super::{atomics, depot, range, report, settings, sync};
-use crate::hub::log;
+use crate::hub::{log, modules};
 use crate::{explore, trace};
 use core::sync::atomic::Ordering::Acquire;
 use raddle_wire::record::{Record, misuse};
@@ -19,7 +21,7 @@ pub fn is_watched(t: &Thread) -> bool {
 
 /// The lock, semaphore, barrier or condition variable at `key` is used.
 pub fn used(t: &mut Thread, key: usize, pc: usize) {
-    if is_watched(t) && !settings().hybrid {
+    if is_watched(t) && !settings().hybrid && modules::is_judged(pc) {
         let _inside = t.enter();
         atomics::touch::<false>(t, key, 1, pc);
     }
@@ -27,7 +29,7 @@ pub fn used(t: &mut Thread, key: usize, pc: usize) {
 
 /// It is made, or about to be destroyed.
 pub fn made_or_destroyed(t: &mut Thread, key: usize, pc: usize) {
-    if is_watched(t) && !settings().hybrid {
+    if is_watched(t) && !settings().hybrid && modules::is_instrumented(pc) {
         let _inside = t.enter();
         range::access::<true>(t, key, 1, pc);
     }

@@ -27,11 +27,24 @@ pub struct Object {
     pub orders: bool,
     /// This lock does not order, whatever the mode.
     pub only_held: bool,
+    /// What an annotation said when the lock was made.
+    pub creation: Creation,
     /// Held by a writer now: tells the two kinds of `pthread_rwlock_unlock` apart.
     pub writer: bool,
 }
 
 const _: () = assert!(size_of::<Object>() == 64);
+
+/// What an annotation said of a lock when it was made.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Creation {
+    #[default]
+    Plain,
+    /// The linker has initialised it.
+    LinkerInitialised,
+    NotStatic,
+}
 
 #[repr(C)]
 pub struct More {

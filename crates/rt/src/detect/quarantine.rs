@@ -1,17 +1,19 @@
 //! Freed blocks, kept aside for a while before the C library gets them back.
 //!
 //! A block that is used again at once looks new, and nobody can tell whoever still uses the old one. So a
-//! block that instrumented code frees waits here, marked as freed in its shadow ([`range::freed`]), until
+//! block that instrumented code frees waits here, marked as freed in its shadow ([`range::mark_freed`](super::range::mark_freed)), until
 //! enough others have been freed after it. Meanwhile each access to it is one after `free`, whatever orders
 //! the two: a data race if nothing does, a use after free if something does.
 //!
 //! It is bounded by blocks and by bytes, in [`SHARDS`] rings, so that threads seldom meet at a lock: 4,096
 //! blocks and 16 MiB in all. A block of more than [`LARGEST`] bytes does not wait: the C library gives most of
 //! those back to the system, and a later access crashes by itself. Forgetting a block hides a use after
-//! free, and can not invent one: its marks go before the C library gets it.
+//! free, and can not invent one: its marks go when the C library hands the memory out again.
 
+use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+
+use super::heap;
 use super::thread::Thread;
-use super::{heap, range};
 use crate::sys::{Shared, Spin};
 
 const SHARDS: usize = 16;
@@ -64,6 +66,14 @@ impl Ring {
         Some(oldest)
     }
 
+    /// The next block to go was freed long ago: by the time it goes, what is written and read then is in the cache.
+    fn prefetch_oldest(&self) {
+        let start = self.of[self.first].start;
+        heap::prefetch(start);
+        // SAFETY: a hint, whatever the address; the C library's header is in front of the block.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_sub(16) as *const i8) };
+    }
+
     /// Takes a block out. What becomes of its place is nobody's.
     fn remove(&mut self, start: usize) -> bool {
         let at = (0..self.n).map(|i| (self.first + i) % BLOCKS).find(|i| self.of[*i].start == start);
@@ -95,7 +105,6 @@ pub fn keep(t: &mut Thread, start: usize, len: usize, release: impl Fn(usize)) -
                 && let Some(oldest) = ring.pop_surplus()
             {
                 if oldest.start != 0 {
-                    range::unmark_freed(oldest.start, oldest.len);
                     heap::freed(oldest.start);
                     old[n] = oldest.start;
                     n += 1;
@@ -106,6 +115,7 @@ pub fn keep(t: &mut Thread, start: usize, len: usize, release: impl Fn(usize)) -
             {
                 ring.push(new);
             }
+            ring.prefetch_oldest();
         }
         old[..n].iter().for_each(|p| release(*p));
         if block.is_none() {

@@ -100,7 +100,8 @@ pub fn freed(t: &mut Thread, address: usize, len: usize, pc: usize) {
     each_granule::<true>(t, address, len, pc, None);
 }
 
-/// A freed block is not given to anybody else yet: each access to it is one after `free`.
+/// A freed block is not given to anybody else yet: each access to it is one after `free`. The marks stay until the
+/// allocator hands the memory out again, which [`fresh`] or [`clear`] is told of.
 pub fn mark_freed(t: &Thread, address: usize, len: usize) {
     if t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || !is_watchable(address) {
         return;
@@ -112,19 +113,11 @@ pub fn mark_freed(t: &Thread, address: usize, len: usize) {
     }
 }
 
-/// The block goes: what was marked is as if its thread had just written it.
-pub fn unmark_freed(address: usize, len: usize) {
-    if !is_watchable(address) {
-        return;
-    }
-    for granule in (address..address + len.min(FREED_BYTES)).step_by(8) {
-        // SAFETY: shadow is mapped, and a slot is a word.
-        let slots = unsafe { &*shadow_of(granule).cast::<[u32; 4]>() };
-        let (by, owner) = (slots[1], if settings().owners { slots[3] } else { 0 });
-        if slots[0] == FREED {
-            store(shadow_of(granule), four_lanes([by | 0xff, 0, 0, owner]));
-        }
-    }
+/// Was the block at `address` marked by [`mark_freed`], and not handed out again?
+#[inline]
+pub fn is_marked_freed(address: usize) -> bool {
+    // SAFETY: the shadow of watchable memory is mapped.
+    is_watchable(address) && unsafe { *shadow_of(address).cast::<u32>() } == FREED
 }
 
 fn four_lanes(slots: [u32; 4]) -> __m128i {

@@ -10,6 +10,7 @@ use super::replay::{self, DEEPEST, Earlier};
 use super::thread::{Thread, cards, gate};
 use super::{depot, heap};
 use crate::hub::{annotations, log};
+use crate::interpose::descriptor_use;
 use crate::sys::{self, Shared, Spin, SpinGuard};
 use raddle_wire::record::{AccessEnd, AccessKind, HeldLock, Place, Record};
 
@@ -203,6 +204,9 @@ fn span(address: usize, slot: u32) -> AccessEnd<'static> {
 }
 
 fn place_of(address: usize) -> Place {
+    if let Some(number) = descriptor_use::descriptor_at(address) {
+        return Place::Descriptor { number };
+    }
     if let Some(card) =
         cards().find(|c| c.ended.load(Relaxed) == 0 && c.stack.0 <= address && address < c.stack.1)
     {

@@ -6,7 +6,7 @@
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
 use super::held::{self, Lock, Mode};
-use super::objects::{self, Object};
+use super::objects::{self, Creation, Object};
 use super::thread::Thread;
 use super::trace::LockEvent;
 use super::{depot, flush, settings};
@@ -194,6 +194,20 @@ pub fn locked_after_wait(t: &mut Thread, key: usize, times: u32, pc: usize) {
 /// From now on this lock orders, whatever the mode (`ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX`).
 pub fn order_by(key: usize) {
     objects::with(key, |o| (o.orders, o.only_held) = (true, false));
+}
+
+/// Is the lock held for writing, by whatever thread?
+pub fn is_held_by_writer(key: usize) -> bool {
+    objects::with_existing(key, |o| o.writer).unwrap_or(false)
+}
+
+/// What an annotation said when the lock was made.
+pub fn creation(key: usize) -> Creation {
+    objects::with_existing(key, |o| o.creation).unwrap_or_default()
+}
+
+pub fn set_creation(key: usize, creation: Creation) {
+    objects::with(key, |o| o.creation = creation);
 }
 
 /// Some lock was declared not to order.

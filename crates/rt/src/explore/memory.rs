@@ -20,7 +20,7 @@ use super::point::point;
 use super::sync::choose_by;
 use super::{Wait, has, op, races, state};
 use crate::detect::thread::current;
-use crate::interpose::descriptor;
+use crate::interpose::channel;
 use crate::sys;
 
 /// Sent signals order the sender before the handler.
@@ -158,9 +158,9 @@ fn synchronises(o: &Op) {
                 model.acquire(me, key);
                 model.release(me, key);
             }
-            model.release(me, descriptor::ANY_READY as u64);
+            model.release(me, channel::ANY_READY as u64);
         }
-        Other => model.acquire(me, descriptor::ANY_READY as u64),
+        Other => model.acquire(me, channel::ANY_READY as u64),
         Timer => {
             model.acquire(me, o.object);
             model.release(me, o.object);

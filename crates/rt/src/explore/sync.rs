@@ -11,7 +11,7 @@ use raddle_explore::{Op, OpKind};
 use super::peek;
 use super::point::{Breaks, End, point, wait};
 use super::{Several, Wait, has, op, state, time};
-use crate::interpose::{Real, descriptor};
+use crate::interpose::{Real, channel};
 use crate::sys;
 use raddle_wire::explore::{flag, outside};
 
@@ -401,7 +401,7 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
     } else {
         Wait::Descriptor(fd, events)
     };
-    let uses = op(OpKind::Io, fd as usize + 1, pc).with_other(descriptor::channel_of(fd) as u64);
+    let uses = op(OpKind::Io, fd as usize + 1, pc).with_other(channel::channel_of(fd) as u64);
     goes_on(wait(uses, what, None, Breaks::Handler, pc))
 }
 

@@ -7,8 +7,9 @@
 //!
 //! Calls from code that is not instrumented are passed on unseen: how such code synchronises is not known.
 
-use core::ffi::c_char;
+use core::ffi::{c_char, c_int};
 
+use super::descriptor_use;
 use crate::detect::range;
 use crate::detect::thread::{Thread, gate};
 use crate::explore;
@@ -39,6 +40,12 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn is_judged(&self) -> bool {
         self.judged
+    }
+
+    /// Before the call uses a descriptor.
+    #[inline]
+    pub fn uses(&mut self, fd: c_int) {
+        descriptor_use::used(self.t, fd, self.pc);
     }
 
     /// Before the call reads `n` bytes.

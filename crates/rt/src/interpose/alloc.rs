@@ -68,7 +68,9 @@ unsafe fn release(p: Pointer, pc: usize) {
         return give_back(p as usize);
     }
     let (t, at) = (current(), p as usize);
-    if heap::is_freed(at) && quarantine::take_back(at) {
+    // What is known of a block that was allocated long ago is in no cache; it is wanted further down.
+    heap::prefetch(at);
+    if range::is_marked_freed(at) && heap::is_freed(at) && quarantine::take_back(at) {
         // Freed twice: the C library sees both, and says so.
         heap::freed(at);
         give_back(at);
@@ -83,7 +85,6 @@ unsafe fn release(p: Pointer, pc: usize) {
         if quarantine::keep(t, at, n, give_back) {
             return;
         }
-        range::unmark_freed(at, n);
     }
     heap::freed(at);
     give_back(at);

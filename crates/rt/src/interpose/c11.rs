@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::{condvar, interpose, mutex};
-use crate::detect::sync;
+use crate::detect::{misuse, sync};
 use crate::explore::sync::{self as sync_explore, Until};
 use raddle_wire::record::lock_kind;
 
@@ -26,9 +26,11 @@ fn c11(error: c_int) -> c_int {
 interpose! {
     fn mtx_init(m: *mut c_void, kind: c_int) -> c_int, |t, pc, real| {
         sync::destroyed(m as usize);
+        misuse::made_or_destroyed(t, m as usize, pc);
         real(m, kind)
     } record as detect, tsvd real, explore real
     fn mtx_lock(m: *mut c_void) -> c_int, |t, pc, real| {
+        mutex::using(t, m, pc);
         mutex::taking(t, m, lock_kind::MUTEX, pc);
         let r = real(m);
         mutex::taken(t, m, r, pc);
@@ -37,6 +39,7 @@ interpose! {
         sync_explore::mutex_lock(m as usize, Until::NEVER, pc)
     }
     fn mtx_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
+        mutex::using(t, m, pc);
         let r = real(m);
         mutex::taken(t, m, r, pc);
         r
@@ -44,6 +47,7 @@ interpose! {
         c11(sync_explore::mutex_trylock(m as usize, pc))
     }
     fn mtx_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
+        mutex::using(t, m, pc);
         let r = real(m, until);
         mutex::taken(t, m, r, pc);
         r
@@ -57,6 +61,7 @@ interpose! {
         sync_explore::mutex_unlock(m as usize, pc)
     }
     fn mtx_destroy(m: *mut c_void), |t, pc, real| {
+        mutex::destroying(t, m, pc);
         real(m);
         sync::destroyed(m as usize);
     } record as detect, tsvd real, explore real
@@ -83,6 +88,7 @@ interpose! {
         sync_explore::cond_signal(c as usize, true, pc)
     }
     fn cnd_destroy(c: *mut c_void), |t, pc, real| {
+        misuse::made_or_destroyed(t, c as usize, pc);
         real(c);
         sync::destroyed(c as usize);
     } record as detect, tsvd real, explore {

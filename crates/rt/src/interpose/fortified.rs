@@ -4,8 +4,10 @@
 use core::ffi::{c_int, c_void};
 
 use super::access::Call;
-use super::descriptor::{Polled, polls, ready, received, told_address};
+use super::channel::{ready, received};
 use super::interpose;
+use super::readiness::{Polled, polls};
+use super::transfer::told_address;
 use crate::explore::{self, Several, sync::Until};
 
 interpose! {

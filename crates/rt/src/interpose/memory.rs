@@ -4,8 +4,10 @@ use core::ffi::{c_int, c_void};
 
 use super::access::{Call, accesses, looks};
 use super::{Real, interpose};
+use crate::detect::thread::Thread;
 use crate::detect::{objects, range};
 use crate::explore;
+use crate::hub::modules;
 use crate::trace;
 
 type Pointer = *mut c_void;
@@ -93,10 +95,20 @@ looks! {
     }
 }
 
+/// The same for a mapping that the program asks for. A small one counts as written by the thread that made it, as a heap
+/// block does: whoever is handed its address without order may find nothing there.
+fn mapped_for(t: &mut Thread, p: Pointer, n: usize, pc: usize) {
+    mapped(p, n);
+    if p as isize != -1 && modules::is_instrumented(pc) {
+        let _inside = t.enter();
+        range::fresh(t, p as usize, n, pc);
+    }
+}
+
 interpose! {
     fn mmap(at: Pointer, n: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> Pointer, |t, pc, real| {
         let p = real(at, n, prot, flags, fd, offset);
-        mapped(p, n);
+        mapped_for(t, p, n, pc);
         p
     } record as detect, tsvd real, explore {
         explore::mapping(flags);
@@ -106,7 +118,7 @@ interpose! {
     }
     fn mmap64(at: Pointer, n: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> Pointer, |t, pc, real| {
         let p = real(at, n, prot, flags, fd, offset);
-        mapped(p, n);
+        mapped_for(t, p, n, pc);
         p
     } record as detect, tsvd real, explore {
         explore::mapping(flags);

@@ -6,8 +6,9 @@
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
-use super::descriptor::{BY_ID, gathers, put, received, receives, sending, sends, taken};
+use super::channel::{BY_ID, put, received, sending, taken};
 use super::interpose;
+use super::transfer::{gathers, receives, sends};
 use crate::detect::thread::{Thread, current};
 
 /// Ids of different kinds may share a channel: an order too many.

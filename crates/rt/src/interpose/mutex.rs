@@ -1,5 +1,6 @@
 //! Mutexes of every type, and spinlocks.
 
+use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 use core::ffi::{c_int, c_void};
 
 use super::interpose;
@@ -24,11 +25,24 @@ pub fn taken(t: &mut Thread, m: *mut c_void, result: c_int, pc: usize) {
             super::process::world_acquire(t);
         }
         sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::MUTEX, pc });
-        misuse::used(t, m as usize, pc);
     }
 }
 
-/// Before a wait for the mutex.
+/// Before the mutex is taken, or tried to.
+#[inline]
+pub fn using(t: &mut Thread, m: *mut c_void, pc: usize) {
+    if !t.openmp.within_lock {
+        // The mutex and its shadow come from another processor as a rule: both at once.
+        // SAFETY: a hint.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(m.cast()) };
+        misuse::used(t, m as usize, pc);
+        if field(m, field::KIND) == field::DESTROYED {
+            misuse::of_lock(t, what::USED_DESTROYED, m as usize, lock_kind::MUTEX, pc);
+        }
+    }
+}
+
+/// Before a wait for the mutex or spinlock.
 pub fn taking(t: &mut Thread, m: *mut c_void, what: u64, pc: usize) {
     if !t.openmp.within_lock {
         if t.held.holds(m as usize) && waits_for_itself(m, what) {
@@ -43,6 +57,8 @@ mod field {
     pub const LOCK: usize = 0;
     pub const OWNER: usize = 8;
     pub const KIND: usize = 16;
+    /// The kind of a mutex that was destroyed.
+    pub const DESTROYED: u32 = !0;
 }
 
 fn field(m: *const c_void, at: usize) -> u32 {
@@ -93,7 +109,7 @@ pub fn letting_go(t: &mut Thread, m: *mut c_void) {
         return;
     }
     let pc = t.caller;
-    misuse::used(t, m as usize, pc);
+    using(t, m, pc);
     check_unlock(t, m, pc);
     if is_shared(m) {
         super::process::world_release(t);
@@ -103,6 +119,7 @@ pub fn letting_go(t: &mut Thread, m: *mut c_void) {
 
 interpose! {
     fn pthread_mutex_lock(m: *mut c_void) -> c_int, |t, pc, real| {
+        using(t, m, pc);
         taking(t, m, lock_kind::MUTEX, pc);
         let r = real(m);
         taken(t, m, r, pc);
@@ -111,6 +128,7 @@ interpose! {
         sync_explore::mutex_lock(m as usize, Until::NEVER, pc)
     }
     fn pthread_mutex_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
+        using(t, m, pc);
         let r = real(m);
         taken(t, m, r, pc);
         r
@@ -126,6 +144,7 @@ interpose! {
         sync_explore::mutex_lock(m as usize, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_mutex_clocklock(m: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
+        using(t, m, pc);
         let r = real(m, clock, until);
         taken(t, m, r, pc);
         r
@@ -156,17 +175,19 @@ interpose! {
     } record as detect, tsvd real, explore real
 
     fn pthread_spin_lock(m: *mut c_void) -> c_int, |t, pc, real| {
+        using(t, m, pc);
         taking(t, m, lock_kind::SPINLOCK, pc);
+        misuse::used(t, m as usize, pc);
         let r = real(m);
         if r == 0 {
             sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
-            misuse::used(t, m as usize, pc);
         }
         r
     } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
         sync_explore::spin_lock(m as usize, pc)
     }
     fn pthread_spin_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, m as usize, pc);
         let r = real(m);
         if r == 0 {
             sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });

@@ -1,6 +1,7 @@
 //! Processes: fork, exec, exit, and what other processes hand on.
 
 use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
@@ -20,8 +21,23 @@ pub fn world_acquire(t: &mut Thread) {
     sync::acquire(t, WORLD);
 }
 
+/// The process has made another.
+static CHILDREN: AtomicBool = AtomicBool::new(false);
+
+/// The process began as a fork of one that was watched, and has not executed another program since.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+
+pub fn is_forked_child() -> bool {
+    IS_CHILD.load(Relaxed)
+}
+
+pub fn has_had_children() -> bool {
+    CHILDREN.load(Relaxed)
+}
+
 /// In the child: one thread is left, whatever locks the others held are free, and the log is its own.
 fn in_child(t: &mut Thread) {
+    IS_CHILD.store(true, Relaxed);
     objects::reset_locks();
     depot::reset_after_fork();
     report::reset_after_fork();
@@ -38,10 +54,10 @@ fn in_child(t: &mut Thread) {
     sys::ARENA.reset_lock();
     for card in cards() {
         if !core::ptr::eq(card, t.card) {
-            card.ended.store(1, core::sync::atomic::Ordering::Relaxed);
+            card.ended.store(1, Relaxed);
             // Nobody here could.
             card.joined = true;
-            card.live.store(core::ptr::null_mut(), core::sync::atomic::Ordering::Relaxed);
+            card.live.store(core::ptr::null_mut(), Relaxed);
         }
     }
     // This memory is a copy: what the others did to it, locked or not, they did before, and can not do again.
@@ -52,6 +68,7 @@ fn in_child(t: &mut Thread) {
 /// Calls what makes a child, and in the child `arrived`. The child is known by its number: `daemon` returns nothing else, and only
 /// there.
 fn makes_child(make: impl FnOnce() -> c_int, arrived: impl FnOnce()) -> c_int {
+    CHILDREN.store(true, Relaxed);
     let before = sys::pid();
     log::awaits_child();
     let r = make();
@@ -373,6 +390,7 @@ unsafe extern "C" fn execle(path: Text, arguments: Texts) -> c_int {
 }
 
 fn spawns() {
+    CHILDREN.store(true, Relaxed);
     if explore::is_on() {
         explore::fork::forks(0);
     }

@@ -16,7 +16,6 @@ use raddle_wire::record::{lock_kind, misuse as what};
 fn taken(t: &mut Thread, l: *mut c_void, result: c_int, mode: Mode, pc: usize) -> c_int {
     if result == 0 {
         sync::locked(t, l as usize, Taking { mode, what: lock_kind::RWLOCK, pc });
-        misuse::used(t, l as usize, pc);
     }
     result
 }
@@ -44,43 +43,51 @@ fn taking(t: &mut Thread, l: *mut c_void, mode: Mode, pc: usize) {
 
 interpose! {
     fn pthread_rwlock_rdlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, l as usize, pc);
         taking(t, l, Mode::Read, pc);
         taken(t, l, real(l), Mode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, false, Until::NEVER, pc)
     }
     fn pthread_rwlock_tryrdlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, l as usize, pc);
         taken(t, l, real(l), Mode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::step(OpKind::TryLock, l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedrdlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, l as usize, pc);
         taken(t, l, real(l, until), Mode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockrdlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, l as usize, pc);
         taken(t, l, real(l, clock, until), Mode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(clock, until), pc)
     }
     fn pthread_rwlock_wrlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, l as usize, pc);
         taking(t, l, Mode::Write, pc);
         taken(t, l, real(l), Mode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, true, Until::NEVER, pc)
     }
     fn pthread_rwlock_trywrlock(l: *mut c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, l as usize, pc);
         taken(t, l, real(l), Mode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::step(OpKind::TryLock, l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedwrlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, l as usize, pc);
         taken(t, l, real(l, until), Mode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockwrlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
+        misuse::used(t, l as usize, pc);
         taken(t, l, real(l, clock, until), Mode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(clock, until), pc)

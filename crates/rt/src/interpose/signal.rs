@@ -113,7 +113,7 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut libc::siginfo_t,
 fn sending(t: &mut Thread, signal: c_int) {
     if signal > 0 {
         sync::release(t, key(signal));
-        super::descriptor::signal_sent(t);
+        super::channel::signal_sent(t);
     }
 }
 

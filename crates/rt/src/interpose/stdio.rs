@@ -5,7 +5,7 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use super::access::{Call, Text, accesses};
-use super::descriptor::{forget, received, sending};
+use super::channel::{forget, received, sending};
 use super::interpose;
 use crate::detect::thread::current;
 use crate::explore;

@@ -165,6 +165,7 @@ fn place(w: &mut Words) -> Option<Place> {
         1 => Place::Heap { start, size, thread, stack },
         2 => Place::Stack { thread: start },
         3 => Place::Tls { thread: start },
+        4 => Place::Descriptor { number: start },
         _ => return None,
     })
 }

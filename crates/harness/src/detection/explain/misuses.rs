@@ -44,6 +44,21 @@ impl Explain<'_> {
                     "{thread} holds {lock} in one way and lets go of it in the other: reading and writing"
                 ),
             ),
+            misuse::TAKEN_FROM_ANOTHER => (
+                Kind::DoubleLock,
+                Op::Lock,
+                format!(
+                    "{thread} takes {lock}, which another thread holds: the lock, or its annotation, is wrong"
+                ),
+            ),
+            misuse::READ_WHILE_WRITTEN => (
+                Kind::DoubleLock,
+                Op::Lock,
+                format!("{thread} takes {lock} for reading while it is held for writing"),
+            ),
+            misuse::USED_DESTROYED => {
+                (Kind::UseAfterFree, Op::Lock, format!("{thread} uses {lock}, which was destroyed"))
+            }
             misuse::DESTROYED_LOCKED => {
                 (Kind::LockLeak, Op::Call, format!("{thread} destroys {lock}, which is held"))
             }

@@ -28,6 +28,7 @@ impl Explain<'_> {
                 cast.thread(thread);
                 Some(Location::Tls { thread: self.thread_label(thread) })
             }
+            Place::Descriptor { number } => Some(Location::Descriptor { number }),
             Place::Unknown => self.global(address, race.modules).map(|g| Location::Global {
                 name: g.name,
                 offset: g.offset,

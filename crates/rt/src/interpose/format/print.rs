@@ -101,7 +101,7 @@ accesses! {
     #[unsafe(export_name = "__formats_vdprintf")]
     fn vdprintf(fd: c_int, format: Text, a: List) -> c_int, |c| {
         formats(&mut c, format, a);
-        crate::interpose::descriptor::writing(fd)
+        crate::interpose::channel::writing(fd)
     }
     #[unsafe(export_name = "__formats_vsyslog")]
     fn vsyslog(priority: c_int, format: Text, a: List), |c| { formats(&mut c, format, a) }
@@ -131,7 +131,7 @@ accesses! {
     #[unsafe(export_name = "__formats_vdprintf_chk")]
     fn __vdprintf_chk(fd: c_int, flag: c_int, format: Text, a: List) -> c_int, |c| {
         formats(&mut c, format, a);
-        crate::interpose::descriptor::writing(fd)
+        crate::interpose::channel::writing(fd)
     }
     #[unsafe(export_name = "__formats_vsyslog_chk")]
     fn __vsyslog_chk(priority: c_int, flag: c_int, format: Text, a: List), |c| { formats(&mut c, format, a) }

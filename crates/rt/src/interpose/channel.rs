@@ -1,0 +1,210 @@
+//! Synchronisation through descriptors: what is written into a pipe, a socket or an eventfd happened before what is done
+//! by whoever reads it.
+//!
+//! A descriptor has a **channel**: the two ends of a socket pair share one, duplicates inherit it, and all
+//! sockets that were connected or accepted share a single one, since which end talks to which is not known. The ends of a pipe have one
+//! inode, which is their channel. So it is told of any descriptor, however the program came by it: opened by name, duplicated,
+//! closed and made anew by a FILE, received through a socket ([`found`]). Waiting for
+//! readiness (`poll`, `select`, `epoll_wait`) may be all that a program does, so each write into a channel is also
+//! released to everyone who waits.
+//!
+//! A file is a channel too, known by its inode: whoever reads what was written, through whichever descriptor, comes
+//! after the writer. Writers alone are not ordered, nor are readers. `flock`, and locks of an open file (`F_OFD_SETLK`),
+//! order by the same inode; those of `fcntl` and `lockf` belong to the process and keep no two threads apart.
+
+use core::ffi::{c_int, c_uint};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
+
+use super::descriptor_use;
+use crate::detect::sync;
+use crate::detect::thread::{Thread, current};
+use crate::explore;
+use crate::sys;
+use crate::trace::plain;
+
+const MOST: usize = 1 << 16;
+pub(super) static CHANNELS: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST];
+static NEXT: AtomicU32 = AtomicU32::new(8);
+pub(super) const SOCKETS: u32 = 1;
+pub(super) const READINESS: u32 = 2;
+/// Terminals, and what the kernel has no better name for.
+pub(super) const OTHERS: u32 = 3;
+pub(super) const SIGNALS: u32 = 4;
+/// Channels of queues and semaphores that have ids of their own, and of inodes.
+pub const BY_ID: u32 = 1 << 30;
+pub(super) const BY_INODE: u32 = 1 << 31;
+/// Inodes of files. Noted with the descriptor until it is closed or replaced, so that the kernel is asked once, and not
+/// for each line that is read.
+const FILES: u32 = BY_INODE | BY_ID;
+
+pub(super) fn is_file(channel: u32) -> bool {
+    channel & FILES == FILES
+}
+
+/// The object that stands for the channel of a descriptor while the program is explored; 0: it has none.
+pub fn channel_of(fd: c_int) -> usize {
+    let channel = channel(fd);
+    if channel == 0 || is_file(channel) { 0 } else { key(channel) }
+}
+
+/// What those who wait for any of several descriptors come after.
+pub const ANY_READY: usize = key(READINESS);
+
+/// While the program is explored, a call that is no step has told the other end something.
+pub(super) fn told(fd: c_int) {
+    let channel = channel_of(fd);
+    if channel != 0 {
+        explore::memory::released(channel);
+        explore::memory::released(ANY_READY);
+    }
+}
+
+/// Keys of channels lie where no memory of the target does.
+pub(super) const fn key(channel: u32) -> usize {
+    0x4000_0000_0000 + channel as usize * 16
+}
+
+pub(super) fn channel(fd: c_int) -> u32 {
+    match CHANNELS.get(fd as usize).map_or(0, |c| c.load(Relaxed)) {
+        0 => found(fd),
+        known => known,
+    }
+}
+
+/// The channel of a descriptor that was not seen to be made. Asked anew each time, since the number may stand for something else by now; only what
+/// is a file stays one until it is closed or replaced. 0: a device that tells nobody anything.
+fn found(fd: c_int) -> u32 {
+    if is_output(fd) {
+        return 0;
+    }
+    // SAFETY: zeros are a valid one, and the kernel fills it in.
+    let mut file: libc::stat = unsafe { core::mem::zeroed() };
+    if sys::syscall(libc::SYS_fstat, [fd as usize, &raw mut file as usize, 0, 0, 0, 0]) < 0 {
+        return 0;
+    }
+    match file.st_mode & libc::S_IFMT {
+        libc::S_IFIFO => BY_INODE | mixed(&file),
+        libc::S_IFSOCK => SOCKETS,
+        // Terminals, and both ends of pseudo-terminals.
+        libc::S_IFCHR if matches!(libc::major(file.st_rdev), 2..=5 | 128..=143) => OTHERS,
+        0 => OTHERS,
+        libc::S_IFREG => {
+            let channel = FILES | mixed(&file);
+            set_channel(fd, channel);
+            channel
+        }
+        _ => 0,
+    }
+}
+
+/// 30 bits for an inode.
+fn mixed(file: &libc::stat) -> u32 {
+    ((file.st_ino ^ file.st_dev << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 34) as u32
+}
+
+/// Standard output and error lead out of the process, unless it has put another descriptor in their place: a release for each line would only wear out
+/// epochs.
+pub(super) fn is_output(fd: c_int) -> bool {
+    matches!(fd, 1 | 2)
+}
+
+/// Something has been put into a queue of the kernel's, or taken out.
+pub fn put(t: &mut Thread, channel: u32) {
+    sync::release(t, key(channel));
+}
+
+pub fn taken(t: &mut Thread, channel: u32) {
+    sync::acquire(t, key(channel));
+}
+
+/// A signal is sent, which a descriptor may tell of.
+pub fn signal_sent(t: &mut Thread) {
+    put(t, SIGNALS);
+    put(t, READINESS);
+}
+
+pub(super) fn set_channel(fd: c_int, channel: u32) {
+    if let Some(c) = CHANNELS.get(fd as usize) {
+        c.store(channel, Relaxed);
+    }
+}
+
+/// Does an order come through this descriptor by way of whoever has the other end?
+pub(super) fn goes_through_others(fd: c_int) -> bool {
+    let channel = channel(fd);
+    channel == OTHERS || channel & BY_INODE != 0 && !is_file(channel)
+}
+
+/// The descriptor is closed, by whoever has it.
+pub fn forget(fd: c_int) {
+    set_channel(fd, 0);
+    descriptor_use::forget(fd);
+}
+
+/// Some of these are closed. Of files alone it matters that they are forgotten: what else a number may stand for later is seen to be made, or asked for.
+pub(super) fn forget_from(first: c_uint) {
+    for channel in CHANNELS.iter().skip(first as usize) {
+        let _ = channel.fetch_update(Relaxed, Relaxed, |c| is_file(c).then_some(0));
+    }
+    descriptor_use::forget_from(first.min(c_int::MAX as c_uint) as c_int);
+}
+
+pub(super) fn new_channel() -> u32 {
+    NEXT.fetch_add(1, Relaxed)
+}
+
+/// The process has connected a socket: it may be to one of its own.
+pub(super) static CONNECTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether order comes through the channel. What a server's clients do between two of its answers is not known; the detector takes it that
+/// they pass on all they got, so that it invents no race. A trace that believed this would find nothing in a server: there, only a
+/// process that has connected a socket itself is taken to talk to itself.
+fn orders(channel: u32) -> bool {
+    let talks_to_itself = !plain::is_on() || CONNECTED.load(Relaxed) && !is_file(channel);
+    channel != 0 && (!is_file(channel) && channel != SOCKETS || talks_to_itself)
+}
+
+pub fn sending(t: &mut Thread, fd: c_int) {
+    let channel = channel(fd);
+    if orders(channel) {
+        sync::release(t, key(channel));
+        // A file is always ready, but a change of it may be what a descriptor of `inotify` tells of.
+        if !is_file(channel) || INOTIFY.load(Relaxed) {
+            sync::release(t, key(READINESS));
+        }
+        if is_file(channel) && INOTIFY.load(Relaxed) {
+            sync::release(t, key(OTHERS));
+        }
+    }
+}
+
+/// The process watches files.
+pub(super) static INOTIFY: AtomicBool = AtomicBool::new(false);
+
+pub fn received(t: &mut Thread, fd: c_int) {
+    let channel = channel(fd);
+    if orders(channel) {
+        sync::acquire(t, key(channel));
+    }
+}
+
+pub fn ready(t: &mut Thread, result: c_int) -> c_int {
+    if result > 0 {
+        sync::acquire(t, key(READINESS));
+    }
+    result
+}
+
+/// What was written to the descriptor comes before what is read at the other end.
+pub fn writing(fd: c_int) {
+    if crate::hub::is_active() {
+        sending(current(), fd);
+    }
+}
+
+/// So many bytes were read from the descriptor; their end, 0, counts too.
+pub fn has_read(fd: c_int, got: isize) {
+    if got >= 0 && crate::hub::is_active() {
+        received(current(), fd);
+    }
+}
