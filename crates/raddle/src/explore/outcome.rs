@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use raddle_explore::{Op, Progress};
-use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
+use raddle_finding::{Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
 
 use super::args::Args;
@@ -77,9 +77,6 @@ impl Results<'_> {
     pub fn report(mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
         let mut report = Report::new("explore", self.words());
         let failures = self.search.take_failures();
-        if let Some(first) = failures.first() {
-            report.stats.insert("first_failure".into(), Stat::from(first.after));
-        }
         let mut passing = std::mem::take(&mut self.search.passing);
         let never = || false;
         let mut places = Places::new();
@@ -98,11 +95,12 @@ impl Results<'_> {
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes);
-            let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
             if !small.again {
-                // Nothing is confirmed that was not seen again.
-                finding.confidence = Confidence::Suspected;
+                // What is not seen again is no finding: it says what was not covered.
+                self.search.unrepeated.push(small.failure.facts.sentence);
+                continue;
             }
+            let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
             finding.schedule = or_without(self.write(&small, &args.search.schedules_to));
             finding.notes.extend(notes(&small, &self.search));
             report.findings.push(finding);
@@ -121,6 +119,9 @@ impl Results<'_> {
         if !self.search.alone {
             say!("{}: {}", self.search.strategy.name(), self.progress_in_words());
             say!("{}", self.memory_in_words(places));
+        }
+        for sentence in &self.search.unrepeated {
+            say!("{}", unrepeated(sentence));
         }
         if self.search.became_another {
             say!(
@@ -227,10 +228,11 @@ impl Results<'_> {
 
     fn add_stats(&self, report: &mut Report) {
         let progress = self.search.strategy.progress();
+        let has_findings = !report.findings.is_empty();
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
         let alone = self.search.alone;
         add("schedules", Stat::from(self.search.schedules.max(u64::from(alone))));
-        if let Some(first) = self.search.first_failure {
+        if let Some(first) = self.search.first_failure.filter(|_| has_findings) {
             add("first_failure", Stat::from(first));
         }
         add("strategy", Stat::from(self.search.strategy.name()));
@@ -273,10 +275,15 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
     if small.failure.kind == Kind::NonDeterminism {
         notes.push(format!("the first schedule printed `{}`", search.printed));
     }
-    if !small.again {
-        notes.push("it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into());
-    }
     notes
+}
+
+/// What is said of a failure that was seen and is no finding.
+pub fn unrepeated(sentence: &str) -> String {
+    format!(
+        "a failure was seen and did not come back when the same choices were made again, so it is no finding ({sentence}): something \
+         outside the schedule differs from run to run"
+    )
 }
 
 /// The path for the report. A disk that is full is no reason to keep quiet about what was found.

@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use super::{condvar, interpose, mutex};
 use crate::detect::sync;
 use crate::explore::sync::{self as sync_explore, Until};
+use raddle_explore::OpKind;
 use raddle_wire::record::lock_kind;
 
 /// `thrd_success`
@@ -27,7 +28,9 @@ interpose! {
     fn mtx_init(m: *mut c_void, kind: c_int) -> c_int, |t, pc, real| {
         sync::destroyed(m as usize);
         real(m, kind)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, m as usize, pc, || real(m, kind))
+    }
     fn mtx_lock(m: *mut c_void) -> c_int, |t, pc, real| {
         mutex::taking(t, m, lock_kind::MUTEX, pc);
         let r = real(m);
@@ -59,7 +62,9 @@ interpose! {
     fn mtx_destroy(m: *mut c_void), |t, pc, real| {
         real(m);
         sync::destroyed(m as usize);
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, m as usize, pc, || { real(m); 0 });
+    }
     fn cnd_wait(c: *mut c_void, m: *mut c_void) -> c_int, |t, pc, real| {
         condvar::wait(t, c, m, pc, || real(c, m))
     } record as detect, tsvd real, explore {
@@ -86,6 +91,7 @@ interpose! {
         real(c);
         sync::destroyed(c as usize);
     } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, c as usize, pc, || 0);
     }
     fn call_once(once: *mut c_void, routine: super::once::Routine), |t, pc, real| {
         super::once::through(once, routine, |once, routine| {
