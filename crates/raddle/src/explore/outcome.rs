@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use raddle_explore::{Op, Progress};
-use raddle_finding::{Finding, Kind, Report, Stat};
+use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
 
 use super::args::Args;
-use super::coverage::shortcomings;
+use super::coverage::{gap, shortcomings};
 use super::crew::{Crew, Notes};
 use super::interrupt;
 use super::resume::Saved;
@@ -95,12 +95,16 @@ impl Results<'_> {
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, SHRINK)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes);
-            if !small.again {
-                // What is not seen again is no finding: it says what was not covered.
+            if !small.again && !self.begins_clean() {
+                // It may come from what was left behind: it says what was not covered.
                 self.search.unrepeated.push(small.failure.facts.sentence);
                 continue;
             }
             let mut finding = told::finding(&small.failure, &passing, &mut places, &self.search.modules);
+            if !small.again {
+                // Nothing is confirmed that was not seen again.
+                finding.confidence = Confidence::Suspected;
+            }
             finding.schedule = or_without(self.write(&small, &args.search.schedules_to));
             finding.notes.extend(notes(&small, &self.search));
             report.findings.push(finding);
@@ -112,6 +116,12 @@ impl Results<'_> {
         report.findings.extend(races);
         self.add_stats(&mut report);
         Ok(report)
+    }
+
+    /// Was each execution a process from the start of the program, with files that no other had changed? Then a failure is the program's
+    /// own, even one that does not come back.
+    fn begins_clean(&self) -> bool {
+        self.recipe.flags & flag::FORK_AT_START != 0 && self.search.gaps & gap::OUTSIDE == 0
     }
 
     /// For a person: how much of what there is has been searched.
@@ -274,6 +284,9 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
     )];
     if small.failure.kind == Kind::NonDeterminism {
         notes.push(format!("the first schedule printed `{}`", search.printed));
+    }
+    if !small.again {
+        notes.push("it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into());
     }
     notes
 }

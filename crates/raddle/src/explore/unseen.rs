@@ -14,12 +14,13 @@ use crate::places::Mapped;
 
 /// Functions of the C library that touch nothing but their arguments' values, a thread's own state, or what has a lock of its own and
 /// no order; and those by which the runtime itself gets at the library.
-const HARMLESS: [&str; 140] = [
+const HARMLESS: [&str; 141] = [
     "__assert",
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",
     "__ctype_tolower_loc",
     "__ctype_toupper_loc",
+    "__dynamic_cast",
     "__errno_location",
     "__fdelt_chk",
     "__fork",
