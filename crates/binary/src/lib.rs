@@ -18,6 +18,7 @@
 //! | who called the function that a thread was caught in? | [`Module::caller`] |
 //! | how does a program load one library more? | [`with_needed`] |
 //! | which atomics are Rust's std's own affair? | [`Module::quiet_sites`] |
+//! | does this probe stand before a write to a bit-field? | [`bit_field_write`] |
 //! | what does this instruction depend on? | [`flow::slice`] |
 //! | which values make this jump go there? | [`flow::tested`] |
 //!
@@ -30,6 +31,7 @@
 //! - Nothing is read before it is asked for; debug information is parsed once and kept.
 //! - Only `image` has unsafe code.
 
+mod bit_fields;
 mod calls;
 mod cold_paths;
 mod debug_file;
@@ -53,6 +55,7 @@ mod symbols;
 mod taken;
 mod unwind;
 
+pub use bit_fields::bit_field_write;
 pub use calls::CallSite;
 pub use demangle::{demangle, plain_path};
 pub use entries::{MOST_CODE, MOST_MOVED, Movable};

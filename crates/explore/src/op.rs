@@ -55,9 +55,11 @@ pub enum OpKind {
     Other = 34,
     /// A timer is set, stopped or asked; its expiry is a `TimeOut` on the same `object`.
     Timer = 35,
+    /// A lock, a condition variable, a semaphore or a barrier is initialised or destroyed.
+    Reset = 36,
 }
 
-const KINDS: [OpKind; 36] = {
+const KINDS: [OpKind; 37] = {
     use OpKind::*;
     [
         Start,
@@ -96,6 +98,7 @@ const KINDS: [OpKind; 36] = {
         Choose,
         Other,
         Timer,
+        Reset,
     ]
 };
 
@@ -286,11 +289,30 @@ impl Op {
         matches!(self.kind(), AtomicLoad | AtomicStore | AtomicRmw | DataRead | DataWrite | Free)
     }
 
-    /// Whether its object is memory that could be given back: an access, or a lock.
+    /// Whether its object is memory that could be given back: an access, or something to synchronise by.
     #[inline]
     fn lies_in_memory(&self) -> bool {
         use OpKind::*;
-        self.is_memory() || matches!(self.kind(), Lock | TryLock | TimedLock | Unlock)
+        self.is_memory()
+            || matches!(
+                self.kind(),
+                Lock | TryLock
+                    | TimedLock
+                    | Unlock
+                    | ReadLock
+                    | WriteLock
+                    | CondWait
+                    | CondWake
+                    | CondSignal
+                    | CondBroadcast
+                    | SemWait
+                    | SemPost
+                    | Barrier
+                    | Once
+                    | FutexWait
+                    | FutexWake
+                    | Reset
+            )
     }
 
     /// Whether a later read of the object can read from this.

@@ -315,9 +315,9 @@ impl<'a> Crew<'a> {
 
 /// What a worker needs for what is done outside. A descriptor that two executions share would carry over from one to the other.
 fn fork_flags(why: u64) -> u32 {
-    match why {
-        outside::PIPE_OR_SOCKET | outside::TIMER => flag::FORK | flag::FORK_AT_START,
-        _ => flag::FORK,
+    match outside::is_shared_with_forks(why) {
+        true => flag::FORK | flag::FORK_AT_START,
+        false => flag::FORK,
     }
 }
 
@@ -331,7 +331,7 @@ fn sees_little_of(modules: &[Mapped]) -> Option<&'static str> {
 
 fn outside_in_words(why: u64) -> &'static str {
     match why {
-        outside::FILE => "opens files",
+        outside::FILE => "opens or closes files, or changes its limits",
         outside::PIPE_OR_SOCKET => "makes pipes or sockets",
         outside::SHARED_MEMORY => "shares memory",
         outside::PROCESS => "starts processes",
@@ -339,6 +339,7 @@ fn outside_in_words(why: u64) -> &'static str {
         outside::SIGNAL => "handles signals",
         outside::MAPPING => "maps memory",
         outside::LIBRARY => "loads libraries",
+        outside::CHANGES => "writes, makes or removes files",
         _ => "does something outside",
     }
 }

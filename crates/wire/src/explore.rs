@@ -119,8 +119,44 @@ pub mod gap {
     pub const REPEATED: u32 = 1 << 3;
     /// A signal or a cancellation arrived. These arrive only at steps.
     pub const SIGNAL: u32 = 1 << 4;
-    /// Files, folders or descriptors were changed, and the calls that do this are not steps.
+    /// Files, folders, descriptors or limits were changed, and the calls that do this are not steps.
     pub const OUTSIDE: u32 = 1 << 5;
+    /// Memory was freed, other memory allocated, and atomics held addresses of such blocks: an address that comes back was not tried.
+    pub const REUSE: u32 = 1 << 6;
+}
+
+/// A scheduling point, as the header's table has it: a program counter, and what else is known of the access.
+pub mod point {
+    const ADDRESS: u64 = (1 << 56) - 1;
+    const READS_FIRST: u64 = 1 << 63;
+    const WIDTH_AT: u32 = 56;
+
+    /// The program counter.
+    pub fn address(point: u64) -> u64 {
+        point & ADDRESS
+    }
+
+    /// A write at `pc` that reads a word of so many bytes (a power of two) first: that of a bit-field.
+    pub fn reads_first(pc: u64, log2_width: u32) -> u64 {
+        pc | READS_FIRST | u64::from(log2_width) << WIDTH_AT
+    }
+
+    /// How many bytes the access reads before it writes; nothing: it does not.
+    pub fn width_read_first(point: u64) -> Option<usize> {
+        (point & READS_FIRST != 0).then(|| 1 << (point >> WIDTH_AT & 7))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_point_keeps_what_it_was_made_of() {
+            let point = reads_first(0x5555_5555_1234, 2);
+            assert_eq!((address(point), width_read_first(point)), (0x5555_5555_1234, Some(4)));
+            assert_eq!(width_read_first(0x5555_5555_1234), None);
+        }
+    }
 }
 
 /// [`Header::status`].
@@ -139,6 +175,8 @@ pub mod status {
     /// The program does something that cannot be undone in place. `detail` is one of
     /// [`super::outside`]. Use [`super::flag::FORK`], and [`super::flag::FORK_AT_START`] for
     /// `PIPE_OR_SOCKET` and `TIMER`.
+    /// The program does what can not be put back in place; `detail` is one of [`super::outside`]. Use [`super::flag::FORK`], and
+    /// [`super::flag::FORK_AT_START`] for what is [shared](super::outside::is_shared_with_forks).
     pub const NEEDS_FORK: u32 = 5;
     /// This machine does not support it. `detail` is one of [`super::cannot`].
     pub const CANNOT: u32 = 6;
@@ -166,6 +204,13 @@ pub mod outside {
     pub const SIGNAL: u64 = 6;
     pub const MAPPING: u64 = 7;
     pub const LIBRARY: u64 = 8;
+    /// It writes to files, or makes, renames or removes them.
+    pub const CHANGES: u64 = 9;
+
+    /// Whether a process made at the first thread shares it with those before: it must be made at the start of the program.
+    pub fn is_shared_with_forks(why: u64) -> bool {
+        matches!(why, PIPE_OR_SOCKET | TIMER | SHARED_MEMORY | CHANGES)
+    }
 }
 
 pub mod cannot {

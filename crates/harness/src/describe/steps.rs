@@ -332,6 +332,7 @@ fn verb(kind: OpKind) -> &'static str {
         Spurious => "wakes for no reason from",
         Free => "frees",
         Timer => "sets or asks",
+        Reset => "initialises or destroys",
         _ => "uses",
     }
 }

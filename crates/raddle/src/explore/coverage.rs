@@ -13,6 +13,7 @@ use super::scope::Scope;
 use super::search::{Search, Searcher};
 use raddle_harness::places::{Mapped, Places};
 use raddle_harness::worker::{Ending, Execution, Recipe};
+use super::unseen;
 
 /// What an execution may have: those of the runtime, and those that the driver finds.
 pub mod gap {
@@ -132,7 +133,11 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         ),
         (
             gaps & gap::OUTSIDE != 0,
-            "calls that change files, folders or descriptors are no scheduling points, and not every order of them was tried".into(),
+            "calls that change files, folders, descriptors or limits are no scheduling points, and not every order of them was tried".into(),
+        ),
+        (
+            gaps & gap::REUSE != 0,
+            "atomics held addresses of memory that was freed, and new memory at the same address was not tried".into(),
         ),
         (gaps & gap::SIGNAL != 0, "signals and cancellations arrive at scheduling points only".into()),
         (
@@ -147,6 +152,10 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         (progress.lost > 0, "the program did not follow some schedules".into()),
         (search.scoped.is_some(), "--only and --skip leave out where a thread may be preempted".into()),
         (search.broke_off.is_some(), "the search broke off".into()),
+        (
+            !search.unrepeated.is_empty(),
+            "a failure was seen and did not come back when the same choices were made again".into(),
+        ),
         (search.awaiting > 0, "executions waited for something outside, and did not end".into()),
         (search.slow > 0, "a thread computed for too long between two scheduling points".into()),
         (search.became_another, "the program becomes another by `exec`, which was not explored".into()),
@@ -156,6 +165,13 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         ),
     ];
     let mut said: Vec<String> = said.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect();
+    let unseen = unseen::functions(&search.modules);
+    if !unseen.is_empty() {
+        const NAMED: usize = 3;
+        let more = if unseen.len() > NAMED { " and others" } else { "" };
+        let named = unseen[..unseen.len().min(NAMED)].join("`, `");
+        said.push(format!("`{named}`{more}: what is done with memory there was not seen, in libraries that are not instrumented"));
+    }
     if let Some(library) = search.modules.iter().find(|m| !is_known(m)) {
         let name = library.path.file_name().unwrap_or_default().to_string_lossy();
         said.push(format!("{name} is not instrumented, and its accesses to memory were not seen"));

@@ -16,6 +16,7 @@
 //! ```
 
 pub mod args;
+mod bit_fields;
 pub mod cases;
 pub mod coverage;
 mod first_runs;
@@ -27,6 +28,7 @@ mod resume;
 mod scope;
 mod search;
 mod shrink;
+mod unseen;
 
 pub use args::Args;
 pub use first_runs::{Watched, watch_once};
@@ -134,11 +136,21 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
         let shared = Mutex::new(search);
         recipe = watched(&shared, &recipe, args.search.jobs as usize, notes, &clock)?;
         search = shared.into_inner().unwrap_or_else(|e| e.into_inner());
-        if !search.needs_more_steps() || clock.is_over() {
+        if clock.is_over() {
             break (recipe, search);
         }
-        recipe.max_steps *= MORE_STEPS;
-        recipe.slots = (recipe.slots / MORE_STEPS).max(2);
+        if search.needs_more_steps() {
+            recipe.max_steps *= MORE_STEPS;
+            recipe.slots = (recipe.slots / MORE_STEPS).max(2);
+        } else if search.has_leftovers(&recipe, notes) {
+            notes.say(
+                "a failure did not come back in a new process, so earlier schedules had left something behind that their memory does not \
+                 undo: the search begins again, with a process for each schedule",
+            );
+            recipe.flags |= flag::FORK | flag::FORK_AT_START;
+        } else {
+            break (recipe, search);
+        }
         search = new_search(args, &recipe, &seen)?;
     };
     let name = recipe.program.path.display().to_string();
@@ -246,7 +258,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
         let mut search = Search::new(saved.strategy, saved.usual, options.schedules, options.keep_going);
         (search.most, search.schedules, search.ended) = (saved.most, saved.schedules, saved.schedules);
         (search.round, search.gaps) = (saved.round, saved.gaps);
-        search.points = recipe.points.clone().into();
+        search.points = bit_fields::unmarked(&recipe.points).into();
         search.fresh = Some(fresh(search.strategy.name(), options));
         search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
         return Ok((Seen::default(), search));
@@ -262,7 +274,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     if !seen.points.is_empty() || seen.cut_off {
         look::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
     }
-    search.points = recipe.points.clone().into();
+    search.points = bit_fields::unmarked(&recipe.points).into();
     Ok((seen, search))
 }
 
@@ -276,7 +288,7 @@ fn new_search(args: &Args, recipe: &Recipe, seen: &Seen) -> Result<Search> {
     let name = strategy.name();
     let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
     search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
-    search.points = recipe.points.clone().into();
+    search.points = bit_fields::unmarked(&recipe.points).into();
     search.fresh = Some(fresh(name, options));
     Ok(search)
 }

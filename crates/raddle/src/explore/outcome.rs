@@ -9,7 +9,9 @@ use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
 
 use super::args::Args;
-use super::coverage::shortcomings;
+use super::coverage::{shortcomings, gap};
+use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::interrupt;
 use super::resume::Saved;
 use super::search::Search;
 use super::shrink::{self, Small};
@@ -75,9 +77,6 @@ impl Results<'_> {
     pub fn report(&mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
         let mut report = Report::new("explore", self.words());
         let failures = self.search.take_failures();
-        if let Some(first) = failures.first() {
-            report.stats.insert("first_failure".into(), Stat::from(first.after));
-        }
         let mut passing = std::mem::take(&mut self.search.passing);
         let never = || false;
         let mut places = Places::new();
@@ -96,6 +95,11 @@ impl Results<'_> {
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, self.shrink)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes);
+            if !small.again && !self.begins_clean() {
+                // It may come from what was left behind: it says what was not covered.
+                self.search.unrepeated.push(small.failure.facts.sentence);
+                continue;
+            }
             let mut finding = describe::finding(&small.failure, &passing, &mut places, &self.search.modules);
             if !small.again {
                 // Nothing is confirmed that was not seen again.
@@ -115,11 +119,20 @@ impl Results<'_> {
         Ok(report)
     }
 
+    /// Was each execution a process from the start of the program, with files that no other had changed? Then a failure is the program's
+    /// own, even one that does not come back.
+    fn begins_clean(&self) -> bool {
+        self.recipe.flags & flag::FORK_AT_START != 0 && self.search.gaps & gap::OUTSIDE == 0
+    }
+
     /// For a person: how much of what there is has been searched.
     fn say_how_far(&self, places: &mut Places) {
         if !self.search.alone {
             say!("{}: {}", self.search.strategy.name(), self.progress_in_words());
             say!("{}", self.memory_in_words(places));
+        }
+        for sentence in &self.search.unrepeated {
+            say!("{}", unrepeated(sentence));
         }
         if self.search.became_another {
             say!(
@@ -226,10 +239,11 @@ impl Results<'_> {
 
     fn add_stats(&self, report: &mut Report) {
         let progress = self.search.strategy.progress();
+        let has_findings = !report.findings.is_empty();
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
         let alone = self.search.alone;
         add("schedules", Stat::from(self.search.schedules.max(u64::from(alone))));
-        if let Some(first) = self.search.first_failure {
+        if let Some(first) = self.search.first_failure.filter(|_| has_findings) {
             add("first_failure", Stat::from(first));
         }
         add("strategy", Stat::from(self.search.strategy.name()));
@@ -276,4 +290,12 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
         notes.push("it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into());
     }
     notes
+}
+
+/// What is said of a failure that was seen and is no finding.
+pub fn unrepeated(sentence: &str) -> String {
+    format!(
+        "a failure was seen and did not come back when the same choices were made again, so it is no finding ({sentence}): something \
+         outside the schedule differs from run to run"
+    )
 }

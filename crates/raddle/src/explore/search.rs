@@ -18,6 +18,7 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{awaits, flag, outcome};
 use serde::{Deserialize, Serialize};
 
+use super::bit_fields;
 use super::coverage::{self, Affair, Fresh};
 use super::scope::Scoped;
 use raddle_harness::crew::{Crew, CrewError, Notes};
@@ -25,6 +26,7 @@ use raddle_harness::monitors;
 use raddle_harness::places::{Mapped, Places};
 use raddle_harness::verdict::{Failure, Usual, Verdict, ends_as_usual, judge, waits_for_outside};
 use raddle_harness::worker::{Ending, Execution, Recipe};
+use super::shrink;
 
 /// The default, or the one that was asked for.
 #[derive(Clone, Serialize, Deserialize)]
@@ -132,6 +134,8 @@ pub struct Search {
     places: Places,
     /// Why a worker could not go on, nor any after it.
     pub broke_off: Option<String>,
+    /// Failures that did not come back, as sentences.
+    pub unrepeated: Vec<String>,
     handed_out: u64,
     most_schedules: u64,
     keep_going: bool,
@@ -172,6 +176,7 @@ impl Search {
             affairs: HashMap::new(),
             places: Places::new(),
             broke_off: None,
+            unrepeated: Vec::new(),
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
             keep_going,
@@ -258,7 +263,7 @@ impl Search {
         let mut verdict = judge(e, &self.usual);
         if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
             // Bad manners, and no reason to stop looking for worse.
-            let (after, points) = (self.schedules, Some(self.points.clone()));
+            let (after, points) = (self.schedules, Some(self.marked_points().into()));
             let seen = || Failure::of(e, verdict).map(|f| Failure { after, points, ..f });
             self.spinning = self.spinning.take().or_else(seen);
             verdict = Verdict { outcome: Outcome::Passed, kind: None };
@@ -332,6 +337,17 @@ impl Search {
         self.round += 1;
     }
 
+    /// The scheduling points as the runtime is told of them.
+    pub fn marked_points(&self) -> Vec<u64> {
+        bit_fields::marked(&self.points, &self.modules)
+    }
+
+    /// Is there a failure that comes from what earlier executions have left behind, and not from its schedule?
+    pub fn has_leftovers(&self, recipe: &Recipe, notes: &Notes) -> bool {
+        let from_start = recipe.flags & flag::FORK_AT_START != 0;
+        !from_start && self.failures.iter().any(|f| shrink::is_left_behind(f, &self.usual, recipe, notes))
+    }
+
     /// Is there anything to report?
     pub fn has_failures(&self) -> bool {
         !self.failures.is_empty() || self.spinning.is_some()
@@ -367,7 +383,7 @@ impl Search {
         self.first_failure.get_or_insert(self.schedules);
         let known = self.told.contains(&failure.what) || self.failures.iter().any(|f| f.what == failure.what);
         if !known && (failure.kind == Kind::DataRace || !self.has_found()) {
-            let points = Some(self.points.clone());
+            let points = Some(self.marked_points().into());
             self.failures.push(Failure { after: self.schedules, points, ..failure });
         }
     }
@@ -467,7 +483,7 @@ fn work(search: &Mutex<Search>, recipe: Recipe, notes: &Notes, clock: &Clock) ->
     loop {
         let round = {
             let search = lock(search);
-            recipe.points = search.points.to_vec();
+            recipe.points = search.marked_points();
             search.round
         };
         let mut crew = Crew::new(recipe, notes, &is_over);

@@ -107,6 +107,29 @@ pub fn once_more(mut small: Small, usual: &Usual, recipe: &Recipe, notes: &Notes
     small
 }
 
+/// Whether a failure of the search does not come back in a new process: executions before it have left something behind.
+pub fn is_left_behind(failure: &Failure, usual: &Usual, recipe: &Recipe, notes: &Notes) -> bool {
+    if !worth_it(failure) {
+        return false;
+    }
+    let never = || false;
+    let flags = recipe.flags | failure.flags;
+    let points = failure.points.as_deref().unwrap_or(&recipe.points).to_vec();
+    let mut crew = Crew::new(Recipe { slots: 1, flags, points, ..recipe.clone() }, notes, &never);
+    crew.post(Order::replay(failure.trace.view().choices()));
+    let mut again = false;
+    while crew.in_flight() > 0 {
+        let turn = crew.turn(&mut |_, e| {
+            again = Failure::wanted(&e, usual, failure.what).is_some_and(|f| f.what == failure.what)
+        });
+        if turn.is_err() {
+            break;
+        }
+    }
+    crew.stop();
+    !again
+}
+
 /// Not those of which each execution takes long.
 fn worth_it(failure: &Failure) -> bool {
     !matches!(failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation)

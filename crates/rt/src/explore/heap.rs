@@ -140,6 +140,7 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
         core::ptr::write_bytes(p as *mut u8, 0, stale);
     }
     leaks::allocated(p, n);
+    hidden::hands_out();
     p as *mut c_void
 }
 
@@ -184,6 +185,7 @@ pub fn free(p: *mut c_void, pc: usize) {
         return;
     }
     head.state = GONE;
+    hidden::gives_back(at);
     mark(at, head.size, true);
     let i = COUNT.fetch_add(1, Relaxed);
     if i < MOST_FREED {

@@ -30,6 +30,7 @@ pub fn begin() {
     if let Some(detector) = detector() {
         detector.reset();
     }
+    state().reuse = Reuse { held: [0; 64], freed: false };
 }
 
 /// The execution has come to this [`outcome`].
@@ -53,6 +54,47 @@ pub fn note(gap: u32) {
     // Where all others have been joined, nothing can come between.
     if !s.hidden.is_null() && s.joined + 1 < s.count {
         s.serve.slot().gaps |= gap;
+    }
+}
+
+/// Whether an address that atomics hold could have come back: the memory was freed, and other memory allocated. Zeros: not yet.
+pub struct Reuse {
+    /// A bit for each block whose address an atomic held, by a hash.
+    held: [u64; 64],
+    freed: bool,
+}
+
+impl Reuse {
+    fn bit(p: usize) -> (usize, u64) {
+        let hash = (p >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
+        (hash / 64, 1 << (hash % 64))
+    }
+}
+
+/// An atomic is accessed that holds this.
+#[inline]
+pub fn holds(value: usize) {
+    let s = state();
+    if !s.hidden.is_null() && super::heap::is_ours(value) {
+        let (word, bit) = Reuse::bit(value);
+        s.reuse.held[word] |= bit;
+        s.reuse.freed |= super::heap::is_freed(value);
+    }
+}
+
+/// The block is given back.
+#[inline]
+pub fn gives_back(p: usize) {
+    let s = state();
+    let (word, bit) = Reuse::bit(p);
+    s.reuse.freed |= s.reuse.held[word] & bit != 0;
+}
+
+/// Another is handed out.
+#[inline]
+pub fn hands_out() {
+    if state().reuse.freed && state().running {
+        note(gap::REUSE);
     }
 }
 

@@ -19,6 +19,7 @@
 //! awaits    what only the world outside can give
 //! cancel    a thread that asks another to end
 //! timers    timers and their callbacks, which are logical threads too
+//! files     files that were open before, which an execution may leave otherwise
 //! exec      a program that becomes another
 //! fork      processes that the program makes, and waiting for them
 //! memory    happens-before, and stale values, as the C11 model allows them
@@ -54,6 +55,7 @@ mod circle;
 pub mod exec;
 mod fatal;
 pub mod faults;
+mod files;
 pub mod fork;
 mod found;
 pub mod heap;
@@ -85,9 +87,13 @@ use raddle_wire::explore::{Header, flag};
 pub use circle::{main_at, main_begins, writes};
 pub use fatal::{aborts, assertion, ends, use_after_free};
 pub use found::found;
-pub use point::{Breaks, atomic, data, data_made, point, uninterrupted};
+pub use point::{
+    Breaks, atomic, data, data_made, fills, fills_stream, keeps_state, library_wrote, point, uninterrupted,
+    uses_stream,
+};
 pub use serve::{
-    before_main, begin, changes_outside, exits, exits_at_once, panics, prepare, retry_with_fork,
+    before_main, begin, changes_outside, changes_process, exits, exits_at_once, looks_outside, panics,
+    prepare, retry_with_fork, shares_memory,
 };
 pub use snapshot::{mapped, mapping, protecting, unmapping};
 pub use threads::Logical;
@@ -198,6 +204,7 @@ pub struct State {
     races: *mut raddle_explore::races::Races,
     /// Null: the search claims nothing.
     hidden: *mut raddle_explore::hidden::HiddenRaces,
+    reuse: hidden::Reuse,
     /// Null: nobody asks for leaks.
     leaks: *mut leaks::Leaks,
     quiet: quiet::Quiet,

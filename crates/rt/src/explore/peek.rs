@@ -32,6 +32,20 @@ pub fn is_error_checking(m: usize) -> bool {
     unsafe { word(m + KIND) & TYPE == ERRORCHECK }
 }
 
+/// A reader-writer lock of the kind `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`.
+pub fn prefers_writers(l: usize) -> bool {
+    const FLAGS: usize = 48;
+    const PREFERS: u32 = 2;
+    // SAFETY: the program's lock.
+    unsafe { word(l + FLAGS) == PREFERS }
+}
+
+/// Does a writer wait for such a lock? Then readers that come wait too.
+pub fn is_writer_queueing(l: usize) -> bool {
+    let s = state();
+    s.threads[..s.count].iter().any(|t| t.queues_at == l && !t.ended)
+}
+
 impl Wait {
     /// Could `thread`, which waits for this, go on? Most wait for nothing.
     #[inline(always)]
@@ -55,7 +69,7 @@ impl Wait {
                 // 1: free.
                 Wait::Spin(m) => (word(m) as i32) > 0,
                 // Bit 1: a writer has it or is next; the readers are counted from bit 3 on.
-                Wait::ReadLock(l) => word(l) & 2 == 0,
+                Wait::ReadLock(l) => word(l) & 2 == 0 && !is_writer_queueing(l),
                 Wait::WriteLock(l) => word(l) & 2 == 0 && word(l) >> 3 == 0,
                 Wait::Semaphore(s) => word(s) != 0,
                 Wait::Thread(t) => state().threads[t].ended,

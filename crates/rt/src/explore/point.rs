@@ -1,7 +1,7 @@
 //! Scheduling points: what a thread does before each step that others could see.
 
 use raddle_explore::{Op, OpKind, ThreadId, View};
-use raddle_wire::explore::{flag, gap, outcome};
+use raddle_wire::explore::{flag, gap, outcome, outside, point as of_table};
 
 use super::quiet::Place;
 use super::signals::Ran;
@@ -80,7 +80,7 @@ fn still_there(op: &Op, pc: usize) {
     use OpKind::*;
     let object = match op.kind() {
         Lock | TryLock | TimedLock | Unlock | ReadLock | WriteLock | CondWait | CondSignal
-        | CondBroadcast | SemWait | SemPost => op.object,
+        | CondBroadcast | SemWait | SemPost | Reset => op.object,
         CondWake => op.other,
         _ => return,
     };
@@ -375,6 +375,10 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     let o = o.with_drain(drains);
     memory(if quiet::may_wait() { o.with_yields(true) } else { o }, Wait::Nothing, address, pc);
     hidden::atomic(kind, address, size, true, pc);
+    if size == size_of::<usize>() {
+        // SAFETY: the program is about to access it.
+        hidden::holds(unsafe { (address as *const usize).read_volatile() });
+    }
 }
 
 /// Before an operation on a mutex of Rust's. Other atomic operations on it are named by its granule.
@@ -396,8 +400,11 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     if !s.running {
         return;
     }
-    let step = s.serve.is_point(pc) || has(flag::ALL_DATA);
+    let known = s.serve.point_at(pc);
+    let step = known.is_some() || has(flag::ALL_DATA);
     if step {
+        let width = known.and_then(of_table::width_read_first).filter(|_| write);
+        let old = width.map(|width| reads_word(address, len, width, pc));
         let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
         let (first, last) = (address & !7, (address + len.max(1) - 1) & !7);
         let wide = last != first;
@@ -407,6 +414,13 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
         let o = op(kind, first, pc).with_bytes(address as u64, len);
         let o = o.with_other(if wide { last as u64 } else { 0 }).with_global(wide);
         memory(o, Wait::Nothing, address, pc);
+        if let (Some(old), Some(width)) = (old, width) {
+            // What the program reads behind this probe is what it would have read then.
+            // SAFETY: the word that the program is about to read and write.
+            unsafe {
+                core::ptr::copy_nonoverlapping(old.as_ptr(), word_of(address, width) as *mut u8, width)
+            };
+        }
     } else if let Some(freed) = super::heap::freed_within(address, len) {
         fatal::use_after_free(freed, pc);
     }
@@ -420,7 +434,89 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     }
 }
 
-/// After a plain access of `len` bytes that nobody saw coming, by a function of the C library: no point.
+/// A write to a bit-field reads its word first, behind the probe: that is a step of its own, and gives what is read.
+fn reads_word(address: usize, len: usize, width: usize, pc: usize) -> [u8; 8] {
+    let at = word_of(address, width);
+    let o = op(OpKind::DataRead, at & !7, pc).with_bytes(at as u64, width);
+    memory(o, Wait::Nothing, at, pc);
+    hidden::plain(false, at, width, true, pc);
+    if len > width {
+        // One of several words.
+        hidden::note(gap::WIDE);
+    }
+    let mut old = [0; 8];
+    // SAFETY: the word that the program is about to read.
+    unsafe { core::ptr::copy_nonoverlapping(at as *const u8, old.as_mut_ptr(), width) };
+    old
+}
+
+fn word_of(address: usize, width: usize) -> usize {
+    address & !(width - 1)
+}
+
+/// Before a function of the C library writes at `address`, nobody knows how much: related to everything, if it is a point.
+pub fn fills(address: usize, pc: usize) {
+    let s = state();
+    if !s.running {
+        return;
+    }
+    if s.serve.is_point(pc) || has(flag::ALL_DATA) {
+        let o = op(OpKind::DataWrite, address & !7, pc).with_bytes(address as u64, 1).with_global(true);
+        memory(o, Wait::Nothing, address, pc);
+        let s = state();
+        s.threads[s.current].fills_at = pc;
+    } else if super::heap::is_freed(address) {
+        fatal::use_after_free(address, pc);
+    }
+    /// More than is compared: the thread changes something.
+    const MUCH: usize = 16;
+    circle::writes_bytes(address, MUCH);
+}
+
+/// Before a function of a library that keeps something from call to call: its place among all steps matters.
+pub fn keeps_state(pc: usize) {
+    if state().running {
+        point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
+    }
+}
+
+/// It has written to memory of its own, in that step.
+pub fn library_wrote(address: usize, len: usize, pc: usize) {
+    if state().running {
+        hidden::plain(true, address, len, true, pc);
+    }
+}
+
+/// Before a stream is read or moved.
+pub fn uses_stream(file: usize, pc: usize) {
+    if state().running {
+        if !is_seekable(file) {
+            super::retry_with_fork(outside::PIPE_OR_SOCKET);
+        }
+        point(op(OpKind::Io, file, pc), Wait::Nothing, pc);
+    }
+}
+
+/// Before a stream is written to.
+pub fn fills_stream(file: usize, pc: usize) {
+    if state().running {
+        super::retry_with_fork(outside::CHANGES);
+        point(op(OpKind::Io, file, pc), Wait::Nothing, pc);
+    }
+}
+
+/// A stream in memory needs nothing put back.
+fn is_seekable(file: usize) -> bool {
+    unsafe extern "C" {
+        fn fileno_unlocked(file: *mut core::ffi::c_void) -> i32;
+    }
+    // SAFETY: the program's stream.
+    let fd = unsafe { fileno_unlocked(file as *mut _) };
+    let ask = [fd as usize, 0, libc::SEEK_CUR as usize, 0, 0, 0];
+    fd < 0 || crate::sys::syscall(libc::SYS_lseek, ask) >= 0
+}
+
+/// After a plain access of `len` bytes, by a function of the C library: it was part of the step in [`fills`], if that was one.
 pub fn data_made(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     if !state().running {
         return;
@@ -431,6 +527,9 @@ pub fn data_made(write: bool, address: usize, len: usize, counts: bool, pc: usiz
     if write {
         c11::written(address, len);
     }
+    let s = state();
+    let step = write && s.threads[s.current].fills_at == pc;
+    hidden::plain(write, address, len, step, pc);
     if counts {
         races::plain(write, address, len, pc);
     }

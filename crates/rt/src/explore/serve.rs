@@ -9,9 +9,11 @@ use core::sync::atomic::Ordering::*;
 
 use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, Tail, TraceBuf};
 use raddle_wire::explore::{
-    ENDS, FRAMES, Header, Parts, Slot, Stack, awaits, cannot, flag, gap, outcome, outside, parts, status,
+    ENDS, FRAMES, Header, Parts, Slot, Stack, awaits, cannot, flag, gap, outcome, outside, parts, point,
+    status,
 };
 
+use super::files::Files;
 use super::switch::{Context, jump, park, switch};
 use super::{
     Logical, fatal, found, has, heap, hidden, leaks, memory, os_threads, output, races, state, threads, time,
@@ -56,6 +58,8 @@ pub struct Serve {
     pub main_has_left: bool,
     /// The program has made a process.
     pub has_forked: bool,
+    shares_memory: bool,
+    files: Files,
     /// `main` has begun; and libtest was told that there can be no thread.
     in_main: bool,
     has_declined: bool,
@@ -129,9 +133,14 @@ impl Serve {
 
     /// Is the access whose probe returns to `pc` a scheduling point?
     pub fn is_point(&self, pc: usize) -> bool {
+        self.point_at(pc).is_some()
+    }
+
+    /// What the header's table has of it, if it is.
+    pub fn point_at(&self, pc: usize) -> Option<u64> {
         // SAFETY: the header's table.
         let points = unsafe { core::slice::from_raw_parts(self.points.0, self.points.1) };
-        points.binary_search(&(pc as u64)).is_ok()
+        points.binary_search_by_key(&(pc as u64), |p| point::address(*p)).ok().map(|i| points[i])
     }
 }
 
@@ -216,6 +225,9 @@ pub fn begin(_pc: usize) {
     }
     if s.serve.has_forked && !has(flag::FORK_AT_START) {
         give_up_worker(status::NEEDS_FORK, outside::PROCESS);
+    }
+    if s.serve.shares_memory && !has(flag::FORK_AT_START) {
+        give_up_worker(status::NEEDS_FORK, outside::SHARED_MEMORY);
     }
     if !super::switch::is_possible() && !os_threads::are_used() {
         say(status::CANNOT, cannot::NO_FSGSBASE);
@@ -310,6 +322,7 @@ extern "C" fn serve(_: usize) -> ! {
         s.snapshot.take(s.serve.program.stack());
         header().snapshot_bytes.store(s.snapshot.bytes() as u64, Relaxed);
     }
+    state().serve.files.note();
     say(status::READY, 0);
     loop {
         next_order();
@@ -329,7 +342,9 @@ extern "C" fn serve(_: usize) -> ! {
                     if header().status.load(Relaxed) != status::READY {
                         leave(0);
                     }
+                    let lost = state().serve.files.put_back(false);
                     is_done();
+                    give_up_for(lost);
                     continue;
                 }
                 _ => leave(2),
@@ -342,7 +357,16 @@ extern "C" fn serve(_: usize) -> ! {
         // Where the freed blocks are listed is put back too.
         heap::put_back();
         state().snapshot.put_back(state().count);
+        let lost = state().serve.files.put_back(true);
         is_done();
+        give_up_for(lost);
+    }
+}
+
+/// Another worker is needed where something can not be put back.
+fn give_up_for(lost: Option<u64>) {
+    if let Some(why) = lost {
+        give_up_worker(status::NEEDS_FORK, why);
     }
 }
 
@@ -550,18 +574,38 @@ pub fn give_up_worker(why: u32, detail: u64) -> ! {
 
 /// The program is about to do what memory alone can not undo.
 pub fn retry_with_fork(why: u64) {
-    let late = matches!(why, outside::PIPE_OR_SOCKET | outside::TIMER) && !has(flag::FORK_AT_START);
+    let late = outside::is_shared_with_forks(why) && !has(flag::FORK_AT_START);
     if super::is_running() && (!has(flag::FORK) || late) {
         give_up_worker(status::NEEDS_FORK, why);
     }
 }
 
-/// The program is about to change files, folders or descriptors that were there before. Which order threads do that in is no choice.
-pub fn changes_outside() {
+/// The program is about to change files or folders. Which order threads do that in is no choice.
+pub fn changes_outside(pc: usize) {
+    changes(outside::CHANGES, pc);
+}
+
+/// The program is about to close or copy a descriptor, or to change what else a process has for itself, such as its limits.
+pub fn changes_process(pc: usize) {
+    changes(outside::FILE, pc);
+}
+
+fn changes(what: u64, pc: usize) {
     if super::is_on() {
-        retry_with_fork(outside::FILE);
+        retry_with_fork(what);
         hidden::note(gap::OUTSIDE);
+        looks_outside(pc);
     }
+}
+
+/// The program is about to look at files or folders, which other threads may change: its place among all steps matters.
+pub fn looks_outside(pc: usize) {
+    super::keeps_state(pc);
+}
+
+/// The program shares memory with others, or with files, and no thread was there yet.
+pub fn shares_memory() {
+    state().serve.shares_memory = true;
 }
 
 /// A thread of Rust panics. Of the first time the thread is kept, and a digest of its stack: by this two failures are told apart.

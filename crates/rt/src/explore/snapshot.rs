@@ -15,7 +15,7 @@ use super::{has, heap, state, threads, written};
 use crate::hub::modules;
 use crate::layout::RESERVED;
 use crate::sys;
-use raddle_wire::explore::{flag, outside};
+use raddle_wire::explore::{flag, gap, outside};
 
 const PAGE: usize = 4096;
 const MOST: usize = 1 << 14;
@@ -57,9 +57,13 @@ const MOST_MAPPED: usize = 64;
 
 /// The program is about to map something.
 pub fn mapping(flags: i32) {
-    if flags & libc::MAP_SHARED != 0 {
-        super::retry_with_fork(outside::SHARED_MEMORY);
+    if flags & libc::MAP_SHARED == 0 || !super::is_on() {
+        return;
     }
+    if !super::is_running() {
+        super::shares_memory();
+    }
+    super::retry_with_fork(outside::SHARED_MEMORY);
 }
 
 /// It has.
@@ -74,10 +78,11 @@ pub fn mapped(at: usize, len: usize) {
 }
 
 /// What was there before the execution can not be unmapped in place.
-pub fn unmapping(at: usize, len: usize) {
+pub fn unmapping(at: usize, len: usize, pc: usize) {
     if !super::is_running() {
         return;
     }
+    takes_away(at, len, pc);
     super::circle::forget();
     match state().snapshot.mapped.iter_mut().find(|m| **m == (at, len)) {
         Some(m) => *m = (0, 0),
@@ -86,10 +91,25 @@ pub fn unmapping(at: usize, len: usize) {
 }
 
 /// What may be done with memory changes: in place only where the memory goes with the execution.
-pub fn protecting(at: usize, len: usize) {
+pub fn protecting(at: usize, len: usize, pc: usize) {
+    if !super::is_running() {
+        return;
+    }
+    takes_away(at, len, pc);
     let within = |m: &(usize, usize)| m.0 <= at && at + len <= m.0 + m.1;
-    if super::is_running() && !state().snapshot.mapped.iter().any(within) {
+    if !state().snapshot.mapped.iter().any(within) {
         super::retry_with_fork(outside::MAPPING);
+    }
+}
+
+/// A step, after which accesses to the memory may fail: as when a block is given back.
+fn takes_away(at: usize, len: usize, pc: usize) {
+    /// Larger areas are not looked through for who accesses them.
+    const LARGE: usize = 1 << 18;
+    super::point(super::op(raddle_explore::OpKind::Other, 0, pc), super::Wait::Nothing, pc);
+    match len <= LARGE {
+        true => super::hidden::freed(at, len, pc),
+        false => super::hidden::note(gap::WIDE),
     }
 }
 

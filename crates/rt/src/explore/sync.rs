@@ -135,10 +135,27 @@ pub fn rwlock(l: usize, write: bool, until: Until, pc: usize) -> c_int {
         true => (OpKind::WriteLock, Wait::WriteLock(l), &TRY_WRITE),
         false => (OpKind::ReadLock, Wait::ReadLock(l), &TRY_READ),
     };
-    if wait_for(op(kind, l, pc), wait, until, pc) {
-        return libc::ETIMEDOUT;
+    let queues = write && state().running && peek::prefers_writers(l);
+    if queues {
+        // That a writer has come is seen by readers before it has the lock: a step of its own.
+        point(op(OpKind::TryLock, l, pc), Wait::Nothing, pc);
+        if call(real, l) == 0 {
+            return 0;
+        }
+        let s = state();
+        s.threads[s.current].queues_at = l;
     }
-    call(real, l)
+    let gave_up = wait_for(op(kind, l, pc), wait, until, pc);
+    if queues {
+        let s = state();
+        s.threads[s.current].queues_at = 0;
+    }
+    if gave_up { libc::ETIMEDOUT } else { call(real, l) }
+}
+
+/// `pthread_rwlock_tryrdlock`.
+pub fn try_read(l: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    step(OpKind::TryLock, l, pc, || if peek::is_writer_queueing(l) { libc::EBUSY } else { real() })
 }
 
 /// A step that can not block, then the real function.
@@ -403,6 +420,12 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
     };
     let uses = op(OpKind::Io, fd as usize + 1, pc).with_other(channel::channel_of(fd) as u64);
     goes_on(wait(uses, what, None, Breaks::Handler, pc))
+}
+
+/// Before a call that moves where the descriptor stands, which never waits.
+#[must_use]
+pub fn moves(fd: c_int, pc: usize) -> bool {
+    message(fd, 0, libc::MSG_DONTWAIT, pc)
 }
 
 fn goes_on(end: End) -> bool {

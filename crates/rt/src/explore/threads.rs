@@ -92,6 +92,10 @@ pub struct Logical {
     pub uninterrupted: i32,
     /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
     pub since: u64,
+    /// The reader-writer lock at which it waits as a writer, and readers wait for it.
+    pub queues_at: usize,
+    /// Where a function of the C library last began to write, in a step of its own.
+    pub fills_at: usize,
     /// Quiet operations since its last step.
     pub quiet: u32,
     /// It is about to end the process, and how many steps it has let others make first.
@@ -148,6 +152,8 @@ impl Logical {
         asynchronous: false,
         uninterrupted: 0,
         since: 0,
+        queues_at: 0,
+        fills_at: 0,
         quiet: 0,
         ends_process: false,
         lets_pass: 0,

@@ -18,6 +18,12 @@ use crate::hub::modules;
 pub type Text = *const c_char;
 pub type Wide = *const u32;
 
+unsafe extern "C" {
+    static stdin: *mut core::ffi::c_void;
+    static stdout: *mut core::ffi::c_void;
+    static stderr: *mut core::ffi::c_void;
+}
+
 /// One call of an interposed function.
 pub struct Call<'a> {
     t: &'a mut Thread,
@@ -28,7 +34,52 @@ pub struct Call<'a> {
 impl<'a> Call<'a> {
     /// The call changes what lies outside of memory, such as a folder: an explored execution can not undo that.
     pub fn changes_outside(&self) {
-        explore::changes_outside();
+        explore::changes_outside(self.pc);
+    }
+
+    /// The call looks at files or folders, which other threads may change.
+    pub fn looks_outside(&self) {
+        if explore::is_on() {
+            explore::looks_outside(self.pc);
+        }
+    }
+
+    /// The call changes what the process has for itself outside of memory, such as its limits.
+    pub fn changes_process(&self) {
+        explore::changes_process(self.pc);
+    }
+
+    /// The function keeps something from call to call, such as what `rand` gives next: in an explored program its order is a choice.
+    pub fn keeps_state(&mut self) {
+        if self.judged {
+            explore::keeps_state(self.pc);
+        }
+    }
+
+    /// The call has written to memory of the library's own, which it hands out to every thread.
+    pub fn wrote_own<T>(&mut self, p: *const T, n: usize) {
+        if self.judged && !p.is_null() && explore::is_on() {
+            explore::library_wrote(p as usize, n, self.pc);
+        }
+    }
+
+    /// Before a stream is read or moved, if it is none of the standard ones.
+    pub fn uses_stream(&mut self, file: *mut core::ffi::c_void) {
+        if self.judged && explore::is_on() {
+            // SAFETY: the C library's streams.
+            let standard = unsafe { [stdin, stdout, stderr] };
+            if !file.is_null() && !standard.contains(&file) {
+                explore::uses_stream(file as usize, self.pc);
+            }
+        }
+    }
+
+    /// Before a stream is written to, if it is none of the standard ones.
+    pub fn fills_stream(&mut self, file: *mut core::ffi::c_void) {
+        // SAFETY: the C library's streams.
+        if self.judged && explore::is_on() && !unsafe { [stdout, stderr] }.contains(&file) {
+            explore::fills_stream(file as usize, self.pc);
+        }
     }
 
     #[inline]
@@ -76,7 +127,7 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn fills<T>(&mut self, p: *const T) {
         if self.judged && explore::is_on() && !p.is_null() {
-            explore::data(true, p as usize, 1, false, self.pc);
+            explore::fills(p as usize, self.pc);
         }
     }
 

@@ -6,6 +6,7 @@ use super::interpose;
 use crate::detect::{misuse, objects, sync};
 use crate::explore::sync as sync_explore;
 use crate::tsvd::sync as tsvd_sync;
+use raddle_explore::OpKind;
 
 interpose! {
     fn pthread_barrier_init(b: *mut c_void, attributes: *const c_void, count: u32) -> c_int, |t, pc, real| {
@@ -14,7 +15,7 @@ interpose! {
         objects::with(b as usize, |o| o.make_more().barrier.count = count);
         real(b, attributes, count)
     } record as detect, tsvd real, explore {
-        sync_explore::barrier_init(b as usize, count)
+        sync_explore::step(OpKind::Reset, b as usize, pc, || sync_explore::barrier_init(b as usize, count))
     }
     fn pthread_barrier_wait(b: *mut c_void) -> c_int, |t, pc, real| {
         misuse::used(t, b as usize, pc);
@@ -36,6 +37,6 @@ interpose! {
         sync::destroyed(b as usize);
         r
     } record as detect, tsvd real, explore {
-        0
+        sync_explore::step(OpKind::Reset, b as usize, pc, || 0)
     }
 }

@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use super::{condvar, interpose, mutex};
 use crate::detect::{misuse, sync};
 use crate::explore::sync::{self as sync_explore, Until};
+use raddle_explore::OpKind;
 use raddle_wire::record::lock_kind;
 
 /// `thrd_success`
@@ -28,7 +29,9 @@ interpose! {
         sync::destroyed(m as usize);
         misuse::made_or_destroyed(t, m as usize, pc);
         real(m, kind)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, m as usize, pc, || real(m, kind))
+    }
     fn mtx_lock(m: *mut c_void) -> c_int, |t, pc, real| {
         mutex::using(t, m, pc);
         mutex::taking(t, m, lock_kind::MUTEX, pc);
@@ -64,7 +67,9 @@ interpose! {
         mutex::destroying(t, m, pc);
         real(m);
         sync::destroyed(m as usize);
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, m as usize, pc, || { real(m); 0 });
+    }
     fn cnd_wait(c: *mut c_void, m: *mut c_void) -> c_int, |t, pc, real| {
         condvar::wait(t, c, m, pc, || real(c, m))
     } record as detect, tsvd real, explore {
@@ -92,6 +97,7 @@ interpose! {
         real(c);
         sync::destroyed(c as usize);
     } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, c as usize, pc, || 0);
     }
     fn call_once(once: *mut c_void, routine: super::once::Routine), |t, pc, real| {
         super::once::through(once, routine, |once, routine| {

@@ -12,6 +12,8 @@ use core::ffi::{c_int, c_void};
 use super::interpose;
 use crate::detect::thread::{Thread, current};
 use crate::detect::{misuse, settings, sync};
+use raddle_explore::OpKind;
+
 use crate::explore::sync::{self as sync_explore, Until};
 use crate::tsvd::sync as tsvd_sync;
 
@@ -135,13 +137,15 @@ interpose! {
         sync::destroyed(c as usize);
         misuse::made_or_destroyed(t, c as usize, pc);
         real(c, attributes)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, c as usize, pc, || real(c, attributes))
+    }
     fn pthread_cond_destroy(c: *mut c_void) -> c_int = c"GLIBC_2.3.2", |t, pc, real| {
         misuse::made_or_destroyed(t, c as usize, pc);
         let r = real(c);
         sync::destroyed(c as usize);
         r
     } record as detect, tsvd real, explore {
-        0
+        sync_explore::step(OpKind::Reset, c as usize, pc, || 0)
     }
 }

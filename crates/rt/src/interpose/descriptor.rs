@@ -149,7 +149,7 @@ interpose! {
         set_channel(fd, 0);
         real(fd)
     } record as detect, tsvd real, explore {
-        explore::changes_outside();
+        explore::changes_process(pc);
         explore::timers::closed(fd, pc);
         told(fd);
         set_channel(fd, 0);
@@ -159,7 +159,7 @@ interpose! {
         forget_from(first);
         real(first, last, flags)
     } record as detect, tsvd real, explore {
-        explore::changes_outside();
+        explore::changes_process(pc);
         forget_from(first);
         real(first, last, flags)
     }
@@ -167,22 +167,22 @@ interpose! {
         forget_from(first.max(0) as c_uint);
         real(first)
     } record as detect, tsvd real, explore {
-        explore::changes_outside();
+        explore::changes_process(pc);
         forget_from(first.max(0) as c_uint);
         real(first)
     }
     fn dup(fd: c_int) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         duplicated(fd, real(fd))
-    } record as detect, tsvd real, explore { explore::changes_outside(); duplicated(fd, real(fd)) }
+    } record as detect, tsvd real, explore { explore::changes_process(pc); duplicated(fd, real(fd)) }
     fn dup2(fd: c_int, to: c_int) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         replaced(t, duplicated(fd, real(fd, to)), pc)
-    } record as detect, tsvd real, explore { explore::changes_outside(); duplicated(fd, real(fd, to)) }
+    } record as detect, tsvd real, explore { explore::changes_process(pc); duplicated(fd, real(fd, to)) }
     fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         replaced(t, duplicated(fd, real(fd, to, flags)), pc)
-    } record as detect, tsvd real, explore { explore::changes_outside(); duplicated(fd, real(fd, to, flags)) }
+    } record as detect, tsvd real, explore { explore::changes_process(pc); duplicated(fd, real(fd, to, flags)) }
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         fcntl_with(t, fd, command, argument, || real(fd, command, argument))
@@ -191,6 +191,18 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         fcntl_with(t, fd, command, argument, || real(fd, command, argument))
     } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
+    fn lseek(fd: c_int, by: i64, from: c_int) -> i64, |t, pc, real| { real(fd, by, from) } record as detect, tsvd real, explore {
+        if !explore::sync::moves(fd, pc) {
+            return -1;
+        }
+        real(fd, by, from)
+    }
+    fn lseek64(fd: c_int, by: i64, from: c_int) -> i64, |t, pc, real| { real(fd, by, from) } record as detect, tsvd real, explore {
+        if !explore::sync::moves(fd, pc) {
+            return -1;
+        }
+        real(fd, by, from)
+    }
     fn flock(fd: c_int, operation: c_int) -> c_int, |t, pc, real| {
         // To take it again in another way is to let go of it in between.
         unlocking(t, fd);

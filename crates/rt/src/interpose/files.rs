@@ -12,18 +12,18 @@ type Room = *mut c_char;
 type Stat = *mut libc::stat;
 
 accesses! {
-    fn stat(path: Text, to: Stat) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn stat64(path: Text, to: Stat) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn lstat(path: Text, to: Stat) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn lstat64(path: Text, to: Stat) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn stat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn stat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn lstat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn lstat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn fstat(fd: c_int, to: Stat) -> c_int, |c| { c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn fstat64(fd: c_int, to: Stat) -> c_int, |c| { c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstatat(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstatat64(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __xstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __xstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __lxstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __lxstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fstatat(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fstatat64(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn __xstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn __xstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn __lxstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn __lxstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn __fxstat(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn __fxstat64(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn statx(at: c_int, path: Text, flags: c_int, mask: c_uint, to: *mut libc::statx) -> c_int, |c| { c.text(path); c.fills(to) } then |r| {
@@ -38,20 +38,21 @@ accesses! {
     fn fstatvfs(fd: c_int, to: *mut libc::statvfs) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn fstatvfs64(fd: c_int, to: *mut libc::statvfs) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
 
-    fn readlink(path: Text, to: Room, n: usize) -> isize, |c| { c.text(path); c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
+    fn readlink(path: Text, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
     fn __readlink_chk(path: Text, to: Room, n: usize, room: usize) -> isize, |c| { c.text(path); c.fills(to) } then |got| {
         c.wrote(to, got.max(0) as usize)
     }
-    fn readlinkat(at: c_int, path: Text, to: Room, n: usize) -> isize, |c| { c.text(path); c.fills(to) } then |got| {
+    fn readlinkat(at: c_int, path: Text, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| {
         c.wrote(to, got.max(0) as usize)
     }
-    fn realpath(path: Text, to: Room) -> Room = c"GLIBC_2.3", |c| { c.text(path); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
+    fn realpath(path: Text, to: Room) -> Room = c"GLIBC_2.3", |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
     fn __realpath_chk(path: Text, to: Room, room: usize) -> Room, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_text(r) }
     fn canonicalize_file_name(path: Text) -> Room, |c| { c.text(path); }
-    fn getcwd(to: Room, n: usize) -> Room, |c| { c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
+    fn getcwd(to: Room, n: usize) -> Room, |c| { c.looks_outside(); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
     fn __getcwd_chk(to: Room, n: usize, room: usize) -> Room, |c| { c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
 
-    fn faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, |c| { c.text(path); }
+    fn access(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
+    fn faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
     fn chdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn mkdir(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn mkdirat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
@@ -61,7 +62,7 @@ accesses! {
     fn unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn renameat(at: c_int, from: Text, there: c_int, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
     fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
-    fn opendir(path: Text) -> *mut c_void, |c| { c.text(path); }
+    fn opendir(path: Text) -> *mut c_void, |c| { c.looks_outside(); c.text(path); }
     fn readdir_r(dir: *mut c_void, to: *mut libc::dirent, result: *mut *mut libc::dirent) -> c_int, |c| {
         c.fills(to);
         c.writes_one(result)
@@ -98,13 +99,24 @@ unsafe fn opens(t: &mut Thread, pc: usize, path: Text) {
     unsafe { Call::new(t, pc).text(path) };
 }
 
+/// An explored program opens a file. One that it only reads it has for itself.
+fn opens_by(flags: c_int, pc: usize) {
+    match flags & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) {
+        libc::O_RDONLY => {
+            explore::retry_with_fork(outside::FILE);
+            explore::looks_outside(pc);
+        }
+        _ => explore::changes_outside(pc),
+    }
+}
+
 interpose! {
     fn open(path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
         opens(t, pc, path);
         real(path, flags, mode)
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
-        explore::retry_with_fork(outside::FILE);
+        opens_by(flags, pc);
         real(path, flags, mode)
     }
     fn open64(path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
@@ -112,7 +124,7 @@ interpose! {
         real(path, flags, mode)
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
-        explore::retry_with_fork(outside::FILE);
+        opens_by(flags, pc);
         real(path, flags, mode)
     }
     fn openat(at: c_int, path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
@@ -120,7 +132,7 @@ interpose! {
         real(at, path, flags, mode)
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
-        explore::retry_with_fork(outside::FILE);
+        opens_by(flags, pc);
         real(at, path, flags, mode)
     }
     fn creat(path: Text, mode: u32) -> c_int, |t, pc, real| {
@@ -128,7 +140,7 @@ interpose! {
         real(path, mode)
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
-        explore::retry_with_fork(outside::FILE);
+        explore::changes_outside(pc);
         real(path, mode)
     }
 }

@@ -132,11 +132,11 @@ interpose! {
         real(at, n)
     } record as detect, tsvd real, explore {
         trace::settle();
-        explore::unmapping(at as usize, n);
+        explore::unmapping(at as usize, n, pc);
         real(at, n)
     }
     fn mprotect(at: Pointer, n: usize, prot: c_int) -> c_int, |t, pc, real| { real(at, n, prot) } record as detect, tsvd real, explore {
-        explore::protecting(at as usize, n);
+        explore::protecting(at as usize, n, pc);
         real(at, n, prot)
     }
     fn mremap(old: Pointer, old_size: usize, size: usize, flags: c_int, at: Pointer) -> Pointer, |t, pc, real| {
@@ -147,7 +147,9 @@ interpose! {
         }
         p
     } record as detect, tsvd real, explore {
-        explore::retry_with_fork(raddle_wire::explore::outside::MAPPING);
-        real(old, old_size, size, flags, at)
+        explore::unmapping(old as usize, old_size, pc);
+        let p = real(old, old_size, size, flags, at);
+        explore::mapped(p as usize, size);
+        p
     }
 }

@@ -167,12 +167,16 @@ interpose! {
             sync::destroyed(m as usize);
         }
         r
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, m as usize, pc, || real(m))
+    }
     fn pthread_mutex_init(m: *mut c_void, attributes: *const c_void) -> c_int, |t, pc, real| {
         sync::destroyed(m as usize);
         misuse::made_or_destroyed(t, m as usize, pc);
         real(m, attributes)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, m as usize, pc, || real(m, attributes))
+    }
 
     fn pthread_spin_lock(m: *mut c_void) -> c_int, |t, pc, real| {
         using(t, m, pc);
@@ -214,5 +218,7 @@ interpose! {
         misuse::made_or_destroyed(t, m as usize, pc);
         sync::destroyed(m as usize);
         real(m)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, m as usize, pc, || real(m))
+    }
 }

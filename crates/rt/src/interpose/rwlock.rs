@@ -53,7 +53,7 @@ interpose! {
         misuse::used(t, l as usize, pc);
         taken(t, l, real(l), Mode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
-        sync_explore::step(OpKind::TryLock, l as usize, pc, || real(l))
+        sync_explore::try_read(l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedrdlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         misuse::used(t, l as usize, pc);
@@ -107,10 +107,14 @@ interpose! {
         misuse::made_or_destroyed(t, l as usize, pc);
         sync::destroyed(l as usize);
         real(l)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, l as usize, pc, || real(l))
+    }
     fn pthread_rwlock_init(l: *mut c_void, attributes: *const c_void) -> c_int, |t, pc, real| {
         sync::destroyed(l as usize);
         misuse::made_or_destroyed(t, l as usize, pc);
         real(l, attributes)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, l as usize, pc, || real(l, attributes))
+    }
 }

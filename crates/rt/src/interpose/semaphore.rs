@@ -83,12 +83,16 @@ interpose! {
         sync::destroyed(s as usize);
         misuse::made_or_destroyed(t, s as usize, pc);
         real(s, shared, value)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, s as usize, pc, || real(s, shared, value))
+    }
     fn sem_destroy(s: *mut c_void) -> c_int, |t, pc, real| {
         misuse::made_or_destroyed(t, s as usize, pc);
         sync::destroyed(s as usize);
         real(s)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, s as usize, pc, || real(s))
+    }
     /// A value that is read may be what another thread posted.
     fn sem_getvalue(s: *mut c_void, value: *mut c_int) -> c_int, |t, pc, real| {
         if plain::is_on() {

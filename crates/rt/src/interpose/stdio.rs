@@ -90,71 +90,82 @@ unsafe fn has_line(c: &mut Call, line: *mut Room, n: *mut usize, got: isize) {
 }
 
 accesses! {
-    fn fread(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.fills(to) } then |got| {
+    fn fread(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); c.fills(to) } then |got| {
         filled(file);
         c.wrote(to, got * size)
     }
-    fn fread_unlocked(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.fills(to) } then |got| {
+    fn fread_unlocked(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); c.fills(to) } then |got| {
         filled(file);
         c.wrote(to, got * size)
     }
-    fn __fread_chk(to: *mut c_void, room: usize, size: usize, n: usize, file: File) -> usize, |c| { c.fills(to) } then |got| {
+    fn __fread_chk(to: *mut c_void, room: usize, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); c.fills(to) } then |got| {
         filled(file);
         c.wrote(to, got * size)
     }
-    fn fwrite(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
+    fn fwrite(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| { c.fills_stream(file);
         c.reads(from, size.saturating_mul(n));
         filling(file)
     }
-    fn fwrite_unlocked(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
+    fn fwrite_unlocked(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| { c.fills_stream(file);
         c.reads(from, size.saturating_mul(n));
         filling(file)
     }
-    fn fgets(to: Room, n: c_int, file: File) -> Room, |c| { c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
-    fn fgets_unlocked(to: Room, n: c_int, file: File) -> Room, |c| { c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
-    fn __fgets_chk(to: Room, room: usize, n: c_int, file: File) -> Room, |c| { c.fills(to) } then |got| {
+    fn fgets(to: Room, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
+    fn fgets_unlocked(to: Room, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
+    fn __fgets_chk(to: Room, room: usize, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); c.fills(to) } then |got| {
         filled(file);
         c.wrote_text(got)
     }
-    fn getline(line: *mut Room, n: *mut usize, file: File) -> isize, |c| { takes_line(&mut c, line, n) } then |got| {
+    fn getline(line: *mut Room, n: *mut usize, file: File) -> isize, |c| { c.uses_stream(file); takes_line(&mut c, line, n) } then |got| {
         filled(file);
         has_line(&mut c, line, n, got)
     }
-    fn getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { takes_line(&mut c, line, n) } then |got| {
+    fn getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { c.uses_stream(file); takes_line(&mut c, line, n) } then |got| {
         filled(file);
         has_line(&mut c, line, n, got)
     }
-    fn __getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { takes_line(&mut c, line, n) } then |got| {
+    fn __getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { c.uses_stream(file); takes_line(&mut c, line, n) } then |got| {
         filled(file);
         has_line(&mut c, line, n, got)
     }
-    fn fgetc(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
-    fn fgetc_unlocked(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
-    fn getc(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
-    fn getc_unlocked(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
-    fn _IO_getc(file: File) -> c_int, |_c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn fgetc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn fgetc_unlocked(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn getc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn getc_unlocked(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn _IO_getc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
     fn __uflow(file: File) -> c_int, |_c| {} then |_r| { filled(file) }
-    fn fputc(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
-    fn fputc_unlocked(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
-    fn putc(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
-    fn putc_unlocked(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
-    fn _IO_putc(what: c_int, file: File) -> c_int, |_c| { if is_full(file) { filling(file) } }
+    fn fputc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
+    fn fputc_unlocked(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
+    fn putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
+    fn putc_unlocked(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
+    fn _IO_putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
     fn __overflow(file: File, what: c_int) -> c_int, |_c| { filling(file) }
-    fn fputs(s: Text, file: File) -> c_int, |c| { c.text(s); filling(file) }
-    fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.text(s); filling(file) }
+    fn fputs(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); filling(file) }
+    fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); filling(file) }
     fn puts(s: Text) -> c_int, |c| { c.text(s); }
     fn perror(s: Text), |c| { c.text(s); }
     fn fflush(file: File) -> c_int, |_c| { filling(file) }
-    fn fclose(file: File) -> c_int, |_c| { closing(file) }
-    fn pclose(file: File) -> c_int, |_c| { closing(file) }
+    fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); closing(file) }
+    fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); closing(file) }
     fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.text(path); c.text(mode); closing(file) }
     fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.text(path); c.text(mode); closing(file) }
     fn fdopen(fd: c_int, mode: Text) -> File, |c| { c.text(mode); }
     fn popen(command: Text, mode: Text) -> File, |c| { c.text(command); c.text(mode); }
     fn tmpnam_r(to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }
     fn ctermid(to: Room) -> Room, |c| { c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
-    fn fgetpos(file: File, to: *mut libc::fpos_t) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fsetpos(file: File, from: *const libc::fpos_t) -> c_int, |c| { c.reads_one(from) }
+    fn ungetc(what: c_int, file: File) -> c_int, |c| { c.uses_stream(file) }
+    fn fseek(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); filling(file) }
+    fn fseeko(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); filling(file) }
+    fn fseeko64(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); filling(file) }
+    fn rewind(file: File), |c| { c.uses_stream(file); filling(file) }
+    fn ftell(file: File) -> i64, |c| { c.uses_stream(file) }
+    fn ftello(file: File) -> i64, |c| { c.uses_stream(file) }
+    fn ftello64(file: File) -> i64, |c| { c.uses_stream(file) }
+    fn feof(file: File) -> c_int, |c| { c.uses_stream(file) }
+    fn ferror(file: File) -> c_int, |c| { c.uses_stream(file) }
+    fn clearerr(file: File), |c| { c.uses_stream(file) }
+    fn fgetpos(file: File, to: *mut libc::fpos_t) -> c_int, |c| { c.uses_stream(file); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fsetpos(file: File, from: *const libc::fpos_t) -> c_int, |c| { c.uses_stream(file); c.reads_one(from) }
 }
 
 interpose! {
@@ -163,16 +174,33 @@ interpose! {
         real(path, mode)
     } record as detect, tsvd real, explore {
         opens(t, pc, path, mode);
-        explore::retry_with_fork(outside::FILE);
+        opens_by(mode, pc);
         real(path, mode)
+    }
+    fn tmpfile() -> File, |t, pc, real| { real() } record as detect, tsvd real, explore {
+        explore::changes_outside(pc);
+        real()
     }
     fn fopen64(path: Text, mode: Text) -> File, |t, pc, real| {
         opens(t, pc, path, mode);
         real(path, mode)
     } record as detect, tsvd real, explore {
         opens(t, pc, path, mode);
-        explore::retry_with_fork(outside::FILE);
+        opens_by(mode, pc);
         real(path, mode)
+    }
+}
+
+/// An explored program opens a stream. One that it only reads it has for itself.
+unsafe fn opens_by(mode: Text, pc: usize) {
+    // SAFETY: the caller's string.
+    let reads = unsafe { *mode as u8 == b'r' && !core::ffi::CStr::from_ptr(mode).to_bytes().contains(&b'+') };
+    match reads {
+        true => {
+            explore::retry_with_fork(outside::FILE);
+            explore::looks_outside(pc);
+        }
+        false => explore::changes_outside(pc),
     }
 }
 

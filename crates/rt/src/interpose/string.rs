@@ -122,6 +122,7 @@ accesses! {
     }
     /// Of a call that goes on with an earlier string it is not known whether the token was its last.
     fn strtok(s: Room, set: Text) -> Room, |c| {
+        c.keeps_state();
         c.text(set);
         c.fills(s);
         let is_last = s.is_null() || !c.is_judged() || token_is_last(s, set)
@@ -254,14 +255,15 @@ looks! {
     fn atol(s: Text) -> i64, |c, _r| { number(&mut c, s, &WHOLE) }
     fn atoll(s: Text) -> i64, |c, _r| { number(&mut c, s, &WHOLE) }
     fn atof(s: Text) -> f64, |c, _r| { number(&mut c, s, &FRACTION) }
-    fn getenv(name: Text) -> Text, |c, _r| { c.text(name); }
-    fn secure_getenv(name: Text) -> Text, |c, _r| { c.text(name); }
+    fn getenv(name: Text) -> Text, |c, _r| { c.text(name); c.keeps_state(); }
+    fn secure_getenv(name: Text) -> Text, |c, _r| { c.text(name); c.keeps_state(); }
 }
 
 accesses! {
-    fn setenv(name: Text, value: Text, replace: c_int) -> c_int, |c| { c.text(name); c.text(value); }
-    fn unsetenv(name: Text) -> c_int, |c| { c.text(name); }
-    fn putenv(text: Text) -> c_int, |c| { c.text(text); }
+    fn setenv(name: Text, value: Text, replace: c_int) -> c_int, |c| { c.text(name); c.text(value); c.keeps_state(); }
+    fn unsetenv(name: Text) -> c_int, |c| { c.text(name); c.keeps_state(); }
+    fn clearenv() -> c_int, |c| { c.keeps_state() }
+    fn putenv(text: Text) -> c_int, |c| { c.text(text); c.keeps_state(); }
     fn iconv(cd: *mut c_void, from: *mut Text, left: *mut usize, to: *mut Room, room: *mut usize) -> usize, |c| {
         c.reads_one(from);
         c.reads_one(left);

@@ -18,11 +18,11 @@ mod time {
     accesses! {
         fn localtime_r(at: Time, to: Tm) -> Tm, |c| { c.reads_one(at); c.fills(to) } then |r| { c.wrote_if(!r.is_null(), to) }
         fn gmtime_r(at: Time, to: Tm) -> Tm, |c| { c.reads_one(at); c.fills(to) } then |r| { c.wrote_if(!r.is_null(), to) }
-        fn localtime(at: Time) -> Tm, |c| { c.reads_one(at) }
-        fn gmtime(at: Time) -> Tm, |c| { c.reads_one(at) }
-        fn ctime(at: Time) -> Room, |c| { c.reads_one(at) }
+        fn localtime(at: Time) -> Tm, |c| { c.reads_one(at); c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::tm>()) }
+        fn gmtime(at: Time) -> Tm, |c| { c.reads_one(at); c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::tm>()) }
+        fn ctime(at: Time) -> Room, |c| { c.reads_one(at); c.keeps_state() } then |r| { c.wrote_own(r, 26) }
         fn ctime_r(at: Time, to: Room) -> Room, |c| { c.reads_one(at); c.fills(to) } then |r| { c.wrote_text(r) }
-        fn asctime(from: Tm) -> Room, |c| { c.reads_one(from) }
+        fn asctime(from: Tm) -> Room, |c| { c.reads_one(from); c.keeps_state() } then |r| { c.wrote_own(r, 26) }
         fn asctime_r(from: Tm, to: Room) -> Room, |c| { c.reads_one(from); c.fills(to) } then |r| { c.wrote_text(r) }
         fn mktime(from: Tm) -> libc::time_t, |c| { c.reads_one(from); c.fills(from) } then |r| { c.wrote_if(r != -1, from) }
         fn timelocal(from: Tm) -> libc::time_t, |c| { c.reads_one(from); c.fills(from) } then |r| { c.wrote_if(r != -1, from) }
@@ -69,8 +69,11 @@ mod process {
         fn sysinfo(to: *mut libc::sysinfo) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn getrlimit(what: c_int, to: *mut libc::rlimit) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn getrlimit64(what: c_int, to: *mut libc::rlimit) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-        fn setrlimit(what: c_int, from: *const libc::rlimit) -> c_int, |c| { c.reads_one(from) }
-        fn setrlimit64(what: c_int, from: *const libc::rlimit) -> c_int, |c| { c.reads_one(from) }
+        fn setrlimit(what: c_int, from: *const libc::rlimit) -> c_int, |c| { c.reads_one(from); c.changes_process() }
+        fn setrlimit64(what: c_int, from: *const libc::rlimit) -> c_int, |c| { c.reads_one(from); c.changes_process() }
+        fn umask(mask: c_uint) -> c_uint, |c| { c.changes_process() }
+        fn nice(by: c_int) -> c_int, |c| { c.changes_process() }
+        fn setpriority(which: c_int, who: c_uint, to: c_int) -> c_int, |c| { c.changes_process() }
         fn getloadavg(to: *mut c_double, n: c_int) -> c_int, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
         fn confstr(name: c_int, to: Room, n: usize) -> usize, |c| { if n > 0 { c.fills(to) } } then |need| { c.wrote(to, need.min(n)) }
         fn getgroups(n: c_int, to: *mut c_uint) -> c_int, |c| { if n > 0 { c.fills(to) } } then |got| {
@@ -101,10 +104,20 @@ mod process {
         fn getgrent_r(to: *mut libc::group, room: Room, n: usize, result: *mut *mut libc::group) -> c_int, |c| {
             c.fills(to)
         } then |r| { found(&mut c, to, result, r) }
-        fn getpwnam(name: Text) -> *mut libc::passwd, |c| { c.text(name); }
-        fn getgrnam(name: Text) -> *mut libc::group, |c| { c.text(name); }
+        fn getpwnam(name: Text) -> *mut libc::passwd, |c| { c.text(name); c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::passwd>()) }
+        fn getpwuid(id: c_uint) -> *mut libc::passwd, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::passwd>()) }
+        fn getgrnam(name: Text) -> *mut libc::group, |c| { c.text(name); c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::group>()) }
+        fn getgrgid(id: c_uint) -> *mut libc::group, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::group>()) }
         fn getrandom(to: *mut c_void, n: usize, flags: c_uint) -> isize, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
         fn getentropy(to: *mut c_void, n: usize) -> c_int, |c| { c.fills(to) } then |r| { c.wrote(to, if r == 0 { n } else { 0 }) }
+        fn rand() -> c_int, |c| { c.keeps_state() }
+        fn srand(seed: c_uint), |c| { c.keeps_state() }
+        fn random() -> c_long, |c| { c.keeps_state() }
+        fn srandom(seed: c_uint), |c| { c.keeps_state() }
+        fn drand48() -> c_double, |c| { c.keeps_state() }
+        fn lrand48() -> c_long, |c| { c.keeps_state() }
+        fn mrand48() -> c_long, |c| { c.keeps_state() }
+        fn srand48(seed: c_long), |c| { c.keeps_state() }
         fn rand_r(seed: *mut c_uint) -> c_int, |c| { c.reads_one(seed); c.writes_one(seed) }
         fn random_r(state: *mut [u8; 48], to: *mut i32) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }
         fn drand48_r(state: *mut [u8; 24], to: *mut c_double) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }

@@ -97,7 +97,7 @@ accesses! {
     #[unsafe(export_name = "__formats_vprintf")]
     fn vprintf(format: Text, a: List) -> c_int, |c| { formats(&mut c, format, a) }
     #[unsafe(export_name = "__formats_vfprintf")]
-    fn vfprintf(file: File, format: Text, a: List) -> c_int, |c| { formats(&mut c, format, a); filling(file) }
+    fn vfprintf(file: File, format: Text, a: List) -> c_int, |c| { c.fills_stream(file); formats(&mut c, format, a); filling(file) }
     #[unsafe(export_name = "__formats_vdprintf")]
     fn vdprintf(fd: c_int, format: Text, a: List) -> c_int, |c| {
         formats(&mut c, format, a);
@@ -125,6 +125,7 @@ accesses! {
     fn __vprintf_chk(flag: c_int, format: Text, a: List) -> c_int, |c| { formats(&mut c, format, a) }
     #[unsafe(export_name = "__formats_vfprintf_chk")]
     fn __vfprintf_chk(file: File, flag: c_int, format: Text, a: List) -> c_int, |c| {
+        c.fills_stream(file);
         formats(&mut c, format, a);
         filling(file)
     }

@@ -1,0 +1,23 @@
+// expect: assertion
+// `gmtime` gives every thread the same memory.
+// Fails when: the other thread calls it before the year is read.
+#include <assert.h>
+#include <pthread.h>
+#include <time.h>
+
+static void *year(void *arg) {
+    time_t at = *(time_t *)arg;
+    struct tm *parts = gmtime(&at);
+    assert(parts->tm_year == (at == 0 ? 70 : 71));      // expect: assertion here
+    return arg;
+}
+
+int main(void) {
+    time_t one = 0, two = 366 * 86400;
+    pthread_t a, b;
+    pthread_create(&a, 0, year, &one);
+    pthread_create(&b, 0, year, &two);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

@@ -1,0 +1,318 @@
+//! Functions that a program calls and whose accesses to memory nobody sees.
+//!
+//! The runtime stands in for hundreds of functions of the C library and says what they read and write. Those that it stands in for are defined
+//! by the program itself, so what is left undefined in an instrumented file comes from a library as it is. Most of that
+//! is harmless: it touches no memory of the program's and keeps nothing that another thread could see. All else is named,
+//! and a search of such a program is not complete: the nodes of `std::list` are linked in libstdc++.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use object::{Object as _, ObjectSymbol as _, SymbolKind};
+
+use crate::places::Mapped;
+
+/// Functions of the C library that touch nothing but their arguments' values, a thread's own state, or what has a lock of its own and
+/// no order; and those by which the runtime itself gets at the library.
+const HARMLESS: [&str; 141] = [
+    "__assert",
+    "__ctype_b_loc",
+    "__ctype_get_mb_cur_max",
+    "__ctype_tolower_loc",
+    "__ctype_toupper_loc",
+    "__dynamic_cast",
+    "__errno_location",
+    "__fdelt_chk",
+    "__fork",
+    "__fpclassify",
+    "__gcc_personality_v0",
+    "__gxx_personality_v0",
+    "__h_errno_location",
+    "__isinf",
+    "__isnan",
+    "__once_proxy",
+    "__register_atfork",
+    "__sched_cpucount",
+    "__sigaction",
+    "__stack_chk_fail",
+    "__sysconf",
+    "__tls_get_addr",
+    "_dl_find_object",
+    "abs",
+    "alarm",
+    "atexit",
+    "backtrace",
+    "backtrace_symbols_fd",
+    "chroot",
+    "clock",
+    "difftime",
+    "div",
+    "dl_iterate_phdr",
+    "dladdr",
+    "dlclose",
+    "dlerror",
+    "dlopen",
+    "dlsym",
+    "dlvsym",
+    "eaccess",
+    "epoll_create",
+    "epoll_create1",
+    "euidaccess",
+    "fdatasync",
+    "ffs",
+    "ffsl",
+    "ffsll",
+    "fileno",
+    "fileno_unlocked",
+    "fpathconf",
+    "fsync",
+    "ftok",
+    "getauxval",
+    "getegid",
+    "geteuid",
+    "getgid",
+    "gethostid",
+    "getpagesize",
+    "getpgid",
+    "getpgrp",
+    "getpid",
+    "getppid",
+    "getpriority",
+    "getsid",
+    "gettid",
+    "getuid",
+    "gnu_get_libc_version",
+    "htonl",
+    "htons",
+    "imaxabs",
+    "ioctl",
+    "isalnum",
+    "isalpha",
+    "isatty",
+    "isblank",
+    "iscntrl",
+    "isdigit",
+    "isgraph",
+    "islower",
+    "isprint",
+    "ispunct",
+    "isspace",
+    "isupper",
+    "isxdigit",
+    "killpg",
+    "labs",
+    "ldiv",
+    "llabs",
+    "lldiv",
+    "madvise",
+    "memfd_create",
+    "mlock",
+    "mlockall",
+    "munlock",
+    "ntohl",
+    "ntohs",
+    "on_exit",
+    "pathconf",
+    "posix_fadvise",
+    "posix_fadvise64",
+    "posix_madvise",
+    "prctl",
+    "pthread_attr_destroy",
+    "pthread_attr_init",
+    "pthread_equal",
+    "pthread_exit",
+    "pthread_getattr_np",
+    "pthread_getconcurrency",
+    "pthread_getspecific",
+    "pthread_key_delete",
+    "pthread_self",
+    "pthread_setaffinity_np",
+    "pthread_setname_np",
+    "pthread_setschedparam",
+    "pthread_setspecific",
+    "sched_get_priority_max",
+    "sched_get_priority_min",
+    "sched_getaffinity",
+    "sched_getcpu",
+    "sched_getscheduler",
+    "sched_setaffinity",
+    "setbuf",
+    "setegid",
+    "seteuid",
+    "setgid",
+    "setgroups",
+    "setlinebuf",
+    "setpgid",
+    "setregid",
+    "setreuid",
+    "setsid",
+    "setuid",
+    "setvbuf",
+    "sync",
+    "sysconf",
+    "time",
+    "tolower",
+    "toupper",
+    "tss_get",
+    "tss_set",
+    "usleep",
+];
+
+/// The same, by how their names begin: attributes, unwinding, and of the C++ library what throws, what threads and futures are made of, and what
+/// errors are.
+const HARMLESS_PREFIXES: [&str; 50] = [
+    "_Unwind_",
+    "__atomic_",
+    "__cxa_",
+    "__libc_",
+    "__pthread_",
+    "_pthread_cleanup",
+    "pthread_attr_set",
+    "pthread_attr_get",
+    "pthread_barrierattr_",
+    "pthread_condattr_",
+    "pthread_mutexattr_",
+    "pthread_rwlockattr_",
+    "pthread_mutex_consistent",
+    "pthread_set",
+    "_ZNSa",
+    "_ZNKSt9exception",
+    "_ZNSt9exception",
+    "_ZNKSt9type_info",
+    "_ZNSt9type_info",
+    "_ZNSt9bad_alloc",
+    "_ZNSt8bad_cast",
+    "_ZNSt10bad_typeid",
+    "_ZNSt10error_code",
+    "_ZNSt11logic_error",
+    "_ZNSt12domain_error",
+    "_ZNSt12future_error",
+    "_ZNSt12length_error",
+    "_ZNSt12out_of_range",
+    "_ZNSt12system_error",
+    "_ZNSt13runtime_error",
+    "_ZNSt14overflow_error",
+    "_ZNSt15underflow_error",
+    "_ZNSt16invalid_argument",
+    "_ZNSt18bad_weak_ptr",
+    "_ZNSt13__future_base",
+    "_ZNSt15__exception_ptr",
+    "_ZNSt18condition_variable",
+    "_ZNSt28__atomic_futex",
+    "_ZNSt3_V2",
+    "_ZNSt6chrono",
+    "_ZNKSt6chrono",
+    "_ZNSt6thread",
+    "_ZSt15future_category",
+    "_ZSt17current_exception",
+    "_ZSt17rethrow_exception",
+    "_ZSt18uncaught_exception",
+    "_ZSt9terminate",
+    "_ZSt13set_terminate",
+    "posix_spawn",
+    "pidfd_",
+];
+
+/// Of these libraries all functions are harmless: those that write to memory are stood in for.
+const HARMLESS_LIBRARIES: [&str; 2] = ["libm.so", "libgcc_s.so"];
+
+/// The functions that instrumented files call and that may touch memory unseen, as a person would write them.
+pub fn functions(modules: &[Mapped]) -> Vec<String> {
+    let files: BTreeSet<&Path> = modules.iter().map(|m| m.path.as_path()).collect();
+    let mut called = BTreeSet::new();
+    let mut harmless = BTreeSet::new();
+    for file in files {
+        let Ok(content) = std::fs::read(file) else { continue };
+        let Ok(elf) = object::File::parse(&*content) else { continue };
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let is_instrumented = !name.starts_with("libraddle") && content.windows(7).any(|w| w == b"__tsan_");
+        let is_harmless = HARMLESS_LIBRARIES.iter().any(|l| name.starts_with(l));
+        for symbol in elf.dynamic_symbols() {
+            let (Ok(symbol_name), true) = (symbol.name(), symbol.kind() == SymbolKind::Text) else {
+                continue;
+            };
+            if symbol.is_undefined() && is_instrumented {
+                called.insert(symbol_name.to_string());
+            } else if symbol.is_definition() && is_harmless {
+                harmless.insert(symbol_name.to_string());
+            }
+        }
+    }
+    let prints = !called.iter().any(|name| is_stream_of_program(name));
+    let unseen = called.iter().filter(|name| !harmless.contains(*name) && !is_harmless(name, prints));
+    unseen.map(|name| short(name)).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// `only_prints`: streams of C++ that the program uses are the standard ones. What is printed is nobody's to see.
+fn is_harmless(name: &str, only_prints: bool) -> bool {
+    const PRINTING: [&str; 8] = [
+        "_ZNSo",
+        "_ZNSt9basic_ios",
+        "_ZNKSt9basic_ios",
+        "_ZNSt8ios_base",
+        "_ZNKSt8ios_base",
+        "_ZStls",
+        "_ZSt4endl",
+        "_ZSt16__ostream_insert",
+    ];
+    HARMLESS.binary_search(&name).is_ok()
+        || HARMLESS_PREFIXES.iter().any(|p| name.starts_with(p))
+        || name.contains("__throw_")
+        || only_prints && PRINTING.iter().any(|p| name.starts_with(p))
+}
+
+/// Does the function belong to a stream that the program makes itself?
+fn is_stream_of_program(name: &str) -> bool {
+    ["stringstream", "stringbuf", "fstream", "filebuf", "_ZNSi"].iter().any(|part| name.contains(part))
+}
+
+/// The name without the types of its arguments and its result.
+fn short(name: &str) -> String {
+    let full = raddle_binary::demangle(name);
+    let mut depth = 0usize;
+    let mut kept = String::new();
+    for c in full.chars() {
+        match c {
+            '(' if depth == 0 => break,
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => kept.push(c),
+            _ => {}
+        }
+    }
+    kept.split(' ').next_back().unwrap_or_default().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short() {
+        assert_eq!(short("strerror"), "strerror");
+        assert_eq!(
+            short("_ZNSt8__detail15_List_node_base7_M_hookEPS0_"),
+            "std::__detail::_List_node_base::_M_hook"
+        );
+        assert_eq!(
+            short("_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1Ev"),
+            "std::basic_ostringstream::basic_ostringstream"
+        );
+    }
+
+    #[test]
+    fn the_list_is_sorted() {
+        assert!(HARMLESS.is_sorted());
+    }
+
+    #[test]
+    fn what_throws_is_harmless_and_what_links_nodes_is_not() {
+        assert!(is_harmless("_ZSt20__throw_length_errorPKc", false));
+        assert!(is_harmless("_ZNSt6thread4joinEv", false));
+        assert!(is_harmless("getpid", false));
+        assert!(!is_harmless("_ZNSt8__detail15_List_node_base7_M_hookEPS0_", true));
+        assert!(!is_harmless("strerror", true));
+        assert!(is_harmless("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", true));
+        assert!(!is_harmless("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", false));
+    }
+}
