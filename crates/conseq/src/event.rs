@@ -71,7 +71,7 @@ pub enum What {
 }
 
 /// Bytes of memory and what they hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cell {
     pub address: u64,
     pub size: u8,

@@ -100,17 +100,34 @@ pub struct Found {
     pub refused: [u64; 4],
     pub same_value: u64,
     pub harmless: u64,
+    /// There was no time to look at all of the trace.
+    pub cut_short: bool,
 }
 
-/// All that the trace shows, each pair of places with each site once.
-pub fn find(history: &History, judge: &dyn Judge) -> Found {
+/// All that the trace shows, each pair of places with each site once. `is_over`: nothing more is looked at.
+pub fn find(history: &History, judge: &dyn Judge, is_over: &dyn Fn() -> bool) -> Found {
     let mut found = Found::default();
     let mut met = rustc_hash::FxHashSet::default();
     for granule in history.granules.iter().filter(|g| g.is_shared()) {
         let mut suspects = if_freed(history, granule, judge);
+        // Pairs of places and of values that are suspects already: of many threads at one place, most pairs are.
+        let mut known = rustc_hash::FxHashSet::default();
         for read in &granule.reads {
+            if is_over() {
+                found.cut_short = true;
+                break;
+            }
             for write in granule.writes.iter().map(Some).chain([None]) {
-                suspects.extend(consider(history, granule, read, write, judge, &mut found));
+                let places = (read.point.site, write.map(|w| w.point.site));
+                let pair = (places, read.point.cell, write.map(|w| w.point.cell));
+                if known.contains(&pair) {
+                    continue;
+                }
+                let new = consider(history, granule, read, write, judge, &mut found);
+                if !new.is_empty() {
+                    known.insert(pair);
+                    suspects.extend(new);
+                }
             }
         }
         found.suspects.extend(suspects.into_iter().filter(|s| met.insert(s.key())));
@@ -290,11 +307,15 @@ mod tests {
             Instead::Initial => 0,
             Instead::Freed(f) => f.site,
         };
-        find(&history, &Everything).suspects.iter().map(|s| (s.read.site, other(s), s.value)).collect()
+        find(&history, &Everything, &|| false)
+            .suspects
+            .iter()
+            .map(|s| (s.read.site, other(s), s.value))
+            .collect()
     }
 
     fn refused(events: &[Event]) -> [u64; 4] {
-        find(&History::of(events, &|_| false), &Everything).refused
+        find(&History::of(events, &|_| false), &Everything, &|| false).refused
     }
 
     #[test]
@@ -351,6 +372,13 @@ mod tests {
     }
 
     #[test]
+    fn what_there_is_no_time_for_is_said() {
+        let events = [write(1, 1, 5), write(1, 2, 6), read(2, 3, 6)];
+        let found = find(&History::of(&events, &|_| false), &Everything, &|| true);
+        assert!(found.cut_short && found.suspects.is_empty());
+    }
+
+    #[test]
     fn the_same_value_is_of_no_interest() {
         let events = [write(1, 1, 6), write(1, 2, 6), read(2, 3, 6)];
         assert_eq!(found(&events), [(3, 0, 0)]);
@@ -395,7 +423,7 @@ mod tests {
     }
 
     fn hangs(events: &[Event]) -> bool {
-        !find(&History::of(events, &|_| false), &WhileOne).suspects.is_empty()
+        !find(&History::of(events, &|_| false), &WhileOne, &|| false).suspects.is_empty()
     }
 
     #[test]

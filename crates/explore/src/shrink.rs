@@ -49,9 +49,13 @@ fn size(trace: &Trace) -> (usize, usize, usize) {
 }
 
 impl Shrinker<'_> {
+    fn is_spent(&self) -> bool {
+        self.executions >= self.budget
+    }
+
     /// Executes an order, and keeps the result if it is simpler.
     fn attempt(&mut self, order: &Order) -> bool {
-        if self.executions >= self.budget {
+        if self.is_spent() {
             return false;
         }
         self.executions += 1;
@@ -69,6 +73,10 @@ impl Shrinker<'_> {
         let mut cuts = vec![0];
         cuts.extend((1..steps.len()).filter(|i| steps[*i].thread != steps[i - 1].thread));
         for cut in cuts {
+            // To make an order of many steps takes time as well.
+            if self.is_spent() {
+                return false;
+            }
             for next in [Next::Lowest, Next::Highest, Next::Round] {
                 // Up to the switch, and up to and with it.
                 for keep in [cut, cut + 1] {
@@ -86,6 +94,9 @@ impl Shrinker<'_> {
     fn join_segments(&mut self) -> bool {
         let segments = segments(&self.best);
         for i in (0..segments.len()).rev() {
+            if self.is_spent() {
+                return false;
+            }
             let thread = segments[i].0;
             let Some(j) = (i + 1..segments.len()).find(|j| segments[*j].0 == thread) else { continue };
             let between: Vec<usize> = (i + 1..j).collect();

@@ -200,7 +200,7 @@ fn a_pair_that_meets_once_is_caught_in_the_second_run() {
         }
     "#;
     bench.build_pair("once.cpp", "g++ -O0 -g", text);
-    let options = "--delay 1500 --window 60000 --phase 64 --trap-file traps.json";
+    let options = "--phase 64 ++ --delay 1500 --window 60000 --trap-file traps.json";
     let first = bench.tsvd(options, &["./once"]);
     assert!(first.findings().is_empty(), "{}", first.report);
     let kept = std::fs::read_to_string(bench.path("traps.json")).unwrap();
@@ -209,7 +209,7 @@ fn a_pair_that_meets_once_is_caught_in_the_second_run() {
     second.assert_caught("std::vector `shared`");
     // Both in one command.
     std::fs::remove_file(bench.path("traps.json")).unwrap();
-    let both = bench.tsvd(&format!("--runs 2 {options}"), &["./once"]);
+    let both = bench.tsvd(&format!("{options} --runs 2"), &["./once"]);
     let finding = both.assert_caught("std::vector `shared`");
     assert!(finding["notes"].to_string().contains("caught in run 2"), "{finding}");
     assert_eq!(both.stat("runs"), 2);

@@ -30,7 +30,10 @@ fn programs_that_cannot_be_watched_are_refused_before_they_run() {
     bench.build_pair("tok.c", "gcc -O0 -static", TOK);
     assert!(refused(&mut bench.raddle("tsvd -- ./tok")).contains("statically linked"));
     assert!(refused(&mut bench.raddle("tsvd -- ./absent")).contains("there is no program"));
-    assert!(refused(&mut bench.raddle("tsvd --policy best -- true")).contains("best"));
+    assert!(refused(&mut bench.raddle("tsvd --policy tsvd -- true")).contains("--policy"));
+    let mut best = bench.raddle("tsvd -- true");
+    best.env("RADDLE_TSVD_EXPERIMENT", "--policy best");
+    assert!(refused(&mut best).contains("best"));
     assert!(refused(&mut bench.raddle("tsvd --runs 0 -- true")).contains("runs"));
 }
 
@@ -147,7 +150,7 @@ fn delays_stay_within_their_caps() {
     bench.build_pair("locked.c", "gcc -O0", &locked);
     for (cap, most) in [("--thread-cap 40", 80), ("--test-cap 60", 60), ("--run-cap 20", 20)] {
         let caught =
-            bench.tsvd(&format!("--delay 20 --window 60000 --without hb-inference {cap}"), &["./locked"]);
+            bench.tsvd(&format!("--without hb-inference ++ --delay 20 --window 60000 {cap}"), &["./locked"]);
         caught.assert_clean();
         assert!(caught.stat("delay_ms") <= most, "{cap}: {}", caught.report);
         assert!(caught.stat("delays_refused") > 0, "{cap}: {}", caught.report);
@@ -408,7 +411,7 @@ fn a_test_that_fails_by_a_delay_alone_passes() {
         int main(int n, char **words) { both(); return n > 1 ? 4 : 0; }
     "#;
     bench.build_pair("timed.c", "gcc -O1", text);
-    let options = "--delay 3000 --window 60000 --without short-first --fresh";
+    let options = "--without short-first ++ --delay 3000 --window 60000 --fresh";
     let passes = bench.tsvd(options, &["./timed"]);
     assert_eq!((passes.status, passes.stat("target_status")), (0, 0), "{}", passes.stderr);
     assert_eq!(passes.stat("target_status_delayed"), 3);

@@ -317,6 +317,22 @@ impl Bench {
 /// The exit status of raddle when there are findings.
 const FOUND: i32 = 66;
 
+/// What raddle is told by this variable, because nobody but a benchmark wants it.
+const EXPERIMENT: &str = "RADDLE_TSVD_EXPERIMENT";
+
+/// The words of a series that are options of the command, and those that are for experiments.
+fn apart(words: &[String]) -> (Vec<&str>, Vec<&str>) {
+    const OF_THE_COMMAND: [&str; 4] = ["--delay", "--window", "--share", "--seed"];
+    let (mut options, mut experiment, mut is_option) = (Vec::new(), Vec::new(), false);
+    for word in words {
+        if word.starts_with("--") {
+            is_option = OF_THE_COMMAND.contains(&word.as_str());
+        }
+        if is_option { options.push(word.as_str()) } else { experiment.push(word.as_str()) }
+    }
+    (options, experiment)
+}
+
 /// `done`: the runs made already, whose random numbers are not to come again.
 fn tool(
     raddle: &Path,
@@ -325,9 +341,14 @@ fn tool(
     report: &Path,
     traps: &Path,
 ) -> Vec<OsString> {
-    let mut line: Vec<OsString> = vec![raddle.into(), "tsvd".into(), "--no-store".into()];
+    let (options, experiment) = apart(&series.options);
+    let mut line: Vec<OsString> = Vec::new();
+    if !experiment.is_empty() {
+        line.extend(["env".into(), format!("{EXPERIMENT}={}", experiment.join(" ")).into()]);
+    }
+    line.extend([raddle.into(), "tsvd".into(), "--no-store".into()]);
     line.extend(["--trap-file".into(), traps.into()]);
-    line.extend(series.options.iter().map(OsString::from));
+    line.extend(options.iter().map(OsString::from));
     if done > 0 {
         line.extend(["--seed".into(), done.to_string().into()]);
     }
@@ -456,8 +477,9 @@ mod tests {
             let line = tool(Path::new("r"), series, (done, 8), Path::new("j"), Path::new("t"));
             line.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
         };
-        let options = "--trap-file t --policy static-random --share 1000";
-        assert_eq!(line(0), format!("r tsvd --no-store {options} --runs 8 --format json -o j --"));
-        assert_eq!(line(2), format!("r tsvd --no-store {options} --seed 2 --runs 8 --format json -o j --"));
+        let begin =
+            "env RADDLE_TSVD_EXPERIMENT=--policy static-random r tsvd --no-store --trap-file t --share 1000";
+        assert_eq!(line(0), format!("{begin} --runs 8 --format json -o j --"));
+        assert_eq!(line(2), format!("{begin} --seed 2 --runs 8 --format json -o j --"));
     }
 }

@@ -1,7 +1,7 @@
 //! What the traces have shown: invariants, and reads that could get another value.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use raddle_conseq::SiteKind;
 use raddle_conseq::atomicity::{self, Violation};
@@ -19,6 +19,8 @@ use raddle_harness::crew::Notes;
 use raddle_harness::describe::steps::pc_of;
 use raddle_harness::places::{Mapped, Places};
 
+/// What the analysis of the first trace may take, whatever has been used up before.
+const AT_LEAST: Duration = Duration::from_secs(2);
 /// Invariants that are guarded, the most certain ones.
 const GUARDS: usize = 40;
 /// Sites from this number on are invariants.
@@ -131,7 +133,12 @@ pub fn analyse(
                 }
             }
         }
-        let found = suspects::find(&history, judge);
+        // The first trace is given some time in any case.
+        let end = if i == 0 { deadline.max(Instant::now() + AT_LEAST) } else { deadline };
+        let found = suspects::find(&history, judge, &|| Instant::now() >= end);
+        if found.cut_short {
+            notes.say("not all of a trace was analysed in time, and there may be more suspects: give it more with --seconds");
+        }
         ruled_out.add(&found.refused);
         for suspect in found.suspects {
             let known = all.iter().any(|s| s.key() == suspect.key());

@@ -12,7 +12,7 @@ use super::delays::Delayed;
 use super::rust_locks::RustLocks;
 use super::sites::Sites;
 use super::stacks::Stacks;
-use super::tester::{Expect, Tester};
+use super::tester::{Deadlines, Expect, Tester};
 use super::traced::{self, Run, Runs};
 use super::{analysed, certain, told, unscheduled};
 use raddle_harness::check::printed::{self, Stream};
@@ -124,7 +124,8 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
             unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?
         }
         Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
-            match with_loops(args, options, &runs, budget, rust, notes) {
+            let longer = || with_more_steps(args, &runs, budget, rust, notes);
+            match longer().or_else(|| with_loops(args, options, &runs, budget, rust, notes)) {
                 Some(again) => again,
                 None => {
                     let error = endless(recipe, &runs);
@@ -144,6 +145,18 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
         runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));
     }
     finish(args, options, runs, budget, clock, notes)
+}
+
+/// Traced runs of a program that is at work when it is cut off, with room for more steps; none, if that brings no run to its end.
+fn with_more_steps(args: &Args, cut: &Runs, budget: Budget, rust: bool, notes: &Notes) -> Option<Runs> {
+    const TIMES: u32 = 20;
+    let most = cut.recipe.max_steps;
+    if !cut.runs.iter().any(|r| r.is_too_long(most)) || crate::explore::interrupted() {
+        return None;
+    }
+    let recipe = Recipe { max_steps: most.saturating_mul(TIMES), ..cut.recipe.clone() };
+    let made = traced::make(&recipe, (args.runs, args.check_traces), rust, budget.traced(), notes).ok()?;
+    made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
 /// Traced runs in which a loop that waits for a plain variable lets others run; none, if that brings no run to its end. The scheduler sees only points, and
@@ -218,12 +231,13 @@ fn finish(
         additions: certain::additions(&runs.runs),
     };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
-    let deadlines = (budget.tested(), budget.shrunk());
+    let deadlines = Deadlines { tested: budget.tested(), shrunk: budget.shrunk(), told: budget.told() };
+    let is_over = || Instant::now() >= deadlines.told;
     let means = if runs.scheduled { args.tester } else { Means::Delays };
     let mut tested = match means {
-        Means::Schedule => Tester::new(&recipe, suspects, kinds, expect, notes, deadlines).run()?,
+        Means::Schedule => Tester::new(&recipe, suspects, kinds, expect, notes, deadlines, &is_over).run()?,
         Means::Delays => {
-            Delayed::new(&recipe, &runs.modules, suspects, kinds, expect, notes, deadlines.0).run()?
+            Delayed::new(&recipe, &runs.modules, suspects, kinds, expect, notes, deadlines.tested).run()?
         }
     };
     let anything = !analysed.suspects.is_empty() || !analysed.violations.is_empty();

@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use raddle_conseq::event::{Event, What};
 use raddle_conseq::suspects::Suspect;
-use raddle_explore::{Step, points};
+use raddle_explore::{OpKind, Step, points};
 use raddle_finding::Kind;
 
 use super::tester::{Again, Consequence};
@@ -121,13 +121,20 @@ pub fn additions(runs: &[Run]) -> Additions {
     additions
 }
 
-/// Whether a thread writes what it made of a value that another thread has replaced meanwhile.
+/// Whether a thread writes what it made of a value that another thread has replaced meanwhile. A thread that has read again since, or that
+/// has waited on a condition variable, knows better: then nothing is said.
 fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
     let (granule, byte) = (address & !7, 1u8 << (address & 7));
     // Threads that have read, and whether somebody has written since.
     let mut stale: HashMap<u16, bool> = HashMap::new();
-    for step in steps.iter().filter(|s| !s.is_value() && s.op.covers(granule, byte)) {
+    for step in steps.iter().filter(|s| !s.is_value()) {
         let (thread, op) = (step.thread.0, &step.op);
+        if matches!(op.kind(), OpKind::CondWait | OpKind::CondWake) {
+            stale.remove(&thread);
+        }
+        if !op.covers(granule, byte) {
+            continue;
+        }
         if op.is_memory_write() {
             if op.site == write && stale.remove(&thread) == Some(true) {
                 return true;
@@ -135,6 +142,8 @@ fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
             stale.iter_mut().filter(|(t, _)| **t != thread).for_each(|(_, stale)| *stale = true);
         } else if op.is_memory_read() && op.site == read {
             stale.insert(thread, false);
+        } else if op.is_memory_read() {
+            stale.remove(&thread);
         }
     }
     false
@@ -144,7 +153,7 @@ fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
 mod tests {
     use super::*;
     use raddle_conseq::event::Cell;
-    use raddle_explore::{Op, OpKind, ThreadId};
+    use raddle_explore::{Op, ThreadId};
 
     fn step(thread: u16, kind: OpKind, site: u32) -> Step {
         let mut step = Step::default();
@@ -161,6 +170,9 @@ mod tests {
         assert!(loses_update(&steps(lost), 64, 3, 4));
         assert!(!loses_update(&steps(kept), 64, 3, 4));
         assert!(!loses_update(&steps(lost), 64, 3, 5), "another place's write");
+        let mut reads_again = steps(lost).to_vec();
+        reads_again.insert(3, step(1, AtomicLoad, 9));
+        assert!(!loses_update(&reads_again, 64, 3, 4), "it may go by what it read last");
     }
 
     fn run(events: Vec<Event>) -> Run {

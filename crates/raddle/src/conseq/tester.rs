@@ -42,7 +42,7 @@ use super::ordinary::OUTSIDE;
 use super::stacks::Stacks;
 use raddle_harness::check::printed::{self, Line, Printed, Stream};
 use raddle_harness::check::{self, Check, Guard};
-use raddle_harness::crew::{Crew, Notes};
+use raddle_harness::crew::{Crew, Notes, CrewError};
 use raddle_harness::places::Mapped;
 use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};
@@ -121,7 +121,7 @@ pub enum Reason {
     /// Every interleaving of the program has been made ([`Completeness`]), and none brings the write to the read.
     Impossible,
     /// The read was held back for the write, or the write for the read, in [`AIMED`] executions until nobody else could go on, and never got the value; nor
-    /// did it in a long search. Locks, or what the program does, keep the two apart.
+    /// did it in a long search, or in one that had nothing left to try. Locks, or what the program does, keep the two apart.
     Infeasible,
 }
 
@@ -139,6 +139,17 @@ pub struct Tested {
     pub stacks: Stacks,
 }
 
+/// When the parts of the test have to be done.
+#[derive(Clone, Copy)]
+pub struct Deadlines {
+    /// No further suspect is tested.
+    pub tested: Instant,
+    /// No consequence is made smaller.
+    pub shrunk: Instant,
+    /// Nothing is executed any more.
+    pub told: Instant,
+}
+
 pub struct Tester<'a> {
     suspects: &'a [Suspect],
     /// The kind of each suspect's site, where it has one.
@@ -146,9 +157,9 @@ pub struct Tester<'a> {
     expect: Expect<'a>,
     crew: Crew<'a>,
     notes: &'a Notes,
-    deadline: Instant,
-    /// Until then consequences are made smaller.
-    end: Instant,
+    deadlines: Deadlines,
+    /// A thread that computes is not waited for any more.
+    is_over: &'a (dyn Fn() -> bool + Sync),
     /// How often each suspect came about in an execution that ended well.
     realized: Vec<u32>,
     /// How often it came about in one that did not.
@@ -163,6 +174,16 @@ pub struct Tester<'a> {
     racing: Vec<u64>,
     /// Processes are killed again and again: there is no use in going on.
     gave_up: bool,
+}
+
+/// How far a search came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Searched {
+    InPart,
+    /// There is nothing left to try, and there may be interleavings that no schedule leads to.
+    AllItCan,
+    /// Every interleaving of the program was made.
+    Everything,
 }
 
 /// An execution, judged.
@@ -182,7 +203,8 @@ impl<'a> Tester<'a> {
         kinds: Vec<Option<SiteKind>>,
         expect: Expect<'a>,
         notes: &'a Notes,
-        (deadline, end): (Instant, Instant),
+        deadlines: Deadlines,
+        is_over: &'a (dyn Fn() -> bool + Sync),
     ) -> Tester<'a> {
         let recipe = Recipe {
             slots: 1,
@@ -190,7 +212,7 @@ impl<'a> Tester<'a> {
             watch: check::watch(expect.guards),
             ..recipe.clone()
         };
-        let crew = Crew::new(recipe, notes, &|| false);
+        let crew = Crew::new(recipe, notes, is_over);
         let (realized, tried) = (vec![0; suspects.len()], vec![0; suspects.len()]);
         let (consequences, passing) = (Vec::new(), Vec::new());
         let executions = 0;
@@ -200,8 +222,8 @@ impl<'a> Tester<'a> {
             expect,
             crew,
             notes,
-            deadline,
-            end,
+            deadlines,
+            is_over,
             realized,
             harmful: vec![0; suspects.len()],
             tried,
@@ -219,10 +241,10 @@ impl<'a> Tester<'a> {
         for i in 0..self.suspects.len() {
             self.aim(i)?;
         }
-        let exhausted = self.search()?;
+        let searched = self.search()?;
         self.shrink()?;
         self.weigh();
-        let verdicts = (0..self.suspects.len()).map(|i| self.verdict(i, exhausted)).collect();
+        let verdicts = (0..self.suspects.len()).map(|i| self.verdict(i, searched)).collect();
         let recipe = Recipe { watch: Watch::default(), ..self.crew.recipe().clone() };
         self.crew.stop();
         Ok(Tested {
@@ -230,7 +252,7 @@ impl<'a> Tester<'a> {
             verdicts,
             tried: self.tried,
             executions: self.executions,
-            exhausted,
+            exhausted: searched == Searched::Everything,
             passing: self.passing,
             recipe,
             stacks: Stacks::default(),
@@ -238,14 +260,16 @@ impl<'a> Tester<'a> {
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.deadline || self.gave_up || raddle_harness::interrupt::came()
+        Instant::now() >= self.deadlines.tested || self.gave_up || raddle_harness::interrupt::came()
     }
 
-    /// What an order comes to. None: it was lost, because its process was killed each time.
+    /// What an order comes to. None: it was lost, because its process was killed each time or the time is over.
     fn execute(&mut self, order: Order) -> Result<Option<Seen>> {
         for _ in 0..AGAIN {
             let (mut seen, mut killed) = (None, false);
-            self.crew.get_ready()?;
+            if !in_time(self.crew.get_ready())? {
+                break;
+            }
             if self.crew.modules().len() != self.modules.len() {
                 self.modules = self.crew.modules().to_vec();
             }
@@ -253,14 +277,18 @@ impl<'a> Tester<'a> {
             let (racing, modules) = (&mut self.racing, &self.modules);
             let points = self.crew.recipe().points.clone();
             self.crew.post(order.clone());
-            while seen.is_none() && !killed && self.crew.in_flight() > 0 {
-                self.crew.turn(&mut |_, e| match was_killed(&e) {
-                    true => killed = true,
-                    false => {
-                        racing.extend(completeness.observe(&e, &points, modules));
-                        seen = Some(look(&e, expect));
-                    }
-                })?;
+            let mut each = |_: &Order, e: Execution<'_>| match was_killed(&e) {
+                true => killed = true,
+                false => {
+                    racing.extend(completeness.observe(&e, &points, modules));
+                    seen = Some(look(&e, expect));
+                }
+            };
+            while self.crew.in_flight() > 0 {
+                if !in_time(self.crew.turn(&mut each))? {
+                    self.gave_up = true;
+                    return Ok(None);
+                }
             }
             self.executions += 1;
             if !killed {
@@ -293,10 +321,10 @@ impl<'a> Tester<'a> {
         Ok(())
     }
 
-    /// Interleavings of the accesses in question, then of all that race. True: there are no others.
-    fn search(&mut self) -> Result<bool> {
+    /// Interleavings of the accesses in question, then of all that race.
+    fn search(&mut self) -> Result<Searched> {
         if self.suspects.is_empty() {
-            return Ok(false);
+            return Ok(Searched::InPart);
         }
         let (mut made, end) = (0, Instant::now() + SEARCHING);
         loop {
@@ -310,11 +338,15 @@ impl<'a> Tester<'a> {
                 made += 1;
             }
             let progress = strategy.progress();
-            if !progress.exhausted || self.racing.is_empty() {
-                return Ok(self.completeness.holds(&progress, self.crew.recipe(), &self.modules));
+            if !progress.exhausted {
+                return Ok(Searched::InPart);
+            }
+            if self.racing.is_empty() {
+                let holds = self.completeness.holds(&progress, self.crew.recipe(), &self.modules);
+                return Ok(if holds { Searched::Everything } else { Searched::AllItCan });
             }
             if !self.is_worth_it(made) {
-                return Ok(false);
+                return Ok(Searched::AllItCan);
             }
             self.add_points()?;
         }
@@ -327,7 +359,7 @@ impl<'a> Tester<'a> {
         recipe.points.append(&mut self.racing);
         recipe.points.sort_unstable();
         recipe.points.dedup();
-        let crew = Crew::new(recipe, self.notes, &|| false);
+        let crew = Crew::new(recipe, self.notes, self.is_over);
         std::mem::replace(&mut self.crew, crew).stop();
         Ok(())
     }
@@ -400,7 +432,7 @@ impl<'a> Tester<'a> {
         let mut left = found.len() as u32;
         let mut kept = Vec::new();
         for c in found {
-            let share = self.end.saturating_duration_since(Instant::now()) / left;
+            let share = self.deadlines.shrunk.saturating_duration_since(Instant::now()) / left;
             left -= 1;
             if c.failure.points.is_some() {
                 kept.push(c);
@@ -420,7 +452,8 @@ impl<'a> Tester<'a> {
     /// The consequence made smaller and made again; none, if the schedule has no part in it.
     fn settled(&mut self, mut c: Consequence, limit: Duration) -> Result<Option<Consequence>> {
         // Of a failure it is worth some more time to see it again.
-        if raddle_harness::interrupt::came() || self.gave_up || limit.is_zero() && c.check.is_some() {
+        let late = Instant::now() >= self.deadlines.told;
+        if raddle_harness::interrupt::came() || self.gave_up || late || limit.is_zero() && c.check.is_some() {
             return Ok(Some(c));
         }
         let trace = self.smaller(&c, limit * 3 / 4)?;
@@ -432,6 +465,10 @@ impl<'a> Tester<'a> {
         let before = line.as_ref().map(|l| self.default_shows(l)).transpose()?.unwrap_or(false);
         c.again = Again::No;
         for choices in [&trace, &c.failure.trace.clone()].into_iter().cycle().take(AGAIN as usize) {
+            if Instant::now() >= self.deadlines.told {
+                c.again = Again::NotTried;
+                break;
+            }
             // In a new process, which finds nothing that an execution before has left behind.
             self.crew.start_anew();
             let seen = self.execute(Order::replay(choices.view().choices()))?;
@@ -485,15 +522,19 @@ impl<'a> Tester<'a> {
         self.crew.post(Order::free(0, Tail::NonPreemptive { next: Next::Lowest }));
         while self.crew.in_flight() > 0 {
             // One that was killed printed nothing that can be relied on.
-            self.crew.turn(&mut |_, e| {
+            let turn = self.crew.turn(&mut |_, e| {
                 shown = was_killed(&e) || e.watched.is_some_and(|w| Printed::of(w).shows(line));
-            })?;
+            });
+            if !in_time(turn)? {
+                self.gave_up = true;
+                return Ok(true);
+            }
         }
         self.executions += 1;
         Ok(shown)
     }
 
-    fn verdict(&self, i: usize, exhausted: bool) -> Verdict {
+    fn verdict(&self, i: usize, searched: Searched) -> Verdict {
         if let Some(at) = self.shown_by(i) {
             return match self.consequences[at].is_certain {
                 true => Verdict::Confirmed(at),
@@ -501,9 +542,10 @@ impl<'a> Tester<'a> {
             };
         }
         let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
-        let forced = u64::from(self.tried[i]) >= AIMED && self.executions >= ENOUGH;
+        let is_long = self.executions >= ENOUGH || searched == Searched::AllItCan;
+        let forced = u64::from(self.tried[i]) >= AIMED && is_long;
         match self.realized[i] {
-            0 if exhausted => Verdict::Refuted(Reason::Impossible),
+            0 if searched == Searched::Everything => Verdict::Refuted(Reason::Impossible),
             0 if forced && !frees => Verdict::Refuted(Reason::Infeasible),
             0 => Verdict::Open,
             _ => Verdict::Refuted(Reason::Harmless),
@@ -518,6 +560,14 @@ impl<'a> Tester<'a> {
             c.is_certain =
                 is_certain(c, self.suspects, &is_cause, &self.expect.additions, &self.expect.usual);
         }
+    }
+}
+
+/// False: the time was over before a worker was ready.
+fn in_time(turn: Result<()>) -> Result<bool> {
+    match turn {
+        Err(error) if matches!(error.downcast_ref(), Some(CrewError::Stopped(_))) => Ok(false),
+        turn => turn.map(|()| true),
     }
 }
 

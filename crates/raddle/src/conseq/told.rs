@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
+use raddle_explore::Trace;
 use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report};
 
 use super::analysed::Analysed;
@@ -80,8 +81,8 @@ pub(super) struct Teller<'a> {
 impl<'a> Teller<'a> {
     /// A traced run failed by itself.
     fn without_analysis(&mut self, failure: &Failure) -> Result<Finding> {
-        let mut finding =
-            describe::finding(failure, &self.tested.passing, &mut self.places, &self.runs.modules);
+        let passing = passing(self.tested, failure);
+        let mut finding = describe::finding(failure, passing, &mut self.places, &self.runs.modules);
         finding.kind = kind(failure.kind);
         if self.runs.scheduled {
             finding.schedule = or_without(self.write(failure, None));
@@ -115,8 +116,8 @@ impl<'a> Teller<'a> {
     }
 
     fn scheduled(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
-        let mut finding =
-            describe::finding(&c.failure, &self.tested.passing, &mut self.places, &self.runs.modules);
+        let passing = passing(self.tested, &c.failure);
+        let mut finding = describe::finding(&c.failure, passing, &mut self.places, &self.runs.modules);
         finding.kind = kind(c.failure.kind);
         finding.schedule = or_without(self.write(&c.failure, c.check.as_ref()));
         let answers = |v: &Verdict| [Verdict::Confirmed(i), Verdict::Shown(i)].contains(v);
@@ -342,6 +343,12 @@ impl<'a> Teller<'a> {
         let name = format!("{}-{}", program_name(recipe), word(failure.kind));
         write_new(&self.args.schedules_to, &name, &text)
     }
+}
+
+/// What a failure is compared with to explain it. One of many steps is not: that would take longer than all the rest.
+fn passing<'t>(tested: &'t Tested, failure: &Failure) -> &'t [Trace] {
+    const LONG: usize = 20_000;
+    if failure.trace.steps.len() > LONG { &[] } else { &tested.passing }
 }
 
 fn thread(point: &Point) -> String {

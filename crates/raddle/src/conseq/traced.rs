@@ -15,6 +15,7 @@
 //! and is the trace.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -89,17 +90,20 @@ pub fn make(
     deadline: Instant,
     notes: &Notes,
 ) -> Result<Runs> {
-    let never = || false;
+    let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
+    // A thread that computes for ever, as one that waits for a plain variable does, is cut off.
+    let cut_off = Mutex::new(half);
+    let is_over = || Instant::now() >= *cut_off.lock().unwrap_or_else(PoisonError::into_inner);
     let mut maker = Maker {
-        crew: Crew::new(watched(recipe, mode::LEARN), notes, &never),
+        crew: Crew::new(watched(recipe, mode::LEARN), notes, &is_over),
         notes,
-        never: &never,
+        is_over: &is_over,
+        cut_off: &cut_off,
         usual: Usual { rust, ..Usual::default() },
         reading: 0.0,
         without_end: Vec::new(),
     };
     let tails: Vec<Tail> = tails(n).collect();
-    let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
     let Some(mut learned) = maker.learn(&tails, half)? else {
         // A server, or one that waits for what the scheduler does not see: more of the same would only take its time.
         return Ok(as_they_are(maker.crew, maker.without_end));
@@ -147,7 +151,9 @@ fn watched(recipe: &Recipe, mode: u32) -> Recipe {
 struct Maker<'a> {
     crew: Crew<'a>,
     notes: &'a Notes,
-    never: &'a (dyn Fn() -> bool + Sync),
+    is_over: &'a (dyn Fn() -> bool + Sync),
+    /// When an execution in which a thread computes without a step is ended.
+    cut_off: &'a Mutex<Instant>,
     usual: Usual,
     reading: f64,
     /// First executions that came to no end.
@@ -193,7 +199,8 @@ impl Maker<'_> {
             })?;
             // A new process knows nothing of what the one before has learned.
             lives &= !killed;
-            if i + 1 == ENDLESS.min(tails.len()) && self.without_end.len() > i {
+            let enough = if Instant::now() >= until { 1 } else { ENDLESS.min(tails.len()) };
+            if i + 1 >= enough && self.without_end.len() > i {
                 return Ok(None);
             }
         }
@@ -212,7 +219,7 @@ impl Maker<'_> {
     /// The executions to come record all accesses.
     fn record_all(&mut self) {
         let recipe = watched(self.crew.recipe(), mode::ALL);
-        let crew = Crew::new(recipe, self.notes, self.never);
+        let crew = Crew::new(recipe, self.notes, self.is_over);
         std::mem::replace(&mut self.crew, crew).stop();
         self.usual = Usual { rust: self.usual.rust, ..Usual::default() };
     }
@@ -228,6 +235,10 @@ impl Maker<'_> {
         if let Some(watched) = self.crew.watched() {
             watched.end_at(part);
         }
+        // A process that is started now is given its time.
+        let mut cut_off = self.cut_off.lock().unwrap_or_else(PoisonError::into_inner);
+        *cut_off = (*cut_off).max(Instant::now() + 2 * self.crew.recipe().patience);
+        drop(cut_off);
         let mut made = None;
         let (usual, reading) = (&mut self.usual, &mut self.reading);
         each(&mut self.crew, self.notes, tail, &mut |e| {
@@ -408,6 +419,11 @@ impl Run {
             lost: false,
             endless: false,
         }
+    }
+
+    /// It was cut off after the most steps, and not because it goes round in circles.
+    pub fn is_too_long(&self, most: u32) -> bool {
+        self.trace.steps.len() >= most as usize && self.trace.outcome == Outcome::StepLimit
     }
 
     pub fn is_correct(&self) -> bool {

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use raddle_tsvd::{ONE, Params, technique};
 
+use super::experiment::{Experiment, Policy};
 use crate::report;
 
 /// Catch threads that break a library's thread-safety contract, in ordinary test runs
@@ -94,11 +94,6 @@ pub struct Options {
     #[arg(long, help_heading = "Detection")]
     pub no_retry: bool,
 
-    /// How many further runs of the same build leave a pair alone that was found to be ordered, or was delayed in vain too
-    /// often; twice as many each time it is again (not of the paper; policy tsvd; 0: none)
-    #[arg(long, hide = true, value_name = "N", default_value_t = 1, help_heading = "Traps")]
-    pub rest: u32,
-
     /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub api: Vec<PathBuf>,
@@ -119,10 +114,6 @@ pub struct Options {
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub struct Parameters {
-    /// How to choose what to delay
-    #[arg(long, hide = true, value_enum, default_value_t = Policy::Tsvd, help_heading = "Detection")]
-    pub policy: Policy,
-
     /// How long a delay lasts
     #[arg(long, value_name = "MS", default_value_t = 100.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub delay: f64,
@@ -130,44 +121,6 @@ pub struct Parameters {
     /// Calls on one object further apart than this are no near miss
     #[arg(long, value_name = "MS", default_value_t = 100.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub window: f64,
-
-    /// How many calls are remembered for each object
-    #[arg(long, hide = true, value_name = "N", default_value_t = 5, help_heading = "Parameters",
-          value_parser = clap::value_parser!(u32).range(1..=32))]
-    pub history: u32,
-
-    /// How many recent calls tell whether the program is in a concurrent phase
-    #[arg(long, hide = true, value_name = "N", default_value_t = 16, help_heading = "Parameters",
-          value_parser = clap::value_parser!(u32).range(2..=4096))]
-    pub phase: u32,
-
-    /// The part of a delay that a gap in another thread must last to be blamed on it
-    #[arg(long, hide = true, value_name = "PART", default_value_t = 0.5, value_parser = part, help_heading = "Parameters")]
-    pub gap: f64,
-
-    /// How many calls after such a gap count as ordered too
-    #[arg(long, hide = true, value_name = "N", default_value_t = 5, help_heading = "Parameters")]
-    pub inferred: u32,
-
-    /// What a delay that fails takes from the probability of the next one
-    #[arg(long, hide = true, value_name = "PART", default_value_t = 0.1, value_parser = part, help_heading = "Parameters")]
-    pub decay: f64,
-
-    /// The probability of a delay (dynamic-random), or the share of places sampled (static-random)
-    #[arg(long, hide = true, value_name = "PART", default_value_t = 0.05, value_parser = part, help_heading = "Parameters")]
-    pub chance: f64,
-
-    /// The part of a stretch without delays that the window grows to (not of the paper; policy tsvd; 0: it does not)
-    #[arg(long, hide = true, value_name = "PART", default_value_t = 0.5, value_parser = part, help_heading = "Parameters")]
-    pub widening: f64,
-
-    /// How many times as long a delay may be for a pair that stays far apart (not of the paper; policy tsvd; 0: no longer)
-    #[arg(long, hide = true, value_name = "N", default_value_t = 5, help_heading = "Parameters")]
-    pub patience: u32,
-
-    /// The algorithm of the paper and no more: without widening, patience, rest, joins, renewal, short-first and prompt
-    #[arg(long, hide = true, help_heading = "Detection")]
-    pub paper: bool,
 
     /// The most delay for one thread
     #[arg(long, value_name = "MS", default_value_t = 3000.0, value_parser = milliseconds, help_heading = "Parameters")]
@@ -190,10 +143,6 @@ pub struct Parameters {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Parameters")]
     pub seed: u64,
 
-    /// Do without one of the techniques (may be repeated)
-    #[arg(long, hide = true, value_enum, value_name = "TECHNIQUE", help_heading = "Parameters")]
-    pub without: Vec<Technique>,
-
     /// Make `std::async` start a thread whatever its policy, and show at least four processors
     #[arg(long, help_heading = "Detection")]
     pub force_async: bool,
@@ -202,65 +151,10 @@ pub struct Parameters {
     /// not a mock's
     #[arg(long, help_heading = "Detection")]
     pub synchronous_await: bool,
-}
 
-/// The variants of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Policy {
-    /// Near misses, concurrent phases, inferred order (3.4)
-    Tsvd,
-    /// The same with vector clocks in place of inference (3.5)
-    TsvdHb,
-    /// Any call, with a small probability, for a random time (3.2)
-    DynamicRandom,
-    /// Places sampled uniformly, however hot (3.3)
-    StaticRandom,
-}
-
-impl From<Policy> for raddle_tsvd::Policy {
-    fn from(policy: Policy) -> Self {
-        match policy {
-            Policy::Tsvd => raddle_tsvd::Policy::Tsvd,
-            Policy::TsvdHb => raddle_tsvd::Policy::TsvdHb,
-            Policy::DynamicRandom => raddle_tsvd::Policy::DynamicRandom,
-            Policy::StaticRandom => raddle_tsvd::Policy::StaticRandom,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Technique {
-    /// Order inferred from delays (3.4.4)
-    HbInference,
-    /// Only calls within the window are near misses (3.4.2)
-    Window,
-    /// Concurrent phases (3.4.3)
-    Phase,
-    /// Several threads delayed at a time (3.4.6)
-    Parallel,
-    /// What a joined thread did is no near miss of what its joiner does (not of the paper; policy tsvd)
-    Joins,
-    /// One near miss is worth one delay at each end (not of the paper; policy tsvd)
-    Renewal,
-    /// The first delay of a pair that came very near is short (not of the paper; policy tsvd)
-    ShortFirst,
-    /// A gap is blamed on a delay only if it ends soon after it (not of the paper; policy tsvd)
-    Prompt,
-}
-
-impl Technique {
-    fn bit(self) -> u32 {
-        match self {
-            Technique::HbInference => technique::HB_INFERENCE,
-            Technique::Window => technique::WINDOW,
-            Technique::Phase => technique::PHASE,
-            Technique::Parallel => technique::PARALLEL,
-            Technique::Joins => technique::JOINS,
-            Technique::Renewal => technique::RENEWAL,
-            Technique::ShortFirst => technique::SHORT_FIRST,
-            Technique::Prompt => technique::PROMPT,
-        }
-    }
+    /// What an experiment changes: see [`Experiment::from_environment`].
+    #[arg(skip)]
+    pub experiment: Experiment,
 }
 
 impl Parameters {
@@ -268,8 +162,9 @@ impl Parameters {
     pub fn params(&self, run: u32) -> Params {
         let nanos = |ms: f64| (ms * 1e6) as u64;
         let parts = |part: f64| (part * f64::from(ONE)) as u32;
-        let policy = self.policy.into();
-        let base = if self.paper { Params::paper(policy) } else { Params::new(policy) };
+        let x = &self.experiment;
+        let policy = x.policy.into();
+        let base = if x.paper { Params::paper(policy) } else { Params::new(policy) };
         let extended = base.techniques != technique::PAPER;
         Params {
             delay: nanos(self.delay),
@@ -278,25 +173,25 @@ impl Parameters {
             test_cap: nanos(self.test_cap),
             run_cap: nanos(self.run_cap),
             seed: self.seed.wrapping_add(u64::from(run)),
-            techniques: self.without.iter().fold(base.techniques, |bits, t| bits & !t.bit()),
-            widening: if extended { parts(self.widening) } else { 0 },
-            patience: if extended { self.patience } else { 0 },
-            history: self.history,
-            buffer: self.phase,
-            gap: parts(self.gap),
-            inferred: self.inferred,
-            decay: parts(self.decay),
-            chance: parts(self.chance),
+            techniques: x.without.iter().fold(base.techniques, |bits, t| bits & !t.bit()),
+            widening: if extended { parts(x.widening) } else { 0 },
+            patience: if extended { x.patience } else { 0 },
+            history: x.history,
+            buffer: x.phase,
+            gap: parts(x.gap),
+            inferred: x.inferred,
+            decay: parts(x.decay),
+            chance: parts(x.chance),
             ..base
         }
     }
 }
 
 impl Options {
-    /// [`Options::rest`] where it applies.
+    /// [`Experiment::rest`] where it applies.
     pub fn rest(&self) -> u32 {
-        let extended = self.parameters.policy == Policy::Tsvd && !self.parameters.paper;
-        if extended { self.rest } else { 0 }
+        let x = &self.parameters.experiment;
+        if x.policy == Policy::Tsvd && !x.paper { x.rest } else { 0 }
     }
 }
 
@@ -306,7 +201,7 @@ fn milliseconds(text: &str) -> Result<f64, String> {
     number.ok().filter(|n| (0.0..=MOST).contains(n)).ok_or_else(|| "milliseconds, up to a day".to_owned())
 }
 
-fn part(text: &str) -> Result<f64, String> {
+pub fn part(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|n| (0.0..=1.0).contains(n))
@@ -324,11 +219,22 @@ fn times(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tsvd::experiment::tests::experiment;
     use clap::{Args as _, FromArgMatches};
 
-    fn parse(line: &str) -> Result<Parameters, clap::Error> {
+    fn options(line: &str) -> Result<Options, clap::Error> {
         let command = Options::augment_args(clap::Command::new("tsvd")).no_binary_name(true);
-        Parameters::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
+        Options::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
+    }
+
+    fn parse(line: &str) -> Result<Parameters, clap::Error> {
+        options(line).map(|o| o.parameters)
+    }
+
+    fn with(line: &str) -> Options {
+        let mut options = options("").unwrap();
+        options.parameters.experiment = experiment(line).unwrap();
+        options
     }
 
     #[test]
@@ -338,26 +244,26 @@ mod tests {
 
     #[test]
     fn the_paper_and_each_extension_of_it_can_be_had() {
-        let params = |line: &str| parse(line).unwrap().params(0);
+        let params = |line: &str| with(line).parameters.params(0);
         assert_eq!(params("--paper"), Params::paper(raddle_tsvd::Policy::Tsvd));
         let extended = params("--widening 0.25 --patience 3 --without joins --without short-first");
         assert_eq!((extended.widening, extended.patience), (ONE / 4, 3));
         assert_eq!(extended.techniques, technique::PAPER | technique::RENEWAL | technique::PROMPT);
         let other = params("--policy tsvd-hb --widening 0.25 --patience 3");
         assert_eq!(other, Params::paper(raddle_tsvd::Policy::TsvdHb), "the others are as in the paper");
-        let rest = |line: &str| {
-            let command = Options::augment_args(clap::Command::new("tsvd")).no_binary_name(true);
-            let matches = command.try_get_matches_from(line.split_whitespace()).unwrap();
-            Options::from_arg_matches(&matches).unwrap().rest()
-        };
+        let rest = |line: &str| with(line).rest();
         assert_eq!(["", "--rest 2", "--rest 2 --paper", "--policy tsvd-hb"].map(rest), [1, 2, 0, 0]);
     }
 
     #[test]
     fn each_parameter_is_an_option() {
-        let line = "--policy static-random --delay 10 --window 20ms --history 7 --phase 8 --gap 0.25 --inferred 3 \
-                    --decay 0.5 --chance 0.125 --thread-cap 1 --test-cap 2 --run-cap 3 --seed 4 --without phase --without window";
-        let params = parse(line).unwrap().params(1);
+        let line = "--delay 10 --window 20ms --thread-cap 1 --test-cap 2 --run-cap 3 --seed 4";
+        let experiment = experiment(
+            "--policy static-random --history 7 --phase 8 --gap 0.25 --inferred 3 --decay 0.5 --chance 0.125 \
+             --without phase --without window",
+        );
+        let parameters = Parameters { experiment: experiment.unwrap(), ..parse(line).unwrap() };
+        let params = parameters.params(1);
         assert_eq!(params.policy, raddle_tsvd::Policy::StaticRandom);
         assert_eq!((params.delay, params.window), (10_000_000, 20_000_000));
         assert_eq!((params.history, params.buffer, params.inferred), (7, 8, 3));
@@ -369,9 +275,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        for line in
-            ["--runs 0", "--delay -1", "--gap 2", "--decay x", "--policy best", "--history 0", "--phase 1"]
-        {
+        for line in ["--runs 0", "--delay -1", "--policy tsvd", "--paper", "--without joins"] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -28,7 +28,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Runs;
 use super::api::Catalogue;
-use super::args::{InstrumentArgs, Options, Policy};
+use super::args::{InstrumentArgs, Options, Parameters};
+use super::experiment::{Experiment, Policy};
 use super::libraries::{self, Watched};
 use super::looked;
 use super::pointers::{self, Taken};
@@ -69,6 +70,9 @@ fn folder(copy: &Path) -> PathBuf {
 /// Writes the copy and its folder.
 pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     let runtime = raddle_harness::install::Runtime::open()?;
+    let experiment = Experiment::from_environment()?;
+    let policy = experiment.policy;
+    let parameters = Parameters { experiment, ..args.parameters.clone() };
     let shown = args.program.display();
     let program = std::fs::read(&args.program).with_context(|| format!("cannot read {shown}"))?;
     ensure!(
@@ -77,7 +81,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     );
     let lists = words::lists(&args.api)?;
     let common = common(&lists, args.parameters.force_async, runtime.folder())?;
-    let library = LIBRARIES[usize::from(args.parameters.policy == Policy::TsvdHb)];
+    let library = LIBRARIES[usize::from(policy == Policy::TsvdHb)];
     let dir = folder(&args.output);
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let copy = raddle_binary::with_needed(&args.program, &program, &format!("$ORIGIN/{name}{library}"))?;
@@ -98,14 +102,14 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
         std::fs::remove_dir_all(&dir).with_context(|| format!("cannot replace {}", dir.display()))?;
     }
     std::fs::create_dir(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    let params = args.parameters.params(0);
+    let params = parameters.params(0);
     // The budget of a run has no meaning where nobody says when a run ends; those of threads and tests hold.
     let flags = [(args.parameters.force_async, raddle_wire::tsvd::flag::FORCE_ASYNC)];
     session::write_files(&dir, &params, args.parameters.share, &flags, u64::MAX)?;
     let about = About {
         schema: SCHEMA.into(),
         runtime: runtime_name(&runtime),
-        policy: raddle_tsvd::Policy::from(args.parameters.policy).name().into(),
+        policy: raddle_tsvd::Policy::from(policy).name().into(),
         force_async: args.parameters.force_async,
         lists,
         libraries,
@@ -131,7 +135,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
         write(FIXED_CALLERS, &callers)?;
     }
     write(ABOUT, serde_json::to_string_pretty(&about)?.as_bytes())?;
-    let from = runtime.tsvd_library(args.parameters.policy == Policy::TsvdHb);
+    let from = runtime.tsvd_library(policy == Policy::TsvdHb);
     write(&library[1..], &std::fs::read(&from).with_context(|| format!("cannot read {}", from.display()))?)?;
     std::fs::write(&args.output, copy).with_context(|| format!("cannot write {}", args.output.display()))?;
     std::fs::set_permissions(&args.output, std::fs::metadata(&args.program)?.permissions())?;

@@ -14,6 +14,7 @@
 //! clr        what .NET processes have left
 //! coverage   which points were hit, as a table and in JSON
 //! verdict    a command that failed in a run with delays is run once more without
+//! experiment what a benchmark changes, which is no option
 //! copy       `raddle instrument`: a copy that watches itself, and what it caught
 //! pointers   calls through pointers in such a copy
 //! libraries  the project's own libraries that such a copy watches as well
@@ -26,6 +27,7 @@ pub mod args;
 mod clr;
 mod copy;
 mod coverage;
+mod experiment;
 mod harvest;
 mod kept;
 mod libraries;
@@ -59,6 +61,7 @@ use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
 use api::Catalogue;
 use coverage::{Coverage, Covered};
+use experiment::{Experiment, Policy};
 use harvest::Harvest;
 use planner::Files;
 use raddle_harness::places::Places;
@@ -67,7 +70,7 @@ use raddle_harness::{collect, launch, target};
 use session::{Common, Session};
 
 /// Runs the target, once or more often, and reports what was caught.
-pub fn run(args: Args) -> Result<ExitCode> {
+pub fn run(mut args: Args) -> Result<ExitCode> {
     if let Some(copy) = &args.collect {
         return copy::collect(copy, &args.options);
     }
@@ -88,6 +91,7 @@ pub fn report_quietly(args: &Args, limit: Duration) -> Result<Report> {
 /// The report, and the status of the target.
 fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let begun = Instant::now();
+    args.options.parameters.experiment = Experiment::from_environment()?;
     let options = &args.options;
     let outputs = Outputs::new(options)?;
     let program = target::find(&args.command)?;
@@ -108,7 +112,7 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     });
 
     clr::warn_of_other_profiler();
-    let library = runtime.tsvd_library(options.parameters.policy == args::Policy::TsvdHb);
+    let library = runtime.tsvd_library(options.parameters.experiment.policy == Policy::TsvdHb);
     let mut all = Runs::new(&common, clr);
     let mut verdict = verdict::Verdict::default();
     for run in 0..options.runs {
@@ -148,7 +152,7 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     outputs.write(&common, &mut all)?;
 
     let target = args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
-    let mut report = all.report(target, options.runs, options.parameters.policy);
+    let mut report = all.report(target, options.runs, options.parameters.experiment.policy);
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     report.stats.insert("target_status".into(), Stat::Int(i64::from(settled.status)));
     report.stats.insert("interrupted".into(), Stat::Bool(launch::interrupted_by().is_some()));
@@ -276,7 +280,7 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    fn report(self, target: Vec<String>, runs: u32, policy: args::Policy) -> Report {
+    fn report(self, target: Vec<String>, runs: u32, policy: Policy) -> Report {
         let mut report = Report::new("tsvd", target);
         let covered = self.all_covered();
         let count = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count() as u64;

@@ -41,7 +41,8 @@ static void both(void) {
 "#;
 
 /// Long delays and a wide window, so that a slow machine sees what a fast one does; `CALM` is for programs that are right.
-pub const EAGER: &str = "--delay 400 --window 60000 --without short-first";
+/// What is before `++` is for experiments ([`Bench::tsvd_command`]).
+pub const EAGER: &str = "--without short-first ++ --delay 400 --window 60000";
 pub const CALM: &str = "--delay 20 --window 60000 --test-cap 600";
 
 /// What one `raddle tsvd` did.
@@ -64,8 +65,11 @@ impl Bench {
         succeed(build.args(options).args([source, "-pthread", "-o", name]).args(libraries));
     }
 
+    /// Options before `++` go where experiments have them, and not on the command line.
     pub fn tsvd_command(&self, options: &str, target: &[&str]) -> Command {
         let mut command = self.raddle("tsvd --format json -o report.json");
+        let (experiment, options) = options.split_once("++").unwrap_or(("", options));
+        command.env("RADDLE_TSVD_EXPERIMENT", experiment.trim());
         command.args(options.split_whitespace()).arg("--").args(target);
         command.env("TMPDIR", self.session_folder()).stdin(Stdio::null());
         command
