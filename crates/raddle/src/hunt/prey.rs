@@ -220,6 +220,7 @@ impl<'a> Hunter<'a> {
             return Ok(());
         }
         self.consequences(notes);
+        self.libraries();
         if !search.is_finished() {
             self.one_by_one(notes);
         }
@@ -285,10 +286,13 @@ impl<'a> Hunter<'a> {
             Ok(report) => {
                 self.take(Detector::Conseq, report.findings);
                 for suspect in report.suspects {
-                    let tried = suspect.notes.last().cloned().unwrap_or_default();
+                    let tried =
+                        suspect.notes.last().and_then(|n| n.strip_prefix("tried in ")).map(str::to_owned);
                     let id = raddle_finding::identity::id(&suspect);
                     self.out.ledger.suspect(Detector::Conseq, suspect);
-                    self.out.ledger.tried(&tried, &|t| t.finding.id == id);
+                    if let Some(tried) = tried {
+                        self.out.ledger.tried(&tried, &|t| t.finding.id == id);
+                    }
                 }
                 self.journal.progress(self.prey, &self.out.ledger, "looked for consequences");
             }
