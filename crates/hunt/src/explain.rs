@@ -222,25 +222,40 @@ fn row(finding: &Finding, row: &Row) -> String {
     format!("{} {}{}", thread.unwrap_or_default(), row.text, place.unwrap_or_default())
 }
 
-/// Whether a failure comes about by a race: a thread is interrupted in front of one of its accesses or behind it, and another thread makes
-/// the other access before it goes on. Both ends must be there; being near is not enough.
-pub fn is_consequence(failure: &Finding, of: &Finding) -> bool {
-    let ends: Vec<(String, u32)> = of.accesses.iter().filter_map(|a| line(place(&a.stack)?)).collect();
-    if Goal::of(of.kind) != Goal::Race || Goal::of(failure.kind) == Goal::Race || ends.len() < 2 {
-        return false;
+/// A failure that comes about by a race: a thread is interrupted in front of one of its accesses or behind it, and another thread
+/// makes the other access before it goes on. The row of that other access, if it is so. Both ends must be there; being near is
+/// not enough.
+fn meeting<'a>(failure: &'a Finding, race: &Finding) -> Option<&'a Row> {
+    let ends: Vec<(String, u32)> = race.accesses.iter().filter_map(|a| line(place(&a.stack)?)).collect();
+    if Goal::of(race.kind) != Goal::Race || Goal::of(failure.kind) == Goal::Race || ends.len() < 2 {
+        return None;
     }
     let rows = failure.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
     let touches = |row: &Row, end: usize| row.frame.as_ref().and_then(line).as_ref() == Some(&ends[end]);
-    let switches = rows.iter().enumerate().skip(1).filter(|(_, r)| r.preempts);
-    switches.into_iter().any(|(at, _)| {
+    let mut switches = rows.iter().enumerate().skip(1).filter(|(_, r)| r.preempts);
+    switches.find_map(|(at, _)| {
         let interrupted = &rows[at - 1];
         let after = rows[at..].iter().position(|r| r.thread == interrupted.thread).map(|n| at + n);
         let between = &rows[at..after.unwrap_or(rows.len())];
         let around = [Some(interrupted), after.map(|n| &rows[n])];
         let meets = |end: usize| around.iter().flatten().any(|r| touches(r, end));
-        let other = |end: usize| between.iter().any(|r| touches(r, end));
-        meets(0) && other(1) || meets(1) && other(0)
+        let other = |end: usize| between.iter().rfind(|r| touches(r, end));
+        let first = if meets(0) { other(1) } else { None };
+        first.or_else(|| if meets(1) { other(0) } else { None })
     })
+}
+
+/// The paragraph for a failure that the race brings about. Nothing if it does not.
+pub fn explain_consequence(failure: &Finding, of: &Finding) -> Option<String> {
+    let meanwhile = meeting(failure, of)?;
+    Some(format!(
+        "{}. This comes of the race on {} ({}): a thread is interrupted between two steps that belong together, and \
+         meanwhile {}. To mend it, mend the race in such a way that these steps can not be interrupted: under one lock, or as one atomic operation.",
+        sentence(&failure.message),
+        variable(of),
+        of.id,
+        row(failure, meanwhile)
+    ))
 }
 
 fn line(frame: &Frame) -> Option<(String, u32)> {
@@ -362,10 +377,12 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("both steps under one lock"), "{text}");
-        assert!(is_consequence(&finding, &race(Some("x"), [("f", 3), ("f", 7)])));
-        assert!(is_consequence(&finding, &race(Some("x"), [("f", 7), ("f", 3)])));
-        assert!(!is_consequence(&finding, &race(Some("y"), [("f", 3), ("f", 8)])), "one end is not enough");
-        assert!(!is_consequence(&finding, &cycle(Kind::Deadlock, [None, None], [3, 7])));
+        let by = |cause: &Finding| explain_consequence(&finding, cause);
+        let text = by(&race(Some("x"), [("f", 3), ("f", 7)])).unwrap();
+        assert!(text.contains("the race on `x`") && text.contains("meanwhile T2 writes x (a.c:7)"), "{text}");
+        assert!(by(&race(Some("x"), [("f", 7), ("f", 3)])).is_some());
+        assert_eq!(by(&race(Some("y"), [("f", 3), ("f", 8)])), None, "one end is not enough");
+        assert_eq!(by(&cycle(Kind::Deadlock, [None, None], [3, 7])), None);
     }
 
     #[test]
