@@ -60,6 +60,8 @@ pub struct Hunter<'a> {
     out: Outcome,
     /// Ordinary runs so far, to tell one process from another.
     runs: u32,
+    /// Instrumented processes of one run. A search controls one of them.
+    processes: u64,
 }
 
 impl<'a> Hunter<'a> {
@@ -78,7 +80,8 @@ impl<'a> Hunter<'a> {
         };
         let program = target::find(&prey.words)?;
         let (runtime, deadline) = (Runtime::open()?, Instant::now() + limit);
-        let mut hunter = Hunter { args, prey, program, runtime, deadline, journal, out, runs: 0 };
+        let mut hunter =
+            Hunter { args, prey, program, runtime, deadline, journal, out, runs: 0, processes: 0 };
         hunter.out.ledger.recall(hunter.journal.recall(&hunter.key()));
         Ok(hunter)
     }
@@ -140,6 +143,7 @@ impl<'a> Hunter<'a> {
     /// Takes in an ordinary run. Says whether it saw something for certain.
     fn watched(&mut self, watched: Watched) -> bool {
         self.runs += 1;
+        self.processes = self.processes.max(number(&watched.report, "processes"));
         let mut has_seen = false;
         for finding in group::group(watched.report.findings) {
             match finding.confidence {
@@ -229,6 +233,12 @@ impl<'a> Hunter<'a> {
         if let Err(why) = self.turns(search, deadline, &mut turn) {
             self.out.coverage.push(format!("the search at large broke off: {why:#}"));
         }
+        if self.processes > 1 {
+            self.out.coverage.push(format!(
+                "{} were watched, and the threads of one of them were scheduled: no suspicion can be refuted",
+                count(self.processes, "process", "processes")
+            ));
+        }
         let what = format!(
             "{} at large, with a scheduling point at each access that races",
             count(self.out.schedules, "schedule", "schedules")
@@ -258,13 +268,11 @@ impl<'a> Hunter<'a> {
 
     /// What a search at large says of the program as a whole.
     fn searched(&mut self, report: &Report) {
-        let number = |key| match report.stats.get(key) {
-            Some(Stat::Int(n)) => *n as u64,
-            _ => 0,
-        };
-        let threads = number("threads_max");
-        self.out.schedules = number("schedules");
-        let is_whole = report.stats.get("exhausted") == Some(&Stat::Bool(true)) && threads > 0;
+        let threads = number(report, "threads_max");
+        self.out.schedules = number(report, "schedules");
+        let is_at_its_end = report.stats.get("exhausted") == Some(&Stat::Bool(true));
+        // Of several processes the search controls one, and a suspicion may be about another.
+        let is_whole = is_at_its_end && threads > 0 && self.processes <= 1;
         // The thread in which libtest runs a test is a thread, and has nobody to be interleaved with.
         self.out.alone = threads == 0 || is_whole && self.out.schedules == 1;
         self.out.exhausted = is_whole;
@@ -332,10 +340,7 @@ impl<'a> Hunter<'a> {
         let search = Ongoing::begin(args, recipe, limit, notes).ok()?;
         let left = limit.saturating_sub(begun.elapsed()).max(FIRST_TURN);
         let (_, report) = search.turn(left).ok()?;
-        let schedules = match report.stats.get("schedules") {
-            Some(Stat::Int(n)) => *n as u64,
-            _ => 0,
-        };
+        let schedules = number(&report, "schedules");
         self.take(Detector::Explore, report.findings);
         Some(schedules)
     }
@@ -384,6 +389,14 @@ impl<'a> Hunter<'a> {
                 self.witness(Detector::Tsvd, finding);
             }
         }
+    }
+}
+
+/// A number of `stats`; 0 if it is not there.
+fn number(report: &Report, key: &str) -> u64 {
+    match report.stats.get(key) {
+        Some(Stat::Int(n)) => *n as u64,
+        _ => 0,
     }
 }
 
