@@ -5,7 +5,7 @@
 //! executed. Where the finding does not say which synchronisation is missing, neither does the paragraph.
 
 use raddle_finding::place::{file_name, place, stable_name};
-use raddle_finding::{Access, Finding, Kind, Location, Op, Row};
+use raddle_finding::{Access, Finding, Frame, Kind, Location, Op, Row};
 
 use crate::target::Goal;
 
@@ -222,6 +222,59 @@ fn row(finding: &Finding, row: &Row) -> String {
     format!("{} {}{}", thread.unwrap_or_default(), row.text, place.unwrap_or_default())
 }
 
+/// A failure that comes about by a race: a thread is interrupted in front of one of its accesses or behind it, and another thread
+/// makes the other access before it goes on. The row of that other access, if it is so. Both ends must be there; being near is
+/// not enough.
+fn meeting<'a>(failure: &'a Finding, race: &Finding) -> Option<&'a Row> {
+    let ends: Vec<(String, u32)> = race.accesses.iter().filter_map(|a| line(place(&a.stack)?)).collect();
+    if Goal::of(race.kind) != Goal::Race || Goal::of(failure.kind) == Goal::Race || ends.len() < 2 {
+        return None;
+    }
+    let rows = failure.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
+    let touches = |row: &Row, end: usize| row.frame.as_ref().and_then(line).as_ref() == Some(&ends[end]);
+    let mut switches = rows.iter().enumerate().skip(1).filter(|(_, r)| r.preempts);
+    switches.find_map(|(at, _)| {
+        let interrupted = &rows[at - 1];
+        let after = rows[at..].iter().position(|r| r.thread == interrupted.thread).map(|n| at + n);
+        let between = &rows[at..after.unwrap_or(rows.len())];
+        let around = [Some(interrupted), after.map(|n| &rows[n])];
+        let meets = |end: usize| around.iter().flatten().any(|r| touches(r, end));
+        let other = |end: usize| between.iter().rfind(|r| touches(r, end));
+        let first = if meets(0) { other(1) } else { None };
+        first.or_else(|| if meets(1) { other(0) } else { None })
+    })
+}
+
+/// The paragraph for a failure that the race brings about. Nothing if it does not.
+pub fn explain_consequence(failure: &Finding, of: &Finding) -> Option<String> {
+    let meanwhile = meeting(failure, of)?;
+    Some(format!(
+        "{}. This comes of the race on {} ({}): a thread is interrupted between two steps that belong together, and \
+         meanwhile {}. To mend it, mend the race in such a way that these steps can not be interrupted: under one lock, or as one atomic operation.",
+        sentence(&failure.message),
+        variable(of),
+        of.id,
+        row(failure, meanwhile)
+    ))
+}
+
+fn line(frame: &Frame) -> Option<(String, u32)> {
+    Some((file_name(frame.file.as_deref()?).to_owned(), frame.line?))
+}
+
+/// The rows of a race's table that are about its two accesses. How the threads came there is another story, and a long one.
+pub fn only_the_race(finding: &mut Finding) {
+    let ends: Vec<(String, u32)> = finding.accesses.iter().filter_map(|a| line(place(&a.stack)?)).collect();
+    if Goal::of(finding.kind) != Goal::Race {
+        return;
+    }
+    let Some(table) = &mut finding.interleaving else { return };
+    let is_end = |r: &Row| r.frame.as_ref().and_then(line).is_some_and(|at| ends.contains(&at));
+    if table.rows.iter().filter(|r| is_end(r)).count() > 1 {
+        table.rows.retain(is_end);
+    }
+}
+
 /// What only some orders do: told by where a thread is interrupted and what comes between.
 fn failure(finding: &Finding) -> String {
     let mut text = format!("{}. ", sentence(&finding.message));
@@ -266,7 +319,7 @@ fn failure(finding: &Finding) -> String {
 mod tests {
     use super::*;
     use crate::target::tests::{access, cycle, failure, race};
-    use raddle_finding::{Frame, Interleaving};
+    use raddle_finding::Interleaving;
 
     #[test]
     fn a_race_without_locks() {
@@ -324,6 +377,31 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("both steps under one lock"), "{text}");
+        let by = |cause: &Finding| explain_consequence(&finding, cause);
+        let text = by(&race(Some("x"), [("f", 3), ("f", 7)])).unwrap();
+        assert!(text.contains("the race on `x`") && text.contains("meanwhile T2 writes x (a.c:7)"), "{text}");
+        assert!(by(&race(Some("x"), [("f", 7), ("f", 3)])).is_some());
+        assert_eq!(by(&race(Some("y"), [("f", 3), ("f", 8)])), None, "one end is not enough");
+        assert_eq!(by(&cycle(Kind::Deadlock, [None, None], [3, 7])), None);
+    }
+
+    #[test]
+    fn the_table_of_a_race_is_about_the_race() {
+        let mut finding = race(Some("x"), [("f", 3), ("f", 7)]);
+        let row = |line| Row {
+            frame: Some(Frame { file: Some("a.c".into()), line: Some(line), ..Frame::default() }),
+            ..Row::default()
+        };
+        let table = |rows| Some(Interleaving { rows, ..Interleaving::default() });
+        finding.interleaving = table(vec![row(1), row(3), row(5), row(7)]);
+        only_the_race(&mut finding);
+        let lines = |f: &Finding| {
+            f.interleaving.as_ref().unwrap().rows.iter().map(|r| r.frame.as_ref()?.line).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&finding), [Some(3), Some(7)]);
+        finding.interleaving = table(vec![row(1), row(3)]);
+        only_the_race(&mut finding);
+        assert_eq!(lines(&finding), [Some(1), Some(3)], "half of a race says less than the way to it");
     }
 
     #[test]

@@ -219,6 +219,21 @@ fn what_was_confirmed_outlives_a_hunt_that_is_killed() {
 }
 
 #[test]
+fn an_interrupted_hunt_reports_what_it_has() {
+    let bench = Bench::new();
+    built(&bench, "race", &RACE.replace("bare++", "for (int i = 0; i < 200; i++) bare++"));
+    let mut command = bench.raddle("hunt --minutes 5 -- ./race");
+    let mut hunt = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(hunt.stderr.take().unwrap()));
+    let told = lines.find(|l| l.as_ref().is_ok_and(|l| l.contains("confirmed after")));
+    assert!(told.is_some());
+    succeed(bench.command("kill").args(["-INT", &hunt.id().to_string()]));
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    assert_eq!(hunt.wait().unwrap().code(), Some(66), "{rest:#?}");
+    assert!(rest.iter().any(|l| l.contains("confirmed data race")), "{rest:#?}");
+}
+
+#[test]
 fn a_bad_request_is_one_sentence() {
     let bench = Bench::new();
     for line in

@@ -43,10 +43,13 @@ fn programs(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What of the corpus a hunt does not claim: stale reads need `--memory c11`, leaks and outputs a monitor of their own.
+/// What of the corpus a hunt does not claim: stale reads need `--memory c11`, leaks and outputs a monitor of their own. Programs that are
+/// wrong by locksets alone, and that their own flags keep in one order, have no execution that shows it.
 fn is_in_scope(path: &Path, text: &str) -> bool {
     let weak = path.components().any(|c| c.as_os_str() == "weak");
-    !weak && !text.contains("//@ monitors:") && !text.contains("//@ options:")
+    let silent = |l: &str| l.contains("expect(hb") && l.trim_end().ends_with(": nothing");
+    let by_locksets = path.to_string_lossy().contains("_bad.") && text.lines().any(silent);
+    !weak && !by_locksets && !text.contains("//@ monitors:") && !text.contains("//@ options:")
 }
 
 fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {

@@ -45,6 +45,7 @@ fn command(finding: &Finding, options: &RenderOptions<'_>) -> String {
 
 fn message(finding: &Finding, options: &RenderOptions<'_>) -> String {
     let mut lines = vec![finding.message.clone()];
+    lines.extend(finding.explanation.clone());
     let ends = story::ends(finding);
     for (at, end) in ends.iter().enumerate() {
         let mut line = format!("({}) ", at + 1);

@@ -49,6 +49,9 @@ impl Page<'_> {
         self.out.push_str(&format!("<article id=\"{}\" class=\"{class}\">\n", escape(&finding.id)));
         self.tag("h2", "", &format!("{} {}", finding.confidence, finding.kind.title()));
         self.tag("p", "message", &finding.message);
+        if let Some(explanation) = &finding.explanation {
+            self.tag("p", "explanation", explanation);
+        }
         self.tag("p", "explanation", finding.kind.explanation());
         let ends = story::ends(finding);
         self.out.push_str("<ol class=\"ends\">\n");

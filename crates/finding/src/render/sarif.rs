@@ -67,7 +67,7 @@ fn result(finding: &Finding, kinds: &[Kind], options: &RenderOptions<'_>) -> Out
         rule_id: finding.kind.name(),
         rule_index: kinds.binary_search(&finding.kind).unwrap_or_default(),
         level: if finding.confidence == Confidence::Confirmed { "error" } else { "warning" },
-        message: Message { text: plain(&finding.message) },
+        message: Message { text: plain(&explained(finding)) },
         locations: primary.map(|frame| location(frame, None, options)).into_iter().collect(),
         related_locations: related(finding, options),
         code_flows: code_flows(finding, options),
@@ -196,6 +196,14 @@ fn percent(path: &str) -> String {
         }
     }
     uri
+}
+
+/// The message, and the paragraph behind it where there is one.
+fn explained(finding: &Finding) -> String {
+    match &finding.explanation {
+        Some(explanation) => format!("{}\n\n{explanation}", finding.message),
+        None => finding.message.clone(),
+    }
 }
 
 /// A message in which nothing is taken for a link: `[x](y)` is one in SARIF.

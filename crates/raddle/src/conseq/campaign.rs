@@ -151,7 +151,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
 fn with_more_steps(args: &Args, cut: &Runs, budget: Budget, rust: bool, notes: &Notes) -> Option<Runs> {
     const TIMES: u32 = 20;
     let most = cut.recipe.max_steps;
-    if !cut.runs.iter().any(|r| r.is_too_long(most)) || crate::explore::interrupted() {
+    if !cut.runs.iter().any(|r| r.is_too_long(most)) || raddle_harness::interrupt::came() {
         return None;
     }
     let recipe = Recipe { max_steps: most.saturating_mul(TIMES), ..cut.recipe.clone() };

@@ -42,7 +42,7 @@ use super::ordinary::OUTSIDE;
 use super::stacks::Stacks;
 use raddle_harness::check::printed::{self, Line, Printed, Stream};
 use raddle_harness::check::{self, Check, Guard};
-use raddle_harness::crew::{Crew, Notes, CrewError};
+use raddle_harness::crew::{Crew, CrewError, Notes};
 use raddle_harness::places::Mapped;
 use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use raddle_wire::explore::point;
 
-use crate::places::Mapped;
+use raddle_harness::places::Mapped;
 
 /// So much code is looked at behind a probe.
 const CODE: usize = 160;

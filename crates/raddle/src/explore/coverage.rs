@@ -11,9 +11,9 @@ use raddle_wire::explore::{Hidden, flag, outcome};
 
 use super::scope::Scope;
 use super::search::{Search, Searcher};
+use super::unseen;
 use raddle_harness::places::{Mapped, Places};
 use raddle_harness::worker::{Ending, Execution, Recipe};
-use super::unseen;
 
 /// What an execution may have: those of the runtime, and those that the driver finds.
 pub mod gap {

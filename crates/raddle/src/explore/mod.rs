@@ -170,7 +170,8 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
         ));
     }
     let seconds = begun.elapsed().as_secs_f64();
-    let mut results = Results { recipe, search, build_id, notes, seconds, shrink: outcome::SHRINK };
+    let mut results =
+        Results { recipe, search, build_id, notes, seconds, shrink: outcome::SHRINK, end: None };
     // One of several tests is not to be taken for the whole.
     if results.recipe.words == args.command {
         results.keep_for_later(&resume_file, args.search.resume)?;

@@ -58,8 +58,8 @@ impl<'a> Ongoing<'a> {
     }
 
     /// Searches for at most `limit`, or up to a failure that was not reported before. The report has what is new; its
-    /// stats are of all turns.
-    pub fn turn(self, limit: Duration) -> Result<(Ongoing<'a>, Report)> {
+    /// stats are of all turns. What is found is shrunk and seen again as long as that takes, and no longer than up to `end`.
+    pub fn turn(self, limit: Duration, end: Instant) -> Result<(Ongoing<'a>, Report)> {
         let Ongoing { args, mut recipe, mut search, seen, build_id, notes, begun } = self;
         search.strategy.get().resume();
         let clock = Clock::new(limit);
@@ -82,7 +82,7 @@ impl<'a> Ongoing<'a> {
         }
         let seconds = begun.elapsed().as_secs_f64();
         let shrink = (limit / 4).clamp(SHRINK.0, SHRINK.1);
-        let mut results = Results { recipe, search, build_id, notes, seconds, shrink };
+        let mut results = Results { recipe, search, build_id, notes, seconds, shrink, end: Some(end) };
         let report = results.report(&args, Vec::new())?;
         let Results { recipe, search, build_id, .. } = results;
         Ok((Ongoing { args, recipe, search, seen, build_id, notes, begun }, report))

@@ -1,17 +1,15 @@
 //! What a search comes to: files to replay, the state to resume from, the report.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_explore::{Op, Progress};
+use raddle_explore::{Op, OpKind, Progress, Step, Trace};
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
 
 use super::args::Args;
-use super::coverage::{shortcomings, gap};
-use raddle_harness::crew::{Crew, Notes};
-use raddle_harness::interrupt;
+use super::coverage::{gap, shortcomings};
 use super::resume::Saved;
 use super::search::Search;
 use super::shrink::{self, Small};
@@ -38,6 +36,8 @@ pub struct Results<'a> {
     pub seconds: f64,
     /// How long one failure may be shrunk.
     pub shrink: Duration,
+    /// When nothing is executed any more, whatever is left to be shrunk or seen again.
+    pub end: Option<Instant>,
 }
 
 impl Results<'_> {
@@ -78,10 +78,15 @@ impl Results<'_> {
         let mut report = Report::new("explore", self.words());
         let failures = self.search.take_failures();
         let mut passing = std::mem::take(&mut self.search.passing);
-        let never = || false;
+        let end = self.end;
+        let is_over = move || end.is_some_and(|end| Instant::now() >= end);
         let mut places = Places::new();
         let mut crew: Option<Crew<'_>> = None;
         for failure in failures {
+            // To look its places up alone takes long, where executions are long.
+            if is_over() {
+                break;
+            }
             let original = failure.clone();
             // Where other accesses are steps, schedules mean something else.
             let points = failure.points.as_deref().unwrap_or(&self.recipe.points).to_vec();
@@ -89,12 +94,12 @@ impl Results<'_> {
             if crew.as_ref().is_none_or(|c| other(c.recipe())) {
                 let flags = self.recipe.flags | failure.flags;
                 let recipe = Recipe { slots: 1, flags, points, ..self.recipe.clone() };
-                crew.replace(Crew::new(recipe, self.notes, &never)).into_iter().for_each(Crew::stop);
+                crew.replace(Crew::new(recipe, self.notes, &is_over)).into_iter().for_each(Crew::stop);
             }
             let Some(crew) = &mut crew else { continue };
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, self.shrink)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
-            let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes);
+            let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes, &is_over);
             if !small.again && !self.begins_clean() {
                 // It may come from what was left behind: it says what was not covered.
                 self.search.unrepeated.push(small.failure.facts.sentence);
@@ -106,7 +111,7 @@ impl Results<'_> {
                 finding.confidence = Confidence::Suspected;
             }
             finding.schedule = or_without(self.write(&small, &args.search.schedules_to));
-            finding.notes.extend(notes(&small, &self.search));
+            finding.notes.extend(notes(&small, &self.search, is_over()));
             report.findings.push(finding);
         }
         crew.into_iter().for_each(Crew::stop);
@@ -274,7 +279,19 @@ impl Results<'_> {
     }
 }
 
-fn notes(small: &Small, search: &Search) -> Vec<String> {
+/// How the note begins on a failure that needs threads to stand still for very long.
+pub const STANDS_STILL: &str = "for this to happen, threads that could go on must stand still for ";
+/// Longer than a busy machine lets a thread wait for a processor.
+const VERY_LONG: Duration = Duration::from_secs(5);
+
+/// The longest wait that times out while other threads could go on.
+fn stands_still(trace: &Trace) -> Option<Duration> {
+    let others = |s: &Step| s.eligible(&trace.wide).any(|t| t != s.thread && !s.is_reluctant(t, &trace.wide));
+    let waits = trace.steps.iter().filter(|s| s.op.kind() == OpKind::TimeOut && others(s));
+    waits.filter_map(|s| s.op.duration()).max().map(Duration::from_nanos)
+}
+
+fn notes(small: &Small, search: &Search, out_of_time: bool) -> Vec<String> {
     let preemptions = small.failure.trace.view().preemptions();
     let mut notes = vec![format!(
         "found after {} of strategy {}; {}{}",
@@ -286,7 +303,12 @@ fn notes(small: &Small, search: &Search) -> Vec<String> {
     if small.failure.kind == Kind::NonDeterminism {
         notes.push(format!("the first schedule printed `{}`", search.printed));
     }
-    if !small.again {
+    if let Some(wait) = stands_still(&small.failure.trace).filter(|w| *w > VERY_LONG) {
+        notes.push(format!("{STANDS_STILL}{} s, until a wait times out", wait.as_secs()));
+    }
+    if !small.again && out_of_time {
+        notes.push("there was no time to see it again".into());
+    } else if !small.again {
         notes.push("it did not happen again when the same choices were made again: something outside the schedule differs from run to run".into());
     }
     notes

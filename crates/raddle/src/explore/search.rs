@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 use super::bit_fields;
 use super::coverage::{self, Affair, Fresh};
 use super::scope::Scoped;
+use super::shrink;
 use raddle_harness::crew::{Crew, CrewError, Notes};
 use raddle_harness::monitors;
 use raddle_harness::places::{Mapped, Places};
 use raddle_harness::verdict::{Failure, Usual, Verdict, ends_as_usual, judge, waits_for_outside};
 use raddle_harness::worker::{Ending, Execution, Recipe};
-use super::shrink;
 
 /// The default, or the one that was asked for.
 #[derive(Clone, Serialize, Deserialize)]

@@ -67,16 +67,21 @@ pub fn shrink(
 
 /// The same failure once more, in a process of its own: for where each step was called from, for what the program prints of it,
 /// and because a failure may come from what executions before it have left behind, which only a new process is free of.
-pub fn once_more(mut small: Small, usual: &Usual, recipe: &Recipe, notes: &Notes) -> Small {
+pub fn once_more(
+    mut small: Small,
+    usual: &Usual,
+    recipe: &Recipe,
+    notes: &Notes,
+    is_over: &(dyn Fn() -> bool + Sync),
+) -> Small {
     if !small.again || !worth_it(&small.failure) {
         return small;
     }
     let flags = recipe.flags | small.failure.flags | flag::STACKS | flag::FLUSH;
     // Where the output is a monitor's, it is the monitor's to read.
     let watch = Watch { trace: None, output: recipe.flags & flag::OUTPUT == 0 };
-    let never = || false;
     let points = small.failure.points.as_deref().unwrap_or(&recipe.points).to_vec();
-    let mut crew = Crew::new(Recipe { slots: 1, flags, points, watch, ..recipe.clone() }, notes, &never);
+    let mut crew = Crew::new(Recipe { slots: 1, flags, points, watch, ..recipe.clone() }, notes, is_over);
     crew.post(Order::replay(small.failure.trace.view().choices()));
     let (mut stacks, mut printed, mut again) = (Vec::new(), String::new(), false);
     let what = small.failure.what;

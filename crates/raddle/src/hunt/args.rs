@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::suite::Shard;
 use crate::report;
 
 /// Find every concurrency bug that can be proven in the time given, by every means
@@ -52,6 +53,10 @@ pub struct Args {
     /// Every test that CTest knows in this build folder
     #[arg(long, value_name = "FOLDER", conflicts_with = "command", help_heading = "Hunt")]
     pub ctest: Option<PathBuf>,
+
+    /// Of a suite, only this part of equal parts, as in 3/8; `raddle merge` joins their stores
+    #[arg(long, value_name = "K/N", help_heading = "Hunt")]
+    pub shard: Option<Shard>,
 
     /// The words are cargo's, for `cargo test`: set by `cargo raddle hunt`
     #[arg(long, hide = true)]

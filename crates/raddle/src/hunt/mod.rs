@@ -42,6 +42,9 @@ use journal::Journal;
 use prey::{Hunter, Outcome, Prey};
 use raddle_harness::say::count;
 
+/// The least that one of several tests gets.
+const LEAST: Duration = Duration::from_secs(3);
+
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
     // Everything that can be wrong with the request is found out before the target runs.
@@ -49,7 +52,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     std::fs::create_dir_all(&args.schedules_to)
         .with_context(|| format!("cannot make the folder {}", args.schedules_to.display()))?;
     raddle_harness::interrupt::watch();
-    let preys = preys(&args)?;
+    let preys = suite::part(preys(&args)?, args.shard);
     let mut journal = Journal::open(&args);
     let mut all = All::default();
     let deadline = begun + args.limit();
@@ -59,7 +62,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
             continue;
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        let limit = plan::turn(left, preys.len() - i);
+        // Less than this settles nothing: better the first tests well than all of them badly.
+        let limit = plan::turn(left, preys.len() - i).max(LEAST).min(left);
         let hunted = Hunter::new(&args, prey, limit, &mut journal).and_then(Hunter::hunt);
         match hunted {
             Ok(outcome) => all.add(prey, outcome, &args),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_finding::{Confidence, Finding, Report, Stat, group};
+use raddle_finding::{Access, Confidence, Finding, Kind, Report, Stat, group};
 use raddle_hunt::plan::{self, Part};
 use raddle_hunt::{Detector, Goal, Ledger, Space, Target};
 
@@ -14,7 +14,7 @@ use super::args::Args;
 use super::detectors;
 use super::journal::Journal;
 use crate::explore::ongoing::Ongoing;
-use crate::explore::{self, Watched, watch_once};
+use crate::explore::{self, Watched, outcome, watch_once};
 use crate::{check, conseq, tsvd};
 use raddle_harness::crew::Notes;
 use raddle_harness::detection::Mode;
@@ -25,6 +25,8 @@ use raddle_harness::target::{self, Program};
 /// The first turn of a search, short so that what is easy to find is told at once; each later one is twice as long.
 const FIRST_TURN: Duration = Duration::from_millis(500);
 const LONGEST_TURN: Duration = Duration::from_secs(15);
+/// What was found is worth some time beyond the end.
+const GRACE: Duration = Duration::from_secs(2);
 /// Ordinary runs where nothing can be scheduled. What two of them show is confirmed.
 const RUNS: u32 = 3;
 /// The longest that one ordinary run may take.
@@ -60,6 +62,8 @@ pub struct Hunter<'a> {
     out: Outcome,
     /// Ordinary runs so far, to tell one process from another.
     runs: u32,
+    /// Instrumented processes of one run. A search controls one of them.
+    processes: u64,
 }
 
 impl<'a> Hunter<'a> {
@@ -78,7 +82,8 @@ impl<'a> Hunter<'a> {
         };
         let program = target::find(&prey.words)?;
         let (runtime, deadline) = (Runtime::open()?, Instant::now() + limit);
-        let mut hunter = Hunter { args, prey, program, runtime, deadline, journal, out, runs: 0 };
+        let mut hunter =
+            Hunter { args, prey, program, runtime, deadline, journal, out, runs: 0, processes: 0 };
         hunter.out.ledger.recall(hunter.journal.recall(&hunter.key()));
         Ok(hunter)
     }
@@ -107,6 +112,11 @@ impl<'a> Hunter<'a> {
 
     fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// When even what was found is not seen again any more.
+    fn end(&self) -> Instant {
+        self.deadline + GRACE
     }
 
     fn is_over(&self) -> bool {
@@ -140,6 +150,7 @@ impl<'a> Hunter<'a> {
     /// Takes in an ordinary run. Says whether it saw something for certain.
     fn watched(&mut self, watched: Watched) -> bool {
         self.runs += 1;
+        self.processes = self.processes.max(number(&watched.report, "processes"));
         let mut has_seen = false;
         for finding in group::group(watched.report.findings) {
             match finding.confidence {
@@ -187,7 +198,14 @@ impl<'a> Hunter<'a> {
             }
             let finding = self.named(finding);
             match (finding.confidence, &finding.schedule) {
-                (Confidence::Confirmed, Some(_)) => self.confirm(by, finding),
+                (Confidence::Confirmed, Some(_)) => match doubt(&finding) {
+                    None => self.confirm(by, finding),
+                    Some(why) => {
+                        let id = raddle_finding::identity::id(&finding);
+                        self.out.ledger.suspect(by, finding);
+                        self.out.ledger.tried(why, &|t| t.finding.id == id);
+                    }
+                },
                 _ => self.out.ledger.suspect(by, finding),
             }
         }
@@ -220,6 +238,7 @@ impl<'a> Hunter<'a> {
             return Ok(());
         }
         self.consequences(notes);
+        self.libraries();
         if !search.is_finished() {
             self.one_by_one(notes);
         }
@@ -227,6 +246,12 @@ impl<'a> Hunter<'a> {
         let deadline = self.deadline;
         if let Err(why) = self.turns(search, deadline, &mut turn) {
             self.out.coverage.push(format!("the search at large broke off: {why:#}"));
+        }
+        if self.processes > 1 {
+            self.out.coverage.push(format!(
+                "{} were watched, and the threads of one of them were scheduled: no suspicion can be refuted",
+                count(self.processes, "process", "processes")
+            ));
         }
         let what = format!(
             "{} at large, with a scheduling point at each access that races",
@@ -244,7 +269,7 @@ impl<'a> Hunter<'a> {
             if left.is_zero() {
                 break;
             }
-            let (next, report) = search.turn((*turn).min(left))?;
+            let (next, report) = search.turn((*turn).min(left), self.end())?;
             search = next;
             *turn = (*turn * 2).min(LONGEST_TURN);
             self.searched(&report);
@@ -257,13 +282,11 @@ impl<'a> Hunter<'a> {
 
     /// What a search at large says of the program as a whole.
     fn searched(&mut self, report: &Report) {
-        let number = |key| match report.stats.get(key) {
-            Some(Stat::Int(n)) => *n as u64,
-            _ => 0,
-        };
-        let threads = number("threads_max");
-        self.out.schedules = number("schedules");
-        let is_whole = report.stats.get("exhausted") == Some(&Stat::Bool(true)) && threads > 0;
+        let threads = number(report, "threads_max");
+        self.out.schedules = number(report, "schedules");
+        let is_at_its_end = report.stats.get("exhausted") == Some(&Stat::Bool(true));
+        // Of several processes the search controls one, and a suspicion may be about another.
+        let is_whole = is_at_its_end && threads > 0 && self.processes <= 1;
         // The thread in which libtest runs a test is a thread, and has nobody to be interleaved with.
         self.out.alone = threads == 0 || is_whole && self.out.schedules == 1;
         self.out.exhausted = is_whole;
@@ -285,10 +308,13 @@ impl<'a> Hunter<'a> {
             Ok(report) => {
                 self.take(Detector::Conseq, report.findings);
                 for suspect in report.suspects {
-                    let tried = suspect.notes.last().cloned().unwrap_or_default();
+                    let tried =
+                        suspect.notes.last().and_then(|n| n.strip_prefix("tried in ")).map(str::to_owned);
                     let id = raddle_finding::identity::id(&suspect);
                     self.out.ledger.suspect(Detector::Conseq, suspect);
-                    self.out.ledger.tried(&tried, &|t| t.finding.id == id);
+                    if let Some(tried) = tried {
+                        self.out.ledger.tried(&tried, &|t| t.finding.id == id);
+                    }
                 }
                 self.journal.progress(self.prey, &self.out.ledger, "looked for consequences");
             }
@@ -327,11 +353,8 @@ impl<'a> Hunter<'a> {
         let begun = Instant::now();
         let search = Ongoing::begin(args, recipe, limit, notes).ok()?;
         let left = limit.saturating_sub(begun.elapsed()).max(FIRST_TURN);
-        let (_, report) = search.turn(left).ok()?;
-        let schedules = match report.stats.get("schedules") {
-            Some(Stat::Int(n)) => *n as u64,
-            _ => 0,
-        };
+        let (_, report) = search.turn(left, self.end()).ok()?;
+        let schedules = number(&report, "schedules");
         self.take(Detector::Explore, report.findings);
         Some(schedules)
     }
@@ -383,6 +406,53 @@ impl<'a> Hunter<'a> {
     }
 }
 
+/// A number of `stats`; 0 if it is not there.
+fn number(report: &Report, key: &str) -> u64 {
+    match report.stats.get(key) {
+        Some(Stat::Int(n)) => *n as u64,
+        _ => 0,
+    }
+}
+
+/// Why an execution that shows a finding, twice, does not prove it. Nothing: it does.
+fn doubt(finding: &Finding) -> Option<&'static str> {
+    if needs_long_wait(finding) {
+        return Some(TOO_LONG);
+    }
+    is_inside_std_sync(finding).then_some(INSIDE_STD)
+}
+
+/// What is said of a race that [`is_inside_std_sync`].
+const INSIDE_STD: &str = "a schedule in which types of std::sync seem to race with themselves: they order their accesses by means that were not seen";
+
+/// Whether both ends of a race are within a type of Rust's `std::sync`. These keep their own accesses apart, whoever calls them.
+fn is_inside_std_sync(finding: &Finding) -> bool {
+    let inside = |access: &Access| {
+        let own = access.stack.iter().take_while(|f| !raddle_finding::place::is_user_code(f));
+        own.filter_map(|f| f.file.as_deref()).any(|file| file.contains("/library/std/src/sync/"))
+    };
+    finding.kind == Kind::DataRace && !finding.accesses.is_empty() && finding.accesses.iter().all(inside)
+}
+
+/// What is said of a failure that [`needs_long_wait`].
+const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out";
+
+/// Whether it takes a wait of very many seconds that times out. A thread may stand still for a while, but nothing shows that it does
+/// for so long.
+fn needs_long_wait(finding: &Finding) -> bool {
+    let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
+    // `gives up waiting for word 1 after 10 s: time-out`
+    let long = |text: &str| {
+        let after = text.strip_suffix(": time-out").and_then(|t| t.rsplit_once(" after "));
+        after.is_some_and(|(_, time)| match time.split_once(' ') {
+            Some((number, "s")) => number.parse::<f64>().is_ok_and(|n| n > 5.0),
+            Some((_, unit)) => !unit.ends_with("ms") && !unit.ends_with("µs") && !unit.ends_with("ns"),
+            None => false,
+        })
+    };
+    finding.notes.iter().any(|n| n.starts_with(outcome::STANDS_STILL)) || rows.iter().any(|r| long(&r.text))
+}
+
 /// Whether there are places to confine a search to, and a search would recognise it.
 fn is_driven_at(target: &Target) -> bool {
     let judged = matches!(
@@ -390,4 +460,53 @@ fn is_driven_at(target: &Target) -> bool {
         Goal::Race | Goal::Deadlock | Goal::Lifetime | Goal::Failure | Goal::Progress
     );
     judged && !target.functions().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_finding::{Frame, Interleaving, Op, Row};
+
+    fn race(files: [&[&str]; 2]) -> Finding {
+        let mut finding = Finding::new(Kind::DataRace, Confidence::Confirmed, "a race");
+        for files in files {
+            let frame = |file: &&str| Frame { file: Some((*file).into()), line: Some(1), ..Frame::default() };
+            let stack = files.iter().map(frame).collect();
+            let end =
+                Access { op: Op::Write, size: 4, thread: "T1".into(), locks: vec![], lock: None, stack };
+            finding.accesses.push(end);
+        }
+        finding
+    }
+
+    #[test]
+    fn a_race_inside_a_channel_is_doubted_and_one_in_a_shared_vector_is_not() {
+        let channel = [
+            "/rustc/1/library/core/src/ptr/mod.rs",
+            "/rustc/1/library/std/src/sync/mpmc/list.rs",
+            "src/a.rs",
+        ];
+        let vector =
+            ["/rustc/1/library/core/src/ptr/mod.rs", "/rustc/1/library/alloc/src/vec/mod.rs", "src/a.rs"];
+        assert_eq!(doubt(&race([&channel, &channel])), Some(INSIDE_STD));
+        assert_eq!(doubt(&race([&vector, &vector])), None);
+        assert_eq!(doubt(&race([&channel, &vector])), None);
+        // What the user's code does while it is called from std::sync is the user's.
+        assert_eq!(doubt(&race([&["src/a.rs", channel[1]], &["src/a.rs", channel[1]]])), None);
+    }
+
+    #[test]
+    fn a_wait_that_times_out_after_long_is_doubted() {
+        let with = |text: &str| {
+            let mut finding = Finding::new(Kind::Crash, Confidence::Confirmed, "it aborts");
+            let rows = vec![Row { text: text.into(), ..Row::default() }];
+            finding.interleaving = Some(Interleaving { rows, ..Interleaving::default() });
+            doubt(&finding)
+        };
+        assert_eq!(with("gives up waiting for word 1 after 10 s: time-out"), Some(TOO_LONG));
+        assert_eq!(with("gives up waiting after 2 days: time-out"), Some(TOO_LONG));
+        assert_eq!(with("gives up waiting for word 1 after 1 s: time-out"), None);
+        assert_eq!(with("gives up waiting for word 1 after 50 ms: time-out"), None);
+        assert_eq!(with("locks L1"), None);
+    }
 }

@@ -8,7 +8,10 @@ use raddle_harness::say::count;
 /// A confirmed finding as it is told: with its explanation and the detectors behind it.
 pub fn finding(confirmed: &Confirmed, ledger: &Ledger) -> Finding {
     let mut finding = confirmed.finding.clone();
-    finding.explanation = Some(explain::explain(&finding));
+    let mut causes = ledger.confirmed().iter();
+    let consequence = causes.find_map(|c| explain::explain_consequence(&finding, &c.finding));
+    finding.explanation = Some(consequence.unwrap_or_else(|| explain::explain(&finding)));
+    explain::only_the_race(&mut finding);
     finding.detectors = ledger.detectors(confirmed).into_iter().map(|d| d.name().to_owned()).collect();
     finding.notes.push(by_whom(&ledger.detectors(confirmed).into_iter().collect::<Vec<_>>(), confirmed));
     if finding.schedule.is_none() {

@@ -35,6 +35,33 @@ pub fn tests_of(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
     Some(tests.iter().map(prey).collect())
 }
 
+/// One of several equal parts of a suite, as `--shard 3/8` names it: every eighth test, from the third on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: usize,
+    of: usize,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let (number, of) = text.split_once('/').ok_or("two numbers, as in 3/8")?;
+        let parse = |text: &str| text.parse::<usize>().map_err(|_| "two numbers, as in 3/8");
+        let shard = Shard { number: parse(number)?, of: parse(of)? };
+        match shard.number >= 1 && shard.number <= shard.of {
+            true => Ok(shard),
+            false => Err("a part from 1 to the number of parts, as in 3/8".into()),
+        }
+    }
+}
+
+/// The tests of a shard; all of them without one.
+pub fn part(preys: Vec<Prey>, shard: Option<Shard>) -> Vec<Prey> {
+    let Some(Shard { number, of }) = shard else { return preys };
+    preys.into_iter().skip(number - 1).step_by(of).collect()
+}
+
 /// `ctest --show-only=json-v1`, as far as it is needed.
 #[derive(Deserialize)]
 struct Listing {
@@ -86,5 +113,19 @@ mod tests {
         assert_eq!(preys.len(), 1);
         assert_eq!((preys[0].name.as_deref(), preys[0].words.len()), (Some("a"), 2));
         assert!(listed(b"no json").is_err());
+    }
+
+    #[test]
+    fn shards_are_disjoint_and_together_everything() {
+        let prey = |n: usize| Prey { name: Some(n.to_string()), ..Prey::default() };
+        let mut seen: Vec<usize> = (1..=3)
+            .flat_map(|n| part((0..10).map(prey).collect(), Some(format!("{n}/3").parse().unwrap())))
+            .map(|p| p.name.unwrap().parse().unwrap())
+            .collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..10).collect::<Vec<_>>());
+        for bad in ["0/3", "4/3", "3", "a/b", ""] {
+            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
     }
 }

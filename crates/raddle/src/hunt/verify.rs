@@ -90,7 +90,7 @@ fn search(record: &Record, limit: Duration) -> Result<(bool, u64, bool)> {
         let mut search = Ongoing::begin(options, recipe, share, &notes)?;
         let before = schedules;
         while !search.is_finished() && !raddle_harness::interrupt::came() && begun.elapsed() < share {
-            let (next, report) = search.turn(share.saturating_sub(begun.elapsed()))?;
+            let (next, report) = search.turn(share.saturating_sub(begun.elapsed()), begun + limit)?;
             search = next;
             let Some(Stat::Int(n)) = report.stats.get("schedules") else { continue };
             schedules = before + *n as u64;

@@ -18,10 +18,10 @@ use raddle_tsvd::{Stats, TrapPair};
 
 use super::coverage::{Coverage, Covered, PointCoverage};
 use super::harvest;
-use raddle_harness::say::{count, say};
 use super::kept::Kept;
 use super::sites::{Numbered, Registry};
 use super::traps::Traps;
+use raddle_harness::say::{count, say};
 
 /// Variables by which a runtime is told of a profiler: those of .NET, and the names that later versions prefer.
 const PREFIXES: [&str; 2] = ["CORECLR", "DOTNET"];

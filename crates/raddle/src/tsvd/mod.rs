@@ -43,7 +43,7 @@ mod verdict;
 mod words;
 
 pub use args::{Args, InstrumentArgs, Options};
-pub use clr::{other_profiler, set_profiler};
+pub use clr::other_profiler;
 pub use copy::instrument;
 
 use std::path::Path;
@@ -76,6 +76,7 @@ pub fn run(mut args: Args) -> Result<ExitCode> {
     }
     // Everything that can be wrong with the request is found out before the target runs.
     let settler = Settler::new(&args.options.report, TextTo::Stderr)?;
+    args.options.parameters.experiment = Experiment::from_environment()?;
     let (report, status) = catch(&args, false)?;
     settler.settle(report, status)
 }
@@ -91,7 +92,6 @@ pub fn report_quietly(args: &Args, limit: Duration) -> Result<Report> {
 /// The report, and the status of the target.
 fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let begun = Instant::now();
-    args.options.parameters.experiment = Experiment::from_environment()?;
     let options = &args.options;
     let outputs = Outputs::new(options)?;
     let program = target::find(&args.command)?;
