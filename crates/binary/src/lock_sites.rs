@@ -76,7 +76,8 @@ use crate::cold_paths::ColdFunctions;
 use crate::demangle::{demangle, generic_arguments, is_mangled, rust_path};
 use crate::module::Module;
 
-/// How deep functions of `core::sync::atomic` may wrap one another at `-O0`. One was seen.
+/// How deep functions of `core::sync::atomic` may wrap one another at `-O0`. The deepest seen is
+/// one.
 const DEEPEST: u8 = 3;
 
 /// What std's `RwLock` adds to its word for a reader and for a writer.
@@ -92,11 +93,11 @@ pub enum LockClass {
     ReadRelease,
     WriteAcquire,
     WriteRelease,
-    /// The owner of a write lock goes on with a read lock.
+    /// The owner of a write lock continues with a read lock.
     Downgrade,
 }
 
-/// When it does so.
+/// When the operation has that effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
     Always,
@@ -106,14 +107,14 @@ pub enum Effect {
     IfReturnedZero,
 }
 
-/// What becomes of a thread that does not get the lock.
+/// What a thread does if it does not get the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Patience {
-    /// It goes on to wait: `lock`, `read`, `write`, before anything was announced to others.
+    /// It waits: `lock`, `read`, `write`, before anything was announced to others.
     Waits,
-    /// It does without: `try_lock` and its kin.
+    /// It continues without the lock: `try_lock` and similar functions.
     Tries,
-    /// It waits already, or gives the lock back.
+    /// It already waits, or it releases the lock.
     Other,
 }
 
@@ -127,13 +128,13 @@ impl Patience {
     }
 }
 
-/// One place that takes or gives a lock.
+/// A place that acquires or releases a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockSite {
     /// The virtual address after the call.
     pub return_address: u64,
-    /// 0: the address that the atomic operation returns to. N: the address that the function
-    /// around it returns to, N functions out.
+    /// 0: the return address of the atomic operation. N: the return address of the enclosing
+    ///    function N levels out.
     pub depth: u8,
     pub class: LockClass,
     pub effect: Effect,
@@ -147,13 +148,13 @@ pub struct LockSite {
 pub struct LockSites {
     /// Sorted by return address.
     pub sites: Vec<LockSite>,
-    /// Read-modify-write operations that no debug information describes. If a Rust program has
-    /// many, its locks are not seen: it wants `-Cdebuginfo=line-tables-only`.
+    /// The number of read-modify-write operations without debug information. If a Rust program has
+    /// many, raddle does not see its locks: it needs `-Cdebuginfo=line-tables-only`.
     pub without_debug_info: usize,
 }
 
 impl Module {
-    /// Finds the places that take or give a lock of Rust's standard library.
+    /// Finds the places that acquire or release a lock of Rust's standard library.
     pub fn lock_sites(&self) -> LockSites {
         let mut found = LockSites::default();
         let cold = ColdFunctions::of(self);
@@ -181,8 +182,8 @@ impl Module {
         found
     }
 
-    /// Classes one call. A call that lies in a function of `core::sync::atomic` says nothing by
-    /// itself: that function's callers are to be looked at next.
+    /// Classifies one call. A call inside a function of `core::sync::atomic` says nothing by
+    /// itself; the callers of that function are examined next.
     fn add_site(
         &self,
         site: &CallSite,
@@ -202,7 +203,8 @@ impl Module {
         let class = match owner(&names) {
             Owner::Atomics => {
                 if let Some(symbol) = self.symbols().function_at(site.address) {
-                    // One that performs two kinds of operation cannot be told by its call.
+                    // A function that performs two kinds of operations cannot be classified by its
+                    // call.
                     let known = wrappers.entry(symbol.address).or_insert_with(|| Some(operation.clone()));
                     if known.as_ref() != Some(&operation) {
                         *known = None;
@@ -213,7 +215,8 @@ impl Module {
             Owner::Method(path) => {
                 patience = Patience::of(&path);
                 classify(&path, kind).or_else(|| {
-                    // The lock functions' other operations have been looked at, and are none.
+                    // The other operations of the lock functions have been examined and are not
+                    // lock sites.
                     (lock_method(&path).is_none()).then(|| self.classify_by_code(site, kind, cold)).flatten()
                 })
             }
@@ -225,7 +228,7 @@ impl Module {
         }
     }
 
-    /// Classes a call by the cold function that its rare way out leads to.
+    /// Classifies a call by the cold function on its slow path.
     fn classify_by_code(
         &self,
         site: &CallSite,
@@ -252,7 +255,7 @@ impl Module {
     }
 }
 
-/// The operations that locks are made of.
+/// The operations that locks are built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
     CompareExchange,
@@ -277,8 +280,8 @@ impl Operation {
     }
 }
 
-/// The demangled name of a function. With line tables only, an inlined function has no more
-/// than its last word, but the file says the rest.
+/// The demangled name of a function. With line tables only, an inlined function has just its last
+/// word, but the file provides the rest.
 fn full_name(raw: &str, file: Option<&str>) -> String {
     const HOMES: [(&str, &str); 3] = [
         ("library/std/src/sys/sync/mutex/futex.rs", "std::sys::sync::mutex::futex::Mutex"),
@@ -292,12 +295,12 @@ fn full_name(raw: &str, file: Option<&str>) -> String {
     }
 }
 
-/// Whose operation it is.
+/// The function that an operation belongs to.
 #[derive(Debug, PartialEq, Eq)]
 enum Owner {
     /// The path of the first function that is not part of the atomics' own implementation.
     Method(String),
-    /// The whole stack is the atomics' own.
+    /// The whole stack belongs to the atomics' own implementation.
     Atomics,
     Unknown,
 }
@@ -335,7 +338,7 @@ fn lock_method(path: &str) -> Option<(&str, &str)> {
     (home.contains("futex") && matches!(lock, "Mutex" | "RwLock")).then_some((lock, method))
 }
 
-/// The table of the module's essay.
+/// The table in the module's documentation.
 fn classify(path: &str, operation: Operation) -> Option<(LockClass, Effect)> {
     let (lock, method) = lock_method(path)?;
     use Effect::{Always, IfExchanged, IfReturnedZero};
