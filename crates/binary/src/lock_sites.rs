@@ -1,18 +1,18 @@
-//! Where a Rust program takes and releases the locks of its standard library.
+//! Where a Rust program acquires and releases the locks of its standard library.
 //!
-//! A lock of C is a call that can be interposed. A lock of Rust's std is an atomic operation
-//! on a futex word, inlined wherever it is used, and to a race detector it looks like any
-//! other atomic. That is enough for happens-before; a lockset needs to know that it *is* a
-//! lock. What tells is the debug information at the `__tsan_atomic*` call: its inline frames
-//! name `Mutex::lock`. So the driver makes a table from return address to meaning, and the
-//! runtime looks an atomic operation up in it.
+//! A lock of C is a call that can be interposed. A lock of Rust's std is an atomic operation on a
+//! futex word, inlined wherever it is used. To a race detector it looks like any other atomic. That
+//! is enough for happens-before, but a lockset needs to know that it *is* a lock. The debug
+//! information at the `__tsan_atomic*` call tells: its inline frames name `Mutex::lock`. So the
+//! driver builds a table from return address to meaning, and the runtime looks atomic operations up
+//! in it.
 //!
 //! # What acquires and what releases
 //!
-//! From `library/std/src/sys/sync/{mutex,rwlock}/futex.rs` of Rust 1.95; the lock is the
-//! word that the operation works on. Both files also work on their words without taking or
-//! giving the lock (setting a waiting bit, counting wake-ups), with weaker orders, other
-//! operations or in other functions:
+//! This table comes from `library/std/src/sys/sync/{mutex,rwlock}/futex.rs` of Rust 1.95. The lock
+//! is the word that the operation works on. Both files also have operations on these words that
+//! neither acquire nor release the lock (setting a waiting bit, counting wake-ups). Those have
+//! weaker orders, are other operations, or are in other functions:
 //!
 //! | function | operation | meaning |
 //! |---|---|---|
@@ -25,47 +25,49 @@
 //! | `RwLock::write_unlock` | fetch-sub, release | write lock released |
 //! | `RwLock::downgrade` | fetch-add, release | write lock turned into a read lock |
 //!
-//! **The runtime must check the order** that the operation is called with: the relaxed
-//! compare-exchanges of `read_contended` and `write_contended`, which only announce a waiter,
-//! share their function and operation with those that acquire, and at `-O0` they may share
-//! the call site too. An acquiring site counts only with (success) order acquire or stronger,
-//! a releasing one with release or stronger. A release takes effect before its operation.
+//! **The runtime must check the order** of the operation. The relaxed compare-exchanges of
+//! `read_contended` and `write_contended` only announce a waiter, but share their function and
+//! operation with those that acquire. At `-O0` they may share the call site too. An acquiring site
+//! counts only with (success) order acquire or stronger, a releasing one only with release or
+//! stronger. A release takes effect before its operation.
 //!
-//! `ReentrantLock`, `Condvar`, `mpsc`, `Barrier` and the locks of stdin and stdout are built
-//! of these two and need nothing of their own: a reentrant lock is taken when its inner mutex
-//! is, which is the outermost time.
+//! `ReentrantLock`, `Condvar`, `mpsc`, `Barrier` and the locks of stdin and stdout are built from
+//! these two and need no entries of their own. A reentrant lock acquires its inner mutex at the
+//! outermost level.
 //!
 //! # What is recognised
 //!
 //! With debug information, of which line tables are enough:
 //!
-//! - **Optimised code** (`-Copt-level=1` to `3`, `s`, `z`): all of the table. The operation is
+//! - **Optimised code** (`-Copt-level=1` to `3`, `s`, `z`): the whole table. The operation is
 //!   inlined, and its call is the site (`depth` 0).
-//! - **`-O0`**: all of the table. std's MIR comes inlined even there, but
-//!   `core::sync::atomic::atomic_compare_exchange` is too large and stays a function, shared by
-//!   all atomics. The site then is the *call of that function* in `Mutex::lock` (`depth` 1). The
-//!   runtime meets its return address as the argument of the `__tsan_func_entry` of the function
-//!   that holds the atomic: the top of its shadow stack. `depth` 2 is one further out.
-//! - **std itself**, when it is instrumented: `lock_contended` and the others, by debug
-//!   information, which rustup's std carries, or by their symbols alone.
+//! - **`-O0`**: the whole table. std's MIR is inlined even there, but
+//!   `core::sync::atomic::atomic_compare_exchange` is too large and stays a function, which all
+//!   atomics share. The site then is the *call of that function* in `Mutex::lock` (`depth` 1). The
+//!   function that contains the atomic passes its return address to `__tsan_func_entry`, so the
+//!   runtime finds it at the top of its shadow stack. `depth` 2 is one level further out.
+//! - **std itself**, if it is instrumented: `lock_contended` and the others, by debug information,
+//!   which rustup's std has, or by their symbols alone.
 //!
-//! Where the optimiser has merged two unlocks into one, the inline frames of both are lost;
-//! and with `-Cdebuginfo=0` there are none. Then the code tells ([`crate::cold_paths`]): all
-//! of the table but `try_lock`, `try_read`, `try_write` and `downgrade`, in optimised code only.
+//! Where the optimiser has merged two unlocks into one, the inline frames of both are lost, and
+//! with `-Cdebuginfo=0` there are none. Then the code tells ([`crate::cold_paths`]): all of the
+//! table except `try_lock`, `try_read`, `try_write` and `downgrade`, in optimised code only.
 //!
-//! Names are known in legacy and v0 mangling, and in the older homes of the two files since
-//! Rust 1.62 (those reasoned, not tried).
+//! Names are known in legacy and v0 mangling, and in the older locations of the two files since
+//! Rust 1.62 (these by reasoning, without a test).
 //!
-//! # What is not
+//! # What is not recognised
 //!
-//! - `-O0` with `-Cdebuginfo=0`: the releases in guards are missed. [`LockSites::without_debug_info`]
-//!   tells; the driver should ask for line tables. Nor is anything known of stripped files.
-//! - A merged `downgrade` or `try_` site. A runtime that has once met a word at a site here knows
-//!   what it is, and may go by the operation's values from then on: on a mutex, exchange of 0
-//!   with release gives it; on an `RwLock`, fetch-sub of 1 or of `(1 << 30) - 1` with release.
-//! - `parking_lot`, on purpose: its fair unlock hands a lock to a waiting thread that performs
-//!   no atomic operation, so that a table would miss an owner, which is worse than leaving its
-//!   atomics as atomics.
+//! - `-O0` with `-Cdebuginfo=0`: the releases in guards are missed.
+//!   [`LockSites::without_debug_info`] tells; the driver should ask for line tables. Nothing is
+//!   known of stripped files either.
+//! - A merged `downgrade` or `try_` site. A runtime that has once met a word at a site of this
+//!   table knows what the word is, and may go by the operation's values from then on: on a mutex,
+//!   exchange of 0 with release releases it; on an `RwLock`, fetch-sub of 1 or of `(1 << 30) - 1`
+//!   with release does.
+//! - `parking_lot`, on purpose. Its fair unlock hands a lock to a waiting thread that performs no
+//!   atomic operation, so a table would miss an owner. That is worse than treating its atomics as
+//!   atomics.
 //! - A tail jump to an atomic, which has no return address of its own. LLVM always calls
 //!   `__tsan_func_exit` after it, so there are none.
 
