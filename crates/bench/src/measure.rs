@@ -68,7 +68,8 @@ fn wait_for(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
     let pid: libc::pid_t = child.id().try_into().map_err(io::Error::other)?;
     let mut status = 0;
     loop {
-        // SAFETY: rusage is plain integers, for which zero is a value; both pointers outlive the call.
+        // SAFETY: rusage is plain integers, for which zero is a value; both pointers outlive the
+        // call.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         let waited = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
         if waited == pid {
@@ -182,7 +183,8 @@ pub(crate) fn wait_within(mut child: Child, limit: Duration) -> Result<ExitStatu
         }
         if begin.elapsed() >= limit {
             let group = libc::pid_t::try_from(child.id()).map_err(io::Error::other)?;
-            // SAFETY: a plain system call. The child is not reaped yet, so the number still names our own group.
+            // SAFETY: a plain system call. The child is not reaped yet, so the number still names
+            // our own group.
             unsafe { libc::kill(-group, libc::SIGKILL) };
             child.wait()?;
             return Err(Broken::TimedOut(limit));

@@ -34,8 +34,8 @@ pub(crate) fn demangle_without_parameters(raw: &str) -> String {
     cpp(name, DemangleOptions::new().no_return_type().no_params()).unwrap_or_else(|| name.to_string())
 }
 
-/// The path of a function without parameters, generic arguments and inline namespaces, in one spelling for C, C++ and
-/// both manglings of Rust: what lists of functions are matched against.
+/// The path of a function without parameters, generic arguments and inline namespaces, in one
+/// spelling for C, C++ and both manglings of Rust: what lists of functions are matched against.
 ///
 /// ```
 /// use raddle_binary::plain_path;

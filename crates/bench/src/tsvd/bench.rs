@@ -102,7 +102,8 @@ fn busy(within: Duration) -> Option<f64> {
     Some((1.0 - idle).max(0.0) * after.2)
 }
 
-/// All ticks of the first line of `/proc/stat`, and the idle ones: `cpu user nice system idle iowait …`.
+/// All ticks of the first line of `/proc/stat`, and the idle ones:
+/// `cpu user nice system idle iowait …`.
 fn ticks(line: &str) -> Option<(u64, u64)> {
     let figures = line.strip_prefix("cpu ")?.split_whitespace().map(str::parse);
     let figures: Vec<u64> = figures.collect::<Result<_, _>>().ok()?;

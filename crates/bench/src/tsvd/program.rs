@@ -42,7 +42,8 @@ pub struct Pair {
     marks: Vec<Mark>,
 }
 
-/// One side of a finding: the operation, and the line of the innermost frame in the program's own file.
+/// One side of a finding: the operation, and the line of the innermost frame in the program's own
+/// file.
 pub type Side = (Op, u32);
 
 impl Pair {

@@ -268,7 +268,8 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
         values.all(|value| value.as_ref() == Some(&first)).then_some(first)
     }
 
-    /// The result of an arithmetic instruction or a copy, of which the low `needed` bytes must be right.
+    /// The result of an arithmetic instruction or a copy, of which the low `needed` bytes must be
+    /// right.
     fn computed(&self, index: u32, needed: u8, depth: u32) -> Option<Expression> {
         let instruction = self.view.instruction(index);
         if depth > MAX_DEPTH {
