@@ -1,14 +1,15 @@
 //! Two records side by side.
 //!
-//! What is compared are the times native, not seconds, so that two machines, or one machine on two days, can be held
-//! against each other. Kernels that only one record has take no part in a mean.
+//! The comparison uses ratios to the native time, not seconds. So it works across two machines, or
+//! for one machine on two days. Kernels that only one record has are not part of a mean.
 
 use crate::results::{Quantity, Results};
 use crate::stats;
 use crate::table::{self, Table};
 use crate::tool::{Compiler, Tool};
 
-/// What is worth a line; on a busy machine (the report tells its noise) even more than this can be chance.
+/// Smaller differences get no line. On a busy machine (the report states its noise) even larger
+/// ones can be chance.
 const NOTABLE: f64 = 0.05;
 
 struct Change<'a> {

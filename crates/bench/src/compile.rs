@@ -1,4 +1,4 @@
-//! Kernels from source to binary, once for each compiler and flavour.
+//! Compiles kernels, once for each compiler and flavour.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::kernel::{HEADER, Kernel, Language};
 use crate::tool::{Compiler, Flavour};
 
-/// As the figures of the issue were taken.
+/// The flags with which the reference figures were taken.
 const FLAGS: [&str; 3] = ["-O1", "-g", "-pthread"];
 
 /// Builds kernels into a folder.

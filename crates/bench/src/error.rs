@@ -1,4 +1,4 @@
-//! The errors a person can meet, each one sentence with its remedy.
+//! The errors that a user can meet, each one sentence with its remedy.
 
 use std::fmt;
 use std::io;
@@ -28,7 +28,7 @@ pub enum Error {
         program: String,
         remedy: String,
     },
-    /// A native build failed: without it there is nothing to compare with.
+    /// A native build failed, so there is nothing to compare with.
     Build {
         kernel: String,
         tool: String,

@@ -1,4 +1,4 @@
-//! The programs that are measured, carried inside the bench.
+//! The programs that are measured, embedded in the bench.
 //!
 //! A kernel is one file in `kernels/`, with its sizes in its own header:
 //!
@@ -9,7 +9,7 @@
 //!  * quick: 150 10
 //! ```
 //!
-//! Adding one is that file and one line in [`SOURCES`].
+//! To add a kernel, add that file and one line in [`SOURCES`].
 
 use serde::{Deserialize, Serialize};
 
@@ -35,11 +35,11 @@ const SOURCES: [(&str, &str); 11] = [
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
-    /// 0.3 to 0.6 seconds natively.
+    /// Takes 0.3 to 0.6 seconds natively.
     Full,
-    /// What valgrind's tools get through in some seconds.
+    /// Small enough for valgrind's tools to finish in some seconds.
     Reduced,
-    /// Milliseconds; the figures mean nothing, the run shows that all works.
+    /// Takes milliseconds. The figures mean nothing; the run shows that everything works.
     Quick,
 }
 

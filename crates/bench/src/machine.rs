@@ -1,4 +1,4 @@
-//! What the figures were taken on and when, without names of hosts or paths.
+//! The machine and date of the figures, without host names or paths.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -15,14 +15,15 @@ pub struct Machine {
     pub cpu: String,
     pub cores: usize,
     pub memory_gib: u64,
-    /// The load average of the last minute at the start: more than a little of it, and the times are noisy.
+    /// The load average of the last minute at the start. If it is more than a little, the times are
+    /// noisy.
     pub load: f64,
     /// The first line of `--version` by program.
     pub versions: BTreeMap<String, String>,
 }
 
 impl Machine {
-    /// Looks at this machine, and asks these programs for their versions.
+    /// Describes this machine, and asks these programs for their versions.
     pub fn look<'a>(programs: impl IntoIterator<Item = &'a Path>) -> Machine {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         Machine {
@@ -51,7 +52,7 @@ fn version(program: &Path) -> Option<(String, String)> {
     Some((program.file_name()?.to_string_lossy().into_owned(), line))
 }
 
-/// Where a program lies: as given when it has a slash, else by the search path.
+/// The path of a program: as given if it has a slash, else from the search path.
 pub fn find_program(name: &Path) -> Option<PathBuf> {
     if name.components().count() > 1 {
         return name.is_file().then(|| name.to_owned());

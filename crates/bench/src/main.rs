@@ -110,7 +110,7 @@ fn conseq(options: &raddle_bench::conseq::Options) -> Result<ExitCode, Error> {
     Ok(if bench.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
 }
 
-/// By its whole path, since searches run in folders of their own.
+/// The absolute path of raddle, because searches run in folders of their own.
 fn raddle(output: &Output) -> Result<PathBuf, Error> {
     let name = output.raddle.as_deref().unwrap_or(Path::new("raddle"));
     let missing = || Error::MissingProgram {
@@ -121,7 +121,7 @@ fn raddle(output: &Output) -> Result<PathBuf, Error> {
     fs::canonicalize(&found).map_err(Error::file("find", &found))
 }
 
-/// Writes the record and the tables where they were asked for, and prints the tables.
+/// Writes the record and the tables to the requested files, and prints the tables.
 fn publish(
     record: &impl Serialize,
     tables: &str,

@@ -1,12 +1,14 @@
 //! Time and peak memory of one process.
 //!
-//! The bench starts each run through a launcher, `raddle-bench measure -- PROGRAM …`, that starts the program as its
-//! own child, waits with `wait4`, and adds that child's usage as a line to the file named by [`USAGE_FILE`]. Under raddle the
-//! launcher is what `raddle run` runs, so the figures are the target's and not the driver's. (`ru_maxrss` of the driver
-//! would not do: it covers the driver alone, and its children's maximum would mix in whatever else it starts.)
+//! The bench starts each run through a launcher, `raddle-bench measure -- PROGRAM …`. The launcher
+//! starts the program as its own child, waits with `wait4`, and appends that child's usage as a
+//! line to the file named by [`USAGE_FILE`]. Under raddle, `raddle run` runs the launcher, so the
+//! figures are the target's and not the driver's. (`ru_maxrss` of the driver would not do: it
+//! covers the driver alone, and the maximum of its children would include whatever else it starts.)
 //!
-//! One limit: Linux carries the peak of a process across `exec`, so no figure can be below the launcher's own peak,
-//! about two megabytes. It is recorded as `launcher_kib`, so that this can be seen not to matter.
+//! One limit: Linux carries the peak of a process across `exec`, so no figure can be below the
+//! launcher's own peak, about two megabytes. It is recorded as `launcher_kib` to show that it does
+//! not matter.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -21,17 +23,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// The environment variable with the name of the file for the usage.
+/// The environment variable that names the file for the usage.
 pub const USAGE_FILE: &str = "RADDLE_BENCH_USAGE";
 
-/// What one process used.
+/// The resources that one process used.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Usage {
     pub seconds: f64,
     pub cpu_seconds: f64,
     pub peak_kib: u64,
     pub launcher_kib: u64,
-    /// The exit status, or 128 and the signal's number.
+    /// The exit status, or 128 plus the signal's number.
     pub status: i32,
 }
 
@@ -55,7 +57,7 @@ pub fn launch(command: &[OsString], usage_file: &Path) -> Result<i32, Error> {
         status,
     };
     let text = serde_json::to_string(&usage).expect("a usage is plain numbers");
-    // A line each, since what runs the launcher may run it several times.
+    // One line for each run, because the launcher may run several times.
     let mut file = OpenOptions::new().append(true).create(true).open(usage_file);
     let written = file.as_mut().map_err(|error| io::Error::from(error.kind()));
     written.and_then(|file| writeln!(file, "{text}")).map_err(Error::file("write", usage_file))?;
@@ -66,7 +68,8 @@ fn wait_for(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
     let pid: libc::pid_t = child.id().try_into().map_err(io::Error::other)?;
     let mut status = 0;
     loop {
-        // SAFETY: rusage is plain integers, for which zero is a value; both pointers outlive the call.
+        // SAFETY: rusage is plain integers, for which zero is a value; both pointers outlive the
+        // call.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         let waited = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
         if waited == pid {
@@ -90,22 +93,22 @@ fn time(value: libc::timeval) -> f64 {
     value.tv_sec as f64 + value.tv_usec as f64 / 1e6
 }
 
-/// A command to be measured: `before -- launcher measure -- program`.
+/// A command to measure: `before -- launcher measure -- program`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Job {
-    /// What the launcher is run under: `raddle run …`, or nothing.
+    /// The command that runs the launcher: `raddle run …`, or nothing.
     pub before: Vec<OsString>,
     pub program: Vec<OsString>,
     pub environment: Vec<(&'static str, String)>,
 }
 
-/// What came of a [`Job`].
+/// The result of a [`Job`].
 #[derive(Debug)]
 pub struct Outcome {
     pub usage: Usage,
-    /// The time of the whole command, with launcher and driver.
+    /// The time of the whole command, including launcher and driver.
     pub command_seconds: f64,
-    /// The exit status of the whole command; raddle's own where it is run.
+    /// The exit status of the whole command. Under raddle, this is raddle's own.
     pub command_status: i32,
     pub stdout: String,
 }
@@ -114,7 +117,7 @@ pub struct Outcome {
 #[derive(Debug)]
 pub enum Broken {
     TimedOut(Duration),
-    /// The target did not get as far as to be measured.
+    /// The target ended before it could be measured.
     NoUsage {
         status: i32,
         stderr: String,
@@ -128,7 +131,7 @@ impl From<io::Error> for Broken {
     }
 }
 
-/// Runs jobs through a launcher, one at a time, with files for their output in a folder of its own.
+/// Runs jobs through a launcher, one at a time, with their output in a folder of its own.
 pub struct Meter {
     /// This program, or another copy of it.
     pub launcher: PathBuf,
@@ -140,7 +143,7 @@ impl Meter {
     pub fn run(&self, job: &Job) -> Result<Outcome, Broken> {
         let [usage_file, stdout, stderr] =
             ["usage.json", "stdout", "stderr"].map(|name| self.folder.join(name));
-        // A leftover of the run before must not pass for this one's.
+        // A file of the previous run must not count for this one.
         match fs::remove_file(&usage_file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
@@ -171,7 +174,7 @@ impl Meter {
     }
 }
 
-/// Waits for a child that leads a process group; at the limit, ends the whole group.
+/// Waits for a child that leads a process group. At the limit, kills the whole group.
 pub(crate) fn wait_within(mut child: Child, limit: Duration) -> Result<ExitStatus, Broken> {
     let begin = Instant::now();
     loop {
@@ -180,12 +183,14 @@ pub(crate) fn wait_within(mut child: Child, limit: Duration) -> Result<ExitStatu
         }
         if begin.elapsed() >= limit {
             let group = libc::pid_t::try_from(child.id()).map_err(io::Error::other)?;
-            // SAFETY: a plain system call. The child is not reaped yet, so the number still names our own group.
+            // SAFETY: a plain system call. The child is not reaped yet, so the number still names
+            // our own group.
             unsafe { libc::kill(-group, libc::SIGKILL) };
             child.wait()?;
             return Err(Broken::TimedOut(limit));
         }
-        // The launcher takes the exact time; this only has to notice the end without stealing a core.
+        // The launcher takes the exact time. This loop only has to notice the end without using a
+        // core.
         thread::sleep(Duration::from_millis(4));
     }
 }

@@ -92,7 +92,7 @@ pub enum Command {
 pub struct RunOptions {
     pub kernels: Vec<Kernel>,
     pub tools: Vec<Tool>,
-    /// Named on the command line: then one that is absent is an error rather than a note.
+    /// The tools were named on the command line. An absent one is then an error instead of a note.
     pub tools_named: bool,
     pub compilers: Vec<Compiler>,
     pub compilers_named: bool,
@@ -104,7 +104,7 @@ pub struct RunOptions {
     pub json: Option<PathBuf>,
     pub markdown: Option<PathBuf>,
     pub work: Option<PathBuf>,
-    /// The command line as it goes into the record: without folders, which are nobody's business.
+    /// The command line for the record, without folders, which are private.
     pub command: String,
 }
 

@@ -1,4 +1,4 @@
-//! A record as Markdown, for a terminal and for the docs alike.
+//! A record as Markdown, for a terminal and for the docs.
 
 use std::fmt::Write as _;
 
@@ -97,7 +97,7 @@ fn ratios(results: &Results, compiler: &Compiler, quantity: Quantity) -> String 
     format!("### {title}, {compiler}: times native\n\n{}{}", table.render(), if reduced { note } else { "" })
 }
 
-/// What raddle takes of what the compiler's own ThreadSanitizer takes.
+/// Raddle's cost relative to the compiler's own ThreadSanitizer.
 fn against_peers(results: &Results) -> String {
     let mut table = Table::new(["", "time", "peak memory", "kernels"]);
     let mut rows = 0;
@@ -121,7 +121,7 @@ fn against_peers(results: &Results) -> String {
     if rows == 0 { String::new() } else { format!("### Raddle of its peers\n\n{}", table.render()) }
 }
 
-/// What `raddle run` adds around the target, which the ratios leave out.
+/// The cost of `raddle run` around the target, which the ratios leave out.
 fn driver(results: &Results) -> String {
     let around = |raddle: bool| {
         let series = results.series.iter().filter(|series| series.key.tool.is_raddle() == raddle);

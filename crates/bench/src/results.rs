@@ -1,7 +1,7 @@
-//! The record of a bench, and the figures drawn from it.
+//! The record of a bench, and the figures computed from it.
 //!
-//! Kept as JSON with a version, so that two records can be compared later. All ratios are computed from the samples, so
-//! a record holds no figure that could disagree with them.
+//! The record is JSON with a version, so that two records can be compared later. All ratios are
+//! computed from the samples, so a record has no figure that could contradict them.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::stats;
 use crate::tool::{Compiler, Tool};
 
-/// Changes when a reader of the older form would go wrong.
+/// Changes when a reader of the older form would misread it.
 pub const SCHEMA: &str = "raddle.bench/1";
 
 /// One run of one kernel.
@@ -19,12 +19,12 @@ pub struct Sample {
     /// The target's own time from start to end.
     pub seconds: f64,
     pub cpu_seconds: f64,
-    /// With launcher and driver.
+    /// The time including launcher and driver.
     pub command_seconds: f64,
     pub peak_kib: u64,
 }
 
-/// What is held against what: the runs of a series differ in nothing but noise.
+/// Identifies a series. The runs of a series differ only by noise.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Key {
     pub kernel: String,
@@ -37,7 +37,7 @@ pub struct Key {
 pub struct Series {
     pub key: Key,
     pub samples: Vec<Sample>,
-    /// The tool reported something, on a program that is correct.
+    /// The tool reported something on a correct program.
     pub reported: bool,
 }
 
@@ -54,7 +54,7 @@ impl Series {
         stats::median(self.samples.iter().map(|sample| sample.peak_kib as f64))
     }
 
-    /// What the command took besides the target: launcher, and raddle's driver.
+    /// The time of the command besides the target: the launcher and raddle's driver.
     pub fn driver_seconds(&self) -> Option<f64> {
         stats::median(self.samples.iter().map(|sample| sample.command_seconds - sample.seconds))
     }
@@ -77,7 +77,8 @@ pub struct Absent {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     Time,
-    /// Of all threads together. It suffers less from a busy machine than time does, but does not see waiting.
+    /// Processor time of all threads. A busy machine affects it less than elapsed time, but it does
+    /// not include waiting.
     Cpu,
     Memory,
 }
@@ -88,7 +89,7 @@ pub struct Results {
     pub date: String,
     pub command: String,
     pub machine: Machine,
-    /// Whole ones; the budget may have allowed some kernels one more.
+    /// The number of complete rounds. The budget may have allowed some kernels one more.
     pub rounds: u32,
     /// The names of the kernels, in the order of the report.
     pub kernels: Vec<String>,
@@ -100,7 +101,7 @@ pub struct Results {
 
 impl Results {
     pub fn find(&self, kernel: &str, compiler: &Compiler, tool: Tool) -> Option<&Series> {
-        // Every tool but native has one scale; native's is asked for through `baseline`.
+        // Every tool except native has one scale; `baseline` finds the native one.
         let is = |key: &Key| key.kernel == kernel && key.compiler == *compiler && key.tool == tool;
         self.series.iter().find(|series| is(&series.key) && !series.samples.is_empty())
     }
@@ -118,7 +119,7 @@ impl Results {
         }
     }
 
-    /// How many times native a tool takes on one kernel, at the size the tool was run with.
+    /// The ratio of a tool to native on one kernel, at the size the tool was run with.
     pub fn times_native(
         &self,
         kernel: &str,
@@ -131,7 +132,7 @@ impl Results {
         Some(Self::figure(series, quantity)? / native)
     }
 
-    /// The quotients of two tools' times native, for each kernel that has both.
+    /// The quotients of two tools' ratios to native, for each kernel that has both.
     pub fn quotients(
         &self,
         compiler: &Compiler,

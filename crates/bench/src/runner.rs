@@ -1,8 +1,9 @@
 //! The order of the runs.
 //!
-//! A round visits each kernel once, and there each compiler and tool in turn, so that a slow minute of the machine falls on
-//! all sides of a ratio. Native runs are short and every ratio hangs on them, so they are taken more often. Rounds go on
-//! until there are enough or the budget, builds included, would be overrun.
+//! A round visits each kernel once, and runs it with each compiler and tool in turn, so that a slow
+//! minute of the machine affects all sides of a ratio. Native runs are short and every ratio
+//! depends on them, so there are more of them. Rounds continue until there are enough, or until the
+//! budget, including builds, would be exceeded.
 
 use std::collections::HashMap;
 use std::env;
@@ -21,16 +22,17 @@ use crate::options::RunOptions;
 use crate::results::{Absent, Failure, Key, Results, SCHEMA, Sample, Series};
 use crate::tool::{Compiler, Family, Flavour, Tool};
 
-/// Native runs for each run of a tool.
+/// The number of native runs for each run of a tool.
 const NATIVE_RUNS: u32 = 3;
 
-/// `raddle run` ends with this when it has findings.
+/// The exit status of `raddle run` with findings.
 const RADDLE_FOUND: i32 = 66;
 
-/// Their symboliser and the second they sleep at the end are not what is measured.
+/// Turns off the peers' symboliser and their sleep of one second at the end, which are not
+/// measured.
 const QUIET_TSAN: &str = "report_bugs=0:atexit_sleep_ms=0";
 
-/// Measures everything the options ask for. `launcher` is a `raddle-bench` binary.
+/// Measures everything that the options request. `launcher` is a `raddle-bench` binary.
 pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<Results, Error> {
     let deadline = Instant::now() + options.budget;
     let folder = Folder::new(options.work.as_deref())?;
@@ -65,7 +67,7 @@ pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<Results, Error> {
     })
 }
 
-/// The folder for binaries and output; removed at the end unless the user named it.
+/// The folder for binaries and output. It is removed at the end unless the user named it.
 pub struct Folder {
     pub path: PathBuf,
     temporary: bool,
@@ -76,7 +78,7 @@ impl Folder {
         let temporary = || env::temp_dir().join(format!("raddle-bench-{}", process::id()));
         let path = wanted.map_or_else(temporary, Path::to_owned);
         fs::create_dir_all(&path).map_err(Error::file("create", &path))?;
-        // The launcher is run by other programs, with whatever current folder they have.
+        // Other programs run the launcher, from any current folder.
         let path = path.canonicalize().map_err(Error::file("find", &path))?;
         Ok(Folder { path, temporary: wanted.is_none() })
     }
@@ -85,13 +87,13 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if self.temporary {
-            // A leftover in the temporary folder is no reason to lose the results.
+            // A file left in the temporary folder is no reason to lose the results.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
 }
 
-/// What of the wanted tools and compilers this machine has.
+/// The wanted tools and compilers that this machine has.
 struct Present {
     tools: Vec<Tool>,
     compilers: Vec<Compiler>,
@@ -135,7 +137,7 @@ impl Present {
         Ok(Present { tools, compilers, raddle, absent })
     }
 
-    /// Those whose versions go into the record.
+    /// The programs whose versions go into the record.
     fn programs(&self) -> Vec<PathBuf> {
         let mut programs: Vec<PathBuf> = self.compilers.iter().map(|compiler| compiler.c().into()).collect();
         programs.extend(self.tools.iter().any(|tool| tool.is_valgrind()).then(|| "valgrind".into()));
@@ -144,7 +146,7 @@ impl Present {
     }
 }
 
-/// The series of one kernel, natives before what is held against them.
+/// The series of one kernel. Native runs come before the runs that are compared with them.
 fn plan(kernel: &str, compilers: &[Compiler], tools: &[Tool], quick: bool) -> Vec<Key> {
     let (full, reduced) = if quick { (Scale::Quick, Scale::Quick) } else { (Scale::Full, Scale::Reduced) };
     let key = |compiler: &Compiler, tool, scale| Key {
@@ -159,7 +161,8 @@ fn plan(kernel: &str, compilers: &[Compiler], tools: &[Tool], quick: bool) -> Ve
         keys.extend(rest.map(|&tool| key(compiler, tool, full)));
     }
     let valgrind: Vec<Tool> = tools.iter().copied().filter(|tool| tool.is_valgrind()).collect();
-    // One compiler is enough: valgrind's cost is that of its own translation, and it is the dearest to measure.
+    // One compiler is enough: valgrind's cost is that of its own translation, and it is the most
+    // expensive to measure.
     if let (Some(first), false) = (compilers.first(), valgrind.is_empty()) {
         let native = (!quick).then_some(Tool::Native);
         keys.extend(native.into_iter().chain(valgrind).map(|tool| key(first, tool, reduced)));
@@ -167,7 +170,7 @@ fn plan(kernel: &str, compilers: &[Compiler], tools: &[Tool], quick: bool) -> Ve
     keys
 }
 
-/// What distinguishes one binary from another.
+/// Identifies a binary.
 type Slot = (String, Compiler, Flavour);
 
 fn slot(key: &Key) -> Slot {
@@ -178,7 +181,7 @@ struct Bench {
     workshop: Workshop,
     meter: Meter,
     raddle: PathBuf,
-    /// None where the build failed.
+    /// None if the build failed.
     binaries: HashMap<Slot, Option<PathBuf>>,
     checksums: HashMap<(String, Compiler, Scale), String>,
     series: Vec<Series>,
@@ -186,8 +189,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// Builds each binary once. A kernel that does not build natively ends the bench; one that a tool cannot build
-    /// is that tool's failure.
+    /// Builds each binary once. If a kernel does not build natively, the bench ends. If a tool
+    /// cannot build it, that is the tool's failure.
     fn build(&mut self, plans: &[(&Kernel, Vec<Key>)]) -> Result<(), Error> {
         for (kernel, key) in plans.iter().flat_map(|(kernel, keys)| keys.iter().map(move |key| (kernel, key)))
         {
@@ -212,8 +215,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Returns how many whole rounds there were. The first is always whole; the later ones leave out a kernel that would
-    /// likely end after the deadline.
+    /// Returns the number of complete rounds. The first is always complete. Later ones leave out a
+    /// kernel that would likely end after the deadline.
     fn rounds(&mut self, plans: &[(&Kernel, Vec<Key>)], most: u32, deadline: Instant) -> u32 {
         let mut expected = HashMap::new();
         let mut whole = 0;
@@ -236,8 +239,9 @@ impl Bench {
         whole
     }
 
-    /// One kernel under everything in turn. Returns how long a later visit will likely take: valgrind has its turn in the
-    /// first round alone, since half of a bench would go to it otherwise, for a figure that is far from its target.
+    /// Runs one kernel under everything in turn. Returns how long a later visit will likely take.
+    /// Valgrind runs only in the first round. Otherwise half of a bench would go to it, for a
+    /// figure that is far from its target.
     fn visit(&mut self, kernel: &Kernel, keys: &[Key], round: u32) -> Duration {
         let mut again = Duration::ZERO;
         for key in keys.iter().filter(|key| round == 1 || !key.tool.is_valgrind()) {
@@ -265,7 +269,7 @@ impl Bench {
                 Err(broken) => Err(explain(broken)),
             };
             if let Err(reason) = result {
-                // Figures of a tool that breaks a program, even now and then, are worth nothing.
+                // Figures of a tool that breaks a program, even occasionally, are worth nothing.
                 self.series
                     .iter_mut()
                     .filter(|series| series.key == *key)
@@ -275,7 +279,7 @@ impl Bench {
         }
     }
 
-    /// Takes the figures of a run that did what the native one did.
+    /// Accepts the figures of a run with the same result as the native one.
     fn accept(&mut self, key: &Key, outcome: &Outcome) -> Result<(), String> {
         let usage = &outcome.usage;
         if usage.status != 0 {
@@ -331,7 +335,8 @@ fn job(kernel: &Kernel, key: &Key, binary: &Path, raddle: &Path) -> Job {
     job
 }
 
-/// For the record: no output of the target, which may have paths in it. That goes to the terminal.
+/// The reason for the record. It contains no output of the target, which may have paths in it; that
+/// output goes to the terminal.
 fn explain(broken: Broken) -> String {
     match broken {
         Broken::TimedOut(limit) => format!("it ran longer than {} s", limit.as_secs()),
@@ -344,7 +349,7 @@ fn explain(broken: Broken) -> String {
     }
 }
 
-/// One line that replaces the last, for a person who waits; nothing for a log.
+/// Prints one line that replaces the last, on a terminal. Prints nothing into a log.
 pub(crate) fn progress(what: &str) {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {

@@ -1,6 +1,6 @@
 //! The arithmetic behind the figures.
 
-/// The least of the values: noise of the machine only ever adds time.
+/// The least of the values, because noise of the machine only ever adds time.
 pub fn least(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     values.into_iter().min_by(f64::total_cmp)
 }
@@ -16,8 +16,8 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     }
 }
 
-/// The mean for ratios: a factor of two on one kernel and of a half on another cancel out. None for no values, or
-/// for one that is not positive, which no ratio of times or sizes is.
+/// The mean for ratios: a factor of two on one kernel and of a half on another cancel out. None if
+/// there are no values, or if one is not positive, which no ratio of times or sizes is.
 pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0u32);
     for value in values {
@@ -30,7 +30,7 @@ pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| (sum / f64::from(count)).exp())
 }
 
-/// How far the median lies above the least value, as a part of it: 0 on a quiet machine.
+/// How far the median lies above the least value, as a fraction of it. 0 on a quiet machine.
 pub fn spread(values: &[f64]) -> Option<f64> {
     let least = least(values.iter().copied())?;
     let median = median(values.iter().copied())?;

@@ -1,6 +1,6 @@
-//! Markdown tables that also read well as plain text, and the way figures are written in them.
+//! Markdown tables that also read well as plain text, and the format of figures in them.
 
-/// Stands where there is no figure.
+/// Shown where there is no figure.
 pub const NONE: &str = "–";
 
 pub struct Table {
@@ -14,7 +14,7 @@ impl Table {
         Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
-    /// Adds a row; one that is too short is filled up with [`NONE`].
+    /// Adds a row. A row that is too short is filled up with [`NONE`].
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         let mut cells: Vec<String> = cells.into_iter().map(|cell| cell.into().replace('|', "\\|")).collect();
         cells.resize(self.header.len(), NONE.to_owned());
@@ -45,7 +45,7 @@ impl Table {
     }
 }
 
-/// Two significant places and a bit: 0.85, 5.6, 123. More would be noise.
+/// About two significant digits: 0.85, 5.6, 123. More would be noise.
 pub fn ratio(value: Option<f64>) -> String {
     match value {
         None => NONE.to_owned(),

@@ -14,7 +14,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// As `raddle run --mode` takes it.
+    /// The name that `raddle run --mode` takes.
     pub fn name(self) -> &'static str {
         match self {
             Mode::Hb => "hb",
@@ -35,7 +35,7 @@ pub enum Tool {
     Raddle { mode: Mode, history: u8 },
 }
 
-/// How the binary that a tool runs is made.
+/// How a tool's binary is built.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Flavour {
     Plain,
@@ -73,13 +73,14 @@ impl Tool {
         matches!(self, Tool::Raddle { .. })
     }
 
-    /// Whether reports on a correct program are to be expected: the hybrid machine gives them by design (section 6.4 of
-    /// the paper), and fast mode is the same machine with fewer accesses (4.4.2); pure happens-before never may.
+    /// Whether the tool may report something on a correct program. The hybrid state machine does so
+    /// by design (section 6.4 of the paper), and fast mode is the same state machine with fewer
+    /// accesses (4.4.2). Pure happens-before never may.
     pub fn may_report_falsely(self) -> bool {
         matches!(self, Tool::Raddle { mode: Mode::Hybrid | Mode::Fast, .. })
     }
 
-    /// Whether the tool can be run on what this compiler builds.
+    /// Whether the tool can run what this compiler builds.
     pub fn takes(self, compiler: &Compiler) -> bool {
         match self {
             Tool::GccTsan => compiler.family() == Family::Gcc,
@@ -121,8 +122,8 @@ impl TryFrom<String> for Tool {
     }
 }
 
-/// The tools of these names. `raddle-hb` stands for both of its histories, `raddle-hb/1` for one, `raddle` for all.
-/// Native is always among them, since all else is a ratio to it.
+/// The tools with these names. `raddle-hb` stands for both of its histories, `raddle-hb/1` for one,
+/// `raddle` for all. Native is always included, because everything else is a ratio to it.
 pub fn select(names: &[String]) -> Result<Vec<Tool>, Error> {
     let all = Tool::all();
     let matches = |tool: &Tool, name: &str| {
@@ -167,7 +168,7 @@ impl Compiler {
         &self.0
     }
 
-    /// The C++ compiler that goes with it.
+    /// The corresponding C++ compiler.
     pub fn cpp(&self) -> String {
         match self.family() {
             Family::Gcc => self.0.replacen("gcc", "g++", 1),

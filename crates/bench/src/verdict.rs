@@ -1,7 +1,8 @@
-//! The targets raddle has set itself, and whether a record reaches them.
+//! Raddle's targets, and whether a record reaches them.
 //!
-//! A target is a geometric mean over all kernels of the record. One that lacks some kernel is not called reached, however
-//! good the others are: leaving out the worst kernel is the easiest way to look fast.
+//! A target is a geometric mean over all kernels of the record. A target without all kernels does
+//! not count as reached, however good the others are: leaving out the worst kernel is the easiest
+//! way to look fast.
 
 use crate::results::{Quantity, Results};
 use crate::stats;
@@ -22,7 +23,7 @@ impl Bound {
     }
 }
 
-/// The quotient of what `over` and `under` take, both as times native.
+/// The quotient of the costs of `over` and `under`, both as ratios to native.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Target {
     pub statement: &'static str,
@@ -42,7 +43,7 @@ const fn against_clang(statement: &'static str, mode: Mode, quantity: Quantity, 
     Target { statement, compiler: Family::Clang, over: raddle(mode), under: Tool::ClangTsan, quantity, bound }
 }
 
-/// All with stacks, that is with history 1.
+/// All targets are for runs with stacks, that is with history 1.
 pub const TARGETS: [Target; 8] = [
     against_clang("time of hb to clang's tsan", Mode::Hb, Quantity::Time, 0.9),
     Target {
@@ -99,7 +100,7 @@ impl Target {
         results.quotients(compiler, (self.over, self.under), self.quantity)
     }
 
-    /// The kernel furthest on the wrong side: where to look with a profiler.
+    /// The kernel that misses the target by most: where to look with a profiler.
     fn worst(&self, quotients: &[(&str, f64)]) -> String {
         let by_value = |a: &&(&str, f64), b: &&(&str, f64)| a.1.total_cmp(&b.1);
         let worst = match self.bound {

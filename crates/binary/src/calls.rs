@@ -1,10 +1,11 @@
 //! Where a module calls a function of a given name.
 //!
-//! All executable sections are decoded. A linear sweep loses its footing on data between
-//! functions, so it starts afresh at every function that symbols or unwind tables know. Three
-//! ways to call are followed: directly, through a stub of the procedure linkage table (plain,
-//! `-z now` and IBT forms), and through a slot of the global offset table (`-fno-plt`, Rust).
-//! A tail call is a jump instead. Calls through registers are not followed: see `taken` for who may be called so.
+//! All executable sections are decoded. Data between functions can derail a linear sweep, so the
+//! sweep restarts at every function that symbols or unwind tables know. It follows three kinds of
+//! calls: direct calls, calls through a stub of the procedure linkage table (plain, `-z now` and
+//! IBT forms), and calls through a slot of the global offset table (`-fno-plt`, Rust). A tail call
+//! is a jump instead. It does not follow calls through registers: `taken` says which functions may
+//! be called that way.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,9 +18,10 @@ use crate::module::Module;
 /// One call of a known function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSite {
-    /// The call or jump instruction.
+    /// The address of the call or jump instruction.
     pub address: u64,
-    /// The instruction after it: what the callee sees as its return address if this is a call.
+    /// The address of the next instruction. If this is a call, the callee sees it as its return
+    /// address.
     pub return_address: u64,
     /// The instruction's bytes, the first one lowest; its last four are the operand.
     pub bytes: u64,
@@ -27,7 +29,7 @@ pub struct CallSite {
     pub callee: String,
     /// The raw name of the function that calls, if a symbol has it.
     pub caller: Option<String>,
-    /// Whether the operand is the place of the target's address and not the target.
+    /// Whether the operand is the place of the target's address and not the target itself.
     pub slot: bool,
     /// Whether it is a jump that leaves the caller's own return address to the callee.
     pub tail: bool,
@@ -57,7 +59,7 @@ impl Targets {
         self.entries.get(&address).copied()
     }
 
-    /// The name of what a word will hold the address of.
+    /// The name of the function whose address a word will hold.
     pub(crate) fn slot(&self, address: u64) -> Option<&'static str> {
         self.slots.get(&address).copied()
     }
@@ -88,7 +90,7 @@ impl Module {
         if targets.is_empty() { Vec::new() } else { self.calls_and_others(targets, |_| {}) }
     }
 
-    /// The calls; all other instructions are shown to `other`.
+    /// The calls. All other instructions are passed to `other`.
     pub(crate) fn calls_and_others(
         &self,
         targets: &Targets,
@@ -124,7 +126,7 @@ impl Module {
         u64::from_le_bytes(word)
     }
 
-    /// Where the function with this raw name is, by whichever table has it.
+    /// The address of the function with this raw name, from whichever table has it.
     pub fn function_address(&self, name: &str) -> Option<u64> {
         let symbols = self.elf.dynamic_symbols().chain(self.elf.symbols());
         symbols
@@ -133,12 +135,12 @@ impl Module {
             .find(|a| self.is_code(*a))
     }
 
-    /// The raw names of the functions that it has.
+    /// The raw names of the module's functions.
     pub fn function_names(&self) -> impl Iterator<Item = &str> {
         self.symbols().functions().iter().map(|symbol| symbol.name)
     }
 
-    /// Where the variable with this raw name is, by whichever table has it.
+    /// The address of the variable with this raw name, from whichever table has it.
     pub fn variable_address(&self, name: &str) -> Option<u64> {
         let mut symbols = self.elf.dynamic_symbols().chain(self.elf.symbols());
         let found = symbols.find(|s| {
@@ -147,7 +149,7 @@ impl Module {
         found.map(|s| s.address())
     }
 
-    /// Finds what stands for the wanted functions: their own code, slots, and stubs.
+    /// Finds the addresses that stand for the wanted functions: their own code, slots, and stubs.
     pub(crate) fn targets(&self, wanted: impl Fn(&str) -> bool) -> Targets {
         let mut targets = Targets::default();
         for symbol in self.symbols().functions().iter().filter(|symbol| wanted(symbol.name)) {
@@ -177,7 +179,7 @@ impl Module {
                     .and_then(|table| table.symbol_by_index(index).ok())
                     .and_then(|symbol| symbol.name().ok())
                     .filter(|name| wanted(name)),
-                // A relative relocation: the slot of a function of this very module.
+                // A relative relocation: the slot of a function of this module.
                 _ => targets.entries.get(&(relocation.addend() as u64)).copied(),
             };
             if let Some(name) = name {

@@ -1,10 +1,10 @@
-//! What an atomic operation leads to when it does not go the easy way.
+//! What an atomic operation leads to on its slow path.
 //!
-//! Every lock operation of std but the `try_` ones is an atomic operation with a rare way out:
-//! the lock is contended, or somebody waits for it. That way leads to a function which is
-//! never inlined and whose name says whose it is. So where debug information is missing, or
-//! where the optimiser has merged two unlocks into one and kept only what both have in common
-//! (seen at `-O3`: the two arms of a `match` on `try_lock`), the code itself still tells:
+//! Every lock operation of std except the `try_` ones is an atomic operation with a rare slow path:
+//! the lock is contended, or a thread waits for it. The slow path leads to a function that is never
+//! inlined and whose name identifies the lock. So the code itself identifies the operation where
+//! debug information is missing, or where the optimiser has merged two unlocks into one and kept
+//! only what both have in common (seen at `-O3`: the two arms of a `match` on `try_lock`):
 //!
 //! ```text
 //! call __tsan_atomic32_exchange
@@ -15,8 +15,8 @@
 //!    call std::sys::sync::mutex::futex::Mutex::wake
 //! ```
 //!
-//! The search follows jumps both ways and ends at the first call, a return, or after a few
-//! instructions, so that what it finds belongs to this operation and to no later one.
+//! The search follows both ways of each jump. It ends at the first call, at a return, or after a
+//! few instructions, so that what it finds belongs to this operation and not to a later one.
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
@@ -24,17 +24,17 @@ use crate::calls::Targets;
 use crate::demangle::{demangle, rust_path};
 use crate::module::Module;
 
-/// Instructions to follow on all ways together. The longest way seen has 14.
+/// The number of instructions to follow, on all paths together. The longest path seen has 14.
 const REACH: usize = 48;
 
-/// The functions at the end of the rare ways.
+/// The functions at the end of the slow paths.
 pub(crate) struct ColdFunctions {
     targets: Targets,
 }
 
 impl ColdFunctions {
     pub(crate) fn of(module: &Module) -> Self {
-        // Demangling every symbol of a large program would cost more than all the rest.
+        // Demangling every symbol of a large program would cost more than everything else.
         let cold = |raw: &str| raw.contains("futex") && (raw.contains("contended") || raw.contains("wake"));
         Self { targets: module.targets(cold) }
     }

@@ -1,4 +1,4 @@
-//! Where a stripped file's debug information lies: by build id and by `.gnu_debuglink`, in the
+//! Finds the debug information of a stripped file: by build id and by `.gnu_debuglink`, in the
 //! places where gdb looks.
 
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use crate::image::{Elf, Image};
 
 const ROOT: &str = "/usr/lib/debug";
 
-/// The debug file of `elf`, if one is installed that was made from the same link.
+/// The debug file of `elf`, if one from the same link is installed.
 pub(crate) fn find(path: &Path, elf: &Elf) -> Option<(PathBuf, Image)> {
     let build_id = elf.build_id().ok().flatten();
     if let Some(id) = build_id
@@ -44,8 +44,9 @@ fn build_id_path(id: &[u8]) -> Option<PathBuf> {
     Some(Path::new(ROOT).join(format!(".build-id/{first:02x}/{rest}.debug")))
 }
 
-/// Opens a candidate and makes sure that it belongs: by build id when both files have one, by
-/// checksum otherwise. A file of an earlier build would give wrong lines, worse than none.
+/// Opens a candidate and checks that it belongs to the file: by build id when both files have one,
+/// otherwise by checksum. A file of an earlier build would give wrong lines, which is worse than
+/// none.
 fn open_matching(path: &Path, build_id: Option<&[u8]>, crc: Option<u32>) -> Option<(PathBuf, Image)> {
     let image = Image::open(path).ok()?;
     let elf = image.elf(path).ok()?;

@@ -1,9 +1,9 @@
-//! Names as a person wrote them.
+//! Names as they are written in the source.
 //!
-//! C++ names keep their parameter types, which tell overloads apart, and lose their return
-//! type; the inline namespaces of the standard libraries and the spelled-out `std::string` are
-//! shortened. Rust names lose the hash. Suffixes that optimisers add to clones (`.part.0`,
-//! `.constprop.1`, `.cold`) are dropped: a reader's function is the one in the source.
+//! C++ names keep their parameter types, which distinguish overloads, and lose their return type.
+//! The inline namespaces of the standard libraries and the spelled-out `std::string` are shortened.
+//! Rust names lose the hash. Suffixes that optimisers add to clones (`.part.0`, `.constprop.1`,
+//! `.cold`) are dropped, because the reader knows only the function in the source.
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
@@ -24,7 +24,8 @@ pub fn demangle(raw: &str) -> String {
     cpp(name, DemangleOptions::new().no_return_type()).unwrap_or_else(|| name.to_string())
 }
 
-/// The same without the parameter types of a C++ function: what a pattern is matched against.
+/// Like [`demangle`], without the parameter types of a C++ function. Patterns are matched against
+/// this.
 pub(crate) fn demangle_without_parameters(raw: &str) -> String {
     let name = without_clone_suffix(raw);
     if rustc_demangle::try_demangle(name).is_ok() {
@@ -33,8 +34,8 @@ pub(crate) fn demangle_without_parameters(raw: &str) -> String {
     cpp(name, DemangleOptions::new().no_return_type().no_params()).unwrap_or_else(|| name.to_string())
 }
 
-/// The path of a function without parameters, generic arguments and inline namespaces, in one spelling for C, C++ and
-/// both manglings of Rust: what lists of functions are matched against.
+/// The path of a function without parameters, generic arguments and inline namespaces, in one
+/// spelling for C, C++ and both manglings of Rust: what lists of functions are matched against.
 ///
 /// ```
 /// use raddle_binary::plain_path;
@@ -68,7 +69,7 @@ fn cpp_path(full: &str) -> String {
         {
             path.push_str("operator");
             path.push_str(symbol);
-            // Whatever follows are its generic arguments.
+            // The rest are its generic arguments.
             break;
         }
         match c {
@@ -96,7 +97,7 @@ fn cpp_path(full: &str) -> String {
     path.to_string()
 }
 
-/// Whether a name carries its whole path in it, and not only the last word.
+/// Whether a name contains its whole path, and not only the last word.
 pub(crate) fn is_mangled(name: &str) -> bool {
     name.starts_with("_Z") || name.starts_with("_R")
 }
@@ -116,7 +117,7 @@ fn cpp(name: &str, options: DemangleOptions) -> Option<String> {
 fn without_clone_suffix(name: &str) -> &str {
     const MARKS: [&str; 7] =
         [".part.", ".constprop.", ".isra.", ".cold", ".lto_priv.", ".llvm.", ".localalias"];
-    // A name of `.part.0` alone is nobody's clone.
+    // A name that is only `.part.0` is not a clone.
     let cut = MARKS.iter().filter_map(|mark| name.find(mark)).filter(|&at| at > 0).min();
     &name[..cut.unwrap_or(name.len())]
 }
@@ -135,7 +136,7 @@ pub(crate) fn rust_path(demangled: &str) -> String {
     for c in rest.chars() {
         match c {
             '<' => depth += 1,
-            // The arrow of `fn() -> T` closes nothing.
+            // The arrow of `fn() -> T` is not a closing bracket.
             '>' if previous != '-' => depth = depth.saturating_sub(1),
             _ if depth == 0 => path.push(c),
             _ => {}

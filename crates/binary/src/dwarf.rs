@@ -1,9 +1,9 @@
 //! Debug information: loaded once, read lazily.
 //!
-//! `addr2line` keeps the index from address to unit and parses a unit's functions and lines
-//! when an address first falls into it. Questions that run the other way, from a name to its
-//! addresses, walk the entries of all units; [`DebugInfo::units`] parses the headers for them
-//! once. Split DWARF (`.dwo`) is not followed: such a unit gives lines and no inline frames.
+//! `addr2line` keeps the index from address to unit and parses a unit's functions and lines when an
+//! address first falls into it. Questions in the other direction, from a name to its addresses,
+//! walk the entries of all units; [`DebugInfo::units`] parses the headers for them once. Split
+//! DWARF (`.dwo`) is not followed: such a unit gives lines but no inline frames.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -25,12 +25,12 @@ pub(crate) struct DebugInfo {
     pub(crate) context: addr2line::Context<Reader>,
     units: OnceCell<Vec<Unit>>,
     separate: Option<Elf>,
-    // Last, since all of the above borrow from them.
+    // This field comes last, because all fields above borrow from it.
     _images: Vec<Image>,
 }
 
-/// What the debug information says of a function or variable, gathered along the chain from
-/// an instance to its abstract origin to its declaration.
+/// What the debug information says about a function or variable, gathered along the chain from an
+/// instance to its abstract origin to its declaration.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Declaration {
     pub(crate) name: Option<&'static str>,
@@ -40,15 +40,17 @@ pub(crate) struct Declaration {
 }
 
 impl DebugInfo {
-    /// From the sections of the module's own file, whose image the module keeps.
+    /// Loads debug information from the sections of the module's own file, whose image the module
+    /// keeps.
     pub(crate) fn inside(path: &Path, elf: &Elf, image: &Image) -> Option<Self> {
         Self::finish(path, elf, load_sections(elf, image), None, Vec::new())
     }
 
-    /// From a debug file.
+    /// Loads debug information from a debug file.
     pub(crate) fn beside(path: &Path, image: Image) -> Option<Self> {
         let elf = image.elf(path).ok()?;
-        // Parsed twice, since one parse is borrowed while the other is kept; it is cheap.
+        // The file is parsed twice, because one parse is borrowed while the other is kept. Parsing
+        // is cheap.
         let kept = image.elf(path).ok();
         let dwarf = load_sections(&elf, &image);
         Self::finish(path, &elf, dwarf, kept, vec![image])
@@ -80,12 +82,12 @@ impl DebugInfo {
             .is_ok_and(|mut frames| frames.next().is_ok_and(|frame| frame.is_some()))
     }
 
-    /// The debug file, when it is another than the module's own.
+    /// The debug file, if it differs from the module's own file.
     pub(crate) fn separate_file(&self) -> Option<&Elf> {
         self.separate.as_ref()
     }
 
-    /// All units, in the order of the file. Damaged ones are left out.
+    /// All units, in file order. Damaged ones are left out.
     pub(crate) fn units(&self) -> &[Unit] {
         self.units.get_or_init(|| {
             let mut units = Vec::new();
@@ -97,7 +99,7 @@ impl DebugInfo {
         })
     }
 
-    /// What is said of the entry at `offset`.
+    /// What the debug information says about the entry at `offset`.
     pub(crate) fn declaration(&self, unit: &Unit, offset: UnitOffset) -> Declaration {
         let mut found = Declaration::default();
         self.gather(unit, offset, &mut found, 8);
@@ -158,7 +160,8 @@ impl DebugInfo {
         std::str::from_utf8(self.dwarf.attr_string(unit, value).ok()?.slice()).ok()
     }
 
-    /// The folder of the file that each unit was compiled from, as the compiler was told. `#line` does not change that.
+    /// The folders of the files that the units were compiled from, as given to the compiler.
+    /// `#line` does not change them.
     pub(crate) fn source_folders(&self) -> BTreeSet<PathBuf> {
         let text = |value: &Option<Reader>| value.and_then(|v| std::str::from_utf8(v.slice()).ok());
         let folder = |unit: &Unit| {

@@ -1,12 +1,14 @@
-//! How a function can be watched at its entry: which of its first instructions give way to a jump.
+//! How to watch a function at its entry: which of its first instructions can give way to a jump.
 //!
-//! A call through a pointer has no operand that could be changed, and another pointer would be seen by programs that
-//! compare pointers. So the callee itself gets a jump of five bytes, and the instructions that it takes the place of run
-//! elsewhere. They must not mind: no call (its return address would lie where no unwind table knows), and nothing in the
-//! module may branch into them. An `endbr64` stays where it is, for processors that look for it.
+//! A call through a pointer has no operand that could be changed, and programs that compare
+//! pointers would notice a different pointer. So the callee itself gets a five-byte jump, and the
+//! instructions that the jump replaces run elsewhere. Not all instructions can move. A call cannot,
+//! because its return address would lie where no unwind table applies. Nothing in the module may
+//! branch into the moved instructions. An `endbr64` stays in place, for processors that check for
+//! it.
 //!
-//! Short branches become long ones. Operands that are relative to the instruction pointer are listed, for whoever moves the
-//! code knows how far.
+//! Short branches become long ones. Operands relative to the instruction pointer are listed,
+//! because only the code that moves them knows the distance.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,24 +20,25 @@ use crate::module::Module;
 
 /// A jump with an operand of four bytes.
 const JUMP: usize = 5;
-/// The longest instruction begins in the last byte of the jump; in whole words.
+/// The longest instruction may begin in the last byte of the jump. Rounded up to whole words.
 pub const MOST_MOVED: usize = (JUMP - 1 + 15usize).next_multiple_of(8);
 
 /// Room for the same code with short branches made long.
 pub const MOST_CODE: usize = 27;
 
-/// The first instructions of a function, to be run elsewhere.
+/// The first instructions of a function, which will run elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Movable {
-    /// Of the first one that moves.
+    /// The address of the first instruction that moves.
     pub address: u64,
-    /// As they are there.
+    /// The bytes in place.
     pub bytes: [u8; MOST_MOVED],
     pub len: u8,
-    /// As they run elsewhere.
+    /// The code that runs elsewhere.
     pub code: [u8; MOST_CODE],
     pub code_len: u8,
-    /// Where in the code there are distances of four bytes, which are right if it runs at `address`; 0: none.
+    /// Where in the code there are four-byte distances, which are correct for code that runs at
+    /// `address`. 0: none.
     pub relative: [u8; 3],
 }
 
@@ -44,7 +47,7 @@ impl Movable {
         self.address..self.address + u64::from(self.len)
     }
 
-    /// One more instruction. None: there is no room for it.
+    /// Adds an instruction. Returns None if there is no room for it.
     fn add(&mut self, bytes: &[u8], relative: Relative, instruction: &Instruction) -> Option<()> {
         let long;
         let (bytes, operand_at) = match relative {
@@ -74,11 +77,11 @@ impl Movable {
     }
 }
 
-/// What of an instruction depends on where it is.
+/// Which part of an instruction depends on its address.
 #[derive(Clone, Copy)]
 enum Relative {
     No,
-    /// Four bytes, from this one of its bytes on.
+    /// Four bytes, beginning at this byte.
     At(u8),
     /// A branch with an operand of one byte.
     Short,
@@ -94,13 +97,14 @@ fn long_branch(short: u8) -> Option<Vec<u8>> {
 }
 
 impl Module {
-    /// All that raw names stand for here: versions of a symbol may be different functions. `local`: also what is not exported. In the
-    /// order of the names; one look at the symbols for all of them.
+    /// All addresses that raw names stand for in this module: versions of a symbol may be different
+    /// functions. `local` says for which names to include functions that are not exported. The
+    /// result has the order of the names. One pass over the symbols serves all of them.
     pub fn definitions(&self, names: &[&str], local: impl Fn(&str) -> bool) -> Vec<Vec<u64>> {
         let numbers: HashMap<&[u8], usize> = names.iter().map(|n| n.as_bytes()).zip(0..).collect();
         let local: Vec<bool> = names.iter().map(|name| local(name)).collect();
         let exported = self.elf.dynamic_symbols().map(|s| (s, true));
-        // Most files have no local ones that are wanted, and many symbols.
+        // Most files have many symbols, but no local ones that are wanted.
         let own = local.contains(&true).then(|| self.elf.symbols().map(|s| (s, false)));
         let mut found = vec![Vec::new(); names.len()];
         for (symbol, is_exported) in exported.chain(own.into_iter().flatten()) {
@@ -120,16 +124,16 @@ impl Module {
         found
     }
 
-    /// The raw names of the functions that others find in it by name.
+    /// The raw names of the functions that it exports.
     pub fn exported_functions(&self) -> impl Iterator<Item = &str> {
         let defined = self.elf.dynamic_symbols().filter(|s| !s.is_undefined() && self.is_code(s.address()));
         defined.filter_map(|s| s.name().ok())
     }
 
-    /// What could move of each of these functions.
+    /// Which instructions can move, for each of these functions.
     pub fn movable(&self, functions: &[u64]) -> Vec<Option<Movable>> {
         let mut found: Vec<Option<Movable>> = functions.iter().map(|at| self.first_bytes(*at)).collect();
-        // The first byte may be reached: the jump is there.
+        // A branch to the first byte is allowed, because the jump is there.
         let mut inner: Vec<Range<u64>> =
             found.iter().flatten().map(|m| m.address + 1..m.range().end).collect();
         inner.sort_by_key(|range| range.start);
@@ -189,7 +193,7 @@ impl Module {
         })
     }
 
-    /// Whether a function begins there.
+    /// Whether a function begins in this range.
     fn is_entered(&self, inner: &Range<u64>) -> bool {
         let functions = self.symbols().functions();
         let at = functions.partition_point(|s| s.address < inner.start);
@@ -205,8 +209,9 @@ impl Module {
             .any(|i| i.op0_kind() == OpKind::NearBranch64 && inner.contains(&i.near_branch_target()))
     }
 
-    /// The starts of those ranges into which any jump with an operand of four bytes leads, from wherever it could be decoded:
-    /// the cold part of a function may lie far from it.
+    /// The starts of those ranges that are the target of any jump with a four-byte operand. Jumps
+    /// are decoded at every possible place, because the cold part of a function may lie far from
+    /// it.
     fn long_branches_into(&self, inner: &[Range<u64>]) -> Vec<u64> {
         let mut reached = Vec::new();
         if inner.is_empty() {
@@ -233,7 +238,7 @@ impl Module {
     }
 }
 
-/// An indirect function: its symbol is that of code which chooses it.
+/// An indirect function: its symbol is that of the code that chooses the implementation.
 fn is_chosen_when_loaded<S, T>(flags: SymbolFlags<S, T>) -> bool {
     matches!(flags, SymbolFlags::Elf { st_info, .. } if st_info & 15 == elf::STT_GNU_IFUNC)
 }
@@ -243,7 +248,7 @@ fn is_padding(instruction: &Instruction) -> bool {
         || instruction.mnemonic() == Mnemonic::Xchg && instruction.op0_register() == Register::AX
 }
 
-/// Whether nothing runs into what follows. None: it can not be moved.
+/// Whether control does not continue after the instruction. None: it cannot be moved.
 fn ends(instruction: &Instruction) -> Option<bool> {
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::ConditionalBranch => Some(false),
@@ -253,7 +258,7 @@ fn ends(instruction: &Instruction) -> Option<bool> {
     }
 }
 
-/// None: it can not be adjusted.
+/// Returns None if the operand cannot be adjusted.
 fn relative_operand(decoder: &Decoder, instruction: &Instruction) -> Option<Relative> {
     let offsets = decoder.get_constant_offsets(instruction);
     if instruction.op0_kind() == OpKind::NearBranch64 {

@@ -1,16 +1,16 @@
-//! The errors of this crate, each a sentence that the command can print as it stands.
+//! The errors of this crate. Each is a sentence that the command can print unchanged.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a file could not be looked at.
+/// Why a file could not be examined.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The path leads nowhere.
+    /// The file does not exist.
     #[error("{}: there is no such file", path.display())]
     NoSuchFile { path: PathBuf },
 
-    /// The file is there, and the system does not let us read it.
+    /// The file exists, but the system does not let us read it.
     #[error("{}: the file cannot be read ({source})", path.display())]
     NotReadable { path: PathBuf, source: io::Error },
 
@@ -18,19 +18,19 @@ pub enum Error {
     #[error("{}: this is not a regular file", path.display())]
     NotAFile { path: PathBuf },
 
-    /// Nothing in it.
+    /// The file is empty.
     #[error("{}: the file is empty", path.display())]
     Empty { path: PathBuf },
 
-    /// An ELF header that speaks of bytes which are not there.
+    /// The ELF header refers to bytes beyond the end of the file.
     #[error("{}: the file is cut short: its {part} lies beyond its end", path.display())]
     Truncated { path: PathBuf, part: &'static str },
 
-    /// Code was to be looked at, and this is not an ELF file.
+    /// The caller wanted code, and this is not an ELF file.
     #[error("{}: this is not an ELF file", path.display())]
     NotElf { path: PathBuf },
 
-    /// Code was to be looked at, and it is not 64-bit x86.
+    /// The caller wanted code, and this is not 64-bit x86.
     #[error("{}: the file is built for {machine}; raddle reads x86-64 code only", path.display())]
     ForeignMachine { path: PathBuf, machine: String },
 
@@ -38,7 +38,7 @@ pub enum Error {
     #[error("{}: this is not a linked program or shared library", path.display())]
     NotLinked { path: PathBuf },
 
-    /// A program that can not be made to load one library more.
+    /// The program cannot be made to load another library.
     #[error("{}: no instrumented copy can be made of it: {why}", path.display())]
     NotExtensible { path: PathBuf, why: &'static str },
 

@@ -1,8 +1,8 @@
 //! The functions of a module as ranges of addresses.
 //!
-//! Symbols give names; `.eh_frame` gives the ranges of functions whose symbols were stripped
-//! or never had a size (97 to 99% of the text of large programs lies in ranges known from it).
-//! The two parts of a function that the compiler has split (`f` and `f.cold`) are two ranges.
+//! Symbols give names. `.eh_frame` gives the ranges of functions whose symbols were stripped or
+//! never had a size (97 to 99% of the text of large programs lies in ranges known from it). The two
+//! parts of a function that the compiler has split (`f` and `f.cold`) are two ranges.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use object::{Object as _, ObjectSection as _};
 use crate::demangle::demangle;
 use crate::module::Module;
 
-/// What `.eh_frame` says of one stretch of code.
+/// What `.eh_frame` says about one range of code.
 pub(crate) type UnwindEntry = gimli::FrameDescriptionEntry<gimli::EndianSlice<'static, LittleEndian>>;
 
-/// A stretch of code that is one function, or one part of it.
+/// A range of code that is one function, or one part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionRange {
     pub range: Range<u64>,
@@ -24,7 +24,7 @@ pub struct FunctionRange {
 }
 
 impl Module {
-    /// All functions that symbols or unwind tables know, sorted by address.
+    /// All functions in symbols or unwind tables, sorted by address.
     pub fn functions(&self) -> Vec<FunctionRange> {
         let name = |raw: Option<&'static str>| raw.map(demangle);
         self.raw_functions()
@@ -33,7 +33,7 @@ impl Module {
             .collect()
     }
 
-    /// The same with raw names.
+    /// Like [`Module::functions`], with raw names.
     pub(crate) fn raw_functions(&self) -> Vec<(Range<u64>, Option<&'static str>)> {
         let mut ranges = self.unwind_ranges();
         ranges.sort_by_key(|range| range.start);
@@ -73,7 +73,7 @@ impl Module {
         ranges
     }
 
-    /// Visits the entries of `.eh_frame`. What follows a damaged entry is left out.
+    /// Visits the entries of `.eh_frame`, up to the first damaged one.
     pub(crate) fn each_unwind_entry(&self, mut visit: impl FnMut(&UnwindEntry)) {
         let Some(section) = self.elf.section_by_name(".eh_frame") else { return };
         let address = |name| self.elf.section_by_name(name).map_or(0, |section| section.address());

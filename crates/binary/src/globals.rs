@@ -1,9 +1,9 @@
 //! From an address in static memory to the variable that lies there.
 //!
-//! Symbol tables give names and sizes of all but the compiler's private objects; debug
-//! information adds the place of the declaration and tells which function a static local
-//! belongs to (C calls it `counter.0` in the symbol table, and `f::counter` is what a reader
-//! knows). The index of variables is made by one walk over all entries, at the first question.
+//! Symbol tables give names and sizes of all objects except the compiler's private ones. Debug
+//! information adds the place of the declaration, and the function that a static local belongs to:
+//! C calls it `counter.0` in the symbol table, but a reader knows it as `f::counter`. The index of
+//! variables is built by one walk over all entries, at the first question.
 
 use gimli::{AttributeValue, Operation, UnitOffset};
 
@@ -19,7 +19,7 @@ pub struct DataSymbol {
     pub name: String,
     /// How far into the variable the address lies.
     pub offset: u64,
-    /// The variable's size; zero when it is not known.
+    /// The variable's size, or zero if it is not known.
     pub size: u64,
     /// Where it is declared.
     pub file: Option<String>,
@@ -41,7 +41,7 @@ impl Module {
 fn describe(address: u64, symbol: Option<Symbol>, variables: &[Variable]) -> Option<DataSymbol> {
     let after = variables.partition_point(|v| v.address <= address);
     let variable = variables[..after].last().filter(|variable| {
-        // Debug information that gives no size still names a place that a symbol measures.
+        // If debug information gives no size, a symbol at the same place does.
         let same = symbol.is_some_and(|symbol| symbol.address == variable.address);
         same || address == variable.address || address - variable.address < variable.size
     });
@@ -154,11 +154,11 @@ impl Variables {
     }
 }
 
-/// An entry around the present one that takes part in its name.
+/// An enclosing entry that is part of the present entry's name.
 struct Scope {
     depth: isize,
     name: String,
-    /// A function's linkage name has its whole path, so that what lies around it says nothing new.
+    /// A function's linkage name has its whole path, so the enclosing entries add nothing.
     whole_path: bool,
 }
 
@@ -174,7 +174,7 @@ impl Scope {
     }
 }
 
-/// Where a variable lies, if that is one place for the whole run.
+/// The place of a variable, if it is the same for the whole run.
 fn place(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<Place> {
     let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location).ok()?? else {
         return None;
@@ -192,7 +192,7 @@ fn place(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<Place> {
     };
     match (first, second) {
         (_, Some(Operation::TLS)) => Some(Place::ThreadLocal(value)),
-        // Address zero is what a linker writes for a variable that it has thrown away.
+        // Linkers write address zero for a variable that they have discarded.
         (Operation::Address { .. } | Operation::AddressIndex { .. }, None) if value != 0 => {
             Some(Place::Fixed(value))
         }
@@ -200,8 +200,8 @@ fn place(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<Place> {
     }
 }
 
-/// The type of a variable, which its declaration may hold in its stead. Types in other units
-/// are not looked up; the symbol table measures those.
+/// The type of a variable, which may be in its declaration instead. Types in other units are not
+/// looked up; the symbol table has the sizes of those variables.
 fn variable_type(unit: &Unit, entry: &Entry<'_>) -> Option<UnitOffset> {
     if let Some(at) = reference(entry, gimli::DW_AT_type) {
         return Some(at);
@@ -221,7 +221,7 @@ fn reference(
     }
 }
 
-/// The size of a type, zero when it is not known. `hops` bounds circular types in damaged files.
+/// The size of a type, or zero if it is not known. `hops` bounds circular types in damaged files.
 pub(crate) fn type_size(unit: &Unit, at: UnitOffset, hops: u32) -> u64 {
     let Ok(entry) = unit.entry(at) else { return 0 };
     let own = entry.attr_value(gimli::DW_AT_byte_size).ok().flatten().and_then(|v| v.udata_value());

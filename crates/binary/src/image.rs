@@ -1,12 +1,11 @@
 //! The bytes of a file, and how long they live.
 //!
-//! DWARF readers borrow the bytes that they read and keep what they have parsed, so a module
-//! that owns both would borrow from itself. Two ways round that were rejected: readers that
-//! count references (each small read of a string clones an `Arc`) and leaking the file (a
-//! language server runs for days). So an [`Image`] hands out slices that claim to be
-//! `'static`. The claim is kept by this crate: an image lives in the same private struct as
-//! everything borrowed from it, is never replaced there, and no public function returns
-//! anything but owned values or slices bound to `&self`.
+//! DWARF readers borrow the bytes that they read and keep what they have parsed, so a module that
+//! owns both would borrow from itself. Two alternatives were rejected: reference-counted readers
+//! (each small read of a string clones an `Arc`) and leaking the file (a language server runs for
+//! days). So an [`Image`] hands out slices that claim to be `'static`. This crate upholds the
+//! claim: an image lives in the same private struct as everything borrowed from it and is never
+//! replaced there, and every public function returns owned values or slices bound to `&self`.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -19,7 +18,7 @@ use object::{LittleEndian, Object, ObjectSection};
 
 use crate::error::{Error, Result};
 
-/// An ELF file of the only kind whose code we read.
+/// An ELF file of the only kind whose code this crate reads.
 pub(crate) type Elf = ElfFile64<'static, LittleEndian>;
 
 enum Owner {
@@ -44,7 +43,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Maps a file, so that only the pages looked at are ever read.
+    /// Maps a file, so that only the accessed pages are ever read.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::from_io(path, e))?;
         let metadata = file.metadata().map_err(|e| Error::from_io(path, e))?;
@@ -54,14 +53,14 @@ impl Image {
         if metadata.len() == 0 {
             return Err(Error::Empty { path: path.to_path_buf() });
         }
-        // SAFETY: a private read-only mapping of a regular file. Another process that truncates
-        // the file while we read can make us fault; linkers and package managers replace files
-        // by renaming, and the running target holds its own text busy.
+        // SAFETY: a private read-only mapping of a regular file. If another process truncates the
+        // file while we read, we can fault. But linkers and package managers replace files by
+        // renaming, and the kernel keeps the text of a running target busy.
         let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::from_io(path, e))?;
         Ok(Self { owner: Owner::Mapped(map), inflated: RefCell::default() })
     }
 
-    /// Takes bytes that somebody else has read.
+    /// Takes bytes that the caller has read.
     pub(crate) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self> {
         if bytes.is_empty() {
             return Err(Error::Empty { path: path.to_path_buf() });
@@ -74,7 +73,7 @@ impl Image {
         &self.owner
     }
 
-    /// The bytes, for a neighbour in the same struct (see the module's essay).
+    /// The bytes, for a field of the same struct (see the module's documentation).
     pub(crate) fn lasting(&self) -> &'static [u8] {
         // SAFETY: neither a mapping nor a vector's heap block moves when its owner moves, the
         // owner is never written to, and callers keep the image beside what they borrow.
@@ -86,8 +85,8 @@ impl Image {
         Elf::parse(self.lasting()).map_err(|e| Error::damaged(path, e))
     }
 
-    /// A section's content, decompressed where it is compressed; empty when it is absent or
-    /// damaged, because a program without debug information is no error.
+    /// A section's content, decompressed if necessary. Empty if the section is absent or damaged,
+    /// because a program without debug information is not an error.
     pub(crate) fn section(&self, elf: &Elf, name: &str) -> &'static [u8] {
         let Some(section) = elf.section_by_name(name) else { return &[] };
         let Ok(compressed) = section.compressed_data() else { return &[] };

@@ -1,15 +1,15 @@
 //! What is this file, and can raddle watch it?
 //!
-//! The answer comes from the ELF header, the program headers, the dynamic section and the
-//! symbol tables, for every class, byte order and machine: that a file is for another machine
-//! is a fact about it and not an error. Only files that contradict themselves are errors.
+//! The answer comes from the ELF header, the program headers, the dynamic section and the symbol
+//! tables, for every class, byte order and machine. A file for another machine is not an error.
+//! Only files that contradict themselves are errors.
 //!
-//! Who instrumented a program is told by names, in this order:
+//! Names tell who instrumented a program, in this order:
 //!
 //! 1. `__raddle_runtime` defined, or a `.note.raddle` section: raddle's runtime is inside.
-//! 2. `libtsan.so.*` needed: gcc's runtime, which raddle's own can stand in for.
-//! 3. `__tsan_init` defined, or `libclang_rt.tsan*` needed: clang's or rustc's runtime. The
-//!    static one exports its interface, so `strip` does not hide it.
+//! 2. `libtsan.so.*` needed: gcc's runtime, which raddle's own can replace.
+//! 3. `__tsan_init` defined, or `libclang_rt.tsan*` needed: clang's or rustc's runtime. The static
+//!    one exports its interface, so `strip` does not hide it.
 //! 4. `__tsan_*` undefined: instrumented code that waits for a runtime.
 //! 5. None of these.
 
@@ -25,24 +25,24 @@ use object::{Endianness, ReadRef as _};
 use crate::error::{Error, Result};
 use crate::image::Image;
 
-/// The symbol by which raddle's runtime makes itself known.
+/// The symbol that identifies raddle's runtime.
 pub const RUNTIME_SYMBOL: &str = "__raddle_runtime";
 /// The note section that may carry the hash of the runtime inside.
 pub const RUNTIME_NOTE: &str = ".note.raddle";
 
-/// What one file is.
+/// The properties of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// Elf32 or Elf64; `None` for what is no ELF file.
+    /// Elf32 or Elf64. `None` if this is not an ELF file.
     pub class: Option<Class>,
-    /// The machine whose code it holds; `None` for what is no ELF file.
+    /// The machine whose code it holds. `None` if this is not an ELF file.
     pub machine: Option<Machine>,
     pub kind: Kind,
-    /// Whether somebody may execute it, by its permission bits; `None` when only bytes were given.
+    /// Whether its permission bits let anybody execute it. `None` if only bytes were given.
     pub executable: Option<bool>,
     /// The dynamic loader that an ELF program asks for.
     pub interpreter: Option<String>,
-    /// A program that no dynamic loader will touch, so that nothing can be preloaded.
+    /// A program without a dynamic loader, so nothing can be preloaded.
     pub static_linked: bool,
     /// The shared libraries it names, in order.
     pub needed: Vec<String>,
@@ -131,7 +131,7 @@ pub enum Instrumentation {
     None,
 }
 
-/// Looks at the file at `path`.
+/// Inspects the file at `path`.
 pub fn inspect(path: &Path) -> Result<Inspection> {
     let metadata = std::fs::metadata(path).map_err(|e| Error::from_io(path, e))?;
     let image = Image::open(path)?;
@@ -140,7 +140,7 @@ pub fn inspect(path: &Path) -> Result<Inspection> {
     Ok(inspection)
 }
 
-/// Looks at bytes; `path` only names them in errors.
+/// Inspects bytes. `path` only names them in errors.
 pub fn inspect_bytes(path: &Path, bytes: &[u8]) -> Result<Inspection> {
     if bytes.is_empty() {
         return Err(Error::Empty { path: path.to_path_buf() });
@@ -182,7 +182,7 @@ fn script(bytes: &[u8]) -> Option<Kind> {
     (!interpreter.is_empty()).then_some(Kind::Script { interpreter, argument })
 }
 
-/// The parts of an ELF file that every question here starts from.
+/// The parts of an ELF file that all questions here need.
 struct Headers<'a, E: FileHeader<Endian = Endianness>> {
     path: &'a Path,
     bytes: &'a [u8],
@@ -264,8 +264,8 @@ impl<'a, E: FileHeader<Endian = Endianness>> Headers<'a, E> {
         Ok(None)
     }
 
-    /// Reads the dynamic section through the segments, as the loader does, so that files whose
-    /// section table has been removed are understood too.
+    /// Reads the dynamic section through the segments, as the loader does, so that files without a
+    /// section table work too.
     fn dynamic(&self) -> Result<Dynamic> {
         let mut entries: &[E::Dyn] = &[];
         for segment in self.segments {
@@ -343,8 +343,8 @@ impl<'a, E: FileHeader<Endian = Endianness>> Headers<'a, E> {
         }
     }
 
-    /// One pass over both symbol tables. A damaged table counts as an absent one: what a file
-    /// is can be said without it.
+    /// One pass over both symbol tables. A damaged table counts as absent, because the other
+    /// properties do not need it.
     fn marking_symbols(&self) -> MarkingSymbols {
         let mut marks = MarkingSymbols::default();
         let Ok(sections) = self.header.sections(self.endian, self.bytes) else { return marks };

@@ -1,7 +1,7 @@
 //! What raddle knows of ELF files, x86-64 code and DWARF.
 //!
-//! The crate knows nothing of raddle's processes: it is given a path, or bytes, and answers
-//! questions about one file. [`Module`] is the façade.
+//! The crate knows nothing of raddle's processes. It takes a path, or bytes, and answers questions
+//! about one file. [`Module`] is the façade.
 //!
 //! | question | answer |
 //! |---|---|
@@ -11,24 +11,24 @@
 //! | where are the functions? | [`Module::functions`] |
 //! | which code is to be ignored? | [`Module::match_ranges`] |
 //! | who calls this function? | [`Module::call_sites`] |
-//! | … and who may be called through a pointer? | [`Module::calls`] |
+//! | … and which functions may be called through a pointer? | [`Module::calls`] |
 //! | how can a function be watched at its entry? | [`Module::movable`] |
 //! | how large is its result? | [`Module::result_sizes`] |
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
 //! | who called the function that a thread was caught in? | [`Module::caller`] |
-//! | how does a program load one library more? | [`with_needed`] |
-//! | which atomics are Rust's std's own affair? | [`Module::quiet_sites`] |
+//! | how can a program be made to load another library? | [`with_needed`] |
+//! | which atomics are internal to Rust's std? | [`Module::quiet_sites`] |
 //! | does this probe stand before a write to a bit-field? | [`bit_field_write`] |
 //! | what does this instruction depend on? | [`flow::slice`] |
 //! | which values make this jump go there? | [`flow::tested`] |
 //!
-//! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file
-//! offsets; a run-time address less the module's load bias is a virtual address.
+//! Addresses are *virtual*, in the numbering of the ELF file, unless they are called file offsets.
+//! A run-time address minus the module's load bias is a virtual address.
 //!
 //! Invariants:
-//! - No input makes it panic. A file that cannot be understood is an [`Error`]; debug
-//!   information that cannot be understood is absent.
-//! - Nothing is read before it is asked for; debug information is parsed once and kept.
+//! - No input makes the crate panic. A file that cannot be understood is an [`Error`]; debug
+//!   information that cannot be understood counts as absent.
+//! - Nothing is read before it is needed. Debug information is parsed once and kept.
 //! - Only `image` has unsafe code.
 
 mod bit_fields;

@@ -1,18 +1,18 @@
-//! Where a Rust program takes and releases the locks of its standard library.
+//! Where a Rust program acquires and releases the locks of its standard library.
 //!
-//! A lock of C is a call that can be interposed. A lock of Rust's std is an atomic operation
-//! on a futex word, inlined wherever it is used, and to a race detector it looks like any
-//! other atomic. That is enough for happens-before; a lockset needs to know that it *is* a
-//! lock. What tells is the debug information at the `__tsan_atomic*` call: its inline frames
-//! name `Mutex::lock`. So the driver makes a table from return address to meaning, and the
-//! runtime looks an atomic operation up in it.
+//! A lock of C is a call that can be interposed. A lock of Rust's std is an atomic operation on a
+//! futex word, inlined wherever it is used. To a race detector it looks like any other atomic. That
+//! is enough for happens-before, but a lockset needs to know that it *is* a lock. The debug
+//! information at the `__tsan_atomic*` call tells: its inline frames name `Mutex::lock`. So the
+//! driver builds a table from return address to meaning, and the runtime looks atomic operations up
+//! in it.
 //!
 //! # What acquires and what releases
 //!
-//! From `library/std/src/sys/sync/{mutex,rwlock}/futex.rs` of Rust 1.95; the lock is the
-//! word that the operation works on. Both files also work on their words without taking or
-//! giving the lock (setting a waiting bit, counting wake-ups), with weaker orders, other
-//! operations or in other functions:
+//! This table comes from `library/std/src/sys/sync/{mutex,rwlock}/futex.rs` of Rust 1.95. The lock
+//! is the word that the operation works on. Both files also have operations on these words that
+//! neither acquire nor release the lock (setting a waiting bit, counting wake-ups). Those have
+//! weaker orders, are other operations, or are in other functions:
 //!
 //! | function | operation | meaning |
 //! |---|---|---|
@@ -25,47 +25,49 @@
 //! | `RwLock::write_unlock` | fetch-sub, release | write lock released |
 //! | `RwLock::downgrade` | fetch-add, release | write lock turned into a read lock |
 //!
-//! **The runtime must check the order** that the operation is called with: the relaxed
-//! compare-exchanges of `read_contended` and `write_contended`, which only announce a waiter,
-//! share their function and operation with those that acquire, and at `-O0` they may share
-//! the call site too. An acquiring site counts only with (success) order acquire or stronger,
-//! a releasing one with release or stronger. A release takes effect before its operation.
+//! **The runtime must check the order** of the operation. The relaxed compare-exchanges of
+//! `read_contended` and `write_contended` only announce a waiter, but share their function and
+//! operation with those that acquire. At `-O0` they may share the call site too. An acquiring site
+//! counts only with (success) order acquire or stronger, a releasing one only with release or
+//! stronger. A release takes effect before its operation.
 //!
-//! `ReentrantLock`, `Condvar`, `mpsc`, `Barrier` and the locks of stdin and stdout are built
-//! of these two and need nothing of their own: a reentrant lock is taken when its inner mutex
-//! is, which is the outermost time.
+//! `ReentrantLock`, `Condvar`, `mpsc`, `Barrier` and the locks of stdin and stdout are built from
+//! these two and need no entries of their own. A reentrant lock acquires its inner mutex at the
+//! outermost level.
 //!
 //! # What is recognised
 //!
 //! With debug information, of which line tables are enough:
 //!
-//! - **Optimised code** (`-Copt-level=1` to `3`, `s`, `z`): all of the table. The operation is
+//! - **Optimised code** (`-Copt-level=1` to `3`, `s`, `z`): the whole table. The operation is
 //!   inlined, and its call is the site (`depth` 0).
-//! - **`-O0`**: all of the table. std's MIR comes inlined even there, but
-//!   `core::sync::atomic::atomic_compare_exchange` is too large and stays a function, shared by
-//!   all atomics. The site then is the *call of that function* in `Mutex::lock` (`depth` 1). The
-//!   runtime meets its return address as the argument of the `__tsan_func_entry` of the function
-//!   that holds the atomic: the top of its shadow stack. `depth` 2 is one further out.
-//! - **std itself**, when it is instrumented: `lock_contended` and the others, by debug
-//!   information, which rustup's std carries, or by their symbols alone.
+//! - **`-O0`**: the whole table. std's MIR is inlined even there, but
+//!   `core::sync::atomic::atomic_compare_exchange` is too large and stays a function, which all
+//!   atomics share. The site then is the *call of that function* in `Mutex::lock` (`depth` 1). The
+//!   function that contains the atomic passes its return address to `__tsan_func_entry`, so the
+//!   runtime finds it at the top of its shadow stack. `depth` 2 is one level further out.
+//! - **std itself**, if it is instrumented: `lock_contended` and the others, by debug information,
+//!   which rustup's std has, or by their symbols alone.
 //!
-//! Where the optimiser has merged two unlocks into one, the inline frames of both are lost;
-//! and with `-Cdebuginfo=0` there are none. Then the code tells ([`crate::cold_paths`]): all
-//! of the table but `try_lock`, `try_read`, `try_write` and `downgrade`, in optimised code only.
+//! Where the optimiser has merged two unlocks into one, the inline frames of both are lost, and
+//! with `-Cdebuginfo=0` there are none. Then the code tells ([`crate::cold_paths`]): all of the
+//! table except `try_lock`, `try_read`, `try_write` and `downgrade`, in optimised code only.
 //!
-//! Names are known in legacy and v0 mangling, and in the older homes of the two files since
-//! Rust 1.62 (those reasoned, not tried).
+//! Names are known in legacy and v0 mangling, and in the older locations of the two files since
+//! Rust 1.62 (these by reasoning, without a test).
 //!
-//! # What is not
+//! # What is not recognised
 //!
-//! - `-O0` with `-Cdebuginfo=0`: the releases in guards are missed. [`LockSites::without_debug_info`]
-//!   tells; the driver should ask for line tables. Nor is anything known of stripped files.
-//! - A merged `downgrade` or `try_` site. A runtime that has once met a word at a site here knows
-//!   what it is, and may go by the operation's values from then on: on a mutex, exchange of 0
-//!   with release gives it; on an `RwLock`, fetch-sub of 1 or of `(1 << 30) - 1` with release.
-//! - `parking_lot`, on purpose: its fair unlock hands a lock to a waiting thread that performs
-//!   no atomic operation, so that a table would miss an owner, which is worse than leaving its
-//!   atomics as atomics.
+//! - `-O0` with `-Cdebuginfo=0`: the releases in guards are missed.
+//!   [`LockSites::without_debug_info`] tells; the driver should ask for line tables. Nothing is
+//!   known of stripped files either.
+//! - A merged `downgrade` or `try_` site. A runtime that has once met a word at a site of this
+//!   table knows what the word is, and may go by the operation's values from then on: on a mutex,
+//!   exchange of 0 with release releases it; on an `RwLock`, fetch-sub of 1 or of `(1 << 30) - 1`
+//!   with release does.
+//! - `parking_lot`, on purpose. Its fair unlock hands a lock to a waiting thread that performs no
+//!   atomic operation, so a table would miss an owner. That is worse than treating its atomics as
+//!   atomics.
 //! - A tail jump to an atomic, which has no return address of its own. LLVM always calls
 //!   `__tsan_func_exit` after it, so there are none.
 
@@ -76,7 +78,8 @@ use crate::cold_paths::ColdFunctions;
 use crate::demangle::{demangle, generic_arguments, is_mangled, rust_path};
 use crate::module::Module;
 
-/// How deep functions of `core::sync::atomic` may wrap one another at `-O0`. One was seen.
+/// How deep functions of `core::sync::atomic` may wrap one another at `-O0`. The deepest seen is
+/// one.
 const DEEPEST: u8 = 3;
 
 /// What std's `RwLock` adds to its word for a reader and for a writer.
@@ -92,11 +95,11 @@ pub enum LockClass {
     ReadRelease,
     WriteAcquire,
     WriteRelease,
-    /// The owner of a write lock goes on with a read lock.
+    /// The owner of a write lock continues with a read lock.
     Downgrade,
 }
 
-/// When it does so.
+/// When the operation has that effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
     Always,
@@ -106,14 +109,14 @@ pub enum Effect {
     IfReturnedZero,
 }
 
-/// What becomes of a thread that does not get the lock.
+/// What a thread does if it does not get the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Patience {
-    /// It goes on to wait: `lock`, `read`, `write`, before anything was announced to others.
+    /// It waits: `lock`, `read`, `write`, before anything was announced to others.
     Waits,
-    /// It does without: `try_lock` and its kin.
+    /// It continues without the lock: `try_lock` and similar functions.
     Tries,
-    /// It waits already, or gives the lock back.
+    /// It already waits, or it releases the lock.
     Other,
 }
 
@@ -127,13 +130,13 @@ impl Patience {
     }
 }
 
-/// One place that takes or gives a lock.
+/// A place that acquires or releases a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockSite {
     /// The virtual address after the call.
     pub return_address: u64,
-    /// 0: the address that the atomic operation returns to. N: the address that the function
-    /// around it returns to, N functions out.
+    /// 0: the return address of the atomic operation. N: the return address of the enclosing
+    ///    function N levels out.
     pub depth: u8,
     pub class: LockClass,
     pub effect: Effect,
@@ -147,13 +150,13 @@ pub struct LockSite {
 pub struct LockSites {
     /// Sorted by return address.
     pub sites: Vec<LockSite>,
-    /// Read-modify-write operations that no debug information describes. If a Rust program has
-    /// many, its locks are not seen: it wants `-Cdebuginfo=line-tables-only`.
+    /// The number of read-modify-write operations without debug information. If a Rust program has
+    /// many, raddle does not see its locks: it needs `-Cdebuginfo=line-tables-only`.
     pub without_debug_info: usize,
 }
 
 impl Module {
-    /// Finds the places that take or give a lock of Rust's standard library.
+    /// Finds the places that acquire or release a lock of Rust's standard library.
     pub fn lock_sites(&self) -> LockSites {
         let mut found = LockSites::default();
         let cold = ColdFunctions::of(self);
@@ -181,8 +184,8 @@ impl Module {
         found
     }
 
-    /// Classes one call. A call that lies in a function of `core::sync::atomic` says nothing by
-    /// itself: that function's callers are to be looked at next.
+    /// Classifies one call. A call inside a function of `core::sync::atomic` says nothing by
+    /// itself; the callers of that function are examined next.
     fn add_site(
         &self,
         site: &CallSite,
@@ -202,7 +205,8 @@ impl Module {
         let class = match owner(&names) {
             Owner::Atomics => {
                 if let Some(symbol) = self.symbols().function_at(site.address) {
-                    // One that performs two kinds of operation cannot be told by its call.
+                    // A function that performs two kinds of operations cannot be classified by its
+                    // call.
                     let known = wrappers.entry(symbol.address).or_insert_with(|| Some(operation.clone()));
                     if known.as_ref() != Some(&operation) {
                         *known = None;
@@ -213,7 +217,8 @@ impl Module {
             Owner::Method(path) => {
                 patience = Patience::of(&path);
                 classify(&path, kind).or_else(|| {
-                    // The lock functions' other operations have been looked at, and are none.
+                    // The other operations of the lock functions have been examined and are not
+                    // lock sites.
                     (lock_method(&path).is_none()).then(|| self.classify_by_code(site, kind, cold)).flatten()
                 })
             }
@@ -225,7 +230,7 @@ impl Module {
         }
     }
 
-    /// Classes a call by the cold function that its rare way out leads to.
+    /// Classifies a call by the cold function on its slow path.
     fn classify_by_code(
         &self,
         site: &CallSite,
@@ -252,7 +257,7 @@ impl Module {
     }
 }
 
-/// The operations that locks are made of.
+/// The operations that locks are built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
     CompareExchange,
@@ -277,8 +282,8 @@ impl Operation {
     }
 }
 
-/// The demangled name of a function. With line tables only, an inlined function has no more
-/// than its last word, but the file says the rest.
+/// The demangled name of a function. With line tables only, an inlined function has just its last
+/// word, but the file provides the rest.
 fn full_name(raw: &str, file: Option<&str>) -> String {
     const HOMES: [(&str, &str); 3] = [
         ("library/std/src/sys/sync/mutex/futex.rs", "std::sys::sync::mutex::futex::Mutex"),
@@ -292,12 +297,12 @@ fn full_name(raw: &str, file: Option<&str>) -> String {
     }
 }
 
-/// Whose operation it is.
+/// The function that an operation belongs to.
 #[derive(Debug, PartialEq, Eq)]
 enum Owner {
     /// The path of the first function that is not part of the atomics' own implementation.
     Method(String),
-    /// The whole stack is the atomics' own.
+    /// The whole stack belongs to the atomics' own implementation.
     Atomics,
     Unknown,
 }
@@ -335,7 +340,7 @@ fn lock_method(path: &str) -> Option<(&str, &str)> {
     (home.contains("futex") && matches!(lock, "Mutex" | "RwLock")).then_some((lock, method))
 }
 
-/// The table of the module's essay.
+/// The table in the module's documentation.
 fn classify(path: &str, operation: Operation) -> Option<(LockClass, Effect)> {
     let (lock, method) = lock_method(path)?;
     use Effect::{Always, IfExchanged, IfReturnedZero};

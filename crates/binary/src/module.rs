@@ -1,8 +1,8 @@
 //! One program or shared library: the façade over everything this crate knows of its code.
 //!
-//! Opening a module maps the file and reads its headers. Symbols, debug information and the
-//! index of variables are each read when first asked for, and kept. A module without symbols
-//! or debug information answers less and never fails for it.
+//! Opening a module maps the file and reads its headers. Symbols, debug information and the index
+//! of variables are each read on first use, and kept. A module without symbols or debug information
+//! answers fewer questions, but never fails because of that.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub struct Module {
     debug: OnceCell<Option<DebugInfo>>,
     variables: OnceCell<Variables>,
     pub(crate) elf: Elf,
-    // Last, since all of the above borrow from it.
+    // This field comes last, because all fields above borrow from it.
     pub(crate) image: Image,
 }
 
@@ -48,7 +48,7 @@ struct Segment {
 /// A place in a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Address {
-    /// Where the byte lies in the file: `offset + (pc - start)` of a line in `/proc/PID/maps`.
+    /// The byte's offset in the file: `offset + (pc - start)` of a line in `/proc/PID/maps`.
     FileOffset(u64),
     /// The address in the ELF file's own numbering.
     Virtual(u64),
@@ -60,7 +60,7 @@ impl Module {
         Self::new(path, Image::open(path)?)
     }
 
-    /// Takes a file's bytes; `path` names them, and is where debug files are looked for.
+    /// Takes a file's bytes. `path` names them, and debug files are searched relative to it.
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self> {
         Self::new(path, Image::from_bytes(path, bytes)?)
     }
@@ -107,7 +107,7 @@ impl Module {
         self.debug().map(|debug| debug.source_folders()).unwrap_or_default()
     }
 
-    /// Whether functions that it does not export have names.
+    /// Whether functions that are not exported have names.
     pub fn has_symbols(&self) -> bool {
         self.elf.section_by_name(".symtab").is_some() || self.has_debug_info()
     }
@@ -117,8 +117,8 @@ impl Module {
         match at {
             Address::Virtual(address) => Some(address),
             Address::FileOffset(offset) => {
-                // Linkers let the file's pages serve two segments, so the first match could be
-                // data; code is what addresses are asked for.
+                // Linkers let pages of the file serve two segments, so the first match could be
+                // data. Callers ask for code addresses.
                 let holds = |s: &&Segment| (s.offset..s.offset.saturating_add(s.file_size)).contains(&offset);
                 let code = self.segments.iter().filter(|s| s.executable).find(holds);
                 let segment = code.or_else(|| self.segments.iter().find(holds))?;
@@ -127,10 +127,10 @@ impl Module {
         }
     }
 
-    /// How far a module was moved when it was loaded: run-time address less virtual address.
-    /// `start` and `offset` are those of its first line in `/proc/PID/maps`: later segments may begin in a page of the file
-    /// that belongs to the one before. Needed for `.bss`,
-    /// which is mapped from no file.
+    /// The load bias of a module: run-time address minus virtual address. `start` and `offset` are
+    /// those of its first line in `/proc/PID/maps`, because later segments may begin in a page of
+    /// the file that belongs to the previous one. The bias is needed for `.bss`, which is mapped
+    /// from no file.
     pub fn load_bias(&self, start: u64, offset: u64) -> Option<u64> {
         let floor = |x: u64| x & !(PAGE - 1);
         let segment = self.segments.iter().filter(|s| s.file_size > 0).find(|s| {
@@ -146,7 +146,8 @@ impl Module {
         self.segments.iter().filter(|s| s.executable).map(Segment::addresses).collect()
     }
 
-    /// Whether the program may write there: its own data, or what it does not know of.
+    /// Whether the program may write there: its own data, or memory that the file does not
+    /// describe.
     pub(crate) fn is_writable(&self, address: u64) -> bool {
         let segment = self.segments.iter().find(|s| s.addresses().contains(&address));
         segment.is_none_or(|segment| segment.writable)
@@ -178,13 +179,14 @@ impl Module {
         self.elf.kind() == object::ObjectKind::Executable
     }
 
-    /// Where the global offset table lies, which nobody writes after loading.
+    /// The global offset table, which nobody writes after loading.
     pub(crate) fn offset_tables(&self) -> Vec<Range<u64>> {
         let tables = [".got", ".got.plt"].into_iter().filter_map(|name| self.elf.section_by_name(name));
         tables.map(|table| table.address()..table.address().saturating_add(table.size())).collect()
     }
 
-    /// What the loader makes read-only once it has relocated it: virtual tables and other constants.
+    /// The ranges that the loader makes read-only after relocation: virtual tables and other
+    /// constants.
     pub(crate) fn relocated_constants(&self) -> Vec<Range<u64>> {
         let headers = self.elf.elf_program_headers().iter();
         let constant = headers.filter(|h| h.p_type(LittleEndian) == elf::PT_GNU_RELRO);

@@ -1,9 +1,10 @@
-//! A copy of a program that loads one library more, before all others.
+//! A copy of a program that loads one more library, before all others.
 //!
-//! The dynamic section and its strings have no room to grow where they are. Both are written anew at the end of the
-//! file, in a segment of their own, for which a note gives up its program header: no byte of code or data moves, so
-//! addresses, debug information and checks of the program's own text hold. The note that goes is the one that says the
-//! same as `PT_GNU_PROPERTY`, where there is one.
+//! The dynamic section and its strings have no room to grow in place. Both are rewritten at the end
+//! of the file, in a segment of their own. A note gives up its program header for this segment. No
+//! byte of code or data moves, so addresses, debug information and checks of the program's own text
+//! stay valid. If there is a note that says the same as `PT_GNU_PROPERTY`, that note is the one
+//! that goes.
 
 use object::elf;
 use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
@@ -19,7 +20,8 @@ type Entry = elf::Dyn64<LittleEndian>;
 const PAGE: u64 = 4096;
 const LE: LittleEndian = LittleEndian;
 
-/// The program in `bytes` with `library` as the first of those that it needs. `path` names it in errors.
+/// The program in `bytes` with `library` as the first library that it needs. `path` names it in
+/// errors.
 pub fn with_needed(path: &Path, bytes: &[u8], library: &str) -> Result<Vec<u8>> {
     let refuse = |why: &'static str| Error::NotExtensible { path: path.to_path_buf(), why };
     let header = Header::parse(bytes).map_err(|_| refuse("it is no ELF file"))?;
@@ -89,7 +91,7 @@ fn old_strings<'a>(segments: &[Segment], entries: &[Entry], bytes: &'a [u8]) -> 
     load.filter_map(|s| s.data_range(LE, bytes, address, size).ok().flatten()).next()
 }
 
-/// A note behind all segments that are loaded: those must stay in the order of their addresses.
+/// A note behind all loaded segments, because those must stay in the order of their addresses.
 fn spare_header(segments: &[Segment]) -> Option<usize> {
     let last_load = segments.iter().rposition(|s| s.p_type(LE) == elf::PT_LOAD)?;
     let property = segments.iter().find(|s| s.p_type(LE) == elf::PT_GNU_PROPERTY).map(|s| s.p_offset(LE));

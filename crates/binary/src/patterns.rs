@@ -1,11 +1,11 @@
-//! The code that a user wants ignored, as ranges of addresses.
+//! The code that a user wants to ignore, as ranges of addresses.
 //!
-//! A pattern is a name with `*` for any run of characters. A function is matched by its
-//! demangled name with and without parameter types and by its mangled name; a file by its
-//! whole path or any trailing part that begins at a folder (`vendor/*.c`); a module by its
-//! path in the same way. Code that was inlined from a matching function or file into another
-//! is found when there is debug information: by the inlined function's ranges, and, for files,
-//! by the line table as well, which also serves units that only have lines.
+//! A pattern is a name with `*` for any run of characters. A function matches by its demangled
+//! name, with and without parameter types, and by its mangled name. A file matches by its whole
+//! path or any trailing part that begins at a folder (`vendor/*.c`). A module matches by its path
+//! in the same way. Debug information reveals code that was inlined from a matching function or
+//! file: through the inlined function's ranges and, for files, also through the line table, which
+//! serves units that only have lines.
 
 use std::ops::Range;
 use std::path::Path;
@@ -23,17 +23,18 @@ pub struct Patterns {
 }
 
 impl Patterns {
-    /// Whether the whole module at `path` is meant.
+    /// Whether the patterns match the whole module at `path`.
     pub fn matches_module(&self, path: &Path) -> bool {
         self.modules.iter().any(|pattern| matches_path(pattern, &path.to_string_lossy()))
     }
 
-    /// Whether a source file is meant.
+    /// Whether the patterns match a source file.
     pub fn matches_file(&self, path: &str) -> bool {
         self.files.iter().any(|pattern| matches_path(pattern, path))
     }
 
-    /// Whether a function is meant, by its name in the symbol table or the debug information.
+    /// Whether the patterns match a function, by its name in the symbol table or the debug
+    /// information.
     pub fn matches_function(&self, raw: &str) -> bool {
         if self.functions.is_empty() {
             return false;
@@ -43,7 +44,7 @@ impl Patterns {
     }
 }
 
-/// Whether `text` as a whole is what `pattern` describes; `*` stands for any run of characters.
+/// Whether `pattern` matches the whole of `text`. `*` stands for any run of characters.
 pub fn matches_glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
@@ -88,7 +89,7 @@ impl Module {
                 }
             }
         }
-        // Code that the linker has thrown away keeps its debug information, at address zero.
+        // Code that the linker has discarded keeps its debug information, at address zero.
         ranges.retain(|range| self.is_code(range.start));
         merged(ranges)
     }
@@ -119,7 +120,7 @@ fn add_functions(debug: &DebugInfo, unit: &Unit, patterns: &Patterns, ranges: &m
     }
 }
 
-/// Adds the stretches of code that a unit's line table attributes to matching files.
+/// Adds the code that a unit's line table attributes to matching files.
 fn add_lines(debug: &DebugInfo, unit: &Unit, patterns: &Patterns, ranges: &mut Vec<Range<u64>>) {
     let Some(program) = unit.line_program.clone() else { return };
     let files = program.header().file_names().len() as u64 + 1;

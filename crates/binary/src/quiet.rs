@@ -1,16 +1,21 @@
-//! Atomic operations inside Rust's standard library that no other thread of a program can tell apart.
+//! Atomic operations inside Rust's standard library whose order no other thread of the program can
+//! observe.
 //!
-//! std counts panics, keeps a table of guard pages, numbers its threads, hands results over to `join`. Each of these is an atomic
-//! operation or a small lock of its own, and all of them together are most of what a small program in Rust does: five of six steps of
-//! three threads that take a mutex. They are correct, and who is first makes no difference to the program. What a program does
-//! synchronise by is not among them: `Mutex`, `RwLock`, `Condvar`, `Once`, channels, `park`, scopes, reference counts of its own.
+//! std counts panics, keeps a table of guard pages, numbers its threads, and hands results over to
+//! `join`. Each of these is an atomic operation or a small lock of its own. Together they are most
+//! of what a small Rust program does: five of six steps of three threads that take a mutex. They
+//! are correct, and their order makes no difference to the program. The list does not include what
+//! a program synchronises by: `Mutex`, `RwLock`, `Condvar`, `Once`, channels, `park`, scopes, its
+//! own reference counts.
 //!
-//! Told by debug information: the files of the functions inlined at a place, innermost first, up to the first that is not the
-//! library's. A file of [`QUIET`] among them makes the place quiet, unless it belongs to something in [`LOUD`]. A reference count
-//! is quiet where what it counts is std's own.
+//! Debug information identifies these operations: the files of the functions inlined at a place,
+//! innermost first, up to the first file outside the library. A file of [`QUIET`] among them makes
+//! the place quiet, unless it belongs to something in [`LOUD`]. A reference count is quiet if the
+//! counted object belongs to std.
 //!
-//! So is giving back a block that is std's own: what a thread is started with, and what it leaves for `join`. Its type tells, and
-//! where that is not known it is somebody else's.
+//! Freeing a block that belongs to std is quiet too: the block that starts a thread, and the one
+//! that it leaves for `join`. The type identifies the block. If the type is not known, the block is
+//! not std's.
 
 use crate::calls::CallSite;
 use crate::demangle::demangle;
@@ -38,7 +43,8 @@ const COUNTS: &str = "/alloc/src/sync.rs";
 const LIBRARY: &str = "/library/";
 
 impl Module {
-    /// The return addresses of calls of atomic operations, and of what gives back memory, that are quiet, sorted.
+    /// The sorted return addresses of quiet calls: calls of atomic operations, and calls that free
+    /// memory.
     pub fn quiet_sites(&self) -> Vec<u64> {
         let calls = self.call_sites(|name| is_atomic(name) || is_free(name));
         let quiet = |call: &&CallSite| {
@@ -52,8 +58,8 @@ impl Module {
     }
 }
 
-/// Whether code is std's own affair, by the functions inlined there, innermost first, with their files: what it accesses is
-/// ordered by operations that are quiet.
+/// Whether code is internal to std, judged by the functions inlined there, innermost first, with
+/// their files. Quiet operations order what such code accesses.
 pub fn is_std_own_affair(frames: &[(String, Option<String>)]) -> bool {
     is_quiet(frames) || frees_own(frames)
 }
@@ -67,7 +73,7 @@ fn is_free(name: &str) -> bool {
     name == "free" || ["__rust_dealloc", "__rdl_dealloc"].iter().any(|end| name.ends_with(end))
 }
 
-/// Whose block it is: the innermost function of a container tells.
+/// Whether the block belongs to std. The innermost function of a container tells.
 fn frees_own(frames: &[(String, Option<String>)]) -> bool {
     let of = |frame: &(String, Option<String>), files: &[&str]| {
         frame.1.as_ref().is_some_and(|file| files.iter().any(|part| file.contains(part)))

@@ -1,7 +1,7 @@
-//! How large a function's result is, by the debug information of its own file.
+//! The size of a function's result, from the debug information of its own file.
 //!
-//! Rust returns what is larger than two registers through a hidden first argument, and its calling convention says nothing
-//! else about it: who looks at the arguments of a call has to know.
+//! Rust returns results that are larger than two registers through a hidden first argument, and its
+//! calling convention does not reveal this. Code that reads the arguments of a call has to know it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,12 +11,12 @@ use crate::dwarf::{DebugInfo, Entry, Unit};
 use crate::globals::type_size;
 use crate::module::Module;
 
-/// Types may be named through this many others.
+/// The most types that a type may be named through.
 const HOPS: u32 = 8;
 
 impl Module {
-    /// The sizes of the results of these functions, given by their raw names. Functions without a result, and those of
-    /// which nothing is known, are not in it.
+    /// The sizes of the results of these functions, by their raw names. Functions without a result,
+    /// and unknown functions, are absent.
     pub fn result_sizes(&self, wanted: &HashSet<&str>) -> HashMap<String, u64> {
         let mut sizes = HashMap::new();
         let Some(debug) = self.debug().filter(|_| !wanted.is_empty()) else { return sizes };
@@ -35,7 +35,8 @@ impl Module {
     }
 }
 
-/// Of the entry itself: a definition that refers to its declaration leaves both name and type to it.
+/// The name of the entry itself. A definition that refers to its declaration leaves both name and
+/// type to the declaration.
 fn linkage_name(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<&'static str> {
     debug.text(unit, entry.attr_value(gimli::DW_AT_linkage_name).ok()??)
 }
@@ -49,6 +50,6 @@ fn result_size(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<u64>
         }
         _ => 0,
     };
-    // Zero is also what is not known.
+    // Zero also means that the size is not known.
     (size > 0).then_some(size)
 }

@@ -1,8 +1,8 @@
-//! From a program counter to the functions and lines a person wrote.
+//! From a program counter to the functions and lines in the source.
 //!
-//! One machine address stands for several source functions when the compiler has inlined:
-//! the innermost comes first. Where there is no debug information, the symbol tables give the
-//! function's name alone.
+//! If the compiler has inlined functions, one machine address stands for several source functions.
+//! The innermost comes first. Without debug information, the symbol tables give only the function's
+//! name.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use crate::module::{Address, Module};
 /// One function at one place in the source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceFrame {
-    /// The demangled name, `None` only when a line is known and no function.
+    /// The demangled name. `None` only if a line is known but no function.
     pub function: Option<String>,
     pub file: Option<String>,
     pub line: Option<u32>,
     pub column: Option<u32>,
-    /// The line on which the function is declared, so that a place can be told relative to it.
+    /// The line on which the function is declared, so that a place can be given relative to it.
     pub function_line: Option<u32>,
-    /// Whether this function has no call of its own here, but is part of the next frame's code.
+    /// Whether this function was inlined into the next frame's function.
     pub inlined: bool,
 }
 
@@ -33,12 +33,12 @@ pub struct SourceFrame {
 pub enum Lookup {
     /// The instruction itself.
     Exact,
-    /// The instruction after a call. The call is meant: the next instruction may belong to
-    /// another line, or, after a call that never returns, to another function.
+    /// The instruction after a call. The lookup uses the call, because the next instruction may
+    /// belong to another line or, after a call that never returns, to another function.
     Return,
 }
 
-/// Symbolises addresses in many modules, each opened at its first use and kept.
+/// Symbolises addresses in many modules. Each is opened on first use and kept.
 #[derive(Default)]
 pub struct Symbolizer {
     modules: HashMap<PathBuf, Result<Module>>,
@@ -49,12 +49,12 @@ impl Symbolizer {
         Self::default()
     }
 
-    /// The functions at a place, innermost first; empty when nothing is known of it.
+    /// The functions at a place, innermost first. Empty if nothing is known.
     pub fn frames(&mut self, module: &Path, at: Address, lookup: Lookup) -> Vec<SourceFrame> {
         self.module(module).map(|module| module.frames(at, lookup)).unwrap_or_default()
     }
 
-    /// The module at a path, for the other questions; the error is kept too.
+    /// The module at a path, for other questions. An error is kept too.
     pub fn module(&mut self, path: &Path) -> Result<&Module, &Error> {
         if !self.modules.contains_key(path) {
             self.modules.insert(path.to_path_buf(), Module::open(path));
@@ -118,7 +118,7 @@ fn debug_frames(debug: &DebugInfo, probe: u64, symbol: Option<&str>) -> Vec<Sour
     frames
 }
 
-/// Calls `visit` with each frame and whether it is the last, the one that is a real function.
+/// Calls `visit` with each frame and whether it is the last one, which is a real function.
 fn each_frame(debug: &DebugInfo, probe: u64, mut visit: impl FnMut(Frame<'_, Reader>, bool)) {
     let Ok(mut frames) = debug.context.find_frames(probe).skip_all_loads() else { return };
     let mut held = None;
@@ -132,8 +132,8 @@ fn each_frame(debug: &DebugInfo, probe: u64, mut visit: impl FnMut(Frame<'_, Rea
     }
 }
 
-/// The name of a frame's function. Debug information may have only its last word (`operator()`
-/// of a lambda, anything under `-gline-tables-only`); the symbol of a real function has it all.
+/// The name of a frame's function. Debug information may have only its last word (`operator()` of a
+/// lambda, anything under `-gline-tables-only`). The symbol of a real function has the whole name.
 fn raw_name(frame: &Frame<'_, Reader>, symbol: Option<&str>) -> Option<String> {
     let name = frame.function.as_ref().and_then(|function| Some(function.raw_name().ok()?.into_owned()));
     match (name, symbol) {

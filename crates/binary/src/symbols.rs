@@ -1,4 +1,4 @@
-//! The symbol tables of a module, static and dynamic and those of its debug file, as one index.
+//! The symbol tables of a module, static, dynamic and those of its debug file, as one index.
 
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
@@ -8,7 +8,7 @@ use crate::image::Elf;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Symbol {
     pub(crate) address: u64,
-    /// Zero where the table does not say, as for hand-written assembly.
+    /// Zero if the table does not say, as for hand-written assembly.
     pub(crate) size: u64,
     pub(crate) name: &'static str,
 }
@@ -19,8 +19,8 @@ impl Symbol {
     }
 }
 
-/// Symbols by address. Thread-local ones are apart: their addresses are offsets into the
-/// module's block of thread-local storage.
+/// Symbols by address. Thread-local symbols are separate, because their addresses are offsets into
+/// the module's block of thread-local storage.
 #[derive(Default)]
 pub(crate) struct SymbolIndex {
     functions: Vec<Symbol>,
@@ -32,7 +32,7 @@ impl SymbolIndex {
     pub(crate) fn new<'a>(files: impl Iterator<Item = &'a Elf>) -> Self {
         let mut index = Self::default();
         for elf in files {
-            // The static table first: of two names for one place, the first stays.
+            // The static table comes first, because the first of two names for one place stays.
             for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
                 if symbol.is_undefined() {
                     continue;
@@ -50,7 +50,8 @@ impl SymbolIndex {
             }
         }
         for list in [&mut index.functions, &mut index.data, &mut index.thread_local] {
-            // Stable, the sized ones first, so that a sized name wins over a bare label.
+            // A stable sort with the sized symbols first, so that a sized name wins over a bare
+            // label.
             list.sort_by_key(|s| (s.address, s.size == 0));
             list.dedup_by_key(|s| s.address);
         }
@@ -74,11 +75,11 @@ impl SymbolIndex {
     }
 }
 
-/// The symbol whose range holds an address. One without a size reaches to the next symbol if
-/// it is code, and only names its own address if it is data.
+/// The symbol whose range contains an address. A symbol without a size reaches to the next symbol
+/// if it is code, and names only its own address if it is data.
 fn enclosing(sorted: &[Symbol], address: u64, unsized_reaches: bool) -> Option<Symbol> {
     let after = sorted.partition_point(|s| s.address <= address);
-    // An array may hold smaller aliases: look back over a few enclosed symbols.
+    // An array may contain smaller aliases, so look back over a few enclosed symbols.
     sorted[..after].iter().rev().take(8).copied().find(|s| match s.size {
         0 => s.address == address || (unsized_reaches && sorted[after - 1] == *s),
         _ => address < s.end(),

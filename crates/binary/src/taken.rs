@@ -1,5 +1,6 @@
-//! Which functions a module calls, and which it may call through pointers: their addresses are in its data (tables,
-//! virtual tables) or are loaded by its code. An address that a word of data happens to look like counts as taken.
+//! Which functions a module calls, and which it may call through pointers. Their addresses are in
+//! its data (tables, virtual tables), or its code loads them. A word of data that happens to look
+//! like an address counts as one.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,7 +11,7 @@ use object::{Object as _, ObjectSection as _, SectionFlags, SectionKind, elf};
 use crate::calls::{CallSite, Targets};
 use crate::module::Module;
 
-/// What one look at all code of a module finds.
+/// The result of one pass over all code of a module.
 #[derive(Debug, Default)]
 pub struct Calls {
     /// Calls whose target is in the instruction, or in a slot that nobody writes after loading.
@@ -24,14 +25,14 @@ pub struct Calls {
 pub struct CallBefore {
     /// The raw name of the function it is in, if a symbol has it.
     pub caller: Option<String>,
-    /// Which of the function's calls it is, counted from one.
+    /// The number of this call among the function's calls, counted from one.
     pub nth: u32,
     /// The raw name of the function called, if the instruction or a slot names it.
     pub callee: Option<String>,
 }
 
 impl Module {
-    /// The calls of wanted functions, and which of these are reached through pointers.
+    /// The calls of wanted functions, and which of these functions are reached through pointers.
     pub fn calls(&self, wanted: impl Fn(&str) -> bool) -> Calls {
         let targets = self.targets(wanted);
         if targets.is_empty() {
@@ -42,7 +43,7 @@ impl Module {
         let sites = self.calls_and_others(&targets, |instruction| {
             taken.extend(self.loaded(instruction, &targets));
         });
-        // What lies in a variable may be another function by the time of the call.
+        // A variable may hold another function by the time of the call.
         let (sites, variable): (Vec<CallSite>, Vec<CallSite>) =
             sites.into_iter().partition(|s| self.slot_of(s).is_none_or(|slot| tables.are_constant(slot)));
         let mut taken: BTreeSet<String> = taken.into_iter().map(str::to_string).collect();
@@ -78,7 +79,7 @@ impl Module {
         immediates.filter_map(|value| targets.entry(value)).next()
     }
 
-    /// Functions whose addresses are in the data, by a relocation or as they are.
+    /// Functions whose addresses are in the data, through a relocation or directly.
     fn in_data(&self, targets: &Targets, tables: &Tables) -> BTreeSet<&'static str> {
         let in_slots = targets.slots().filter(|(slot, _)| !tables.are_offsets(*slot)).map(|(_, name)| name);
         let mut found: BTreeSet<&'static str> = in_slots.collect();
@@ -99,7 +100,8 @@ impl Module {
         found
     }
 
-    /// The call that returns to this address, if code that is decoded from the function's start has one there.
+    /// The call that returns to this address, if the code decoded from the function's start has one
+    /// there.
     pub fn call_before(&self, return_address: u64) -> Option<CallBefore> {
         let symbol = self.symbols().function_at(return_address.checked_sub(1)?);
         let start = match symbol {
@@ -122,8 +124,8 @@ impl Module {
         None
     }
 
-    /// Every call: where it returns to, and the raw names of the function that it is in and of the one that the instruction names, as far as
-    /// symbols have them.
+    /// Visits every call: its return address, and the raw names of the calling function and of the
+    /// function that the instruction names, as far as symbols have them.
     pub fn each_call(&self, mut visit: impl FnMut(u64, Option<&str>, Option<&str>)) {
         self.each_instruction(|instruction| {
             if instruction.mnemonic() == Mnemonic::Call {
@@ -140,7 +142,7 @@ impl Module {
     }
 }
 
-/// Which words hold what they held when the module had been loaded.
+/// The words that keep the value they had after loading.
 struct Tables {
     offsets: Vec<Range<u64>>,
     constant: Vec<Range<u64>>,
@@ -151,7 +153,7 @@ impl Tables {
         Tables { offsets: module.offset_tables(), constant: module.relocated_constants() }
     }
 
-    /// The global offset table.
+    /// Whether the slot is in the global offset table.
     fn are_offsets(&self, slot: u64) -> bool {
         self.offsets.iter().any(|range| range.contains(&slot))
     }

@@ -1,9 +1,10 @@
-//! From the registers in a function to those of its caller, by the tables that exceptions are thrown with.
+//! From the registers in a function to those of its caller, by the exception tables.
 //!
-//! The stack is a copy: whoever caught the thread has kept its registers and some of its memory. Every function of an
-//! x86-64 program has an entry in `.eh_frame`, optimised or not, so this needs neither frame pointers nor debug
-//! information. Rules that are expressions (signal frames, stubs of the linkage table) are not evaluated; the frame
-//! pointer serves there and where a module has no table.
+//! The stack is a copy: the runtime that caught the thread has saved its registers and some of its
+//! memory. Every function of an x86-64 program has an entry in `.eh_frame`, optimised or not, so
+//! this needs neither frame pointers nor debug information. Rules that are expressions (signal
+//! frames, stubs of the linkage table) are not evaluated. There, and where a module has no table,
+//! the frame pointer is used.
 
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, LittleEndian, Register, RegisterRule, UnwindContext,
@@ -13,7 +14,7 @@ use object::{Object as _, ObjectSection as _};
 
 use crate::module::Module;
 
-/// What a caller gets back unchanged, and where it goes on.
+/// The registers that a call preserves, and where the caller continues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Registers {
     pub rip: u64,
@@ -45,8 +46,9 @@ impl Registers {
 pub type ReadWord<'a> = &'a dyn Fn(u64) -> Option<u64>;
 
 impl Module {
-    /// The registers of the caller. `rip` is a return address or that of an instruction about to be run; `bias` is what
-    /// is added to this module's addresses. None: the outermost function, or a stack that makes no sense.
+    /// The registers of the caller. `rip` is a return address or that of an instruction about to
+    /// run. `bias` is the load bias of this module. None: this is the outermost function, or the
+    /// stack is invalid.
     pub fn caller(&self, registers: &Registers, bias: u64, read: ReadWord<'_>) -> Option<Registers> {
         // A call may be the last instruction of its function.
         let address = registers.rip.wrapping_sub(bias).checked_sub(1)?;
@@ -54,7 +56,7 @@ impl Module {
             Some(caller) => caller,
             None => by_frame_pointer(registers, read)?,
         };
-        // The stack of a caller is above, so that no damaged table makes this go round in circles.
+        // The stack of a caller is above, so a damaged table cannot cause an endless loop.
         (caller.rip != 0 && caller.rsp > registers.rsp).then_some(caller)
     }
 
@@ -82,7 +84,7 @@ impl Module {
             RegisterRule::Register(other) => registers.get(other),
             _ => None,
         };
-        // The outermost function says so by leaving its return address undefined.
+        // The outermost function leaves its return address undefined.
         let rip = match row.register(X86_64::RA) {
             RegisterRule::Undefined => 0,
             _ => saved(X86_64::RA, 0)?,

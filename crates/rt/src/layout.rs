@@ -33,12 +33,14 @@ pub const fn state(sid: usize, epoch: u32) -> u32 {
     (sid as u32) << 8 | epoch << 16
 }
 
-/// Fast mode and the initialization state: lane 3 of a granule that only one sid has touched. No real epoch is 0.
+/// Fast mode and the initialization state: lane 3 of a granule that only one sid has touched. No
+/// real epoch is 0.
 pub const fn owned(sid: usize) -> u32 {
     0xff | (sid as u32) << 8
 }
 
-/// Fast mode and the initialization state: lane 3 of a granule that two threads have touched, or whose line they have.
+/// Fast mode and the initialization state: lane 3 of a granule that two threads have touched, or
+/// whose line they have.
 pub const SHARED: u32 = 255 << 8;
 
 /// A granule of a freed block. No thread has seen this epoch, so each access takes the slow path.

@@ -83,7 +83,8 @@ impl Config {
 
     /// The page as bytes, for writing it to a file.
     pub fn as_bytes(&self) -> &[u8] {
-        // SAFETY: Config is repr(C) with no padding (checked below), so all its bytes are initialised.
+        // SAFETY: Config is repr(C) with no padding (checked below), so all its bytes are
+        // initialised.
         unsafe { core::slice::from_raw_parts((&raw const *self).cast(), size_of::<Config>()) }
     }
 }

@@ -39,7 +39,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlet2");
 pub const SHARED_FILE: &str = "tsvd";
 pub const PARAMS_FILE: &str = "params";
 pub const STATE_SUFFIX: &str = "state";
-/// The runtime looks for such a folder around itself only if it has one of these names.
+/// The runtime looks for such a folder beside itself only if its own file has one of these names.
 pub const LIBRARIES: [&str; 2] = ["/libraddle_tsvd.so", "/libraddle_tsvd_hb.so"];
 
 /// A mapping that all processes of a run share.

@@ -10,17 +10,17 @@ use crate::options::{list, number, shown};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
     pub suite: PathBuf,
-    /// Parts of names; all programs if there are none.
+    /// Parts of program names. All programs if empty.
     pub only: Vec<String>,
     /// The greatest distance to try.
     pub distances: u32,
-    /// Kernels on which overhead is measured; none if it is not.
+    /// The kernels for measuring overhead. If empty, overhead is not measured.
     pub kernels: Vec<String>,
     pub output: Output,
     pub command: String,
 }
 
-/// Kernels that do not do much else than access memory, in different ways.
+/// Kernels that do little but access memory, in different ways.
 const KERNELS: [&str; 4] = ["stencil", "hashtable", "queue", "wordcount"];
 
 pub fn parse(arguments: &[OsString]) -> Result<Options, Error> {

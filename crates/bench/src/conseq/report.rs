@@ -1,4 +1,4 @@
-//! The bench as a person reads it.
+//! The human-readable report of the bench.
 
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ fn found(bench: &Bench) -> String {
     table.render()
 }
 
-/// What was promised, and what it came to.
+/// The targets, and whether they were met.
 fn verdict(bench: &Bench) -> String {
     let bad: Vec<&Row> = bench.rows.iter().filter(|r| r.expected.is_some()).collect();
     let good: Vec<&Row> = bench.rows.iter().filter(|r| r.expected.is_none()).collect();
@@ -166,7 +166,7 @@ fn overhead(bench: &Bench) -> String {
     table.render() + &promised_price(&bench.kernels)
 }
 
-/// Events from which on the time to analyse them tells how fast that is.
+/// With fewer events than this, the time of the analysis says nothing about its speed.
 const ENOUGH: f64 = 100_000.0;
 
 /// The seconds that ten million events would take.
@@ -174,7 +174,7 @@ fn ten_million(k: &Overhead) -> f64 {
     k.analysed / k.events * 1e7
 }
 
-/// What was promised, and the worst that came of it.
+/// The targets for overhead, and the worst result for each.
 fn promised_price(kernels: &[Overhead]) -> String {
     let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
     let times = most(&mut kernels.iter().map(|k| k.traced / k.native));

@@ -1,4 +1,4 @@
-//! The programs, one after the other, under each tool.
+//! Runs the programs, one after the other, under each tool.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::kernel::{self, Kernel, Language, Scale};
 use crate::machine::{Machine, today};
 use crate::runner::progress;
 
-/// Changes when a reader of the older form would go wrong.
+/// Changes when a reader of the older form would misread it.
 pub const SCHEMA: &str = "raddle.bench.conseq/1";
 
 /// The modes of `raddle run`, for comparison.
@@ -36,19 +36,19 @@ pub struct Bench {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub program: String,
-    /// Nothing: it is right.
+    /// None for a correct program.
     pub expected: Option<String>,
     pub confirmed: Vec<String>,
-    /// What was expected is confirmed, and its schedule replays.
+    /// The expected failure is confirmed, and its schedule replays.
     pub replays: bool,
     /// The numbers of `stats`.
     pub stats: BTreeMap<String, f64>,
-    /// Suspects with critical reads off.
+    /// The number of suspects with critical reads off.
     pub base: u64,
     pub atomicity: u64,
-    /// Data races by mode of `raddle run`.
+    /// The number of data races for each mode of `raddle run`.
     pub races: BTreeMap<String, u64>,
-    /// By MaxDistance, from 1: whether it was found, and the suspects.
+    /// For each MaxDistance, from 1: whether the failure was found, and the number of suspects.
     pub distances: Vec<(bool, u64)>,
 }
 
@@ -74,7 +74,7 @@ pub struct Overhead {
     pub analysed: f64,
 }
 
-/// Runs it all.
+/// Runs everything.
 pub fn run(options: &Options, raddle: PathBuf, work: &Path) -> Result<Bench, Error> {
     let mut bench = Bench {
         schema: SCHEMA.to_owned(),
@@ -123,7 +123,7 @@ fn programs(options: &Options) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// The kind in the first line; none for a program that is right.
+/// The kind in the first line. None for a correct program.
 fn expected(text: &str) -> Option<String> {
     let kind = text.lines().next()?.strip_prefix("// expect: ")?.trim();
     (kind != "nothing").then(|| kind.to_owned())
@@ -153,7 +153,8 @@ impl Tool {
     fn report(&self, words: &[&str], target: &[&Path]) -> Result<Value, String> {
         let output = self.command(words).args(["--format", "json", "--"]).args(target).output();
         let output = output.map_err(|e| e.to_string())?;
-        // Where a target prints to the same stream, the report begins with the first brace of a line.
+        // If the target prints to the same stream, the report begins at the first line with a
+        // brace.
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let at = text.find("{\n").or_else(|| text.find('{')).unwrap_or(0);
         serde_json::from_str(&text[at..])
@@ -206,7 +207,7 @@ impl Tool {
         status.is_ok_and(|s| s.code() == Some(66))
     }
 
-    /// A race detector watches one run, which may hang or fail: it gets ten seconds.
+    /// A race detector watches one run, which may hang or fail. It gets ten seconds.
     fn races(&self, mode: &str, program: &Path) -> Result<u64, String> {
         let report = self.work.join("races.json");
         let _ = fs::remove_file(&report);
@@ -277,7 +278,7 @@ fn stat(report: &Value, key: &str) -> f64 {
     report["stats"][key].as_f64().unwrap_or(0.0)
 }
 
-/// The kinds of what is confirmed.
+/// The kinds of the confirmed findings.
 fn kinds(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().into_iter().flatten();
     let confirmed = findings.filter(|f| f["confidence"] == "confirmed");

@@ -13,10 +13,10 @@ use crate::machine::{Machine, today};
 use crate::runner::progress;
 use crate::stats;
 
-/// Changes when a reader of the older form would go wrong.
+/// Changes when a reader of the older form would misread it.
 pub const SCHEMA: &str = "raddle.bench.explore-effect/1";
 
-/// In the order of the table; those that draw lots are run with several seeds.
+/// In the order of the table. Randomised strategies run with several seeds.
 pub const STRATEGIES: [(&str, Lots); 10] = [
     ("preemption", Lots::None),
     ("delay", Lots::None),
@@ -36,7 +36,8 @@ pub enum Lots {
     Drawn,
 }
 
-/// What the default must do: find it in so many seconds with so many jobs.
+/// What the default strategy must achieve: find the failure in this many seconds with this many
+/// jobs.
 pub const DEFAULT_SECONDS: f64 = 60.0;
 pub const DEFAULT_JOBS: u16 = 2;
 
@@ -54,7 +55,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads the header; nothing for a program that is right.
+    /// Reads the header. None for a correct program.
     pub fn parse(path: &Path, text: &str) -> Option<Program> {
         let header = || text.lines().take_while(|line| line.starts_with("//"));
         let kinds = header().find_map(|line| line.strip_prefix("// expect: "))?;
@@ -98,9 +99,9 @@ pub struct Run {
     pub strategy: String,
     pub seed: u64,
     pub jobs: u16,
-    /// Executions up to the first failure and with it.
+    /// The number of executions up to and including the first failure.
     pub found: Option<u64>,
-    /// All that were made.
+    /// The number of all executions.
     pub executions: u64,
     pub seconds: f64,
     pub exhausted: bool,
@@ -129,7 +130,7 @@ pub struct Row {
     pub program: String,
     pub expected: Vec<String>,
     pub runs: Vec<Run>,
-    /// Without any option but `--jobs`.
+    /// With no option except `--jobs`.
     pub default: Option<Run>,
 }
 
@@ -138,12 +139,12 @@ impl Row {
         self.runs.iter().filter(move |run| run.strategy == strategy)
     }
 
-    /// The median over the seeds that found it.
+    /// The median over the seeds that found the failure.
     pub fn median(&self, strategy: &str) -> Option<f64> {
         stats::median(self.of(strategy).filter_map(|run| run.found).map(|found| found as f64))
     }
 
-    /// Of all runs, how many found it.
+    /// The number of runs that found the failure, and the number of all runs.
     pub fn found(&self, strategy: &str) -> (usize, usize) {
         (self.of(strategy).filter(|run| run.found.is_some()).count(), self.of(strategy).count())
     }
@@ -170,7 +171,7 @@ pub struct Effect {
     pub failures: Vec<Failure>,
 }
 
-/// Searches all there is to search.
+/// Runs all searches.
 pub fn run(options: &EffectOptions, raddle: PathBuf, folder: &Path) -> Result<Effect, Error> {
     let programs = Program::all(&options.suite, &options.only)?;
     let mut effect = Effect {
@@ -243,7 +244,7 @@ impl Searches<'_> {
     }
 }
 
-/// The searches that end after so many schedules.
+/// The searches that end after this many schedules.
 fn requests(options: &EffectOptions) -> Vec<Request> {
     let mut requests = Vec::new();
     for (name, lots) in STRATEGIES {
@@ -260,7 +261,7 @@ fn requests(options: &EffectOptions) -> Vec<Request> {
     requests
 }
 
-/// What can not be right: another kind of failure, or the claim that there is none.
+/// A result that must be wrong: another kind of failure, or the claim that there is none.
 fn complain(program: &Program, run: &Run) -> Option<String> {
     if let Some(kind) = run.kinds.iter().find(|kind| !program.expected.contains(kind)) {
         return Some(format!("seed {}: it reported `{kind}`", run.seed));

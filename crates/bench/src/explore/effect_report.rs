@@ -1,4 +1,4 @@
-//! The effect bench as a person reads it.
+//! The human-readable report of the effect bench.
 
 use std::fmt::Write as _;
 
@@ -64,7 +64,7 @@ fn cell(row: &Row, strategy: &str, schedules: u64) -> String {
         Some(median) if found == runs => thousands(median),
         Some(median) => format!("{} ({found}/{runs})", thousands(median)),
         None => {
-            // A search that the clock has ended says less than one that made all its schedules.
+            // A search that ended by the clock says less than one that made all its schedules.
             let short = row.of(strategy).find(|run| run.executions <= schedules && !run.exhausted);
             short.map_or(NONE.to_owned(), |run| format!("> {}", thousands(run.executions as f64)))
         }

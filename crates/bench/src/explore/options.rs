@@ -9,7 +9,7 @@ use super::peer::Peer;
 use crate::error::Error;
 use crate::options::{list, number, shown};
 
-/// What both have.
+/// Options of both benches.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Output {
     pub raddle: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub struct Output {
 pub struct SpeedOptions {
     pub tests: Vec<String>,
     pub rounds: u32,
-    /// For one sample.
+    /// The duration of one sample.
     pub seconds: f64,
     pub jobs: Vec<u16>,
     pub output: Output,
@@ -32,14 +32,14 @@ pub struct SpeedOptions {
 #[derive(Clone, PartialEq, Debug)]
 pub struct EffectOptions {
     pub suite: PathBuf,
-    /// Parts of names; all programs if there are none.
+    /// Parts of program names. All programs if empty.
     pub only: Vec<String>,
     pub strategies: Vec<String>,
     pub schedules: u64,
     pub seeds: u64,
-    /// The most that one search may take.
+    /// The time limit of one search.
     pub seconds: f64,
-    /// Whether the default is tried as its users have it.
+    /// Whether to measure the default strategy, as users run it.
     pub default: bool,
     pub output: Output,
     pub command: String,
@@ -106,7 +106,7 @@ pub fn effect(arguments: &[OsString]) -> Result<EffectOptions, Error> {
     Ok(options)
 }
 
-/// What a peer is to do: `TOOL TEST SECONDS`.
+/// The job of a peer: `TOOL TEST SECONDS`.
 pub fn peer(arguments: &[OsString]) -> Result<(Peer, String, f64), Error> {
     let [tool, test, time] = arguments else {
         return Err(Error::Usage("`peer` needs a tool, a test and seconds".to_owned()));
@@ -116,7 +116,7 @@ pub fn peer(arguments: &[OsString]) -> Result<(Peer, String, f64), Error> {
     Ok((peer, test.to_string_lossy().into_owned(), seconds("peer", time)?))
 }
 
-/// Goes through options that have values, and `--quick`. `take` says whether it knows one.
+/// Parses options with values, and `--quick`. `take` returns whether it knows an option.
 pub(crate) fn each(
     arguments: &[OsString],
     output: &mut Output,
@@ -146,7 +146,7 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// In the usual order, whatever the order of the words.
+/// The chosen names in the usual order, whatever the order of the arguments.
 fn known(chosen: &[String], all: &[&str], what: &str) -> Result<Vec<String>, Error> {
     match chosen.iter().find(|name| !all.contains(&name.as_str())) {
         Some(name) => {

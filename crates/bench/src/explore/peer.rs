@@ -1,8 +1,9 @@
 //! The tests of the speed bench, rewritten for shuttle and for loom.
 //!
-//! Each peer runs in a process of its own, `raddle-bench peer TOOL TEST SECONDS`, so that it can be pinned as raddle is and a
-//! failure of one test leaves nothing behind for the next. The peers are the feature `peers`, which is off by default: they bring
-//! some sixty crates, and nobody needs them to work on raddle.
+//! Each peer runs in a process of its own, `raddle-bench peer TOOL TEST SECONDS`. So it can be
+//! pinned like raddle, and a failed test does not affect the next. The peers are behind the feature
+//! `peers`, which is off by default: they bring some sixty crates, and work on raddle does not need
+//! them.
 
 use std::fmt;
 
@@ -20,7 +21,7 @@ pub enum Peer {
 
 impl Peer {
     pub const ALL: [Peer; 3] = [Peer::ShuttleRandom, Peer::ShuttleDfs, Peer::Loom];
-    /// Whether this program was built with them.
+    /// Whether this program was built with the peers.
     pub const AVAILABLE: bool = cfg!(feature = "peers");
 
     pub fn name(self) -> &'static str {
@@ -31,7 +32,7 @@ impl Peer {
         }
     }
 
-    /// Why a peer can not be measured on a test.
+    /// Why a peer cannot be measured on a test.
     pub fn unfit(self, test: &str) -> Option<&'static str> {
         (self == Peer::Loom && test == "abba")
             .then_some("a deadlock ends its process, and there is nothing to begin again")
@@ -54,11 +55,11 @@ pub struct Pace {
     pub schedules: u64,
     pub seconds: f64,
     pub failures: u64,
-    /// How often it had nothing left to try, and was begun again.
+    /// How often the peer had nothing left to try and was restarted.
     pub completed: u64,
 }
 
-/// Runs a test for so many seconds.
+/// Runs a test for this many seconds.
 pub fn run(peer: Peer, test: &str, seconds: f64) -> Result<Pace, Error> {
     #[cfg(feature = "peers")]
     return engines::run(peer, test, seconds);
@@ -80,7 +81,7 @@ mod engines {
 
     static SCHEDULES: AtomicU64 = AtomicU64::new(0);
 
-    /// The same text for both: what a rewritten test is like, but for the names it imports.
+    /// The same source for both peers. Only the imports differ.
     macro_rules! tests {
         ($peer:ident) => {
             mod $peer {
@@ -145,7 +146,7 @@ mod engines {
             Peer::Loom => loom::by_name(test),
         };
         let body = body.ok_or_else(|| Error::Usage(format!("no test is called `{test}`")))?;
-        // A failure is counted, not told: printing it would be most of its cost.
+        // Failures are counted, not printed, because printing would be most of their cost.
         panic::set_hook(Box::new(|_| {}));
         SCHEDULES.store(0, Ordering::Relaxed);
         let (begun, limit) = (Instant::now(), Duration::from_secs_f64(seconds));
@@ -184,7 +185,7 @@ mod engines {
             Peer::Loom => {
                 let mut builder = ::loom::model::Builder::new();
                 builder.max_duration = Some(left);
-                // It looks at the clock this often, and writes nothing without a file.
+                // It reads the clock this often, and writes nothing without a file.
                 builder.checkpoint_interval = 256;
                 builder.check(counted);
             }
@@ -200,7 +201,7 @@ mod engines {
             for peer in Peer::ALL {
                 assert_eq!(run(peer, "mutex", 0.05).unwrap().failures, 0, "{peer}");
                 for test in ["atomicity", "abba"].into_iter().filter(|test| peer.unfit(test).is_none()) {
-                    // On a busy machine a little time may be none.
+                    // On a busy machine, a short time may pass without any execution.
                     let mut paces = (0..50).map(|_| run(peer, test, 0.1).unwrap());
                     let pace = paces.find(|pace| pace.failures > 0);
                     assert!(pace.is_some_and(|p| p.schedules >= p.failures), "{peer} {test}");

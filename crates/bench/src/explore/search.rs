@@ -1,4 +1,4 @@
-//! One search by `raddle explore`: its command line, and what its report says of it.
+//! One search by `raddle explore`: its command line, and its report.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,10 +15,11 @@ use crate::measure::{Broken, wait_within};
 
 /// The exit status of raddle when something was found.
 const FOUND: i32 = 66;
-/// What a search may take beyond its own limit: first runs, and failures made smaller.
+/// The time that a search may take beyond its own limit, for first runs and for minimising
+/// failures.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// What to ask for.
+/// The request for a search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Request {
     pub strategy: String,
@@ -60,14 +61,14 @@ impl Request {
     }
 }
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Search {
     pub schedules: u64,
     pub seconds: f64,
-    /// Nothing was left to try.
+    /// The search had nothing left to try.
     pub exhausted: bool,
-    /// A process for each schedule, asked for or fallen back to.
+    /// One process for each schedule, by request or as a fallback.
     pub fork: bool,
     pub steps_max: u64,
     /// The schedule that failed first, counted from 1.
@@ -101,14 +102,14 @@ impl Search {
     }
 }
 
-/// Searches, one at a time, in a folder of its own.
+/// Runs searches, one at a time, in a folder of its own.
 pub struct Explorer {
     pub raddle: PathBuf,
     pub folder: PathBuf,
 }
 
 impl Explorer {
-    /// The reason of a failure has no paths in it; what raddle says goes to the terminal.
+    /// The reason of a failure contains no paths. Raddle's own output goes to the terminal.
     pub fn run(&self, program: &Path, request: &Request) -> Result<Search, String> {
         let folder = self.folder.join("search");
         let cannot = |error: io::Error| format!("it could not be run: {error}");
@@ -119,7 +120,7 @@ impl Explorer {
         command.arg("explore").args(request.words()).args(["--format", "json", "-o"]).arg(&report);
         command.arg("--").arg(program).current_dir(&folder).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&said).map_err(cannot)?);
-        // A panic that looks up its own stack is another program.
+        // A panic that symbolises its own stack would change the program.
         command.env_remove("RUST_BACKTRACE");
         if request.pinned {
             pin(&mut command);
@@ -140,7 +141,8 @@ impl Explorer {
     }
 }
 
-/// Keeps a command and all it starts on one processor, the last that this process may use: the first has most interrupts.
+/// Pins a command and all its children to one processor. This is the last one that this process may
+/// use, because the first has most interrupts.
 pub fn pin(command: &mut Command) {
     // SAFETY: between fork and exec; these are plain system calls on plain memory of the stack.
     unsafe {

@@ -1,4 +1,4 @@
-//! Schedules a second: what is measured, in which order, and the record of it.
+//! Schedules a second: what is measured, in which order, and the record.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -17,20 +17,20 @@ use crate::machine::{Machine, today};
 use crate::results::Absent;
 use crate::runner::progress;
 
-/// Changes when a reader of the older form would go wrong.
+/// Changes when a reader of the older form would misread it.
 pub const SCHEMA: &str = "raddle.bench.explore-speed/1";
 
-/// The strategies that are measured: the plainest, which is also what shuttle does, and the default.
+/// The strategies that are measured: the simplest, which shuttle uses too, and the default.
 pub const STRATEGIES: [&str; 2] = ["random", "portfolio"];
 
 /// Far more seconds than one schedule needs.
 const START_UP_LIMIT: f64 = 60.0;
 
-/// What makes the schedules.
+/// The engine that executes the schedules.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// Raddle, with the program's memory put back.
+    /// Raddle, restoring the program's memory.
     InPlace,
     /// Raddle, with a process for each schedule.
     Fork,
@@ -42,14 +42,14 @@ pub struct Key {
     pub test: String,
     pub language: Language,
     pub engine: Engine,
-    /// Of raddle; a peer's is in its name.
+    /// Raddle's strategy. A peer's strategy is in its name.
     pub strategy: Option<String>,
     pub jobs: u16,
     pub pinned: bool,
 }
 
 impl Key {
-    /// For a sentence.
+    /// The label for use in a sentence.
     pub fn label(&self) -> String {
         let engine = match self.engine {
             Engine::InPlace => "in place".to_owned(),
@@ -67,9 +67,10 @@ impl Key {
 pub struct Sample {
     pub schedules: u64,
     pub seconds: f64,
-    /// The search had nothing left before its time was over.
+    /// The search had nothing left to try before its time was over.
     pub exhausted: bool,
-    /// Failures found, each kind and place once; of a peer, all of them.
+    /// The number of failures found. For raddle, each kind and place counts once; for a peer, every
+    /// failure counts.
     pub failures: u64,
 }
 
@@ -91,7 +92,7 @@ impl Series {
     }
 }
 
-/// What a search of one schedule takes: the first runs and the start of the worker.
+/// The time of a search of one schedule: the first runs and the start of the worker.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StartUp {
     pub test: String,
@@ -113,12 +114,12 @@ pub struct Speed {
     pub command: String,
     pub machine: Machine,
     pub rounds: u32,
-    /// For each sample.
+    /// The duration of each sample.
     pub seconds: f64,
     pub tests: Vec<String>,
     pub series: Vec<Series>,
     pub start_up: Vec<StartUp>,
-    /// Steps of one execution of the programs with hand-overs and without: they have to be the same.
+    /// Steps of one execution of the programs with and without hand-overs. They must be equal.
     pub steps: BTreeMap<String, u64>,
     pub failures: Vec<Failure>,
     pub absent: Vec<Absent>,
@@ -138,7 +139,8 @@ impl Speed {
         crate::stats::least(found.seconds.iter().copied())
     }
 
-    /// Nanoseconds for one step of `solo.c`, and for one hand-over of `pingpong.c` beyond it: all else is the same in both.
+    /// Nanoseconds for one step of `solo.c`, and the additional nanoseconds for one hand-over of
+    /// `pingpong.c`. Everything else is the same in both.
     pub fn hand_over(&self) -> Option<(f64, f64)> {
         let seconds = |source: &Source| Some(1.0 / self.rate(&hand_over_key(source))?);
         let (with, without) = (seconds(&PINGPONG)?, seconds(&SOLO)?);
@@ -154,7 +156,7 @@ pub fn raddle_key(test: &str, language: Language, engine: Engine, strategy: &str
     Key { test: test.to_owned(), language, engine, strategy: Some(strategy.to_owned()), jobs: 1, pinned }
 }
 
-/// Peers run pinned: they have one thread each.
+/// Peers run pinned, because they have one thread each.
 pub fn peer_key(test: &str, peer: Peer) -> Key {
     let (test, engine) = (test.to_owned(), Engine::Peer(peer));
     Key { test, language: Language::Rust, engine, strategy: None, jobs: 1, pinned: true }
@@ -164,12 +166,12 @@ pub fn hand_over_key(source: &Source) -> Key {
     raddle_key(source.test, source.language, Engine::InPlace, "random", true)
 }
 
-/// The growth with jobs is that of the first test, in place.
+/// Scaling with jobs is measured on the first test, in place.
 pub fn jobs_key(test: &str, language: Language, strategy: &str, jobs: u16) -> Key {
     Key { jobs, ..raddle_key(test, language, Engine::InPlace, strategy, false) }
 }
 
-/// All series, those to be compared next to each other.
+/// All series. Those that will be compared are next to each other.
 pub fn plan(tests: &[String], jobs: &[u16]) -> Vec<Key> {
     let mut keys = Vec::new();
     for test in tests {
@@ -187,7 +189,7 @@ pub fn plan(tests: &[String], jobs: &[u16]) -> Vec<Key> {
     let first = tests.first().map(String::as_str).unwrap_or_default();
     for language in [Language::C, Language::Rust] {
         for strategy in STRATEGIES {
-            // One job without a pin is among the above.
+            // One job without a pin is already in the plan.
             let more = jobs.iter().filter(|&&jobs| jobs > 1);
             keys.extend(more.map(|&jobs| jobs_key(first, language, strategy, jobs)));
         }
@@ -250,7 +252,7 @@ impl Bench<'_> {
         Ok(Bench { options, explorer: Explorer { raddle, folder }, binaries, speed })
     }
 
-    /// Notes why not.
+    /// Returns whether the series can be measured, and notes the reason if not.
     fn is_possible(&mut self, key: &Key) -> bool {
         let Engine::Peer(peer) = key.engine else { return true };
         let (what, reason) = match (Peer::AVAILABLE, peer.unfit(&key.test)) {
@@ -350,7 +352,7 @@ impl Bench<'_> {
     }
 }
 
-/// A search that finds what is not there has no rate.
+/// A search with wrong findings has no rate.
 fn check_findings(key: &Key, search: &Search) -> Result<(), String> {
     let expected = match key.test.as_str() {
         "atomicity" => Some("assertion"),
@@ -419,7 +421,8 @@ pub(crate) mod tests {
         let keys = plan(&["mutex".to_owned(), "abba".to_owned()], &[1, 2, 4]);
         let distinct: std::collections::BTreeSet<&Key> = keys.iter().collect();
         assert_eq!(distinct.len(), keys.len());
-        // Two tests, in two languages 8 series each and 3 peers; more jobs; with hand-overs and without.
+        // Two tests in two languages with 8 series each and 3 peers; more jobs; with and without
+        // hand-overs.
         assert_eq!(keys.len(), 2 * (2 * 8 + 3) + 2 * 2 * 2 + 2);
         assert!(keys.contains(&jobs_key("mutex", Language::Rust, "portfolio", 1)));
     }

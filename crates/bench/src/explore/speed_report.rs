@@ -1,4 +1,4 @@
-//! The speed bench as a person reads it.
+//! The human-readable report of the speed bench.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::subject::Language;
 use crate::table::{self, NONE, Table};
 
 const LANGUAGES: [Language; 2] = [Language::C, Language::Rust];
-/// What counts as linear: so much of each further job.
+/// Scaling counts as linear if each further job adds this share.
 const LINEAR: f64 = 0.9;
 
 pub fn markdown(speed: &Speed) -> String {
@@ -94,7 +94,7 @@ fn all_targets(speed: &Speed) -> Vec<Target> {
     targets
 }
 
-/// Of what a job more brings.
+/// The share that each further job adds.
 fn growth(speed: &Speed, language: Language, strategy: &str, jobs: u16) -> Option<f64> {
     let rate = |jobs| speed.rate(&jobs_key(first(speed), language, strategy, jobs));
     Some(rate(jobs)? / rate(1)?)
@@ -104,7 +104,7 @@ fn first(speed: &Speed) -> &str {
     speed.tests.first().map(String::as_str).unwrap_or_default()
 }
 
-/// A row for each way to make schedules, a column for each test.
+/// A row for each engine, a column for each test.
 fn rates(speed: &Speed, pinned: bool) -> String {
     let mut header = vec![String::new()];
     header.extend(speed.tests.iter().cloned());
@@ -138,7 +138,7 @@ fn cell(speed: &Speed, key: &Key) -> String {
     }
 }
 
-/// Raddle's search ends when it is complete; a peer is begun again.
+/// Raddle's search ends when it is complete; a peer is restarted.
 fn is_too_short(sample: &Sample, key: &Key, seconds: f64) -> bool {
     let raddle = !matches!(key.engine, Engine::Peer(_));
     raddle && sample.exhausted && sample.seconds < seconds / 2.0

@@ -1,4 +1,4 @@
-//! Programs to be explored, from source to binary, by raddle's wrappers.
+//! Programs to explore, compiled by raddle's wrappers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub const SOURCES: [Source; 6] = [
     source!("abba", Rust, "abba.rs"),
 ];
 
-/// With hand-overs and without; see `pingpong.c`.
+/// The programs with and without hand-overs; see `pingpong.c`.
 pub const PINGPONG: Source = source!("pingpong", C, "pingpong.c");
 pub const SOLO: Source = source!("solo", C, "solo.c");
 /// The hand-overs of one execution of `pingpong.c` beyond those of `solo.c`.
@@ -83,7 +83,7 @@ impl Source {
     }
 }
 
-/// Builds a program as the corpus does: optimised a little, with debug information.
+/// Builds a program as the corpus does: with light optimisation and debug information.
 pub fn build(raddle: &Path, file: &Path, flags: &[String], binary: &Path) -> Result<PathBuf, Error> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let language = Language::of(file)

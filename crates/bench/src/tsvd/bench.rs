@@ -23,13 +23,15 @@ use crate::machine::{Machine, today};
 use crate::measure::{Broken, USAGE_FILE, Usage, wait_within};
 use crate::runner::progress;
 
-/// One run may last so long; a target that needs more is broken.
+/// The time limit of one run. A target that needs more is broken.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs in one command; between two it is looked whether there is anything left to find.
+/// The number of runs in one command. Between commands, the bench checks whether there is anything
+/// left to find.
 const AT_A_TIME: u32 = 10;
 
-/// Runs what the options ask for and is not in the record yet, until all is done or the budget is spent.
+/// Runs what the options request and the record does not have yet, until everything is done or the
+/// budget is spent.
 pub fn run(
     options: &TsvdOptions,
     raddle: PathBuf,
@@ -51,7 +53,7 @@ pub fn run(
             failures: Vec::new(),
         },
     };
-    // What was measured in parts is worth what the worst of them is.
+    // If the bench was run in parts, the worst load of all parts counts.
     let before = if record.rows.is_empty() { 0.0 } else { record.machine.load };
     record.machine.load = before.max(busy(Duration::from_secs(1)).unwrap_or(record.machine.load));
     record.jobs = record.jobs.max(options.jobs);
@@ -68,14 +70,14 @@ pub fn run(
     bench.run_all(&programs, options, record)
 }
 
-/// What an earlier bench left.
+/// The record of an earlier bench.
 pub fn kept(file: &Path) -> Result<Record, Error> {
     let what = || "there is nothing in it".to_owned();
     let record = Record::read(file)?;
     record.map(current).ok_or_else(|| Error::BadResults { path: file.to_owned(), what: what() })
 }
 
-/// What of a record is of the algorithm as it is now.
+/// The part of a record that was measured with the current algorithm.
 fn current(mut record: Record) -> Record {
     let left_out = record.forget_other_versions();
     if !left_out.is_empty() {
@@ -84,8 +86,8 @@ fn current(mut record: Record) -> Record {
     record
 }
 
-/// How many processors are busy now. The load average would still tell of the compilation before, or of the bench that is
-/// gone on with.
+/// How many processors are busy now. The load average would still include an earlier compilation,
+/// or the earlier part of this bench.
 fn busy(within: Duration) -> Option<f64> {
     let look = || {
         let text = fs::read_to_string("/proc/stat").ok()?;
@@ -100,7 +102,8 @@ fn busy(within: Duration) -> Option<f64> {
     Some((1.0 - idle).max(0.0) * after.2)
 }
 
-/// All ticks of the first line of `/proc/stat`, and the idle ones: `cpu user nice system idle iowait …`.
+/// All ticks of the first line of `/proc/stat`, and the idle ones:
+/// `cpu user nice system idle iowait …`.
 fn ticks(line: &str) -> Option<(u64, u64)> {
     let figures = line.strip_prefix("cpu ")?.split_whitespace().map(str::parse);
     let figures: Vec<u64> = figures.collect::<Result<_, _>>().ok()?;
@@ -111,10 +114,10 @@ fn ticks(line: &str) -> Option<(u64, u64)> {
 struct Item<'a> {
     program: &'a Program,
     stage: Option<&'a Stage>,
-    /// What earlier runs of the series left.
+    /// The result of earlier runs of the series.
     row: Row,
     pairs: Vec<Planted>,
-    /// It goes on to the last run even when all its pairs are found.
+    /// Continue to the last run even when all pairs are found.
     to_the_end: bool,
 }
 
@@ -144,7 +147,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// Natively, then one stage after the other, so that a bench that is cut short has whole stages.
+    /// Runs natively, then one stage after the other, so that an interrupted bench has complete
+    /// stages.
     fn run_all(&self, programs: &[Program], options: &TsvdOptions, record: Record) -> Result<Record, Error> {
         let begin = Instant::now();
         let lacks = |program: &&Program| {
@@ -217,7 +221,8 @@ impl Bench {
         self.folder.join(program.name.replace('.', "-"))
     }
 
-    /// C as anybody builds it; C++ so that container methods stay calls; Rust without optimisation, for the same reason.
+    /// Builds C as usual, C++ so that container methods stay calls, and Rust without optimisation,
+    /// for the same reason.
     fn build(&self, program: &Program) -> Result<(), Error> {
         progress(&format!("building {}", program.name));
         let mut command = match program.language {
@@ -260,7 +265,7 @@ impl Bench {
         Ok(row)
     }
 
-    /// So many runs more, which begin with the trap file of those before.
+    /// Makes this many further runs, which begin with the trap file of the earlier ones.
     fn go_on(
         &self,
         program: &Program,
@@ -333,7 +338,7 @@ fn apart(words: &[String]) -> (Vec<&str>, Vec<&str>) {
     (options, experiment)
 }
 
-/// `done`: the runs made already, whose random numbers are not to come again.
+/// `done` is the number of earlier runs, whose random numbers must not repeat.
 fn tool(
     raddle: &Path,
     series: &Series,
@@ -376,7 +381,7 @@ fn usages(file: &Path) -> Result<Vec<Run>, String> {
     Ok(usages.into_iter().map(run).collect())
 }
 
-/// What the report of some runs says, held against what was planted. `done`: the runs before those.
+/// Compares the report of some runs with what was planted. `done` is the number of earlier runs.
 fn read_report(text: &str, program: &Program, done: u32, row: &mut Row) -> Result<(), String> {
     let report: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let stats = &report["stats"];
@@ -404,7 +409,8 @@ fn caught_in(finding: &Value) -> Option<u32> {
     notes.iter().find_map(|note| note.as_str()?.strip_prefix("caught in run ")?.parse().ok())
 }
 
-/// Both sides of a finding: operation, and line of the innermost frame in the program's own file.
+/// Both sides of a finding: the operation, and the line of the innermost frame in the program's own
+/// file.
 fn sides(finding: &Value, name: &str) -> Option<[Side; 2]> {
     let side = |access: &Value| {
         let op = match access["op"].as_str()? {

@@ -5,7 +5,7 @@ use super::record::{Planted, Record, Row, Run, WHOLE};
 use super::series::TECHNIQUES;
 use crate::stats;
 
-/// So many of so many.
+/// A part of a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Share {
     pub found: usize,
@@ -18,8 +18,8 @@ impl Share {
     }
 }
 
-/// Planted pairs found within the first `runs` runs of a series. Programs of which that is not known are left out on both
-/// sides.
+/// The planted pairs found within the first `runs` runs of a series. Programs for which this is not
+/// known are left out on both sides.
 pub fn found(record: &Record, series: &str, runs: u32, which: impl Fn(&Planted) -> bool) -> Share {
     let mut share = Share::default();
     for row in rows(record, series) {
@@ -53,24 +53,25 @@ fn rows<'a>(record: &'a Record, series: &'a str) -> impl Iterator<Item = &'a Row
     record.rows.iter().filter(move |row| row.series.as_deref() == Some(series))
 }
 
-/// Of how many programs it is known what so many runs of the series find.
+/// The number of programs for which it is known what this many runs of the series find.
 pub fn programs(record: &Record, series: &str, runs: u32) -> usize {
     rows(record, series).filter(|row| row.tells(record.pairs(&row.program), runs)).count()
 }
 
-/// Whether it is known what so many runs of the series find, of all programs that it has been run on.
+/// Whether it is known what this many runs of the series find, for all programs that it was run on.
 pub fn is_known(record: &Record, series: &str, runs: u32) -> bool {
     let all = rows(record, series).count();
     all > 0 && programs(record, series, runs) == all
 }
 
-/// The programs that all these series have been run on.
+/// The programs on which all these series were run.
 pub fn common(record: &Record, series: &[String]) -> Record {
     record.only(|program| series.iter().all(|series| record.row(program, Some(series)).is_some()))
 }
 
-/// The programs that tell what so many runs of a series cost: all, or the sample where only some were run on. Those that
-/// are run on because something was not found yet are like each other, and not like the suite.
+/// The programs that show what this many runs of a series cost: all programs, or the sample if only
+/// some were run further. Programs that were run further because a pair was still missing resemble
+/// each other, but not the suite.
 pub fn timed(record: &Record, series: &str, runs: u32) -> Record {
     let so_often = |row: &Row| row.runs.len() >= runs as usize;
     let common = record.only(|program| record.row(program, Some(series)).is_some_and(so_often));
@@ -80,7 +81,8 @@ pub fn timed(record: &Record, series: &str, runs: u32) -> Record {
     }
 }
 
-/// The time of all runs of a series so far, raddle's own with it, over the native time of as many.
+/// The time of all runs of a series so far, including raddle's own, divided by the native time of
+/// as many runs.
 pub fn price(record: &Record, series: &str) -> Option<f64> {
     let (mut with, mut without) = (0.0, 0.0);
     for row in rows(record, series) {
@@ -95,7 +97,8 @@ pub fn native(record: &Record, program: &str) -> Option<f64> {
     stats::median(record.row(program, None)?.runs.iter().map(|run| run.seconds))
 }
 
-/// What the first `runs` runs of a series add to the time of the whole suite, as a part of it.
+/// The time that the first `runs` runs of a series add to the time of the whole suite, as a
+/// fraction of it.
 pub fn overhead(record: &Record, series: &str, runs: u32) -> Option<f64> {
     let (mut with, mut without) = (0.0, 0.0);
     for row in rows(record, series).filter(|row| row.runs.len() >= runs as usize) {
@@ -106,7 +109,7 @@ pub fn overhead(record: &Record, series: &str, runs: u32) -> Option<f64> {
     (without > 0.0).then(|| with / without - 1.0)
 }
 
-/// Delays in the first `runs` runs, for each run of a program on average.
+/// The number of delays in the first `runs` runs, on average for each run of a program.
 pub fn delays(record: &Record, series: &str, runs: u32) -> Option<f64> {
     let (mut delays, mut made) = (0, 0);
     for row in rows(record, series).filter(|row| row.runs.len() >= runs as usize) {
@@ -116,9 +119,10 @@ pub fn delays(record: &Record, series: &str, runs: u32) -> Option<f64> {
     (made > 0).then(|| delays as f64 / f64::from(made))
 }
 
-/// How long threads were delayed in one run of the whole suite, on average, over half the processor time that it takes
-/// natively: most programs keep two processors busy, so this bounds from above what delays add on a machine that has
-/// nothing else to do. It does not depend on what else the machine did when it was measured.
+/// The average total delay of all threads in one run of the whole suite, divided by half of its
+/// native processor time. Most programs keep two processors busy, so this is an upper bound for
+/// what delays add on an idle machine. It does not depend on what else the machine did during the
+/// measurement.
 pub fn delay_bound(record: &Record, series: &str) -> Option<f64> {
     let (mut delayed, mut native) = (0.0, 0.0);
     for row in rows(record, series).filter(|row| !row.runs.is_empty()) {
@@ -129,7 +133,7 @@ pub fn delay_bound(record: &Record, series: &str) -> Option<f64> {
     (native > 0.0).then(|| delayed / native)
 }
 
-/// The median over programs of what a series adds to a figure of a run, as a part of it.
+/// The median over programs of what a series adds to a figure of a run, as a fraction of it.
 pub fn median_increase(record: &Record, series: &str, figure: impl Fn(&Run) -> f64) -> Option<f64> {
     let of = |row: &Row| stats::median(row.runs.iter().map(&figure)).filter(|value| *value > 0.0);
     let increases = rows(record, series).filter_map(|row| {
@@ -142,17 +146,19 @@ pub fn median_increase(record: &Record, series: &str, figure: impl Fn(&Run) -> f
 /// Why a planted pair was missed (5.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Miss {
-    /// It did not come close: without the window, or with a wider one, it is found; or it seldom does by its nature.
+    /// The calls did not come close: the pair is found without the window, or with a wider one; or
+    /// its calls seldom come close by design.
     NearMiss,
-    /// It was taken to be ordered: without inference it is found.
+    /// The pair was taken to be ordered: it is found without inference.
     Inference,
-    /// The two meet once a run, and there was one run, which can only learn of them.
+    /// The calls meet once in a run, and there was only one run, which can only learn of the pair.
     OneRun,
-    /// None of these: the delays did not make the two meet.
+    /// None of these: the delays did not make the two calls meet.
     Delay,
 }
 
-/// The pairs that `tsvd` missed in `runs` runs: program, number, and why as far as other series tell.
+/// The pairs that `tsvd` missed in `runs` runs: program, number, and the reason as far as other
+/// series show it.
 pub fn misses(record: &Record, runs: u32) -> Vec<(String, u32, Miss)> {
     let mut misses = Vec::new();
     for subject in &record.subjects {

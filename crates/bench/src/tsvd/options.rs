@@ -15,18 +15,18 @@ use crate::options::{list, number, shown};
 #[derive(Clone, PartialEq, Debug)]
 pub struct TsvdOptions {
     pub suite: PathBuf,
-    /// Parts of names; all programs if there are none.
+    /// Parts of program names. All programs if empty.
     pub only: Vec<String>,
     pub stages: Vec<Stage>,
-    /// Native runs of each program.
+    /// The number of native runs of each program.
     pub reps: u32,
-    /// Programs at a time.
+    /// The number of programs to run at a time.
     pub jobs: u32,
-    /// What will not end by then is left out.
+    /// Stages that would not end within this time are left out.
     pub budget: Duration,
-    /// Run nothing: the tables and plots of this record.
+    /// Run nothing, and make the tables and plots of this record.
     pub from: Option<PathBuf>,
-    /// Where the plots go; none are drawn without it.
+    /// The folder for the plots. Without it, none are drawn.
     pub plots: Option<PathBuf>,
     pub output: Output,
     pub command: String,
@@ -86,7 +86,7 @@ pub fn parse(arguments: &[OsString]) -> Result<TsvdOptions, Error> {
     Ok(options)
 }
 
-/// In order of worth: what comes last is what a short time leaves out.
+/// In order of importance: a short budget leaves out the last ones.
 fn stages(parts: &[String], runs: u32) -> Vec<Stage> {
     let wanted = |part: &str| parts.iter().any(|wanted| wanted == part);
     let mut stages = Vec::new();

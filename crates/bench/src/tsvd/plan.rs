@@ -1,19 +1,22 @@
-//! In which order, and what of it fits into the time there is.
+//! The order of the stages, and which of them fit into the available time.
 //!
-//! The whole of section 5 as the paper has it is most of a day's work of this suite. What is made is chosen so that no
-//! answer depends on what is left out:
-//! 1. Two runs of each policy are made of every program.
-//! 2. Further runs, up to ten and up to fifty, are made of those programs of which a planted pair has not been found yet:
-//!    in the others no run can find more. They go on from the trap file of the run before.
-//! 3. What ten runs cost is told by a sample of one program in four, which is run ten times whatever it found. That is for
-//!    the policies that learn; one that draws lots has no memory, and its first two runs tell what any two cost.
-//! 4. Without one technique, every program is run once, which tells the price, and again where a pair is missing.
-//! 5. So it is with the parameters, on the sample.
-//! 6. The paper's algorithm without what raddle adds to it is run twice on every program, raddle's without one addition, and
-//!    with other seeds, twice on the sample.
+//! The whole of section 5 as in the paper would take most of a day with this suite. The selection
+//! is such that no answer depends on what is left out:
+//! 1. Two runs of each policy are made for every program.
+//! 2. Further runs, up to ten and up to fifty, are made for those programs that have a planted pair
+//!    not found yet. In the others no run can find more. Further runs continue with the trap file
+//!    of the previous run.
+//! 3. A sample of one program in four shows what ten runs cost. It is run ten times whatever it
+//!    finds. This applies to the policies that learn. A randomised policy has no memory, so its
+//!    first two runs show what any two cost.
+//! 4. Without one technique, every program is run once, which shows the cost, and again where a
+//!    pair is missing.
+//! 5. The same is done for the parameters, on the sample.
+//! 6. The paper's algorithm without raddle's additions is run twice on every program. Raddle's
+//!    algorithm without one addition, and with other seeds, is run twice on the sample.
 //!
-//! A stage that will not end in the time that is left is left out whole, so that what there is can be compared; a later
-//! call with the same record makes it.
+//! A stage that would not end in the remaining time is left out completely, so that the results can
+//! be compared. A later call with the same record makes it.
 
 use std::time::Duration;
 
@@ -22,18 +25,18 @@ use super::program::Program;
 use super::record::Record;
 use super::series::{POLICIES, Series, is_shared};
 
-/// Of which programs.
+/// The programs of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Which {
     All,
     Sample,
-    /// Those with a pair that was not found yet.
+    /// The programs with a pair that was not found yet.
     Unsettled,
-    /// Those, and the sample.
+    /// These, and the sample.
     UnsettledAndSample,
 }
 
-/// A series, of some programs.
+/// A series, for some programs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stage {
     pub series: Series,
@@ -50,7 +53,7 @@ pub fn sampled(series: Vec<Series>) -> Vec<Stage> {
     stages(series, |_| Which::Sample)
 }
 
-/// More runs where a pair is missing; those of the sample too, for their price, if `cost`.
+/// More runs where a pair is missing. If `cost`, also more runs of the sample, to measure the cost.
 pub fn more(series: Vec<Series>, cost: bool) -> Vec<Stage> {
     stages(series, |name| match cost && is_shared(name) {
         true => Which::UnsettledAndSample,
@@ -63,7 +66,7 @@ fn stages(series: Vec<Series>, which: impl Fn(&str) -> Which) -> Vec<Stage> {
 }
 
 impl Stage {
-    /// The programs that still are to be run in this stage.
+    /// The programs that still have to be run in this stage.
     pub fn programs<'a>(&self, programs: &'a [Program], record: &Record) -> Vec<&'a Program> {
         programs.iter().filter(|program| self.is_due(&program.name, record)).collect()
     }
@@ -94,7 +97,8 @@ impl Stage {
     }
 }
 
-/// Time with raddle's own over native time, before anything was measured; what it was on an idle machine, rounded up.
+/// An estimate, before any measurement, of the time including raddle's own divided by the native
+/// time: the value on an idle machine, rounded up.
 fn first_guess(series: &str) -> f64 {
     match POLICIES.contains(&series) && !is_shared(series) {
         true => 4.0,
@@ -109,7 +113,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// The programs of the sample record, as far as a stage looks at them.
+    /// The programs of the sample record, as far as a stage needs them.
     fn programs() -> Vec<Program> {
         let program = |name: &str| Program::parse(Path::new(name), "// expect: nothing\n").unwrap();
         ["a_bad.cc", "b_bad.c", "c_ok.rs"].map(program).to_vec()

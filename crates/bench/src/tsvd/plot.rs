@@ -1,4 +1,4 @@
-//! Line charts as SVG: found on the left axis, overhead on the right one if there is any.
+//! Line charts as SVG: found on the left axis, and overhead, if any, on the right one.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub struct Chart {
     pub x: String,
     pub left: String,
     pub right: String,
-    /// What stands at the ticks of x, at 0, 1, 2, …; else numbers.
+    /// Labels for the ticks of x, at 0, 1, 2, …; otherwise numbers.
     pub ticks: Option<Vec<String>>,
     pub lines: Vec<Line>,
 }
@@ -27,7 +27,7 @@ pub struct Chart {
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 320.0;
 const MARGIN: (f64, f64, f64, f64) = (60.0, 30.0, 60.0, 50.0); // left, top, right, bottom
-/// Told apart by people who see no red or no green (Okabe and Ito).
+/// Distinguishable for people who see no red or no green (Okabe and Ito).
 const COLOURS: [&str; 5] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555"];
 
 impl Chart {
@@ -80,7 +80,7 @@ impl Chart {
     }
 }
 
-/// What the axes reach to.
+/// The ends of the axes.
 struct Scale {
     x: (f64, f64),
     left: f64,
@@ -172,7 +172,7 @@ mod tests {
         let svg = chart.svg();
         assert!(svg.contains("a &lt; b") && svg.contains(">overhead<") && svg.contains(">tsvd<"));
         assert_eq!(svg.matches("<circle").count(), 4);
-        // The greatest found is at the top: four of four.
+        // The greatest value found is at the top: four of four.
         assert!(svg.contains(&format!("cy=\"{:.1}\"", MARGIN.1)));
     }
 

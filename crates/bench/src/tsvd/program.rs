@@ -1,4 +1,4 @@
-//! A program of the suite and what its comments say. `corpus/README.md` has the grammar.
+//! A program of the suite and its expectations. `corpus/README.md` has the grammar.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::explore::subject::Language;
 pub enum Meets {
     Often,
     Once,
-    /// In most runs there is a long time between them.
+    /// In most runs a long time passes between them.
     Rare,
 }
 
@@ -36,13 +36,14 @@ struct Mark {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pair {
     pub number: u32,
-    /// After the paper: `different-keys`, `unlocked-read`, …
+    /// One of the paper's kinds: `different-keys`, `unlocked-read`, …
     pub kind: String,
     pub meets: Meets,
     marks: Vec<Mark>,
 }
 
-/// One side of a finding: the operation, and the line of the innermost frame in the program's own file.
+/// One side of a finding: the operation, and the line of the innermost frame in the program's own
+/// file.
 pub type Side = (Op, u32);
 
 impl Pair {
@@ -64,12 +65,12 @@ pub struct Program {
     pub path: PathBuf,
     pub language: Language,
     pub libs: Vec<String>,
-    /// None in a right program.
+    /// Empty in a correct program.
     pub pairs: Vec<Pair>,
 }
 
 impl Program {
-    /// The pair that a finding is; nothing for a false report.
+    /// The pair that a finding matches. None for a false report.
     pub fn pair(&self, sides: [Side; 2]) -> Option<u32> {
         self.pairs.iter().find(|pair| pair.is(sides)).map(|pair| pair.number)
     }
@@ -108,7 +109,8 @@ impl Program {
         Ok(Program { name, path: path.to_owned(), language, libs, pairs })
     }
 
-    /// The programs of a folder whose names contain one of `only`, by name. `work.*` is what they share.
+    /// The programs of a folder whose names contain one of `only`, by name. `work.*` is the code
+    /// that they share.
     pub fn all(folder: &Path, only: &[String]) -> Result<Vec<Program>, Error> {
         let mut programs = Vec::new();
         for entry in fs::read_dir(folder).map_err(Error::file("read", folder))? {

@@ -1,4 +1,4 @@
-//! What is kept.
+//! The record that the bench stores.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::series::{self, Series};
 use crate::error::Error;
 use crate::machine::Machine;
 
-/// Changes when a reader of the older form would go wrong.
+/// Changes when a reader of the older form would misread it.
 pub const SCHEMA: &str = "raddle.bench.tsvd/1";
 
 /// A planted pair, as the tables need it.
@@ -38,20 +38,20 @@ impl Subject {
     }
 }
 
-/// What one run of a program used.
+/// The resources that one run of a program used.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// The target's own, from its start to its end.
+    /// The target's own time, from its start to its end.
     pub seconds: f64,
     pub cpu_seconds: f64,
     pub peak_kib: u64,
 }
 
-/// A planted pair that was met.
+/// A planted pair that was found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Found {
     pub pair: u32,
-    /// Which run, from one.
+    /// The number of the run, from one.
     pub run: u32,
 }
 
@@ -59,21 +59,21 @@ pub struct Found {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Row {
     pub program: String,
-    /// None: natively.
+    /// None for native runs.
     pub series: Option<String>,
     pub runs: Vec<Run>,
     pub found: Vec<Found>,
-    /// Findings that are no planted pair, in words.
+    /// Findings that match no planted pair, in words.
     pub false_reports: Vec<String>,
-    /// Of each run, as far as raddle tells them apart; else one number for all.
+    /// One number for each run if raddle distinguishes them, else one number for all.
     pub delays: Vec<u64>,
-    /// How long all threads were delayed, in all runs.
+    /// The total delay of all threads, in all runs.
     pub delayed_seconds: f64,
-    /// Calls that were watched, in all runs.
+    /// The number of watched calls, in all runs.
     pub calls: u64,
-    /// All runs, with raddle's own work before, between and after.
+    /// The time of all runs, including raddle's own work before, between and after them.
     pub command_seconds: f64,
-    /// The trap file that the last run left, with which the next one goes on.
+    /// The trap file of the last run, with which the next one continues.
     #[serde(default)]
     pub traps: Option<String>,
 }
@@ -94,22 +94,24 @@ impl Row {
         }
     }
 
-    /// Whether each of these pairs was found, so that more runs can find nothing more.
+    /// Whether all these pairs were found, so that further runs can find nothing more.
     pub fn is_settled(&self, pairs: &[Planted]) -> bool {
         pairs.iter().all(|pair| self.found.iter().any(|found| found.pair == pair.number))
     }
 
-    /// Whether it tells what so many runs find: so many were made, or none of those left out could find more.
+    /// Whether the row tells what this many runs find: that many were made, or the missing ones
+    /// could find nothing more.
     pub fn tells(&self, pairs: &[Planted], runs: u32) -> bool {
         let made = self.runs.len() as u32;
         made >= runs || made > 0 && self.is_settled(pairs)
     }
 }
 
-/// So many runs of each policy are made of all programs.
+/// The number of runs of each policy that are made for all programs.
 pub const WHOLE: u32 = 2;
 
-/// One in so many programs, by the order of their names, is the sample that the longest parts make do with.
+/// One program in this many, in the order of their names, belongs to the sample that the longest
+/// parts use.
 const SAMPLE: usize = 4;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -134,7 +136,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// What an earlier bench left, if it left anything.
+    /// The record of an earlier bench, if there is one.
     pub fn read(path: &Path) -> Result<Option<Record>, Error> {
         let Ok(text) = fs::read_to_string(path) else { return Ok(None) };
         let bad = |what: String| Error::BadResults { path: path.to_owned(), what };
@@ -146,8 +148,8 @@ impl Record {
         Ok(Some(record))
     }
 
-    /// Takes away what was measured of another version of the algorithm, which is not to be compared with what is measured
-    /// now, and says which series that were.
+    /// Removes results of another version of the algorithm, which must not be compared with new
+    /// ones. Returns the names of those series.
     pub fn forget_other_versions(&mut self) -> Vec<String> {
         let is_other = |known: &Series| known.version != series::version(&known.name);
         let named: Vec<String> = self.series.iter().filter(|s| is_other(s)).map(|s| s.name.clone()).collect();
@@ -160,18 +162,19 @@ impl Record {
 
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let text = serde_json::to_string(self).expect("a record is plain data");
-        // So that an interrupted bench leaves the record of before and not half of one.
+        // An interrupted bench must leave the previous record, and not half of a new one.
         let beside = path.with_extension("json.new");
         fs::write(&beside, text + "\n").map_err(Error::file("write", &beside))?;
         fs::rename(&beside, path).map_err(Error::file("write", path))
     }
 
-    /// What a program did in a series, or natively.
+    /// The results of a program in a series, or natively.
     pub fn row(&self, program: &str, series: Option<&str>) -> Option<&Row> {
         self.rows.iter().find(|row| row.program == program && row.series.as_deref() == series)
     }
 
-    /// Whether a program is in the sample: by its place among the names, so that no result has a say in it.
+    /// Whether a program is in the sample. This depends on its place among the names, so results
+    /// cannot influence it.
     pub fn samples(&self, program: &str) -> bool {
         self.subjects.iter().position(|subject| subject.program == program).is_some_and(|at| at % SAMPLE == 0)
     }
@@ -180,7 +183,7 @@ impl Record {
         self.subjects.iter().find(|subject| subject.program == program).map_or(&[], |subject| &subject.pairs)
     }
 
-    /// What is known of some programs only.
+    /// The record restricted to some programs.
     pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Record {
         Record {
             subjects: self.subjects.iter().filter(|subject| wanted(&subject.program)).cloned().collect(),
@@ -195,7 +198,7 @@ pub(crate) mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// A record of three programs: one with two pairs, one with a rare one, one right.
+    /// A record of three programs: one with two pairs, one with a rare one, one correct.
     pub fn sample() -> Record {
         let planted = |number, kind: &str, meets| Planted { number, kind: kind.to_owned(), meets };
         let subject = |program: &str, pairs| Subject { program: program.to_owned(), pairs };
@@ -225,7 +228,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Adds a row of so many runs of so many seconds each.
+    /// Adds a row with this many runs of this many seconds each.
     pub fn add(
         record: &mut Record,
         program: &str,
@@ -276,7 +279,7 @@ pub(crate) mod tests {
         add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0], &[]);
         add(&mut record, "a_bad.cc", Some("static-random"), &[1.0], &[]);
         assert!(record.clone().forget_other_versions().is_empty());
-        // As a record says it that was made before there were versions.
+        // As in a record from before there were versions.
         let text = serde_json::to_string(&record).unwrap().replace(",\"version\":1", "");
         let mut old: Record = serde_json::from_str(&text).unwrap();
         assert_eq!(old.forget_other_versions(), ["tsvd", "tsvd-hb"]);

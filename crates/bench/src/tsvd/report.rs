@@ -1,4 +1,4 @@
-//! What a person reads: the tables and figures of section 5 of the paper, in its order.
+//! The human-readable report: the tables and figures of section 5 of the paper, in its order.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,13 +12,13 @@ use super::series::{EXTENSIONS, PARAMETERS, POLICIES, Parameter, TECHNIQUES};
 use crate::error::Error;
 use crate::table::{NONE, Table, percent};
 
-/// Processors that may be busy with something else where times are to be believed.
+/// With more processors than this busy with something else, times are not reliable.
 const IDLE: f64 = 0.3;
 
-/// What stands around the tables in a document that has more than them.
+/// The marks around the tables in a document that contains other text too.
 const MARKS: [&str; 2] = ["<!-- raddle-bench tsvd: from here -->\n", "<!-- raddle-bench tsvd: to here -->\n"];
 
-/// The document with these tables in the place of those that it has; the tables alone if it has no marks.
+/// The document with its tables replaced by these, or only the tables if it has no marks.
 pub fn put_into(document: &str, tables: &str) -> String {
     let place = document.split_once(MARKS[0]).and_then(|(before, rest)| {
         let (_, after) = rest.split_once(MARKS[1])?;
@@ -133,7 +133,7 @@ fn policies(record: &Record) -> String {
         for runs in [1, 2, 10, 50] {
             let programs = figures::programs(record, policy, runs);
             let timed = figures::timed(record, policy, runs);
-            // Where the bench was cut short, what is known of more runs is known of those that are settled alone.
+            // If the bench was interrupted, only settled programs show what further runs find.
             if !figures::is_known(record, policy, runs) {
                 continue;
             }
@@ -203,7 +203,8 @@ fn goals(record: &Record) -> String {
     "\n### What is to be reached\n\n".to_owned() + &table.render()
 }
 
-/// A line of Table 3 or of Figure 9. The second run is made where something is to be found, so the price is that of the first.
+/// A line of Table 3 or of Figure 9. The second run is made only where something is left to find,
+/// so the cost is that of the first.
 fn two_runs(record: &Record, table: &mut Table, name: &str, series: &str) {
     if !figures::is_known(record, series, 2) {
         return;
@@ -218,7 +219,7 @@ fn two_runs(record: &Record, table: &mut Table, name: &str, series: &str) {
     ]);
 }
 
-/// Delays are those of one program, on average.
+/// Delays are averages for one program.
 const TWO_RUNS: [&str; 6] = ["", "programs", "found", "in run 1", "delays, run 1", "overhead, run 1"];
 
 fn ablation(record: &Record) -> String {
@@ -249,7 +250,7 @@ fn extensions(record: &Record) -> String {
     "\n### What raddle adds to the paper, two runs\n".to_owned() + &tables
 }
 
-/// Some series beside `tsvd` on the programs that all had.
+/// Some series compared with `tsvd`, on the programs that all of them were run on.
 fn extension_table(record: &Record, title: &str, series: &[(&str, &[&str], &str)]) -> Option<String> {
     let known = |name: &str| figures::is_known(record, name, 2);
     let mut lines: Vec<(&str, &str)> =
@@ -285,7 +286,7 @@ fn extension_table(record: &Record, title: &str, series: &[(&str, &[&str], &str)
     Some(format!("\n{title}:\n\n{}", table.render()))
 }
 
-/// The values of a parameter that were measured, and the programs they all were measured on.
+/// The measured values of a parameter, and the programs on which all of them were measured.
 fn measured(record: &Record, parameter: &Parameter) -> Option<(Vec<&'static str>, Record)> {
     let known = |value: &&&str| figures::is_known(record, &parameter.series(value), 2);
     let values: Vec<&str> = parameter.values.iter().filter(known).copied().collect();
@@ -409,7 +410,7 @@ fn failures(record: &Record) -> String {
     if text.is_empty() { text } else { format!("\n### What went wrong\n{text}\n") }
 }
 
-/// Draws one plot a figure.
+/// Draws one plot for each figure.
 pub fn plots(record: &Record, folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
     let write = |name: &str, chart: &Chart| {
@@ -472,7 +473,7 @@ fn runs_chart(record: &Record) -> Chart {
         let known = |runs: &u32| figures::is_known(record, policy, *runs);
         let most =
             record.series.iter().find(|series| series.name == **policy).map_or(0, |series| series.runs);
-        // Where the bench was cut short, the line ends.
+        // If the bench was interrupted, the line ends.
         let runs = (1..=most).take_while(known).last().unwrap_or(0);
         let point = |run| (f64::from(run), figures::found(record, policy, run, any).found as f64);
         Line { name: (*policy).to_owned(), axis: Axis::Left, points: (1..=runs).map(point).collect() }

@@ -1,23 +1,24 @@
-//! What is run: the policies of Table 2 and Figure 8, the ablation of Table 3, the parameters of Figure 9, and what raddle
-//! adds to the paper.
+//! What is run: the policies of Table 2 and Figure 8, the ablation of Table 3, the parameters of
+//! Figure 9, and raddle's additions to the paper.
 
 use serde::{Deserialize, Serialize};
 
 /// One way to run the tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Series {
-    /// Names it in tables and in the record.
+    /// The name in tables and in the record.
     pub name: String,
     pub options: Vec<String>,
     pub runs: u32,
-    /// Of the algorithm that it ran: see [`version`].
+    /// The version of the algorithm that it ran: see [`version`].
     #[serde(default)]
     pub version: u32,
 }
 
-/// What a series of this name measures is not what one measured that has another version. Goes up when the algorithm
-/// changes: 1 since there are extensions of the paper, and since a pair that was settled is not taken from the trap file
-/// again. The two policies that draw lots have neither.
+/// The version of the algorithm that a series of this name measures. Results of different versions
+/// must not be compared. The version goes up when the algorithm changes: 1 since there are
+/// extensions of the paper, and since a settled pair is not taken from the trap file again. The two
+/// randomised policies have neither.
 pub fn version(name: &str) -> u32 {
     match POLICIES.contains(&name) && !is_shared(name) {
         true => 0,
@@ -35,11 +36,11 @@ impl Series {
 
 pub const POLICIES: [&str; 4] = ["tsvd", "tsvd-hb", "dynamic-random", "static-random"];
 
-/// raddle's own cap on the share of a process's time that may be delays is no part of the paper.
+/// raddle's own cap on the share of a process's time that may be delays is not part of the paper.
 const NO_SHARE: [&str; 2] = ["--share", "1000"];
 
-/// Whether a policy is run with that cap. The two that choose at random live by delays everywhere, as the paper has
-/// them: they go without it, and are held by the caps of a thread and of a test alone.
+/// Whether a policy is run with that cap. The two random policies rely on delays everywhere, as in
+/// the paper. They run without the cap, and only the caps for a thread and for a test limit them.
 pub fn is_shared(policy: &str) -> bool {
     policy.starts_with("tsvd")
 }
@@ -54,7 +55,7 @@ pub fn policies(runs: u32) -> Vec<Series> {
     POLICIES.map(one).to_vec()
 }
 
-/// What Table 3 takes away, as the option and as the table call it.
+/// The techniques that Table 3 removes: the option, and the name in the table.
 pub const TECHNIQUES: [(&str, &str); 5] = [
     ("hb-inference", "No HB-inference"),
     ("window", "No windowing in near-miss"),
@@ -63,7 +64,7 @@ pub const TECHNIQUES: [(&str, &str); 5] = [
     ("share", "No cap by share of time (not of the paper)"),
 ];
 
-/// Table 3; `tsvd` whole is among the policies.
+/// Table 3. The complete `tsvd` is among the policies.
 pub fn ablation(runs: u32) -> Vec<Series> {
     let without = |(technique, _): (&str, &str)| {
         let options = if technique == "share" { NO_SHARE } else { ["--without", technique] };
@@ -72,7 +73,8 @@ pub fn ablation(runs: u32) -> Vec<Series> {
     TECHNIQUES.map(without).to_vec()
 }
 
-/// The paper's algorithm and no more, and all but one of what raddle adds to it, as options and as the table calls them.
+/// The paper's algorithm alone, and raddle's with all additions except one: the options, and the
+/// names in the table.
 pub const EXTENSIONS: [(&str, &[&str], &str); 8] = [
     ("paper", &["--paper"], "The paper's algorithm"),
     ("without joins", &["--without", "joins"], "No joins"),
@@ -84,13 +86,13 @@ pub const EXTENSIONS: [(&str, &[&str], &str); 8] = [
     ("rest 0", &["--rest", "0"], "No rest"),
 ];
 
-/// [`EXTENSIONS`]; the first of them is the paper's.
+/// [`EXTENSIONS`]. The first of them is the paper's.
 pub fn extensions(runs: u32) -> Vec<Series> {
     EXTENSIONS.map(|(name, options, _)| Series::new(name, options, runs)).to_vec()
 }
 
-/// A parameter of Figure 9: its panel, its name, its option, and the values tried. The default is among them and is not
-/// run again: the policy `tsvd` is that.
+/// A parameter of Figure 9: its panel, its name, its option, and the values tried. The default is
+/// among them and is not run again, because it is the policy `tsvd`.
 pub struct Parameter {
     pub panel: char,
     pub title: &'static str,
@@ -111,14 +113,14 @@ pub const PARAMETERS: [Parameter; 7] = [
 ];
 
 impl Parameter {
-    /// What the series of a value is called.
+    /// The name of the series for a value.
     pub fn series(&self, value: &str) -> String {
         if value == self.default { "tsvd".to_owned() } else { format!("{} {value}", self.option) }
     }
 }
 
-/// Figure 9(b) to (h): of each parameter first the values next to the default, then the others, so that a bench that is
-/// cut short has something of each.
+/// Figure 9(b) to (h). For each parameter, the values next to the default come first, then the
+/// others, so that an interrupted bench has something of each.
 pub fn sensitivity(runs: u32) -> Vec<Series> {
     let values = PARAMETERS.iter().flat_map(|parameter| {
         let at = |value: &str| parameter.values.iter().position(|other| *other == value);
@@ -135,7 +137,7 @@ pub fn sensitivity(runs: u32) -> Vec<Series> {
     values.into_iter().map(|(_, series)| series).collect()
 }
 
-/// Figure 9(a): the same again with other seeds.
+/// Figure 9(a): the same with other seeds.
 pub fn tries(count: u32, runs: u32) -> Vec<Series> {
     let one = |n: u32| Series::new(format!("try {n}"), &["--seed", &(1000 * n).to_string()], runs);
     (1..=count).map(one).collect()

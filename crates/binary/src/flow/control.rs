@@ -1,14 +1,14 @@
 //! Control dependence: which branches decide whether a block runs.
 //!
-//! After Ferrante, Ottenstein and Warren (*The Program Dependence Graph and Its Use in
-//! Optimization*, 1987): a block depends on an edge of a branch if it post-dominates the
-//! edge's end and not the branch.
+//! This follows Ferrante, Ottenstein and Warren (*The Program Dependence Graph and Its Use in
+//! Optimization*, 1987): a block depends on an edge of a branch if it post-dominates the edge's end
+//! but not the branch.
 //!
 //! It is computed twice. A block is *doomed* if every path from it ends in a call that does not
-//! return. By the plain definition everything after an assertion depends on it, so that each
-//! assertion of a function would depend on all the ones before. So blocks that are not
-//! doomed get their dependence from a graph without the edges into doomed code, and doomed
-//! blocks get theirs from the whole graph.
+//! return. By the plain definition everything after an assertion depends on it, so each assertion
+//! of a function would depend on all earlier ones. So blocks that are not doomed get their
+//! dependence from a graph without the edges into doomed code, and doomed blocks get theirs from
+//! the whole graph.
 
 use super::dominators::immediate_post_dominators;
 use super::graph::Graph;
@@ -18,7 +18,7 @@ use super::graph::Graph;
 pub(crate) struct Decision {
     /// The block that the branch ends.
     pub(crate) block: u32,
-    /// Which of the block's edges leads on.
+    /// Which of the block's edges is taken.
     pub(crate) edge: u32,
 }
 

@@ -1,13 +1,13 @@
 //! How values flow through one function: which definitions reach which uses.
 //!
-//! Definitions are found when asked for, walking back from the use; answers are kept. Memory takes two
-//! passes, because to know which slot an operand addresses one must know the registers it
-//! is made of, and those may have been spilled to slots. The first pass finds slots by registers
-//! alone; the second follows what was spilled through them, and numbers all other memory
-//! by the form of its address.
+//! Definitions are computed on demand, walking back from the use, and cached. Memory takes two
+//! passes. To know which slot an operand addresses, one must know the registers it is made of, and
+//! those may have been spilled to slots. The first pass finds slots by registers alone. The second
+//! follows spilled values through the slots, and numbers all other memory by the form of its
+//! address.
 //!
-//! A slot whose address is handed to a call may be written by it. A pointer to a slot that is
-//! stored and used later is not followed: what is written through it is not seen.
+//! A call may write a slot whose address it is given. A pointer to a slot that is stored and used
+//! later is not followed, so writes through it are not seen.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -27,7 +27,7 @@ use super::program::Program;
 use super::stack::heights;
 use super::transfer;
 
-/// Stands for the state in which the caller left everything.
+/// The state at the function's entry, as the caller left it.
 pub(crate) const ENTRY: u32 = u32::MAX;
 /// How much of a frame a callee may write through a pointer into it.
 const ESCAPED: u32 = 256;
@@ -46,13 +46,13 @@ pub(crate) struct DataFlow {
     memory_definitions: Vec<Vec<u32>>,
     /// For each block: which registers (by number) and flags (bit 63) it defines.
     defined: Vec<u64>,
-    /// Blocks before each, ways through exceptions included.
+    /// The predecessors of each block, including paths through exceptions.
     before: Vec<Vec<u32>>,
     reaching: RefCell<HashMap<(u32, Place), Definitions>>,
     pub(super) form_of_definition: RefCell<HashMap<(u32, u8), Form>>,
     probes: OnceCell<Probes>,
     pub(super) outlets: OnceCell<Outlets>,
-    /// Whether forms are followed through slots: the second pass.
+    /// Whether forms are followed through slots. True in the second pass.
     pub(super) through_slots: bool,
 }
 
@@ -91,7 +91,7 @@ impl DataFlow {
         flow
     }
 
-    /// Rebuilds what `reaching` uses; what was answered before no longer holds.
+    /// Rebuilds what `reaching` uses. Earlier answers become invalid.
     fn index_definitions(&mut self, function: &Function) {
         self.reaching.borrow_mut().clear();
         self.form_of_definition.borrow_mut().clear();
@@ -162,7 +162,7 @@ impl DataFlow {
         index: u32,
         operand: &Operand,
     ) -> Form {
-        // `push` writes below the pointer that it finds.
+        // `push` writes below the current stack pointer.
         let mut form = Form::constant(operand.displacement);
         if operand.base != Register::None {
             form.add(&transfer::form_of(self, program, function, index, operand.base, 0), 1);
@@ -173,7 +173,7 @@ impl DataFlow {
         form
     }
 
-    /// Marks what calls may write: the slots that they are given pointers to.
+    /// Marks what calls may write: the slots to which they are given pointers.
     fn find_escapes<'m>(&mut self, program: &Program<'m>, function: &Function<'m>) {
         for index in 0..function.len() as u32 {
             let at = index as usize;
@@ -269,7 +269,7 @@ impl DataFlow {
         all
     }
 
-    /// The only definition that reaches, if there is only one and it is no parameter.
+    /// The definition that reaches, if there is only one and it is not a parameter.
     pub(crate) fn only_definition(&self, function: &Function, index: u32, place: Place) -> Option<u32> {
         match self.reaching(function, index, place)[..] {
             [only] if only != ENTRY => Some(only),
@@ -278,7 +278,7 @@ impl DataFlow {
     }
 }
 
-/// Probes that write nothing: all but the atomics that take a pointer to what they expect.
+/// Probes that write nothing: all except the atomics that take a pointer to the expected value.
 fn is_silent(probe: &str) -> bool {
     !probe.contains("compare_exchange") && !probe.starts_with("mem")
 }

@@ -41,9 +41,9 @@ fn common(dominator: &[Option<u32>], number: &[usize], mut a: u32, mut b: u32) -
     a
 }
 
-/// Immediate post-dominators. The virtual exit is node `len()`. Nodes from which no exit can be
-/// reached, those of endless loops, get a way out: one node of each such region, so that
-/// every node has a post-dominator and the loop's own branches still decide what they decide.
+/// Immediate post-dominators. The virtual exit is node `len()`. Nodes of endless loops reach no
+/// exit. One node of each such region gets an edge to the exit, so every node has a post-dominator
+/// and the loop's own branches keep their meaning.
 pub(crate) fn immediate_post_dominators(graph: &Graph) -> Vec<u32> {
     let exit = graph.len() as u32;
     let mut successors: Vec<Vec<u32>> = (0..exit).map(|node| graph.successors(node).to_vec()).collect();

@@ -1,5 +1,5 @@
-//! What each instruction reads and writes: registers and flags, and its memory operands as they
-//! are written, before anybody knows what they address.
+//! What each instruction reads and writes: registers and flags, and its memory operands as written,
+//! before it is known what they address.
 
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory};
 
@@ -10,7 +10,7 @@ use super::places::{CLOBBERED, Place, RSP, XMM0};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Value,
-    /// It is part of the address of a memory operand.
+    /// The place is part of the address of a memory operand.
     Address,
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Operand {
     pub(crate) index: Register,
     pub(crate) scale: i64,
     pub(crate) displacement: i64,
-    /// Bytes; 0 when only known at run time.
+    /// The size in bytes. 0 if it is known only at run time.
     pub(crate) size: u32,
     pub(crate) reads: bool,
     pub(crate) writes: bool,
-    /// Relative to a segment: thread-local, or the stack protector's secret.
+    /// Relative to a segment: thread-local, or the stack protector's canary.
     pub(crate) segment: bool,
 }
 
@@ -109,7 +109,8 @@ impl Effects {
         effects
     }
 
-    /// What a callee need not preserve. Its arguments are looked at only when a slice needs them.
+    /// The registers that a callee need not preserve. Its arguments are examined only if a slice
+    /// needs them.
     fn of_call() -> Self {
         let registers = CLOBBERED.into_iter().chain(XMM0..XMM0 + 16).map(Place::whole);
         let places = registers.chain([Place::Flags]);
@@ -144,7 +145,7 @@ fn operand(instruction: &Instruction, memory: &UsedMemory) -> Option<Operand> {
     })
 }
 
-/// The stack access of `push table(%rip)` beside the one that is written out.
+/// The implicit stack access of `push table(%rip)`, in addition to its explicit operand.
 fn is_implicit_stack(instruction: &Instruction, memory: &UsedMemory) -> bool {
     memory.base() == Register::RSP && instruction.memory_base() != Register::RSP
 }
@@ -153,7 +154,7 @@ fn same(a: Register, b: Register) -> bool {
     a != Register::None && a.full_register() == b.full_register()
 }
 
-/// Whether a register is an operand of its own that is read, not only part of an address.
+/// Whether a register is itself an operand that is read, and not only part of an address.
 fn is_value(instruction: &Instruction, register: Register, read: impl Fn(u32) -> bool) -> bool {
     (0..instruction.op_count()).any(|operand| {
         read(operand)
@@ -174,7 +175,7 @@ fn widened(place: Place) -> Place {
     }
 }
 
-/// `xor %eax, %eax` and its like depend on nothing.
+/// `xor %eax, %eax` and similar instructions depend on nothing.
 pub(crate) fn is_zero(instruction: &Instruction) -> bool {
     matches!(
         instruction.mnemonic(),

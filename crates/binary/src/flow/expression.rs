@@ -1,15 +1,15 @@
 //! What a branch tests, as an expression over the values that shared reads return.
 //!
 //! ConSeq prunes a suspect by asking whether the value that a read could get would satisfy the
-//! condition of the error site (*ConSeq*, ASPLOS 2011, section 7.2: "a symbolic-execution
-//! module"). An [`Expression`] is all that this needs: what the machine computes from the reads
-//! to the flags, along copies, extensions, arithmetic and comparisons. Where the value of an
-//! operand depends on the path, or comes from something that is not a read, there is no
-//! expression; nothing is guessed.
+//! condition of the error site (*ConSeq*, ASPLOS 2011, section 7.2: "a symbolic-execution module").
+//! An [`Expression`] is enough for this: it is what the machine computes from the reads to the
+//! flags, along copies, extensions, arithmetic and comparisons. If the value of an operand depends
+//! on the path, or comes from something that is not a read, there is no expression. Nothing is
+//! guessed.
 
 use serde::{Deserialize, Serialize};
 
-/// A value of up to 64 bits. Results are cut to the width of each operation, in bytes.
+/// A value of up to 64 bits. The result of each operation is truncated to its width, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Expression {
     /// What a read returned: the address that names the read (see `CriticalRead::address` of
@@ -110,7 +110,7 @@ impl Predicate {
 }
 
 impl Expression {
-    /// The value, given those of the reads; `None` if one of them is not known.
+    /// The value, given the values of the reads. `None` if one of them is not known.
     pub fn evaluate(&self, read: &dyn Fn(u64) -> Option<u64>) -> Option<u64> {
         Some(match self {
             Self::Read { address, size } => cut(read(*address)?, *size),

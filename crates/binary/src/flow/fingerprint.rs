@@ -1,10 +1,11 @@
-//! What a function is, apart from where it lies.
+//! The identity of a function, independent of its address.
 //!
-//! After a rebuild most functions are the same and none is in its old place. A fingerprint is a hash of
-//! all that an analysis of the function looks at: its instructions with addresses replaced by what they
-//! mean, the shape of its control flow, and of each callee its name, whether it returns, whether
-//! it is worth entering, and what it looks like itself. Data is named by its symbol; data without
-//! a symbol by the order of its first use, because all that is asked of it is whether two places are one.
+//! After a rebuild most functions are unchanged, but none is at its old address. A fingerprint is a
+//! hash of everything that an analysis of the function reads: its instructions, with addresses
+//! replaced by what they mean; the shape of its control flow; and for each callee its name, whether
+//! it returns, whether it is worth entering, and its own hash. Data is named by its symbol. Data
+//! without a symbol is named by the order of its first use, because the analysis only asks whether
+//! two places are the same.
 
 use iced_x86::{FlowControl, Instruction, OpKind};
 use rustc_hash::FxHashMap as HashMap;
@@ -38,7 +39,7 @@ impl<'m> Program<'m> {
         found
     }
 
-    /// The hash of a function with its callees known by name only.
+    /// The hash of a function that knows its callees by name only.
     fn looks(&self, function: &Function<'m>) -> Fingerprint {
         if let Some(&known) = self.looks.borrow().get(&function.entry()) {
             return known;
@@ -117,7 +118,7 @@ impl<'m> Program<'m> {
     }
 }
 
-/// A hash that keeps what it is given apart.
+/// A hash that separates its inputs.
 struct Hash(Sha256);
 
 impl Hash {

@@ -1,14 +1,14 @@
 //! Addresses as linear forms: a constant plus roots with factors.
 //!
-//! A probe and the access it announces compute one address in two ways: apart, in other
-//! registers, spilled and loaded again. Both are reduced to what they are made of. A *root* is a
-//! value that is not taken apart further; two values with one root are the same value,
-//! because a root names the definitions that reach it. Extensions of an index are taken as
-//! copies: forms are compared, not computed with.
+//! A probe and the access it announces compute one address in two ways: at different places, in
+//! different registers, spilled and reloaded. Both are reduced to their components. A *root* is a
+//! value that is not decomposed further. Two values with the same root are equal, because a root
+//! names the definitions that reach it. Extensions of an index count as copies, because forms are
+//! compared and not evaluated.
 
 use rustc_hash::FxHashMap as HashMap;
 
-/// A value that is not taken apart.
+/// A value that is not decomposed further.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Root {
     /// The stack pointer at entry.
@@ -93,7 +93,7 @@ impl Forms {
         &self.form_list[number as usize]
     }
 
-    /// The distance from the stack pointer at entry, if the form is nothing else.
+    /// The distance from the stack pointer at entry, if the form consists of nothing else.
     pub(crate) fn stack_distance(&self, form: &Form) -> Option<i32> {
         match form.terms[..] {
             [(root, 1)] if *self.root(root) == Root::StackPointer => i32::try_from(form.constant).ok(),
@@ -112,7 +112,7 @@ impl Forms {
         }
     }
 
-    /// Whether the stack pointer is in it at all: a local array with a variable index.
+    /// Whether the form contains the stack pointer at all: a local array with a variable index.
     pub(crate) fn is_in_frame(&self, form: &Form) -> bool {
         form.terms.iter().any(|(root, _)| *self.root(*root) == Root::StackPointer)
     }

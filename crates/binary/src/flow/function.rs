@@ -1,11 +1,11 @@
 //! One function: its instructions, its blocks, and what decides whether they run.
 //!
-//! A function is the range that symbols or unwind tables give it, and every part that the
-//! compiler has moved elsewhere: `NAME.cold`, or in a stripped file a nameless range into which it
-//! jumps. Edges are those of control in one thread: jumps, jump tables, falling through, and a
-//! call's way on if the callee returns. Ways through exceptions (`unwinding`) are kept apart: data
-//! flows along them, and they decide nothing, or else all code after any call that might
-//! throw would depend on that call.
+//! A function is the range that symbols or unwind tables give it, and every part that the compiler
+//! has moved elsewhere: `NAME.cold`, or in a stripped file a nameless range into which it jumps.
+//! Edges are the control flow of one thread: jumps, jump tables, fall-through, and the return of a
+//! call if the callee returns. Paths through exceptions (`unwinding`) are kept separate. Data flows
+//! along them, but they decide nothing; otherwise all code after a call that might throw would
+//! depend on that call.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use super::loops::{Nest, loops};
 use super::pointers::Pointers;
 use super::program::{Callee, Outline, Program};
 
-/// A decoded function. Instructions are named by their index.
+/// A decoded function. Instructions are identified by their index.
 pub struct Function<'m> {
     entry: u64,
     name: Option<&'m str>,
@@ -39,7 +39,7 @@ pub struct Function<'m> {
     data: OnceCell<DataFlow>,
 }
 
-/// Instructions that run one after the other.
+/// A sequence of instructions without branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) first: u32,
@@ -132,7 +132,8 @@ impl<'m> Function<'m> {
         calls
     }
 
-    /// What an instruction refers to relative to itself, or what the word there will hold.
+    /// The address that an instruction refers to relative to itself, or the address that the word
+    /// there will hold.
     pub fn reference(&self, program: &Program<'m>, index: u32) -> Option<u64> {
         let instruction = self.code.get(index as usize).filter(|i| i.is_ip_rel_memory_operand())?;
         let address = instruction.ip_rel_memory_address();
@@ -150,7 +151,7 @@ impl<'m> Function<'m> {
         self.code[index as usize].ip()
     }
 
-    /// Where a call comes back to.
+    /// The return address of a call.
     pub fn return_address(&self, index: u32) -> u64 {
         self.code[index as usize].next_ip()
     }
@@ -163,7 +164,7 @@ impl<'m> Function<'m> {
         self.block_of[index as usize]
     }
 
-    /// The last instruction of a block: the one that branches, if any does.
+    /// The last instruction of a block: its branch, if it has one.
     pub(crate) fn last_of(&self, block: u32) -> u32 {
         self.blocks[block as usize].end - 1
     }
@@ -182,17 +183,17 @@ impl<'m> Function<'m> {
         &all[block as usize]
     }
 
-    /// Its loops, outer ones first.
+    /// The loops of the function, outer ones first.
     pub(crate) fn nests(&self) -> Vec<Nest> {
         loops(&self.graph, self.entry_block())
     }
 
-    /// How values flow through it.
+    /// The data flow of the function.
     pub(crate) fn data(&self, program: &Program<'m>) -> &DataFlow {
         self.data.get_or_init(|| DataFlow::new(program, self))
     }
 
-    /// Instructions by which it ends: returns and tail jumps.
+    /// The instructions that end the function: returns and tail jumps.
     pub(crate) fn exits(&self) -> impl Iterator<Item = u32> + '_ {
         self.blocks.iter().map(|block| block.end - 1).filter(|last| {
             let instruction = &self.code[*last as usize];
@@ -210,7 +211,7 @@ fn is_jump(instruction: &Instruction) -> bool {
     matches!(instruction.flow_control(), FlowControl::UnconditionalBranch | FlowControl::IndirectBranch)
 }
 
-/// Whether the next instruction in the list is the next in memory: parts may be far apart.
+/// Whether the next instruction in the list is the next in memory. Parts may be far apart.
 fn follows(code: &[Instruction], at: usize) -> bool {
     code.get(at + 1).is_some_and(|next| next.ip() == code[at].next_ip())
 }
@@ -310,7 +311,7 @@ impl Ways {
             FlowControl::Next | FlowControl::XbeginXabortXend => {
                 Self { falls_through: true, ..Self::default() }
             }
-            // The taken way first: `Decision::edge` 0 is "jumps".
+            // The taken branch comes first: `Decision::edge` 0 is "jumps".
             FlowControl::ConditionalBranch => Self {
                 targets: vec![instruction.near_branch_target()],
                 falls_through: true,
@@ -340,7 +341,7 @@ impl Ways {
                 }
             }
             FlowControl::Exception => Self { never_returns: true, ends_block: true, ..Self::default() },
-            // int3 is padding; other interrupts come back.
+            // int3 is padding; other interrupts return.
             FlowControl::Interrupt if instruction.mnemonic() != Mnemonic::Int3 => {
                 Self { falls_through: true, ..Self::default() }
             }

@@ -1,9 +1,10 @@
-//! Where a `switch` goes: the tables behind indirect jumps.
+//! The targets of a `switch`: the tables behind indirect jumps.
 //!
-//! Compilers make two forms: a table of 32-bit distances from its own start (position-independent
-//! code, gcc, clang and rustc), and a table of addresses (fixed addresses, computed goto). The
-//! table is found by looking back from the jump for the address that is loaded; its length by the
-//! comparison that guards it, or else by the first entry that leads out of the function.
+//! Compilers generate two forms: a table of 32-bit distances from its own start
+//! (position-independent code, gcc, clang and rustc), and a table of addresses (fixed addresses,
+//! computed goto). A search backward from the jump finds the address that is loaded. The length of
+//! the table comes from the comparison that guards it, or else from the first entry that leads out
+//! of the function.
 
 use std::ops::Range;
 
@@ -11,9 +12,9 @@ use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use super::program::Program;
 
-/// How far before the jump the table's address and the bound are looked for.
+/// How many instructions before the jump the table's address and the bound are searched.
 const REACH: usize = 24;
-/// No table is longer.
+/// The maximal length of a table.
 const MAX_ENTRIES: u64 = 4096;
 
 /// The targets of the indirect jump at `code[at]` that lie within `parts`, in the table's order.

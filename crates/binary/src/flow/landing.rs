@@ -1,5 +1,5 @@
-//! Landing pads: where an exception that leaves a call goes on (the language-specific data area
-//! of the Itanium C++ ABI, `.gcc_except_table`; Rust uses the same).
+//! Landing pads: where execution continues when an exception leaves a call (the language-specific
+//! data area of the Itanium C++ ABI, `.gcc_except_table`; Rust uses the same).
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ impl Module {
         tables
     }
 
-    /// Reads the table at `address` of the function at `start`. A damaged one ends early.
+    /// Reads the table at `address` of the function at `start`. Reading stops at damage.
     pub(crate) fn landings(&self, start: u64, address: u64) -> Vec<Landing> {
         let mut reader = Reader { module: self, at: address };
         reader.landings(start).unwrap_or_default()
@@ -88,7 +88,7 @@ impl Reader<'_> {
         Some(value)
     }
 
-    /// A value in one of the encodings of pointers; relative to its own place if so marked.
+    /// A value in one of the pointer encodings, relative to its own place if so marked.
     fn encoded(&mut self, encoding: u8) -> Option<u64> {
         let place = self.at;
         let value = match encoding & 0x0f {

@@ -1,24 +1,25 @@
-//! Loops, nested: Bourdoncle's hierarchical decomposition (*Efficient Chaotic Iteration
-//! Strategies with Widenings*, 1993), which ConSeq's slicer uses too (section 5.1).
+//! Nested loops: Bourdoncle's hierarchical decomposition (*Efficient Chaotic Iteration Strategies
+//! with Widenings*, 1993), which ConSeq's slicer uses too (section 5.1).
 //!
-//! A strongly connected component is a loop; its head is the node by which it is first entered;
-//! taken without its head it decomposes into the loops inside it. Loops with several
-//! entries, as gotos and optimisers make them, need no special case.
+//! A strongly connected component is a loop. Its head is the node by which it is first entered.
+//! Without its head, it decomposes into the loops inside it. Loops with several entries, which
+//! gotos and optimisers create, need no special case.
 //!
-//! One thing is added. gcc gives `for (…) while (flag) …` one head for both loops, so that the
-//! decomposition sees one loop which `flag` does not leave. Where a head has several ways back to it,
-//! what lies on each is taken as a loop inside: spinning on one of them alone is hanging too.
+//! There is one addition. gcc gives `for (…) while (flag) …` one head for both loops, so the
+//! decomposition sees one loop that `flag` does not leave. If a head has several back edges, the
+//! blocks on each of them count as an inner loop, because spinning on one of them alone is a hang
+//! too.
 
 use super::graph::Graph;
 
-/// A loop with more ways back is a machine of states, in which single ways say nothing.
+/// A loop with more back edges is a state machine, in which a single back edge says nothing.
 const MAX_WAYS: usize = 8;
 
 /// One loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Nest {
     pub(crate) head: u32,
-    /// All its blocks, the head and inner loops included, sorted.
+    /// All its blocks, including the head and inner loops, sorted.
     pub(crate) body: Vec<u32>,
     /// 1 for an outermost loop.
     pub(crate) depth: u32,
@@ -30,7 +31,7 @@ impl Nest {
     }
 }
 
-/// The loops of what `root` reaches, outer ones before those inside them.
+/// The loops among the nodes that `root` reaches. Outer loops come before inner ones.
 pub(crate) fn loops(graph: &Graph, root: u32) -> Vec<Nest> {
     let mut found = Vec::new();
     let mut order = graph.postorder(root);
@@ -60,7 +61,7 @@ pub(crate) fn loops(graph: &Graph, root: u32) -> Vec<Nest> {
     found
 }
 
-/// The loops on the single ways back to a head that has several, unless one is the whole loop.
+/// The loops on the single back edges of a head that has several, unless one is the whole loop.
 fn ways_back(graph: &Graph, nest: &Nest) -> Vec<Nest> {
     let ends: Vec<u32> =
         graph.predecessors(nest.head).iter().copied().filter(|end| nest.contains(*end)).collect();
@@ -69,7 +70,7 @@ fn ways_back(graph: &Graph, nest: &Nest) -> Vec<Nest> {
     }
     let mut found = Vec::new();
     for end in ends {
-        // Natural loop: what reaches the end without passing the head.
+        // The natural loop: what reaches the end without passing the head.
         let mut body = vec![nest.head];
         let mut work = vec![end];
         while let Some(block) = work.pop() {
@@ -87,7 +88,7 @@ fn ways_back(graph: &Graph, nest: &Nest) -> Vec<Nest> {
 }
 
 /// The strongly connected components of the subgraph of `nodes`, by Tarjan's algorithm without
-/// recursion. Each has its members in the order of `nodes`, so that its head comes first.
+/// recursion. The members of each have the order of `nodes`, so its head comes first.
 fn components(graph: &Graph, nodes: &[u32], inside: impl Fn(u32) -> bool) -> Vec<Vec<u32>> {
     const UNSEEN: u32 = u32::MAX;
     let mut place = vec![UNSEEN; graph.len()];

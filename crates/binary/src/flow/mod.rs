@@ -1,8 +1,8 @@
 //! How values and control flow through machine code: the slicer behind `raddle conseq`.
 //!
-//! What CodeSurfer/x86 is to *ConSeq* (ASPLOS 2011, section 6.2), in so far as short slices need it. From a
-//! [`Program`], which knows all functions and who calls whom, to the reads of shared memory on which an instruction
-//! depends:
+//! This module takes the place of CodeSurfer/x86 in *ConSeq* (ASPLOS 2011, section 6.2), as far as
+//! short slices need it. It leads from a [`Program`], which knows all functions and their callers,
+//! to the reads of shared memory on which an instruction depends:
 //!
 //! | step | file |
 //! |---|---|
@@ -15,11 +15,12 @@
 //! | slices with distances, through calls | `slice`, `outlets`, `specialise` |
 //! | what a branch tests, as an expression over reads | `tested`, `expression` |
 //! | questions of those who look for error sites | `query`, `wait` |
-//! | what a function is, apart from where it lies | `fingerprint` |
+//! | the identity of a function, independent of its address | `fingerprint` |
 //!
-//! Instructions are named by their index within their function. Nothing here is sound in the sense of a
-//! compiler: memory outside the frame is related by the look of its address, and a pointer to a slot that was
-//! stored away is not followed. What is missed costs a finding; what is too much costs time in the tester.
+//! Instructions are identified by their index within their function. The analysis is not sound in a
+//! compiler's sense: it relates memory outside the frame by the form of its address, and does not
+//! follow a pointer to a slot that was stored. A missed dependence costs a finding; a superfluous
+//! one costs time in the tester.
 
 mod control;
 mod data;

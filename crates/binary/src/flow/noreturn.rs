@@ -1,9 +1,9 @@
-//! Functions that do not come back, by name.
+//! Functions that do not return, by name.
 //!
-//! All control dependence hangs on knowing these. A function of the module itself needs no
-//! name: `Program::returns` follows its code.
+//! All control dependence relies on this list. A function of the module itself needs no name:
+//! `Program::returns` follows its code.
 
-/// Whether a call of the function with this raw name is the end of the path.
+/// Whether a path ends at a call of the function with this raw name.
 pub(crate) fn never_returns(name: &str) -> bool {
     let name = name.split('@').next().unwrap_or(name);
     matches!(
@@ -45,7 +45,7 @@ pub(crate) fn never_returns(name: &str) -> bool {
         || rust_failure(name)
 }
 
-/// Rust's ways to fail, in both manglings: the length of each part precedes it.
+/// Rust's panic functions, in both manglings: the length of each part precedes it.
 fn rust_failure(name: &str) -> bool {
     if !name.starts_with("_R") && !name.starts_with("_ZN") {
         return false;

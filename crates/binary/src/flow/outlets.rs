@@ -1,4 +1,4 @@
-//! What a function does with the memory that its pointer parameters lead to.
+//! What a function does with the memory that its pointer parameters point to.
 
 use super::places::{ARGUMENTS, Place};
 use super::view::View;
@@ -7,23 +7,23 @@ use super::view::View;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Store {
     pub(crate) index: u32,
-    /// The register that the pointer came in.
+    /// The register that holds the pointer at entry.
     pub(crate) parameter: u8,
     pub(crate) distance: i64,
     pub(crate) size: u32,
 }
 
-/// A call that is given a parameter, or a pointer near to it.
+/// A call that receives a parameter, or a pointer near it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HandedOn {
     pub(crate) index: u32,
     pub(crate) parameter: u8,
     pub(crate) distance: i64,
-    /// The register that it is handed on in.
+    /// The register that passes the pointer on.
     pub(crate) argument: u8,
 }
 
-/// The ways by which a function changes what it was given.
+/// All ways in which a function changes the memory it was given.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outlets {
     pub(crate) stores: Vec<Store>,

@@ -1,18 +1,18 @@
-//! Where values live: registers, flags, stack slots, and memory that can be recognised.
+//! Where values live: registers, flags, stack slots, and recognisable memory.
 
 use iced_x86::Register;
 
 /// A place that holds a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Place {
-    /// A general register (0 to 15) or vector register (16 to 47), and how many bytes of it.
+    /// A general register (0 to 15) or vector register (16 to 47), and the number of its bytes.
     Register {
         number: u8,
         size: u8,
     },
     Flags,
-    /// Bytes of the frame. `at` counts from the stack pointer at entry: the return address is
-    /// at 0, the locals are below.
+    /// Bytes of the frame. `at` is the distance from the stack pointer at entry: the return address
+    /// is at 0, the locals are below.
     Slot {
         at: i32,
         size: u32,
@@ -24,7 +24,7 @@ pub(crate) enum Place {
     },
 }
 
-/// The bytes of a vector register, all taken as one.
+/// The bytes of a vector register, which counts as one place.
 const VECTOR: u8 = 64;
 
 pub(crate) const RAX: u8 = 0;
@@ -54,7 +54,7 @@ impl Place {
         Self::Register { number, size: if number < XMM0 { 8 } else { VECTOR } }
     }
 
-    /// The place of a register operand; nothing for the instruction pointer, segments and the like.
+    /// The place of a register operand. None for the instruction pointer, segments and the like.
     pub(crate) fn of(register: Register) -> Option<Self> {
         let full = register.full_register();
         if full.is_gpr64() {
@@ -66,7 +66,7 @@ impl Place {
         }
     }
 
-    /// What a write of this place does to `wanted`.
+    /// How much of `wanted` a write of this place covers.
     pub(crate) fn covers(self, wanted: Self) -> Cover {
         let cover = |whole: bool| if whole { Cover::All } else { Cover::Part };
         match (self, wanted) {
@@ -80,7 +80,7 @@ impl Place {
                 let apart = end <= i64::from(other) || other_end <= i64::from(at);
                 if apart { Cover::Nothing } else { cover(at <= other && end >= other_end) }
             }
-            // Others may write there too, so nothing that was written is all there is.
+            // Other code may write there too, so no write covers the place completely.
             (Self::Memory { form: a, .. }, Self::Memory { form: b, .. }) if a == b => Cover::Part,
             _ => Cover::Nothing,
         }

@@ -1,7 +1,7 @@
-//! Function pointers in registers, as far as reading code from top to bottom tells.
+//! Function pointers in registers, as far as a scan of the code from top to bottom tells.
 //!
-//! Without optimisation rustc loads a function's address into a register and calls that. To know what
-//! is called one needs no data flow: the load is a few instructions above.
+//! Without optimisation, rustc loads a function's address into a register and calls the register.
+//! Finding the callee needs no data flow, because the load is a few instructions above.
 
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
@@ -33,7 +33,7 @@ impl Pointers {
         self.known[general(instruction.op0_register())?]
     }
 
-    /// Takes note of an instruction that has been read.
+    /// Processes the next instruction.
     pub(super) fn pass(&mut self, instruction: &Instruction) {
         match instruction.flow_control() {
             FlowControl::Call | FlowControl::IndirectCall => {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use iced_x86::{Decoder, DecoderOptions};
 
-    /// What the last instruction of the code goes to.
+    /// The target of the last instruction of the code.
     fn target(code: &[u8]) -> Option<Pointer> {
         let mut pointers = Pointers::default();
         let mut last = None;

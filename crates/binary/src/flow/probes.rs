@@ -1,8 +1,9 @@
-//! The calls by which instrumented code announces its accesses, and which load belongs to which.
+//! The calls by which instrumented code announces its accesses, and which load belongs to which
+//! call.
 //!
 //! A compiler puts the call of `__tsan_read4` before the load, and its later passes move the two
-//! apart. They are matched by the form of the address; where two forms do not meet, by
-//! nearness: the closest probe before the load with its size and nothing loaded in between.
+//! apart. They are matched by the form of the address. If the forms differ, they are matched by
+//! distance: the closest probe before the load that has its size, with no other load in between.
 
 use std::collections::VecDeque;
 
@@ -12,21 +13,21 @@ use super::form::Form;
 use super::function::Function;
 use super::places::{RDI, RSI};
 
-/// Blocks looked at on the way back to a probe.
+/// The number of blocks searched on the way back to a probe.
 const MAX_BLOCKS: usize = 64;
-/// Instructions between a load and a probe that is matched by nearness.
+/// The most instructions between a load and a probe that are matched by distance.
 const NEAR: u32 = 12;
 
 /// What a probe announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Announced {
     pub(crate) reads: bool,
-    /// Bytes; 0 when the call says so at run time.
+    /// The size in bytes. 0 if the call gives it at run time.
     pub(crate) size: u8,
     pub(crate) atomic: bool,
 }
 
-/// Understands the name of a probe, without `__tsan_`; `None` for those that announce no access.
+/// Parses the name of a probe, without `__tsan_`. `None` for probes that announce no access.
 pub(crate) fn announced(name: &str) -> Option<Announced> {
     if let Some(rest) = name.strip_prefix("atomic") {
         let digits = rest.find('_').filter(|at| *at > 0)?;
@@ -87,12 +88,12 @@ impl Probes {
         }
     }
 
-    /// The same, of that very address only.
+    /// Like [`Probes::announcing`], but only for a probe of exactly that address.
     pub(crate) fn announcing_exactly(&self, function: &Function, index: u32, form: &Form) -> Option<u32> {
         self.nearest(function, index, self.by_form.get(form)?)
     }
 
-    /// A probe of an object that the load takes a part of.
+    /// A probe of an object that contains the loaded bytes.
     fn enclosing(&self, form: &Form, size: u32) -> Option<u32> {
         let holds = |(start, length, _): &&(Form, i64, u32)| {
             let within = form.constant.wrapping_sub(start.constant);
@@ -101,7 +102,7 @@ impl Probes {
         self.ranges.iter().find(holds).map(|(_, _, probe)| *probe)
     }
 
-    /// The closest of the candidates on the ways that lead to `index`; reads before writes, since
+    /// The closest of the candidates on the paths to `index`. Reads come before writes, because
     /// some compilers announce a read and a write of one place by the write alone.
     fn nearest(&self, function: &Function, index: u32, candidates: &[u32]) -> Option<u32> {
         let reads = |probe: &u32| self.sizes.get(probe).is_some_and(|announced| announced.reads);

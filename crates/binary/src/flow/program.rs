@@ -1,4 +1,4 @@
-//! All functions of a module, and who calls whom.
+//! All functions of a module, and the calls between them.
 
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
@@ -16,23 +16,23 @@ use super::specialise::Lives;
 use crate::calls::Targets;
 use crate::module::Module;
 
-/// A function that is larger is left out: a table of data that looks like code, or a generated
+/// A larger function is left out. It is a table of data that looks like code, or a generated
 /// interpreter whose slices would say nothing.
 const MAX_INSTRUCTIONS: usize = 200_000;
-/// Analysed functions are kept until they have this many instructions together (about 700 MB).
+/// Analysed functions are cached up to this many instructions in total (about 700 MB).
 const KEPT_INSTRUCTIONS: usize = 1_200_000;
-/// How many calls `returns` follows into one another.
+/// How deep `returns` follows nested calls.
 const RETURN_DEPTH: u32 = 16;
 
-/// Bytes of a function that is entered though it has no probes.
+/// A function of up to this many bytes is entered even if it has no probes.
 const SMALL: u64 = 256;
 
-/// What a call or a tail jump transfers control to.
+/// The target of a call or a tail jump.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Callee<'m> {
     /// The raw name, if a symbol has it.
     pub name: Option<&'m str>,
-    /// The function, if it is one of this module.
+    /// The function's entry, if it belongs to this module.
     pub entry: Option<u64>,
 }
 
@@ -43,12 +43,12 @@ impl Callee<'_> {
     }
 }
 
-/// A function before it is looked at.
+/// A function before its analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline<'m> {
     pub range: Range<u64>,
     pub name: Option<&'m str>,
-    /// A part of another function that was moved out of the way.
+    /// A part of another function that the compiler moved elsewhere.
     pub cold: bool,
 }
 
@@ -59,12 +59,12 @@ pub struct Call<'m> {
     pub callee: Callee<'m>,
 }
 
-/// A module's code. Functions are decoded and analysed when asked for.
+/// A module's code. Functions are decoded and analysed on demand.
 pub struct Program<'m> {
     module: &'m Module,
     outlines: Vec<Outline<'m>>,
     targets: Targets,
-    /// Words that hold the address of something of this module once it is loaded.
+    /// Words that hold an address of this module once it is loaded.
     local_slots: HashMap<u64, u64>,
     by_name: HashMap<&'m str, u64>,
     returns: RefCell<HashMap<u64, bool>>,
@@ -80,12 +80,12 @@ pub struct Program<'m> {
     pub(super) lives: RefCell<Lives>,
 }
 
-/// What an analysis has asked a program for.
+/// A request that an analysis has made of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Looked {
-    /// For this function.
+    /// The function itself.
     Function(u64),
-    /// For the callers of this one.
+    /// The callers of this function.
     Callers(u64),
 }
 
@@ -97,7 +97,7 @@ struct Kept<'m> {
 
 impl<'m> Program<'m> {
     pub fn new(module: &'m Module) -> Self {
-        // Unwind tables cover the stubs of the procedure linkage table as if they were one function.
+        // Unwind tables describe the stubs of the procedure linkage table as one function.
         let stubs = module.stub_ranges();
         let mut outlines: Vec<Outline> = module
             .raw_functions()
@@ -138,19 +138,19 @@ impl<'m> Program<'m> {
         self.module
     }
 
-    /// Whether its accesses are announced by probes.
+    /// Whether probes announce the program's accesses.
     pub fn is_instrumented(&self) -> bool {
         self.instrumented
     }
 
-    /// What was asked for since this was last called, in order, each once.
+    /// The requests since the last call of this function, in order, each once.
     pub fn looked_at(&self) -> Vec<Looked> {
         let mut looked: Vec<Looked> = std::mem::take(&mut *self.looked_at.borrow_mut()).into_iter().collect();
         looked.sort_unstable();
         looked
     }
 
-    /// Who calls a function: their entries and the addresses of the calls.
+    /// The callers of a function: their entries and the addresses of the calls.
     pub fn callers(&self, entry: u64) -> &[(u64, u64)] {
         self.looked_at.borrow_mut().insert(Looked::Callers(entry));
         let index = self.callers.get_or_init(|| {
@@ -167,9 +167,9 @@ impl<'m> Program<'m> {
         index.get(&entry).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a slice learns anything inside a function: in a program with probes, one with
-    /// probes, or one so small that it can only pass on what it is given. The runtime's own
-    /// functions and uninstrumented libraries are neither.
+    /// Whether a slice learns anything inside a function. In a program with probes, the function
+    /// must have probes, or be so small that it can only pass on what it is given. The runtime's
+    /// own functions and uninstrumented libraries are neither.
     pub(crate) fn is_worth_entering(&self, entry: u64) -> bool {
         if let Some(&known) = self.worth.borrow().get(&entry) {
             return known;
@@ -214,13 +214,13 @@ impl<'m> Program<'m> {
         self.offset_tables.iter().any(|table| table.contains(&address))
     }
 
-    /// The raw name of what lies behind a word that the loader fills in: a slot of the global offset
+    /// The raw name of what a word refers to that the loader fills in: a slot of the global offset
     /// table, or a variable that is copied from a library.
     pub(crate) fn word_name(&self, slot: u64) -> Option<&'m str> {
         self.targets.slot(slot)
     }
 
-    /// What a call or jump goes to; nothing for jumps within a function and unknown targets.
+    /// The target of a call or jump. None for jumps within a function and unknown targets.
     pub(super) fn callee(&self, instruction: &Instruction, pointers: &Pointers) -> Option<Callee<'m>> {
         let pointer = match instruction.op0_kind() {
             OpKind::NearBranch64 => Pointer::Address(instruction.near_branch_target()),
@@ -285,7 +285,7 @@ impl<'m> Program<'m> {
         built
     }
 
-    /// Whether control can come back from a callee.
+    /// Whether a callee can return.
     pub(crate) fn callee_returns(&self, callee: &Callee) -> bool {
         if callee.probe().is_some() {
             return true;
@@ -296,7 +296,8 @@ impl<'m> Program<'m> {
         callee.entry.is_none_or(|entry| self.returns(entry, RETURN_DEPTH))
     }
 
-    /// Whether a function has a way to its end. What is being asked already is assumed to return.
+    /// Whether a function has a path to its end. A function whose answer is still being computed is
+    /// assumed to return.
     fn returns(&self, entry: u64, depth: u32) -> bool {
         if let Some(&known) = self.returns.borrow().get(&entry) {
             return known;
@@ -352,7 +353,7 @@ impl<'m> Program<'m> {
         false
     }
 
-    /// Whether a call or tail jump never comes back.
+    /// Whether a call or tail jump never returns.
     fn stops(&self, instruction: &Instruction, pointers: &Pointers, depth: u32) -> bool {
         let Some(callee) = self.callee(instruction, pointers) else { return false };
         if callee.probe().is_some() {
@@ -369,8 +370,8 @@ fn decoder<'m>(module: &'m Module, range: &Range<u64>) -> Decoder<'m> {
     Decoder::with_ip(64, &code[..length], range.start, DecoderOptions::NONE)
 }
 
-/// In a stripped file, a range to whose start another one jumps on a condition is a part of that one: compilers
-/// do not make conditional tail calls.
+/// In a stripped file, a range belongs to another function if that function jumps to its start on a
+/// condition, because compilers do not generate conditional tail calls.
 fn mark_nameless_parts(module: &Module, outlines: &mut [Outline]) {
     if outlines.iter().all(|outline| outline.name.is_some()) {
         return;
@@ -400,7 +401,8 @@ fn is_cold_part(name: &str) -> bool {
     name.ends_with(".cold") || name.contains(".cold.")
 }
 
-/// Where relocations, or the file itself in a program at fixed addresses, put local addresses.
+/// The words in which relocations, or the file itself in a program at fixed addresses, put local
+/// addresses.
 fn local_slots(module: &Module) -> HashMap<u64, u64> {
     let names = module.elf.dynamic_symbol_table();
     let mut slots = HashMap::default();

@@ -1,4 +1,4 @@
-//! What those who look for error sites ask of a function.
+//! What the search for error sites asks about a function.
 
 use std::rc::Rc;
 
@@ -14,12 +14,12 @@ use super::slice::{Deciding, Start};
 use super::view::{SharedRead, View};
 use super::wait::only_waits;
 
-/// Calls that pass a stream on to the next, as `std::cout << a << b` does.
+/// The most calls that pass a stream on, as `std::cout << a << b` does.
 const MAX_CHAIN: u32 = 64;
-/// Bytes of an object in the frame that a pointer to it stands for.
+/// The number of bytes of an object in the frame that a pointer to it stands for.
 const OBJECT: i32 = 48;
 
-/// Objects that one call is given.
+/// The most objects that one call is given.
 const MAX_OBJECTS: usize = 16;
 
 /// A loop of a function.
@@ -27,7 +27,7 @@ const MAX_OBJECTS: usize = 16;
 pub struct Loop {
     nest: Nest,
     pub exits: Vec<Exit>,
-    /// It does nothing but wait.
+    /// The loop does nothing but wait.
     pub waits: bool,
 }
 
@@ -37,11 +37,11 @@ impl Loop {
     }
 }
 
-/// A conditional jump by which a loop is left.
+/// A conditional jump that leaves a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exit {
     pub branch: u32,
-    /// Whether the loop goes on when the jump is taken.
+    /// Whether the loop continues when the jump is taken.
     pub stays_when_taken: bool,
 }
 
@@ -49,14 +49,14 @@ pub struct Exit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dereference {
     pub index: u32,
-    /// The address that names the read of the pointer, as in [`super::Found`].
+    /// The address that identifies the read of the pointer, as in [`super::Found`].
     pub read: u64,
     pub instrumented: bool,
     pub atomic: bool,
     pub variable: Option<u64>,
     /// What is added to the pointer.
     pub offset: i64,
-    /// Whether anything beside constants is added: an index.
+    /// Whether anything other than constants is added: an index.
     pub indexed: bool,
 }
 
@@ -78,7 +78,7 @@ impl<'p, 'm> Query<'p, 'm> {
         self.view.program
     }
 
-    /// Its calls and tail jumps that control can get to, in order.
+    /// Its reachable calls and tail jumps, in order.
     pub fn calls(&self) -> Vec<(u32, Callee<'m>)> {
         let heights = &self.view.data().heights;
         let mut calls: Vec<_> = self
@@ -191,7 +191,7 @@ impl<'p, 'm> Query<'p, 'm> {
         reads
     }
 
-    /// The instruction that is the read of this name, as in [`super::Found::address`].
+    /// The instruction of the read with this identity, as in [`super::Found::address`].
     pub fn read_at(&self, address: u64) -> Option<u32> {
         let function = &self.view.function;
         let announces = |index: &u32| {
@@ -211,8 +211,8 @@ impl<'p, 'm> Query<'p, 'm> {
         )
     }
 
-    /// The raw name of the library's object that an argument is, or was loaded from: `stderr`,
-    /// `std::cerr`. A stream that one call returned to be used by the next is the same stream.
+    /// The raw name of the library object that an argument is, or was loaded from: `stderr`,
+    /// `std::cerr`. A stream that one call returns and the next one uses is the same stream.
     pub fn object(&self, call: u32, argument: u8) -> Option<&'m str> {
         self.object_in(call, *ARGUMENTS.get(argument as usize)?, 0)
     }
@@ -259,14 +259,14 @@ impl<'p, 'm> Query<'p, 'm> {
         program.word_name(address).or_else(symbol)
     }
 
-    /// The constant that an argument is.
+    /// The constant value of an argument.
     pub fn constant(&self, call: u32, argument: u8) -> Option<i64> {
         let form = self.view.form(call, *ARGUMENTS.get(argument as usize)?);
         form.terms.is_empty().then_some(form.constant)
     }
 
-    /// The arguments of a call, from the given one on: registers that were set for it, as
-    /// opposed to what an earlier call left in them.
+    /// The arguments of a call, from the given one on: registers that were set for this call, as
+    /// opposed to values that an earlier call left in them.
     pub fn arguments(&self, call: u32, from: u8) -> Vec<Start> {
         let set = |register: u8| {
             let definitions = self.view.reaching(call, Place::whole(register));
@@ -281,8 +281,9 @@ impl<'p, 'm> Query<'p, 'm> {
             .collect()
     }
 
-    /// Slots that a call's arguments lead to by pointers into the frame, pointers kept in those included:
-    /// what `println!` is given. Calls in between that only wrap such a pointer are looked through.
+    /// The slots that a call's arguments reach through pointers into the frame, including pointers
+    /// stored in those slots: what `println!` is given. Calls in between that only wrap such a
+    /// pointer are looked through.
     pub fn frame_behind(&self, call: u32, wraps: impl Fn(&str) -> bool) -> Vec<Start> {
         let mut work: Vec<i32> =
             ARGUMENTS[..2].iter().flat_map(|register| self.slots_behind(call, *register, &wraps)).collect();
@@ -312,7 +313,8 @@ impl<'p, 'm> Query<'p, 'm> {
         words.map(|at| Start::Slot(call, at)).collect()
     }
 
-    /// The slot that a register points to, or those that the call which returned it was given.
+    /// The slot that a register points to, or the slots that were passed to the call that returned
+    /// it.
     fn slots_behind(&self, index: u32, register: u8, wraps: &impl Fn(&str) -> bool) -> Vec<i32> {
         if let Some(slot) = self.view.pointed_slot(index, register) {
             return vec![slot];
@@ -330,7 +332,7 @@ impl<'p, 'm> Query<'p, 'm> {
         calls.flat_map(|call| self.wrapped(call, wraps)).collect()
     }
 
-    /// The slots that a wrapping call is given pointers to.
+    /// The slots to which a wrapping call is given pointers.
     fn wrapped(&self, call: u32, wraps: &impl Fn(&str) -> bool) -> Vec<i32> {
         let name = self.view.callee(call).and_then(|callee| callee.name);
         if !name.is_some_and(wraps) {

@@ -1,22 +1,22 @@
 //! Backward slices over machine code, with the distance of each read.
 //!
-//! After section 6 of *ConSeq* (ASPLOS 2011). A slice is a search from an instruction back along
-//! what it depends on, nearest first. Three relations are followed: control (which branches decide
-//! whether an instruction runs), data (which instructions define what it uses), and calls: into
-//! a callee for what it returns or writes through a pointer it was given, out of a callee to the
-//! arguments of the call by which it was entered, and where asked to the callers of the
-//! function in which the slice began.
+//! This follows section 6 of *ConSeq* (ASPLOS 2011). A slice is a search from an instruction back
+//! along its dependences, nearest first. It follows three relations. Control: which branches decide
+//! whether an instruction runs. Data: which instructions define what it uses. Calls: into a callee
+//! for what it returns or writes through a pointer parameter; out of a callee to the arguments of
+//! the call that entered it; and, on request, to the callers of the function in which the slice
+//! began.
 //!
-//! Distance. A step of control, of arithmetic, or to the address of a load costs 1. Copies, spills,
-//! comparisons, jumps and the passing of arguments and results cost nothing: how often a value
-//! is moved says more of the compiler than of the program.
+//! Distance. A control step, an arithmetic step, or a step to the address of a load costs 1.
+//! Copies, spills, comparisons, jumps and the passing of arguments and results cost nothing,
+//! because how often a value is moved depends on the compiler more than on the program.
 //!
 //! Deviations from the paper:
-//! 1. CodeSurfer/x86 counts each data-dependence edge, so a copy costs 1 there. With distances
-//!    counted so, one bound can not serve `-O0` and `-O2`.
+//! 1. CodeSurfer/x86 counts each data-dependence edge, so a copy costs 1 there. With such
+//!    distances, one bound cannot serve both `-O0` and `-O2`.
 //! 2. Loads and stores of the same address outside the frame are related only within a function, by
 //!    the linear form of the address. There is no points-to analysis.
-//! 3. Control dependence leaves out ways into code that only fails (see `control.rs`).
+//! 3. Control dependence leaves out paths into code that only fails (see `control.rs`).
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -32,15 +32,15 @@ use super::query::Loop;
 use super::specialise::{Constants, Live, constants};
 use super::view::{SharedRead, View};
 
-/// How far a slice goes.
+/// The limits of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub distance: u32,
-    /// Calls entered one inside the other.
+    /// The depth of nested calls to enter.
     pub depth: u32,
-    /// Steps of the search; what is nearest is found first.
+    /// The number of search steps. The nearest reads are found first.
     pub steps: u32,
-    /// Whether to go from the start of the first function to its callers.
+    /// Whether to continue from the start of the first function to its callers.
     pub callers: bool,
 }
 
@@ -55,22 +55,21 @@ pub enum Start {
     Argument(u32, u8),
     /// An argument of a call in a vector register, counted from 0.
     FloatArgument(u32, u8),
-    /// What a call finds in a word of the frame.
+    /// A word of the frame, as a call finds it.
     Slot(u32, i32),
     /// The address that an instruction accesses.
     Pointer(u32),
-    /// All that an instruction uses, itself included.
+    /// Everything that an instruction uses, and the instruction itself.
     Instruction(u32),
 }
 
-/// The branch by which a read matters.
+/// The branch through which a read matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Deciding {
     /// The function's entry.
     pub function: u64,
     pub branch: u32,
-    /// Whether the jump leads on towards the start of the slice when it is taken; `None` for a
-    /// jump table.
+    /// Whether the path towards the start of the slice takes the jump. `None` for a jump table.
     pub taken: Option<bool>,
 }
 
@@ -82,13 +81,13 @@ pub struct Found {
     pub size: u8,
     pub atomic: bool,
     pub variable: Option<u64>,
-    /// A local, which other threads may have a pointer to: whether they do, a run has to show.
+    /// A local to which other threads may have a pointer. A run has to show whether they do.
     pub local: bool,
     pub distance: u32,
-    /// The last branch on the way; `None` if there is none between the read and the start.
+    /// The last branch on the path. `None` if there is none between the read and the start.
     pub deciding: Option<Deciding>,
-    /// The instruction of the first function by which the slice got here: the read, or the call
-    /// that leads to it; `None` if it lies in a caller.
+    /// The instruction of the first function through which the slice got here: the read, or the
+    /// call that leads to it. `None` if it lies in a caller.
     pub outermost: Option<u32>,
     /// Which of the starts led here.
     pub start: usize,
@@ -97,13 +96,13 @@ pub struct Found {
 /// A slice: its reads and the branches that it passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sliced {
-    /// By distance and address.
+    /// Sorted by distance and address.
     pub reads: Vec<Found>,
-    /// With the distance at which each was met, nearest first.
+    /// With the distance of each, nearest first.
     pub branches: Vec<(Deciding, u32)>,
 }
 
-/// What still has to be explained.
+/// A dependence that still has to be resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Want {
     Control(u32),
@@ -116,7 +115,7 @@ enum Want {
 }
 
 impl Want {
-    /// The instruction that it is about.
+    /// The instruction that it refers to.
     fn index(self) -> Option<u32> {
         match self {
             Self::Control(index)
@@ -161,7 +160,7 @@ struct Slice<'p, 'm> {
     /// For each context, the constants that the call passes, and what they leave of the function.
     live: Vec<(Constants, Option<Rc<Live>>)>,
     context_numbers: HashMap<Entered, u32>,
-    /// What is to be explained, by distance.
+    /// Unresolved dependences, by distance.
     queue: Vec<Vec<Step>>,
     within: Option<&'p Loop>,
     seen: HashSet<(u32, Want, u32)>,
@@ -169,9 +168,8 @@ struct Slice<'p, 'm> {
     branches: Vec<(Deciding, u32)>,
 }
 
-/// What the starts depend on. Each start comes with the distance
-/// that it has already.
-/// `within` keeps the slice inside a loop of the first function and what that calls.
+/// What the starts depend on. Each start has an initial distance. `within` keeps the slice inside a
+/// loop of the first function and the functions called there.
 pub fn slice<'p>(
     program: &'p Program,
     entry: u64,
@@ -204,7 +202,7 @@ pub fn slice<'p>(
 }
 
 impl<'p, 'm> Slice<'p, 'm> {
-    /// Explains what is nearest, until nothing is left or the limits are reached.
+    /// Resolves the nearest dependences first, until none is left or the limits are reached.
     fn search(&mut self) {
         let mut steps = 0;
         for distance in 0..self.queue.len() {
@@ -382,8 +380,8 @@ impl<'p, 'm> Slice<'p, 'm> {
         }
     }
 
-    /// A load through a pointer parameter, when the pointer is known to lead into the caller's frame:
-    /// no shared read, but a local of the caller.
+    /// A load through a pointer parameter that is known to point into the caller's frame. It is not
+    /// a shared read, but reads a local of the caller.
     fn in_caller(&self, step: &Step, index: u32, operand: &super::effects::Operand) -> Option<Step> {
         let context = *self.contexts.get(step.context as usize)?;
         let view = self.view(step.function);
@@ -468,7 +466,7 @@ impl<'p, 'm> Slice<'p, 'm> {
         }
     }
 
-    /// A parameter as the caller sees it. What lies above the return address was pushed by it.
+    /// A parameter as the caller sees it. The caller pushed what lies above the return address.
     fn outside(&self, caller: u32, call: u32, place: Place) -> Option<Place> {
         match place {
             Place::Slot { at, size } => {
@@ -479,7 +477,7 @@ impl<'p, 'm> Slice<'p, 'm> {
         }
     }
 
-    /// Enters a callee; gives its number and the context within it.
+    /// Enters a callee. Returns its number and the context within it.
     fn enter(&mut self, step: &Step, call: u32) -> Option<(u32, u32)> {
         let entry = self.view(step.function).callee(call)?.entry?;
         let depth = self.contexts.get(step.context as usize).map_or(0, |context| context.depth) + 1;
@@ -532,7 +530,7 @@ impl<'p, 'm> Slice<'p, 'm> {
         }
     }
 
-    /// A slot that a call was given a pointer to.
+    /// A slot whose address was passed to a call.
     fn explain_escaped(&mut self, step: &Step, call: u32, at: i32, size: u32) {
         let view = self.view(step.function);
         if let Some(copy) = view.copy_by_call(call) {
@@ -549,7 +547,7 @@ impl<'p, 'm> Slice<'p, 'm> {
             .filter_map(|register| Some((register, view.pointed_slot(call, register)?)))
             .filter(|(_, slot)| *slot <= at)
             .collect();
-        // Of pointers into one object the closest is the one to its part.
+        // Of several pointers into one object, the closest one points to the part.
         let Some((register, slot)) = slots.into_iter().max_by_key(|(_, slot)| *slot) else { return };
         let Some((function, context)) = self.enter(step, call) else { return };
         let want = Want::Written(register, i64::from(at - slot), size);
@@ -578,7 +576,7 @@ impl<'p, 'm> Slice<'p, 'm> {
         self.go(step, 1, Want::Value(call, Place::whole(ARGUMENTS[1])));
     }
 
-    /// Stores of a callee through a pointer parameter, and calls to which it hands the pointer on.
+    /// A callee's stores through a pointer parameter, and calls to which it passes the pointer on.
     fn explain_written(&mut self, step: &Step, register: u8, distance: i64, size: u32) {
         let view = self.view(step.function);
         let Outlets { stores, handed_on } = view.outlets();

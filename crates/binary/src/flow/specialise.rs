@@ -1,7 +1,7 @@
-//! A callee as one call sees it: with constant arguments some of its branches are decided.
+//! A callee as one call sees it: constant arguments decide some of its branches.
 //!
-//! Without optimisation, `flag.load(Acquire)` calls a function that chooses among all orderings. Only one of its
-//! loads is that of this call, and what chooses is no condition of the program.
+//! Without optimisation, `flag.load(Acquire)` calls a function that chooses among all orderings.
+//! Only one of its loads belongs to this call, and the choice is not a condition of the program.
 
 use std::rc::Rc;
 
@@ -14,10 +14,11 @@ use super::places::{ARGUMENTS, Place};
 use super::tested::Builder;
 use super::view::View;
 
-/// Functions with more blocks are not looked at: those that choose by a constant are small.
+/// Larger functions, by number of blocks, are not specialised. Functions that choose by a constant
+/// are small.
 const MAX_BLOCKS: usize = 100;
 
-/// What is left of a function.
+/// The live part of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Live {
     /// Blocks that can run.
@@ -29,7 +30,7 @@ pub(super) struct Live {
 /// The arguments of a call that are constants, in the order of their registers.
 pub(super) type Constants = [Option<i64>; ARGUMENTS.len()];
 
-/// What is left of functions, by entry and constants.
+/// The live parts of functions, by entry and constants.
 pub(super) type Lives = FxHashMap<(u64, Constants), Option<Rc<Live>>>;
 
 /// The constants that a call passes, in a function that was itself entered with `outer`.
@@ -46,8 +47,8 @@ pub(super) fn constants(view: &View, call: u32, outer: &Constants) -> Constants 
 }
 
 impl Live {
-    /// What constant arguments leave of a function; `None` if that is all of it. Asked once for each function
-    /// and its constants.
+    /// The part of a function that constant arguments leave live. `None` if that is all of it.
+    /// Computed once for each function and its constants.
     pub(super) fn of(view: &View, constants: &Constants) -> Option<Rc<Self>> {
         let blocks = view.function.blocks.len();
         if !(2..=MAX_BLOCKS).contains(&blocks) || constants.iter().all(Option::is_none) {
@@ -93,7 +94,7 @@ impl Live {
     }
 }
 
-/// The edge by which a block is always left.
+/// The edge by which control always leaves a block.
 fn chosen(builder: &Builder, block: u32) -> Option<u32> {
     let function = &builder.view.function;
     let branch = function.last_of(block);

@@ -1,14 +1,14 @@
-//! The stack pointer at each instruction, counted from its value at the function's entry.
+//! The stack pointer at each instruction, relative to its value at the function's entry.
 //!
-//! Frames are aligned (`and $-32, %rsp`) and grown (`sub %rax, %rsp`) by amounts that only the run
-//! knows. Such an instruction is taken to change nothing: slots above it and below it keep
-//! their distances among themselves, which is all that a slice needs.
+//! Functions align their frames (`and $-32, %rsp`) and grow them (`sub %rax, %rsp`) by amounts that
+//! are known only at run time. Such an instruction counts as changing nothing. Slots above it and
+//! slots below it keep their distances among themselves, which is all that a slice needs.
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::function::{Function, is_call};
 
-/// The height before each instruction; `None` where control does not get to.
+/// The height before each instruction. `None` where the code is unreachable.
 pub(super) fn heights(function: &Function) -> Vec<Option<i32>> {
     let mut heights = vec![None; function.len()];
     let mut frame = None;

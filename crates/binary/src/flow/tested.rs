@@ -1,7 +1,7 @@
 //! From a conditional jump back to what it tests, as an [`Expression`] over shared reads.
 //!
-//! Only what is certain is followed: a place with one definition. A callee is entered if all its ways
-//! out return the same expression, since getters and atomics are functions of their own at `-O0`.
+//! Only certain values are followed: a place with one definition. A callee is entered if all its
+//! exits return the same expression, because getters and atomics are separate functions at `-O0`.
 
 use std::rc::Rc;
 
@@ -17,14 +17,14 @@ use super::specialise::{Constants, Live, constants};
 use super::transfer::is_immediate;
 use super::view::View;
 
-/// Definitions followed one after the other.
+/// The maximal length of a chain of definitions.
 const MAX_DEPTH: u32 = 40;
 /// All bytes of a value.
 const WHOLE: u8 = 8;
-/// Calls entered one inside the other.
+/// The depth of nested calls to enter.
 const MAX_CALLS: u32 = 3;
 
-/// What the conditional jump tests: 1 when it is taken.
+/// What the conditional jump tests: 1 if it is taken.
 pub fn tested<'m>(program: &Program<'m>, function: &Rc<Function<'m>>, branch: u32) -> Option<Expression> {
     let view = View { program, function: function.clone() };
     let builder = Builder::new(&view, None, 0);
@@ -32,12 +32,12 @@ pub fn tested<'m>(program: &Program<'m>, function: &Rc<Function<'m>>, branch: u3
     builder.condition(branch, code, 0)
 }
 
-/// A function in which expressions are built, and the call by which it was entered.
+/// A function in which expressions are built, and the call that entered it.
 pub(super) struct Builder<'a, 'p, 'm> {
     pub(super) view: &'a View<'p, 'm>,
     caller: Option<(&'a Builder<'a, 'p, 'm>, u32)>,
     calls: u32,
-    /// The arguments that are constants, and what they leave of the function.
+    /// The constant arguments, and the part of the function that they leave live.
     constants: Constants,
     live: Option<Rc<Live>>,
 }
@@ -53,8 +53,8 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
         Self { view, caller, calls, constants, live: Live::of(view, &constants) }
     }
 
-    /// For a function of which only constant arguments are known. Its own calls are not entered, or a
-    /// function that calls itself would be entered for ever.
+    /// For a function of which only constant arguments are known. Its own calls are not entered;
+    /// otherwise a recursive function would be entered for ever.
     pub(super) fn with_constants(view: &'a View<'p, 'm>, constants: &Constants) -> Self {
         Self { view, caller: None, calls: MAX_CALLS, constants: *constants, live: None }
     }
@@ -82,7 +82,8 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
                 };
                 return Some(comparison(predicate, width, low, Expression::Constant(0)));
             }
-            // Everything else sets the flags by its result; carry and overflow are not followed.
+            // All other instructions set the flags by their result; carry and overflow are not
+            // followed.
             mnemonic => {
                 let result = if mnemonic == Mnemonic::Test {
                     self.binary(definition, Operator::And, WHOLE, depth)?
@@ -126,7 +127,8 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
         }
     }
 
-    /// An operand of which the low bytes are enough: after `setne %bl`, `%ebx` has no one definition.
+    /// An operand of which only the low bytes are needed: after `setne %bl`, `%ebx` has no single
+    /// definition.
     fn narrow(&self, index: u32, operand: u32, needed: u8, depth: u32) -> Option<Expression> {
         let instruction = self.view.instruction(index);
         let register = instruction.op_register(operand);
@@ -155,7 +157,7 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
         Some(low(value, register.size() as u8))
     }
 
-    /// The value of a place before an instruction: at least the bytes of the place are right.
+    /// The value of a place before an instruction. At least the bytes of the place are right.
     pub(super) fn place(&self, index: u32, place: Place, depth: u32) -> Option<Expression> {
         let definitions = self.view.reaching(index, place);
         let mut alive = definitions.iter().copied().filter(|definition| self.is_live(*definition));
@@ -185,7 +187,7 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
             || self.live.as_ref().is_none_or(|live| live.is_live(&self.view.function, definition))
     }
 
-    /// A parameter, where the call is known.
+    /// A parameter, if the call is known.
     fn parameter(&self, place: Place, depth: u32) -> Option<Expression> {
         let Place::Register { number, .. } = place else { return None };
         let argument = ARGUMENTS.iter().position(|register| *register == number)?;
@@ -266,7 +268,8 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
         values.all(|value| value.as_ref() == Some(&first)).then_some(first)
     }
 
-    /// The result of an arithmetic instruction or a copy, of which the low `needed` bytes must be right.
+    /// The result of an arithmetic instruction or a copy, of which the low `needed` bytes must be
+    /// right.
     fn computed(&self, index: u32, needed: u8, depth: u32) -> Option<Expression> {
         let instruction = self.view.instruction(index);
         if depth > MAX_DEPTH {
@@ -328,7 +331,7 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
         let same = instruction.op0_kind() == OpKind::Register
             && instruction.op1_kind() == OpKind::Register
             && instruction.op0_register() == instruction.op1_register();
-        // What is shifted right comes from above; all else carries upwards only.
+        // A right shift moves bits down from above. All other operations carry upwards only.
         let down = matches!(operator, Operator::ShiftRight | Operator::ShiftRightSigned);
         let needed = if down { WHOLE } else { needed };
         let left = self.narrow(index, 0, needed, depth)?;
@@ -375,7 +378,7 @@ fn width(instruction: &Instruction, operand: u32) -> Option<u8> {
     u8::try_from(size).ok().filter(|size| (1..=8).contains(size))
 }
 
-/// `sete %al` and its like.
+/// `sete %al` and similar instructions.
 fn is_set(instruction: &Instruction) -> bool {
     instruction.condition_code() != ConditionCode::None
         && instruction.op_count() == 1
@@ -409,8 +412,8 @@ fn comparison(predicate: Predicate, width: u8, left: Expression, right: Expressi
     Expression::Comparison { predicate, width, left: Box::new(left), right: Box::new(right) }
 }
 
-/// What a condition code says after `cmp left, right`. The sign alone is that of the difference, which
-/// is known to be that of the left side only when the right one is zero.
+/// The meaning of a condition code after `cmp left, right`. The sign alone is that of the
+/// difference. It is known to be the sign of the left side only if the right side is zero.
 fn predicate_of(code: ConditionCode, right: &Expression) -> Option<Predicate> {
     let zero = *right == Expression::Constant(0);
     Some(match code {

@@ -9,7 +9,7 @@ use super::function::Function;
 use super::places::{Place, RSP};
 use super::program::Program;
 
-/// Definitions followed one after the other. Chains of spills at `-O0` are the longest.
+/// The maximal length of a chain of definitions. Chains of spills at `-O0` are the longest.
 const MAX_DEPTH: u32 = 24;
 
 /// The form of a register before an instruction.
@@ -73,7 +73,7 @@ fn form_of_definition<'m>(
     computed
 }
 
-/// One instruction, to be looked at as a computation.
+/// One instruction, seen as a computation.
 struct Context<'a, 'm> {
     flow: &'a DataFlow,
     program: &'a Program<'m>,
@@ -175,7 +175,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// A load: from the global offset table, or of something that was spilled.
+    /// A load from the global offset table, or of a spilled value.
     fn loaded(&self) -> Option<Form> {
         let instruction = self.instruction();
         if instruction.mnemonic() != Mnemonic::Pop && instruction.is_ip_rel_memory_operand() {

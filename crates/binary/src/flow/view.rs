@@ -14,20 +14,20 @@ use super::probes::{Announced, announced};
 use super::program::{Callee, Program};
 use super::transfer::{self, is_immediate};
 
-/// A constant in an address below this is taken as the offset of a field, not as a place in the program.
+/// A smaller constant in an address counts as the offset of a field, not as a place in the program.
 const FIELDS: u64 = 4096;
 
 /// A read of memory that other threads may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SharedRead {
-    /// What the runtime sees as the pc of the access, or the load itself if nothing announces it.
+    /// The pc of the access as the runtime sees it, or the load itself if nothing announces it.
     pub(crate) address: u64,
     pub(crate) instrumented: bool,
     pub(crate) size: u8,
     pub(crate) atomic: bool,
     /// The address read, if it is fixed.
     pub(crate) variable: Option<u64>,
-    /// It is a local of the function's own, which others may have a pointer to.
+    /// A local of the function itself, to which other threads may have a pointer.
     pub(crate) local: bool,
 }
 
@@ -88,7 +88,7 @@ impl<'p, 'm> View<'p, 'm> {
         self.data().pointed_slot(self.program, &self.function, index, register)
     }
 
-    /// What the function does with memory that it was given pointers to.
+    /// What the function does with memory to which it was given pointers.
     pub(crate) fn outlets(&self) -> &Outlets {
         self.data().outlets.get_or_init(|| Outlets::of(self))
     }
@@ -98,8 +98,8 @@ impl<'p, 'm> View<'p, 'm> {
         self.callee(index)?.probe().and_then(announced)
     }
 
-    /// The shared read that a load is, if it is one: not of the stack, not thread-local, not of
-    /// constants, and announced if this program announces its accesses.
+    /// The shared read that a load performs, if any. The load must not be of the stack,
+    /// thread-local or of constants, and must be announced if this program announces its accesses.
     pub(crate) fn shared_read(
         &self,
         index: u32,
@@ -137,8 +137,8 @@ impl<'p, 'm> View<'p, 'm> {
         Some(SharedRead { address, instrumented: false, size, atomic: false, variable, local: false })
     }
 
-    /// The read of a local that other threads may have a pointer to, if a load is one: the compiler announces no others. A test's threads
-    /// often share nothing but its locals.
+    /// The read of a local to which other threads may have a pointer, if a load performs one. The
+    /// compiler announces no others. Often the threads of a test share only its locals.
     pub(crate) fn local_read(
         &self,
         index: u32,
@@ -162,7 +162,7 @@ impl<'p, 'm> View<'p, 'm> {
         })
     }
 
-    /// The shared read that a call is: an atomic, or a library function that reads memory.
+    /// The shared read that a call performs: an atomic, or a library function that reads memory.
     pub(crate) fn read_by_call(&self, index: u32) -> Option<SharedRead> {
         let callee = self.callee(index)?;
         let announced = match callee.probe() {
@@ -180,7 +180,7 @@ impl<'p, 'm> View<'p, 'm> {
         Some(SharedRead { address, instrumented, size, atomic, variable, local: false })
     }
 
-    /// The copy that a call of `memcpy` and the like makes.
+    /// The copy that a call of `memcpy` or a similar function makes.
     pub(crate) fn copy_by_call(&self, index: u32) -> Option<Copy> {
         let name = self.callee(index)?.name?;
         let name = name.strip_prefix("__tsan_").unwrap_or(name);
@@ -193,11 +193,11 @@ impl<'p, 'm> View<'p, 'm> {
         Some(Copy { to: self.pointed_slot(index, RDI), from: self.pointed_slot(index, RSI), length })
     }
 
-    /// Whether an instruction only moves or tests a value: such steps cost no distance.
+    /// Whether an instruction only moves or tests a value. Such steps cost no distance.
     pub(crate) fn is_free(&self, index: u32) -> bool {
         let instruction = self.instruction(index);
         let mnemonic = instruction.mnemonic();
-        // `!flag` is how one compiler tests what another one jumps on directly.
+        // One compiler tests `!flag` where another one jumps on the flag directly.
         let negates =
             mnemonic == Mnemonic::Xor && instruction.op_count() == 2 && is_immediate(instruction, 1);
         is_call(instruction)
@@ -207,7 +207,7 @@ impl<'p, 'm> View<'p, 'm> {
     }
 }
 
-/// A block copy; slots where an end lies in the frame.
+/// A block copy, with slots for the ends that lie in the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Copy {
     pub(crate) to: Option<i32>,

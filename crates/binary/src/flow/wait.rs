@@ -1,16 +1,16 @@
-//! Loops that do nothing but wait for another thread: the flags of ad-hoc synchronisation (*ConSeq*, section
-//! 7.2, after Xiong et al., *Ad Hoc Synchronization Considered Harmful*, 2010).
+//! Loops that do nothing but wait for another thread: the flags of ad-hoc synchronisation
+//! (*ConSeq*, section 7.2, after Xiong et al., *Ad Hoc Synchronization Considered Harmful*, 2010).
 
 use super::loops::Nest;
 use super::places::{Place, RDI};
 use super::view::View;
 
-/// Calls followed into one another.
+/// The depth of nested calls to follow.
 const MAX_DEPTH: u32 = 3;
-/// Instructions of a function that could be one that only reads.
+/// The most instructions of a function that may count as only reading.
 const MAX_LENGTH: usize = 400;
 
-/// Whether a loop writes nothing but its own frame and calls nothing that does more.
+/// Whether a loop writes only its own frame and calls only functions that do no more than that.
 pub(super) fn only_waits(view: &View, nest: &Nest) -> bool {
     nest.body.iter().all(|block| {
         let block = view.function.blocks[*block as usize];
@@ -43,7 +43,7 @@ fn is_harmless(view: &View, index: u32, depth: u32) -> bool {
             .all(|index| is_harmless(&inner, index, depth + 1))
 }
 
-/// Functions that only let time pass, or tell it.
+/// Functions that only let time pass, or return the time.
 fn passes_time(name: &str) -> bool {
     let name = name.split('@').next().unwrap_or(name);
     matches!(

@@ -218,7 +218,8 @@ pub fn bias() -> usize {
 fn main_stack(environment: *const *const c_char) -> (usize, usize) {
     let mut limit = [0usize; 2];
     sys::syscall(libc::SYS_prlimit64, [0, libc::RLIMIT_STACK as usize, 0, limit.as_mut_ptr() as usize, 0, 0]);
-    // The environment's strings lie above the stack. SAFETY: the environment ends in a null.
+    // The environment's strings lie above the stack.
+    // SAFETY: the environment ends in a null.
     let top = unsafe {
         match environment.as_ref() {
             Some(first) if !first.is_null() => *first as usize,
