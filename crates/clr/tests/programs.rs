@@ -30,7 +30,7 @@ fn run_and_check(sdk: &Sdk, assembly: &Path, program: &Program, session: &Path) 
 }
 
 /// A quarter of them, or all if `RADDLE_ALL_PROGRAMS` is set. Whether a violation is caught is luck: a wrong program is run up
-/// to five times. `cargo bench -p raddle-clr --bench programs` says how often the first run is enough.
+/// to ten times. `cargo bench -p raddle-clr --bench programs` says how often the first run is enough.
 #[test]
 fn programs_are_as_their_comments_say() {
     let Some(sdk) = Sdk::find() else { return };
@@ -46,7 +46,7 @@ fn programs_are_as_their_comments_say() {
     let always =
         |program: &Program| program.name == "locked_wait_ok" || program.name.ends_with("_enumerator_bad");
     for (_, program) in all.iter().enumerate().filter(|(n, program)| n % step == 0 || always(program)) {
-        let tries = if program.is_right() { 1 } else { 5 };
+        let tries = if program.is_right() { 1 } else { 10 };
         let caught =
             (0..tries).any(|_| run_and_check(&sdk, &assembly, program, &session).violations().count() > 0);
         assert_eq!(caught, !program.is_right(), "{}", program.name);

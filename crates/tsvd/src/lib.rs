@@ -65,6 +65,9 @@
 //!    are far apart anyway is taken to wait for every delay. `technique::PROMPT`.
 //! 7. **Rest.** A pair that left the trap set as ordered or decayed is left alone in the next runs too. That is for the
 //!    caller: [`Tsvd::seed`] takes pairs in any state.
+//! 8. **Work.** A gap that is blamed on a delay begins no earlier than the piece of work that the thread is at, where the caller
+//!    tells of those ([`Tsvd::work_begins`]). In the paper a thread of a pool that had nothing to do while another was held is
+//!    taken to have waited for it, and two short tasks that meet once a round are taken to be ordered.
 //!
 //! # Example
 //! Two threads use a map: a near miss, a delay, a catch.
