@@ -389,6 +389,16 @@ impl<'a> Reporter<'a> {
                     verb(1)
                 )
             }
+            Kind::ThreadSafetyViolation => {
+                let verb = |i: usize| verb_of(self.raw.accesses[i].op);
+                format!(
+                    "two threads use {name}, which is made for one at a time: {} {} while {} {}",
+                    who(0),
+                    verb(0),
+                    who(1),
+                    verb(1)
+                )
+            }
             Kind::Deadlock if self.raw.accesses.iter().all(|a| a.op == Op::Lock) => {
                 let n = self.raw.accesses.len();
                 format!("deadlock: {n} threads each hold a lock that the next one waits for")
@@ -406,6 +416,9 @@ impl<'a> Reporter<'a> {
         let raw = self.raw;
         match raw.kind {
             Kind::DataRace => self.race_suggestion(),
+            Kind::ThreadSafetyViolation => {
+                Some("guard both calls with one lock, or use a collection made for several threads".into())
+            }
             Kind::Deadlock if raw.accesses.iter().all(|a| a.op == Op::Lock) => {
                 Some("take the locks in one order everywhere".into())
             }

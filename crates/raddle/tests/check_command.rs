@@ -179,7 +179,7 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
     bench.file("empty/readme", "");
     for (line, part) in [
         ("check nowhere", "there is no nowhere"),
-        ("check empty", "there is no C file in empty"),
+        ("check empty", "there is no C or C# file in empty"),
         ("check --steps 0 src", "--steps"),
         ("check --heap 0 src", "--heap"),
         ("check --format xml src", "xml"),

@@ -132,7 +132,7 @@ fn what_is_not_c_or_has_no_entry_is_not_silently_clean() {
         let output = bench.raddle(&format!("check {name}")).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name}: {said}");
-        assert!(said.contains("only C is checked"), "{said}");
+        assert!(said.contains("is neither C nor C# by its name"), "{said}");
     }
     bench.file("quiet.c", "static int twice(int a) { return 2 * a; }\n");
     let output = bench.raddle("check quiet.c").output().unwrap();

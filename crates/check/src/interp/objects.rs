@@ -101,7 +101,7 @@ impl Machine<'_> {
 
     /// The class of an object; `None` for anything else.
     pub(super) fn class_of(&self, object: u64) -> Option<u32> {
-        if is_unknown(object) || object % 8 != 0 {
+        if is_unknown(object) || !object.is_multiple_of(8) {
             return None;
         }
         let at = self.memory.index(object, 8).ok()?;

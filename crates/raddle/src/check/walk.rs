@@ -48,7 +48,6 @@ pub fn files(paths: &[PathBuf], left_out: &mut LeftOut) -> Result<Vec<PathBuf>> 
                     std::fs::canonicalize(folder).map_err(|e| WalkError::Unreadable(name(), e.kind()))?;
                 let folder_meta =
                     std::fs::metadata(folder).map_err(|e| WalkError::Unreadable(name(), e.kind()))?;
-                let _ = meta;
                 walk.folder(folder, &root, &mut vec![identity(&folder_meta)]);
             }
             Ok(meta) if meta.is_file() && !may_be_source(path) => {

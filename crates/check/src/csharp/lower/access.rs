@@ -179,9 +179,6 @@ impl<'a> Lowerer<'_, 'a> {
     pub fn enum_constant(&mut self, class: u32, i: usize) {
         let constants = &self.world.class(class).constants;
         let explicit = (0..=i).rev().find_map(|j| constants[j].1.map(|e| (j, e)));
-        let class = self.world.class(class);
-        let flags = class.attributes.contains(&"Flags");
-        let _ = flags;
         match explicit {
             Some((j, e)) => {
                 let place = self.context().place.clone();

@@ -8,14 +8,11 @@ use super::Lowerer;
 use super::scope::Cleanup;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
-use crate::csharp::world::Place;
 use crate::ir::Instr;
 
 impl<'a> Lowerer<'_, 'a> {
     fn model_class(&self, name: &str, arity: usize) -> Option<u32> {
-        let place = Place::default();
         let all = self.world.by_name.get(name)?;
-        let _ = place;
         all.iter().copied().find(|t| {
             let ty = self.world.class(*t);
             ty.builtin && ty.type_params.len() == arity

@@ -37,7 +37,7 @@ impl<'a> Lowerer<'_, 'a> {
                 let label: std::sync::Arc<str> = f.name.into();
                 let table = self.tables.class(class);
                 // An overridden property has the storage of what it overrides.
-                let known = table.fields.get(&name).is_some() && f.is_property;
+                let known = table.fields.contains_key(&name) && f.is_property;
                 if !known {
                     table.fields.insert(name, Slot { offset, volatile: f.is_volatile });
                     table.labels.push((offset, label));

@@ -171,7 +171,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     fn variables_used(&mut self, list: Syntax<'a>, slot: u16) {
-        self.variables(list, true);
+        self.variables(list);
         let name = list
             .children()
             .into_iter()

@@ -5,7 +5,7 @@
 use super::Lowerer;
 use super::scope::{Context, This};
 use crate::csharp::syntax::Syntax;
-use crate::csharp::world::{Method, Place, TypeKind};
+use crate::csharp::world::{Method, Place, TypeDecl, TypeKind};
 use crate::entries::EntryKind;
 use crate::ir::{EntryPoint, Instr, SyncOp};
 
@@ -38,10 +38,13 @@ impl<'a> Lowerer<'_, 'a> {
             }
         }
         let has_main = self.entry_points.iter().any(|e| e.kind == EntryKind::Main);
+        let is_library = |d: &TypeDecl<'a>| d.is_public && d.outer.is_none() && !d.builtin;
+        // A file that is looked at by itself may have no public type at all; then all of them are tried.
+        let any_public = self.world.types.iter().any(is_library);
         for class in 0..self.world.types.len() as u32 {
             let decl = self.world.class(class);
-            let is_library = decl.is_public && decl.outer.is_none();
-            if !decl.builtin && (is_library || !has_main) && decl.kind != TypeKind::Enum {
+            let is_tried = is_library(decl) || !has_main && !any_public && !decl.builtin;
+            if is_tried && decl.kind != TypeKind::Enum {
                 self.library_entry(class);
             }
         }

@@ -63,13 +63,7 @@ impl<'a> Lowerer<'_, 'a> {
                     -10
                 }
             }
-            (Ty::Class(c, _), Ty::Class(a, _)) => {
-                if self.world.ancestry(*a).contains(c) {
-                    5
-                } else {
-                    -20
-                }
-            }
+            (Ty::Class(c, _), Ty::Class(a, _)) if self.world.ancestry(*a).contains(c) => 5,
             (Ty::Array(_), Ty::Array(_)) | (Ty::Tuple(_), Ty::Tuple(_)) => 5,
             (Ty::Extern(_), _) => 0,
             (Ty::Nullable(p), a) if **p == *a => 6,

@@ -99,12 +99,10 @@ impl<'a> Lowerer<'_, 'a> {
             self.emit(Instr::Unknown);
             return Ty::Unknown;
         };
-        if matches!(a, Ty::Text) || matches!(b, Ty::Text) {
-            if bin == Bin::Add {
-                self.emit(Instr::Drop);
-                self.emit(Instr::SomeObject);
-                return Ty::Text;
-            }
+        if bin == Bin::Add && (*a == Ty::Text || *b == Ty::Text) {
+            self.emit(Instr::Drop);
+            self.emit(Instr::SomeObject);
+            return Ty::Text;
         }
         if matches!(a, Ty::Func(..)) && matches!(bin, Bin::Add | Bin::Sub) {
             return self.combine(left, bin == Bin::Add, a);
@@ -280,11 +278,8 @@ impl<'a> Lowerer<'_, 'a> {
         let old = self.temporary();
         self.load_target(&target, left);
         self.emit(Instr::Set(old));
-        let b = if matches!(ty, Ty::Func(..)) {
-            self.expression_for_delegate(right, &ty)
-        } else {
-            self.expression(right)
-        };
+        let b =
+            if matches!(ty, Ty::Func(..)) { self.expression_as(right, &ty) } else { self.expression(right) };
         self.at(s);
         // A handler is added to an event whose type nobody knows.
         let is_handler = matches!(b, Ty::Func(..));
@@ -300,10 +295,6 @@ impl<'a> Lowerer<'_, 'a> {
         self.store_target(&target, left);
         self.emit(Instr::Get(value));
         ty
-    }
-
-    fn expression_for_delegate(&mut self, right: Syntax<'a>, ty: &Ty) -> Ty {
-        self.expression_as(right, ty)
     }
 
     /// `+=` and `-=` on an event with accessors of its own.

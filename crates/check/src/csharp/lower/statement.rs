@@ -33,12 +33,11 @@ impl<'a> Lowerer<'_, 'a> {
                 }
             }
             "local_declaration_statement" => {
-                let uses = s.tokens().contains(&"using");
                 if let Some(list) = s.child("variable_declaration") {
-                    self.variables(list, uses);
+                    self.variables(list);
                 }
             }
-            "variable_declaration" => self.variables(s, false),
+            "variable_declaration" => self.variables(s),
             "local_function_statement" | "empty_statement" | "comment" => {}
             "if_statement" => self.if_statement(s),
             "while_statement" => self.while_statement(s),
@@ -109,7 +108,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.leave();
     }
 
-    pub fn variables(&mut self, list: Syntax<'a>, _uses: bool) {
+    pub fn variables(&mut self, list: Syntax<'a>) {
         let declared = list.field("type");
         let is_var = declared.is_none_or(|t| t.kind() == "implicit_type");
         let ty = declared.filter(|_| !is_var).map(|t| self.ty(t)).unwrap_or_default();
@@ -215,7 +214,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.enter();
         for i in s.fields("initializer") {
             if i.kind() == "variable_declaration" {
-                self.variables(i, false);
+                self.variables(i);
             } else {
                 self.statement(i);
             }
