@@ -136,13 +136,14 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
         let shared = Mutex::new(search);
         recipe = watched(&shared, &recipe, args.search.jobs as usize, notes, &clock)?;
         search = shared.into_inner().unwrap_or_else(|e| e.into_inner());
+        let leftovers = search.has_leftovers(&recipe, notes);
         if clock.is_over() {
             break (recipe, search);
         }
         if search.needs_more_steps() {
             recipe.max_steps *= MORE_STEPS;
             recipe.slots = (recipe.slots / MORE_STEPS).max(2);
-        } else if search.has_leftovers(&recipe, notes) {
+        } else if leftovers {
             notes.say(
                 "a failure did not come back in a new process, so earlier schedules had left something behind that their memory does not \
                  undo: the search begins again, with a process for each schedule",

@@ -100,7 +100,7 @@ impl Results<'_> {
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, self.shrink)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes, &is_over);
-            if !small.again && !self.begins_clean() {
+            if !small.again && !self.search.came_back && !self.begins_clean() {
                 // It may come from what was left behind: it says what was not covered.
                 self.search.unrepeated.push(small.failure.facts.sentence);
                 continue;

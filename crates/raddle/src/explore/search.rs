@@ -134,6 +134,8 @@ pub struct Search {
     places: Places,
     /// Why a worker could not go on, nor any after it.
     pub broke_off: Option<String>,
+    /// All failures have been seen again in new processes.
+    pub came_back: bool,
     /// Failures that did not come back, as sentences.
     pub unrepeated: Vec<String>,
     handed_out: u64,
@@ -176,6 +178,7 @@ impl Search {
             affairs: HashMap::new(),
             places: Places::new(),
             broke_off: None,
+            came_back: false,
             unrepeated: Vec::new(),
             handed_out: 0,
             most_schedules: most_schedules.unwrap_or(u64::MAX),
@@ -343,9 +346,14 @@ impl Search {
     }
 
     /// Is there a failure that comes from what earlier executions have left behind, and not from its schedule?
-    pub fn has_leftovers(&self, recipe: &Recipe, notes: &Notes) -> bool {
-        let from_start = recipe.flags & flag::FORK_AT_START != 0;
-        !from_start && self.failures.iter().any(|f| shrink::is_left_behind(f, &self.usual, recipe, notes))
+    pub fn has_leftovers(&mut self, recipe: &Recipe, notes: &Notes) -> bool {
+        if recipe.flags & flag::FORK_AT_START != 0 {
+            return false;
+        }
+        let is_left_behind = |f: &Failure| shrink::is_left_behind(f, &self.usual, recipe, notes);
+        let leftovers = self.failures.iter().any(is_left_behind);
+        self.came_back = !leftovers;
+        leftovers
     }
 
     /// Is there anything to report?

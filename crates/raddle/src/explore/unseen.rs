@@ -269,6 +269,9 @@ fn is_stream_of_program(name: &str) -> bool {
 /// The name without the types of its arguments and its result.
 fn short(name: &str) -> String {
     let full = raddle_binary::demangle(name);
+    if full.contains("operator") {
+        return full.chars().take(60).collect();
+    }
     let mut depth = 0usize;
     let mut kept = String::new();
     for c in full.chars() {

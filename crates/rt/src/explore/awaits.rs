@@ -20,14 +20,21 @@ pub fn awaited() -> u32 {
     let s = state();
     let live = s.threads[..s.count].iter().filter(|t| !t.ended);
     let waiting = live.fold(0, |all, t| all | by_wait(t.wait));
-    let handled = SENT.into_iter().any(signals::is_handled);
+    let handled = SENT.into_iter().any(is_handled_for_others);
     waiting | if handled { awaits::HANDLER } else { 0 }
+}
+
+/// Has the program a handler for a signal that it does not send itself?
+fn is_handled_for_others(signal: c_int) -> bool {
+    signals::is_handled(signal) && !signals::was_sent(signal)
 }
 
 fn by_wait(wait: Wait) -> u32 {
     match wait {
-        Wait::Signal(set) if SENT.into_iter().any(|n| set & 1 << (n - 1) != 0) => awaits::SIGNAL,
-        Wait::Handler if SENT.into_iter().any(signals::is_handled) => awaits::SIGNAL,
+        Wait::Signal(set) if SENT.into_iter().any(|n| set & 1 << (n - 1) != 0 && !signals::was_sent(n)) => {
+            awaits::SIGNAL
+        }
+        Wait::Handler if SENT.into_iter().any(is_handled_for_others) => awaits::SIGNAL,
         Wait::Descriptor(fd, _) if listens(fd) => awaits::CONNECTION,
         Wait::Several(Several::Poll(fds, n)) if n > 0 => {
             // SAFETY: the program's array, which it waits with.

@@ -226,6 +226,8 @@ pub struct State {
     ending: u32,
     /// Signals to the process that every thread blocks.
     arrived: u64,
+    /// Signals that the program has sent itself.
+    sent: u64,
 }
 
 #[inline(always)]

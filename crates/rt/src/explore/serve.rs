@@ -487,6 +487,7 @@ fn execute() {
     s.timers = 0;
     s.ending = 0;
     s.arrived = s.serve.arrived;
+    s.sent = 0;
     s.time = s.serve.time;
     memory::begin();
     races::begin();

@@ -209,6 +209,7 @@ pub fn send_to_process(signal: c_int, parcel: Parcel, pc: usize) {
 /// At a thread, or at the process if all block it.
 pub fn arrives(to: Option<usize>, signal: c_int, parcel: Parcel) {
     *self::parcel(signal) = parcel;
+    state().sent |= bit(signal);
     let q = queue();
     if signal >= FIRST_QUEUED && q.len < QUEUE {
         q.of[q.len] = Queued { signal, to, parcel };
@@ -252,6 +253,11 @@ pub fn is_fatal(signal: c_int) -> bool {
         && !(0..state().count)
             .any(|i| matches!(state().threads[i].wait, Wait::Signal(s) if s & bit(signal) != 0))
         && (0..state().count).any(|i| !state().threads[i].ended && state().threads[i].mask & bit(signal) == 0)
+}
+
+/// Has a thread or a timer of the program sent the signal in this execution?
+pub fn was_sent(signal: c_int) -> bool {
+    state().sent & bit(signal) != 0
 }
 
 /// Has the program a handler for the signal?
