@@ -467,8 +467,15 @@ fn doubt(finding: &Finding) -> Option<&'static str> {
     if needs_long_wait(finding) {
         return Some(TOO_LONG);
     }
+    // Nothing had to be interleaved for it, and yet the ordinary run did without.
+    if finding.notes.iter().any(|n| n.starts_with("a traced run, in which nobody was preempted")) {
+        return Some(ONLY_TRACED);
+    }
     is_inside_std_sync(finding).then_some(INSIDE_STD)
 }
+
+/// What is said of a failure of a plain traced run.
+const ONLY_TRACED: &str = "a traced run without a preemption that failed, where the ordinary run did not";
 
 /// What is said of a race that is not corroborated.
 const SEEN_BY_ONE: &str = "a schedule in which the accesses are not ordered as far as the search can tell, and which no run under the race detector confirms";
