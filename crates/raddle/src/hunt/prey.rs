@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use raddle_finding::{Access, Confidence, Finding, Kind, Report, Stat, group};
 use raddle_hunt::plan::{self, Part};
+use raddle_hunt::target::same_cause;
 use raddle_hunt::{Detector, Goal, Ledger, Space, Target};
 
 use super::args::Args;
@@ -64,6 +65,8 @@ pub struct Hunter<'a> {
     runs: u32,
     /// Instrumented processes of one run. A search controls one of them.
     processes: u64,
+    /// Races that the search has shown and no other detector suspects.
+    alone: Vec<(Detector, Finding)>,
 }
 
 impl<'a> Hunter<'a> {
@@ -82,8 +85,18 @@ impl<'a> Hunter<'a> {
         };
         let program = target::find(&prey.words)?;
         let (runtime, deadline) = (Runtime::open()?, Instant::now() + limit);
-        let mut hunter =
-            Hunter { args, prey, program, runtime, deadline, journal, out, runs: 0, processes: 0 };
+        let mut hunter = Hunter {
+            args,
+            prey,
+            program,
+            runtime,
+            deadline,
+            journal,
+            out,
+            runs: 0,
+            processes: 0,
+            alone: Vec::new(),
+        };
         hunter.out.ledger.recall(hunter.journal.recall(&hunter.key()));
         Ok(hunter)
     }
@@ -199,6 +212,12 @@ impl<'a> Hunter<'a> {
             let finding = self.named(finding);
             match (finding.confidence, &finding.schedule) {
                 (Confidence::Confirmed, Some(_)) => match doubt(&finding) {
+                    None if !self.is_corroborated(&finding) => {
+                        let id = raddle_finding::identity::id(&finding);
+                        self.alone.push((by, finding.clone()));
+                        self.out.ledger.suspect(by, finding);
+                        self.out.ledger.tried(SEEN_BY_ONE, &|t| t.finding.id == id);
+                    }
                     None => self.confirm(by, finding),
                     Some(why) => {
                         let id = raddle_finding::identity::id(&finding);
@@ -207,6 +226,34 @@ impl<'a> Hunter<'a> {
                     }
                 },
                 _ => self.out.ledger.suspect(by, finding),
+            }
+        }
+    }
+
+    /// Whether a race is more than one detector's word. A search sees order as far as it knows the operations that make it; a run under
+    /// `raddle run` knows more of them, and locksets do not depend on the schedule.
+    fn is_corroborated(&self, finding: &Finding) -> bool {
+        let others =
+            |t: &Target| t.by.iter().any(|d| *d != Detector::Explore) && same_cause(&t.finding, finding);
+        finding.kind != Kind::DataRace || self.out.ledger.targets().iter().any(others)
+    }
+
+    /// Races that only the search saw: more ordinary runs may take the same path.
+    fn corroborate(&mut self) {
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let recipe = self.recipe(&args);
+        for _ in 1..RUNS {
+            if self.alone.is_empty() || self.is_over() {
+                return;
+            }
+            let limit = self.left().min(LONGEST_RUN);
+            let Ok(watched) = watch_once(&recipe, Mode::Hybrid, limit) else { return };
+            self.watched(watched);
+            for (by, finding) in std::mem::take(&mut self.alone) {
+                match self.is_corroborated(&finding) {
+                    true => self.confirm(by, finding),
+                    false => self.alone.push((by, finding)),
+                }
             }
         }
     }
@@ -237,6 +284,7 @@ impl<'a> Hunter<'a> {
         if self.out.alone {
             return Ok(());
         }
+        self.corroborate();
         self.consequences(notes);
         self.libraries();
         if !search.is_finished() {
@@ -419,8 +467,18 @@ fn doubt(finding: &Finding) -> Option<&'static str> {
     if needs_long_wait(finding) {
         return Some(TOO_LONG);
     }
+    // Nothing had to be interleaved for it, and yet the ordinary run did without.
+    if finding.notes.iter().any(|n| n.starts_with("a traced run, in which nobody was preempted")) {
+        return Some(ONLY_TRACED);
+    }
     is_inside_std_sync(finding).then_some(INSIDE_STD)
 }
+
+/// What is said of a failure of a plain traced run.
+const ONLY_TRACED: &str = "a traced run without a preemption that failed, where the ordinary run did not";
+
+/// What is said of a race that is not corroborated.
+const SEEN_BY_ONE: &str = "a schedule in which the accesses are not ordered as far as the search can tell, and which no run under the race detector confirms";
 
 /// What is said of a race that [`is_inside_std_sync`].
 const INSIDE_STD: &str = "a schedule in which types of std::sync seem to race with themselves: they order their accesses by means that were not seen";
