@@ -157,6 +157,12 @@ struct Spin {
 impl History {
     /// Reads a trace. `waits` says of a place whether it is the read of a loop that does nothing but wait.
     pub fn of(events: &[Event], waits: &dyn Fn(u32) -> bool) -> History {
+        History::until(events, waits, &|| false)
+    }
+
+    /// Reads a trace until `is_over`, which is asked now and then. [`History::events`] says how much was read.
+    pub fn until(events: &[Event], waits: &dyn Fn(u32) -> bool, is_over: &dyn Fn() -> bool) -> History {
+        const EACH: usize = 1 << 13;
         let semaphores = semaphores_as_locks(events);
         let mut history = History {
             granules: Vec::new(),
@@ -170,6 +176,10 @@ impl History {
         };
         let counts = Counts::of(events);
         for (i, e) in events.iter().enumerate() {
+            if i % EACH == EACH - 1 && is_over() {
+                history.events = i;
+                break;
+            }
             let turn = counts.turn(i);
             if let Some(last @ Turn::Last(_)) = turn {
                 history.order.count(e.thread, last);

@@ -108,7 +108,7 @@ pub fn analyse(
     let all_reads = args.all_reads;
     let correct = || runs.runs.iter().filter(|r| r.is_correct());
     let guards = if sites.wants(SiteKind::Invariant) && !all_reads && runs.scheduled {
-        guards(runs, places)
+        guards(runs, places, deadline)
     } else {
         Vec::new()
     };
@@ -123,7 +123,10 @@ pub fn analyse(
             notes.say(&format!("{i} of {n} traces were analysed in time: give it more with --seconds"));
             break;
         }
-        let history = History::of(&run.events, &|site| sites.waits(site));
+        // The first trace is given some time in any case.
+        let end = if i == 0 { deadline.max(Instant::now() + AT_LEAST) } else { deadline };
+        let is_over = || Instant::now() >= end;
+        let history = History::until(&run.events, &|site| sites.waits(site), &is_over);
         events += history.events as u64;
         if args.atomicity {
             let three = |v: &Violation| (v.first.site, v.between.site, v.second.site);
@@ -133,10 +136,10 @@ pub fn analyse(
                 }
             }
         }
-        // The first trace is given some time in any case.
-        let end = if i == 0 { deadline.max(Instant::now() + AT_LEAST) } else { deadline };
+        // What was read is looked at for a while, too.
+        let end = end.max(Instant::now() + AT_LEAST);
         let found = suspects::find(&history, judge, &|| Instant::now() >= end);
-        if found.cut_short {
+        if found.cut_short || history.events < run.events.len() {
             notes.say("not all of a trace was analysed in time, and there may be more suspects: give it more with --seconds");
         }
         ruled_out.add(&found.refused);
@@ -152,7 +155,9 @@ pub fn analyse(
     points.extend(about.flat_map(|i| guards[i as usize].accesses.iter().copied()));
     points.sort_unstable();
     points.dedup();
-    let reached = sites.reached(correct().map(|r| r.events.as_slice()));
+    let in_time = |i: usize| i == 0 || Instant::now() < deadline;
+    let looked_at = correct().enumerate().take_while(|(i, _)| in_time(*i)).map(|(_, r)| r.events.as_slice());
+    let reached = sites.reached(looked_at);
     Analysed { sites, guards, suspects: all, points, events, violations, ruled_out, reached }
 }
 
@@ -178,9 +183,12 @@ fn accesses_to(history: &History, address: u64, modules: &[Mapped]) -> Vec<u64> 
 }
 
 /// The invariants of the training runs, with all that it takes to watch them.
-fn guards(runs: &Runs, places: &mut Places) -> Vec<Guard> {
+fn guards(runs: &Runs, places: &mut Places, deadline: Instant) -> Vec<Guard> {
     let traces: Vec<&[Event]> =
         runs.runs.iter().filter(|r| r.is_correct()).map(|r| r.events.as_slice()).collect();
+    if Instant::now() >= deadline {
+        return Vec::new();
+    }
     let found = invariants::infer(&Samples::of(&traces), &|n| is_address(&runs.modules, n));
     let accessed = accessed(&traces);
     let mut guards = Vec::new();

@@ -330,7 +330,9 @@ impl<'a> Tester<'a> {
         loop {
             self.completeness.begin_anew();
             let mut strategy = Portfolio::new(1, LIMITS);
-            while Instant::now() < end && made < SEARCHED && !self.is_over() && self.is_worth_it(made) {
+            // Where an execution takes long, the search takes longer to be of any worth.
+            let has_time = |t: &Self| Instant::now() < end || t.executions < ENOUGH;
+            while has_time(self) && made < SEARCHED && !self.is_over() && self.is_worth_it(made) {
                 let Some(order) = strategy.next() else { break };
                 let Some(seen) = self.execute(order.clone())? else { break };
                 strategy.observe(&order, seen.trace.view());
