@@ -31,6 +31,7 @@
 //! - Nothing is read before it is needed. Debug information is parsed once and kept.
 //! - Only `image` has unsafe code.
 
+mod address_taken;
 mod bit_fields;
 mod calls;
 mod cold_paths;
@@ -48,13 +49,13 @@ mod lock_sites;
 mod module;
 mod needed;
 mod patterns;
-mod quiet;
 mod results;
+mod std_atomics;
 mod symbolize;
 mod symbols;
-mod taken;
 mod unwind;
 
+pub use address_taken::{CallBefore, Calls};
 pub use bit_fields::bit_field_write;
 pub use calls::CallSite;
 pub use demangle::{demangle, plain_path};
@@ -69,7 +70,6 @@ pub use lock_sites::{Effect, LockClass, LockSite, LockSites, Patience};
 pub use module::{Address, Module};
 pub use needed::with_needed;
 pub use patterns::{Patterns, matches_glob};
-pub use quiet::is_std_own_affair;
+pub use std_atomics::is_std_own_affair;
 pub use symbolize::{Lookup, SourceFrame, Symbolizer};
-pub use taken::{CallBefore, Calls};
 pub use unwind::{ReadWord, Registers};

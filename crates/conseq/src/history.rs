@@ -8,8 +8,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::counts::{Counts, Turn};
+use crate::critical_sections::{Held, Sections};
 use crate::event::{Cell, Event, What};
-use crate::held::{Held, Sections};
 use crate::order::{Order, Stamp, semaphores_as_locks};
 
 /// An access that is kept.

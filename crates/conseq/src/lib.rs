@@ -43,8 +43,8 @@
 
 pub mod analysis;
 pub mod atomicity;
+pub mod critical_sections;
 pub mod event;
-pub mod held;
 pub mod history;
 pub mod invariants;
 pub mod options;

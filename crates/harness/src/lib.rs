@@ -12,6 +12,7 @@
 //! worker, crew            a process whose threads the runtime schedules: orders in, traces out
 //! watch, shared_file      what is recorded of an execution besides
 //! verdict, monitors       what an execution came to
+//! gaps, unseen            why executions may exist that no schedule leads to
 //! check                   what to look for in an execution that ended well
 //! describe                a failure as a finding: places, names, locks held, the table
 //! schedule                the `.raddle` file
@@ -30,6 +31,7 @@ pub mod crew;
 pub mod describe;
 pub mod detection;
 mod embedded;
+pub mod gaps;
 pub mod install;
 pub mod interrupt;
 pub mod launch;
@@ -49,6 +51,7 @@ pub mod session_folder;
 mod shared_file;
 pub mod target;
 pub mod threads;
+pub mod unseen;
 pub mod verdict;
 pub mod watch;
 pub mod worker;

@@ -11,7 +11,6 @@ mod exit;
 mod explore;
 mod fatal_signals;
 mod hunt;
-mod keep;
 mod lsp;
 mod replay;
 mod report;

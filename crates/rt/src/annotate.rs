@@ -5,7 +5,7 @@
 
 use core::ffi::{c_char, c_int};
 
-use crate::detect::held::Mode;
+use crate::detect::held_locks::Mode;
 use crate::detect::objects::Creation;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};

@@ -13,8 +13,8 @@ use super::rust_locks::RustLocks;
 use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Deadlines, Expect, Tester};
-use super::traced::{self, Run, Runs};
-use super::{analysed, certain, told, unscheduled};
+use super::traced_runs::{self, Run, Runs};
+use super::{analysis, certainty, findings, unscheduled};
 use raddle_harness::check::printed::{self, Stream};
 use raddle_harness::crew::{CrewError, Notes};
 use raddle_harness::places::Places;
@@ -118,28 +118,29 @@ impl Phases {
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
     let clock = Phases::new(budget.begun);
-    let mut runs = match traced::make(recipe, (args.runs, args.check_traces), rust, budget.traced(), notes) {
-        Err(error) if unscheduled::is_refused(&error) => {
-            notes.say(&format!("{error:#}: {BY_ITSELF}"));
-            unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?
-        }
-        Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
-            let longer = || with_more_steps(args, &runs, budget, rust, notes);
-            match longer().or_else(|| with_loops(args, options, &runs, budget, rust, notes)) {
-                Some(again) => again,
-                None => {
-                    let error = endless(recipe, &runs);
-                    let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
-                    let again = again
-                        .map_err(|e| if raddle_harness::interrupt::came() { e } else { error.into() })?;
-                    let error = endless(recipe, &runs);
-                    notes.say(&format!("{error}. Without the scheduler it ends: {BY_ITSELF}"));
-                    again
+    let mut runs =
+        match traced_runs::make(recipe, (args.runs, args.check_traces), rust, budget.traced(), notes) {
+            Err(error) if unscheduled::is_refused(&error) => {
+                notes.say(&format!("{error:#}: {BY_ITSELF}"));
+                unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?
+            }
+            Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
+                let longer = || with_more_steps(args, &runs, budget, rust, notes);
+                match longer().or_else(|| with_loops(args, options, &runs, budget, rust, notes)) {
+                    Some(again) => again,
+                    None => {
+                        let error = endless(recipe, &runs);
+                        let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
+                        let again = again
+                            .map_err(|e| if raddle_harness::interrupt::came() { e } else { error.into() })?;
+                        let error = endless(recipe, &runs);
+                        notes.say(&format!("{error}. Without the scheduler it ends: {BY_ITSELF}"));
+                        again
+                    }
                 }
             }
-        }
-        made => made?,
-    };
+            made => made?,
+        };
     if rust && runs.scheduled {
         let locks = RustLocks::of(&runs.recipe.program.path, &runs.modules);
         runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));
@@ -155,7 +156,8 @@ fn with_more_steps(args: &Args, cut: &Runs, budget: Budget, rust: bool, notes: &
         return None;
     }
     let recipe = Recipe { max_steps: most.saturating_mul(TIMES), ..cut.recipe.clone() };
-    let made = traced::make(&recipe, (args.runs, args.check_traces), rust, budget.traced(), notes).ok()?;
+    let made =
+        traced_runs::make(&recipe, (args.runs, args.check_traces), rust, budget.traced(), notes).ok()?;
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
@@ -175,7 +177,8 @@ fn with_loops(
         return None;
     }
     let recipe = Recipe { points, ..endless.recipe.clone() };
-    let made = traced::make(&recipe, (args.runs, args.check_traces), rust, budget.traced(), notes).ok()?;
+    let made =
+        traced_runs::make(&recipe, (args.runs, args.check_traces), rust, budget.traced(), notes).ok()?;
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
@@ -209,12 +212,12 @@ fn finish(
     let mut places = Places::new();
     let sites = Sites::of(&runs.modules, options);
     clock.static_half = clock.lap();
-    let analysed = analysed::analyse(&runs, sites, args, &mut places, (budget.analysed(), notes));
+    let analysed = analysis::analyse(&runs, sites, args, &mut places, (budget.analysed(), notes));
     clock.analysed = clock.lap() + runs.reading;
     say_limits(&runs, &analysed.sites, notes);
     let mut printed = printed::Usual::default();
     // The random orders among them may well print something wrong.
-    let plain = runs.runs.iter().take(traced::PLAIN);
+    let plain = runs.runs.iter().take(traced_runs::PLAIN);
     plain.filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
     forget_results(&mut runs, &printed, notes);
     let mut points = [analysed.points.clone(), runs.recipe.points.clone()].concat();
@@ -228,7 +231,7 @@ fn finish(
         printed: &printed,
         streams: streams.into_iter().filter(|(kind, _)| args.sites.contains(kind)).map(|(_, s)| s).collect(),
         guards: &analysed.guards,
-        additions: certain::additions(&runs.runs, budget.analysed()),
+        additions: certainty::additions(&runs.runs, budget.analysed()),
     };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
     let deadlines = Deadlines { tested: budget.tested(), shrunk: budget.shrunk(), told: budget.told() };
@@ -246,7 +249,7 @@ fn finish(
         _ => std::mem::take(&mut tested.stacks),
     };
     clock.tested = clock.lap();
-    told::report(args, &runs, &analysed, &tested, (places, stacks), &clock)
+    findings::report(args, &runs, &analysed, &tested, (places, stacks), &clock)
 }
 
 /// The campaign of a program that is the whole command. One that fails before its first thread has not done what it is

@@ -2,15 +2,16 @@
 //!
 //! A strategy that has nothing left to do has made every interleaving of its scheduling points. A suspect is impossible only if these
 //! are all interleavings of the program: every access that races is a point, and nothing happened for which no schedule stands
-//! ([`coverage`]). An access that turns out to race and is no point becomes one, and the search begins anew.
+//! ([`gaps`]). An access that turns out to race and is no point becomes one, and the search begins anew.
 
 use std::collections::HashMap;
 
 use raddle_explore::{Outcome, Progress};
 use raddle_wire::explore::flag;
 
-use crate::explore::coverage::{self, Affair, gap};
+use raddle_harness::gaps::{self, Affair, gap};
 use raddle_harness::places::{Mapped, Places};
+use raddle_harness::unseen;
 use raddle_harness::worker::{Execution, Recipe};
 
 /// What keeps a search from being complete.
@@ -27,18 +28,17 @@ impl Completeness {
 
     /// Takes in an execution. Gives the accesses that race in it and are no points yet.
     pub fn observe(&mut self, e: &Execution<'_>, points: &[u64], modules: &[Mapped]) -> Vec<u64> {
-        self.gaps |= coverage::gaps(e, e.view(Outcome::Passed));
+        self.gaps |= gaps::gaps(e, e.view(Outcome::Passed));
         let mut new = Vec::new();
         for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
             let (places, pcs) = (&mut self.places, hidden.access.map(|a| a.pc));
             // In which order threads print decides nothing that a read could get.
-            let affair =
-                *self.affairs.entry(pcs).or_insert_with(|| coverage::affair(hidden, places, modules));
+            let affair = *self.affairs.entry(pcs).or_insert_with(|| gaps::affair(hidden, places, modules));
             if affair != Affair::TheProgram {
                 continue;
             }
             let before = new.len();
-            new.extend(coverage::new_points(hidden, points, None, modules));
+            new.extend(gaps::new_points(hidden, points));
             if new.len() == before {
                 self.gaps |= gap::UNORDERED;
             }
@@ -57,6 +57,7 @@ impl Completeness {
         is_all
             && self.gaps == 0
             && recipe.flags & (flag::C11 | flag::PLAIN) == 0
-            && modules.iter().all(coverage::is_known)
+            && modules.iter().all(gaps::is_known)
+            && unseen::functions(modules).is_empty()
     }
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 use raddle_finding::{Report, Stat};
 
 use super::campaign::Phases;
+use super::findings::Teller;
 use super::tester::{Reason, Verdict};
-use super::told::Teller;
 
 /// Of what was not executed.
 pub fn add_empty_stats(report: &mut Report, begun: Instant) {

@@ -25,8 +25,8 @@ use raddle_finding::Kind;
 use raddle_wire::config::{Config, Mode, flag};
 use raddle_wire::delays::{self, Header};
 
-use super::certain::is_certain;
-use super::ordinary::{self, OUTSIDE, Ordinary, ended};
+use super::certainty::is_certain;
+use super::ordinary_runs::{self, OUTSIDE, Ordinary, ended};
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Expect, Tested, Verdict, is_about};
 use raddle_harness::check::Check;
@@ -213,7 +213,7 @@ impl<'a> Delayed<'a> {
         let config = Config::new(Mode::HappensBefore, 2, flag::DELAYS);
         let limit = SHORTEST.max(self.longest * TIMES);
         let look = |_: &Path, delays: memmap2::MmapRaw| Ok(Seen::of(&delays));
-        let (ordinary, seen) = ordinary::run(
+        let (ordinary, seen) = ordinary_runs::run(
             self.recipe,
             &config,
             limit,

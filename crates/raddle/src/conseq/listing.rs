@@ -8,12 +8,12 @@ use anyhow::Result;
 use raddle_binary::{Address, Lookup, Symbolizer};
 use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation};
 
-use super::kept;
+use super::result_cache;
 use raddle_harness::say::count;
 
 /// The sites of a file with their critical reads, one a line.
 pub fn of_file(path: &Path, options: &Options) -> Result<(String, Vec<Note>)> {
-    let analysis = kept::analysis(path, options)?;
+    let analysis = result_cache::analysis(path, options)?;
     let text = text(path, &analysis);
     Ok((text, analysis.notes))
 }

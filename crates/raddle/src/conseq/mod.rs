@@ -4,46 +4,46 @@
 //! `explore`; this is what brings them together.
 //!
 //! ```text
-//! suite     a command that starts programs, or a test program: each of its parts looked at
-//! campaign  one program, from its traced runs to the report
-//! traced    a few correct executions, with values
-//! analysed  what they show: invariants, and suspects
-//! custom    names of the program's own functions that report
-//! kept      what the static half found, between runs
-//! listing   sites and reads of a file, without a run
-//! certain   whether what it came to is certainly wrong
-//! rust_locks  atomics that are locks
-//! sites     what the code says: which values at which reads lead to what
-//! stacks    where the accesses in question are called from
-//! tester    each suspect forced
-//! completeness  whether its search has made every interleaving
-//! delays    the same without a scheduler
-//! unscheduled  traced runs without one
-//! ordinary  runs that nobody schedules, for these two
-//! told      the report
-//! suspected  what was neither shown nor ruled out, for who asks for it
-//! coverage  what was looked at, in numbers and in words
+//! suite          a command that starts programs, or a test program: each of its parts looked at
+//! campaign       one program, from its traced runs to the report
+//! traced_runs    a few correct executions, with values
+//! analysis       what they show: invariants, and suspects
+//! custom_names   names of the program's own functions that report
+//! result_cache   what the static half found, between runs
+//! listing        sites and reads of a file, without a run
+//! certainty      whether what it came to is certainly wrong
+//! rust_locks     atomics that are locks
+//! sites          what the code says: which values at which reads lead to what
+//! stacks         where the accesses in question are called from
+//! tester         each suspect forced
+//! completeness   whether its search has made every interleaving
+//! delays         the same without a scheduler
+//! unscheduled    traced runs without one
+//! ordinary_runs  runs that nobody schedules, for these two
+//! findings       the report
+//! suspect_list   what was neither shown nor ruled out, for who asks for it
+//! coverage       what was looked at, in numbers and in words
 //! ```
 
-mod analysed;
+mod analysis;
 pub mod args;
 mod campaign;
-mod certain;
+mod certainty;
 mod completeness;
 mod coverage;
-mod custom;
+mod custom_names;
 mod delays;
-mod kept;
+mod findings;
 mod listing;
-mod ordinary;
+mod ordinary_runs;
+mod result_cache;
 mod rust_locks;
 mod sites;
 mod stacks;
 mod suite;
-mod suspected;
+mod suspect_list;
 mod tester;
-mod told;
-mod traced;
+mod traced_runs;
 mod unscheduled;
 
 pub use args::Args;
@@ -133,14 +133,14 @@ fn list(path: &Path, options: &Options) -> Result<ExitCode> {
 }
 
 fn options(args: &Args) -> Result<Options> {
-    let custom = custom::names(&std::env::current_dir().unwrap_or_default())?;
+    let custom = custom_names::names(&std::env::current_dir().unwrap_or_default())?;
     Ok(Options { kinds: args.sites.clone(), max_distance: args.max_distance, custom, ..Options::default() })
 }
 
 /// What can be said of a program that can not be traced.
 fn not_instrumented(path: &Path, options: &Options) -> anyhow::Error {
     let name = path.display();
-    match kept::analysis(path, options) {
+    match result_cache::analysis(path, options) {
         Ok(analysis) => anyhow::anyhow!(
             "`{name}` is not instrumented: it has {}, which --sites-only lists, and a traced run needs `raddle cc`, \
              `raddle c++`, `raddle rustc` or `cargo raddle`",

@@ -10,7 +10,7 @@ use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::suspects::Judge;
 use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind};
 
-use super::kept;
+use super::result_cache;
 use raddle_harness::places::Mapped;
 
 /// The sites of one file, and where it was loaded.
@@ -64,7 +64,8 @@ impl Sites {
             if is_of_the_system(path) {
                 continue;
             }
-            let (Ok(module), Ok(analysis)) = (Module::open(path), kept::analysis(path, options)) else {
+            let (Ok(module), Ok(analysis)) = (Module::open(path), result_cache::analysis(path, options))
+            else {
                 continue;
             };
             if analysis.notes.contains(&Note::NotInstrumented) {

@@ -22,7 +22,7 @@ use raddle_wire::config::{Config, Mode, flag};
 
 use super::args::Args;
 use super::campaign::{self, Budget};
-use super::{LEFT_OUT, coverage, not_instrumented, told};
+use super::{LEFT_OUT, coverage, findings, not_instrumented};
 use crate::report::args::Format;
 use raddle_harness::cases::{self, Case};
 use raddle_harness::collect::{self, Process};
@@ -60,7 +60,7 @@ pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<Part>> {
     if args.whole || recipe.words.len() > 1 {
         return None;
     }
-    let of = told::words(recipe).join(" ");
+    let of = findings::words(recipe).join(" ");
     let part = |case: &Case| Part {
         recipe: case.recipe(recipe),
         at: format!("in the test `{}` of `{of}`", case.name),
@@ -85,7 +85,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     }
     let n = recipes.len();
     let program = |recipe: Recipe| {
-        let at = format!("in `{}`", told::words(&recipe).join(" "));
+        let at = format!("in `{}`", findings::words(&recipe).join(" "));
         vec![Part { recipe, at, is_test: false }]
     };
     let parts = recipes.into_iter().flat_map(|r| tests_of(args, &r).unwrap_or_else(|| program(r))).collect();
@@ -95,7 +95,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
             notes.say(&format!(
                 "none of the programs that `{}` started could be looked at by itself: the command is looked at as a whole, with all that it \
                  starts",
-                told::words(recipe).join(" ")
+                findings::words(recipe).join(" ")
             ));
             let whole = campaign::run_whole(args, options, recipe, Budget::new(left.max(1.0)), notes);
             whole.map_err(|e| e.context(format!("{error:#}")))?
@@ -116,7 +116,7 @@ pub fn each(
     (begun, command): (Instant, Option<Duration>),
     notes: &Notes,
 ) -> Result<Report> {
-    let mut all = Report::new("conseq", told::words(of));
+    let mut all = Report::new("conseq", findings::words(of));
     coverage::add_empty_stats(&mut all, begun);
     let mut last = None;
     let (mut done, mut alone, mut left_out, n) = (0u64, 0u64, 0u64, parts.len());

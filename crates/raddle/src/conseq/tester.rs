@@ -11,7 +11,7 @@
 //!    take two dependences at once. Where that search comes to its end and other accesses race too, these become points and the
 //!    search begins anew: only then has every interleaving been made ([`Completeness`]).
 //! 3. **Settled.** A suspect of which an execution has shown a consequence that is certainly wrong, and has shown it again, is confirmed
-//!    ([`super::certain`]). One whose read got the value, with no consequence, is refuted, and so is one that no interleaving brings
+//!    ([`super::certainty`]). One whose read got the value, with no consequence, is refuted, and so is one that no interleaving brings
 //!    about when every interleaving has been made. Of freed memory the access itself is the consequence: where nothing was seen, the
 //!    block had been handed out again, and nothing is refuted.
 //!
@@ -36,9 +36,9 @@ use raddle_explore::{
 use raddle_finding::Kind;
 use raddle_wire::explore::{flag, outcome};
 
-use super::certain::{Additions, is_certain};
+use super::certainty::{Additions, is_certain};
 use super::completeness::Completeness;
-use super::ordinary::OUTSIDE;
+use super::ordinary_runs::OUTSIDE;
 use super::stacks::Stacks;
 use raddle_harness::check::printed::{self, Line, Printed, Stream};
 use raddle_harness::check::{self, Check, Guard};
@@ -84,7 +84,7 @@ pub struct Consequence {
     pub again: Again,
     /// A line that is not usual says that something failed.
     pub complains: bool,
-    /// It is wrong in any correct program ([`super::certain`]).
+    /// It is wrong in any correct program ([`super::certainty`]).
     pub is_certain: bool,
 }
 

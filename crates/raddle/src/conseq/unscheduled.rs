@@ -17,10 +17,10 @@ use raddle_wire::trace::mode;
 use thiserror::Error;
 
 use super::delays::failure;
-use super::ordinary::{self, OUTSIDE, Ordinary, ended};
+use super::ordinary_runs::{self, OUTSIDE, Ordinary, ended};
 use super::rust_locks::RustLocks;
 use super::tester::KILLED;
-use super::traced::{Run, Runs};
+use super::traced_runs::{Run, Runs};
 use raddle_harness::check::events::{self, Told};
 use raddle_harness::collect::{self, Process};
 use raddle_harness::crew::{CrewError, Notes};
@@ -127,8 +127,14 @@ fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
         let process = collect::read(folder)?.into_iter().find(|p| u64::from(p.pid) == pid);
         Ok((events, lost || !whole, bytes, accesses, process, begun.elapsed().as_secs_f64()))
     };
-    let (ordinary, (events, cut_short, bytes, accesses, process, reading)) =
-        ordinary::run(recipe, &config, limit, &raddle_harness::interrupt::came, |f| traced.open(f), look)?;
+    let (ordinary, (events, cut_short, bytes, accesses, process, reading)) = ordinary_runs::run(
+        recipe,
+        &config,
+        limit,
+        &raddle_harness::interrupt::came,
+        |f| traced.open(f),
+        look,
+    )?;
     let trace = Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Passed, divergence: None };
     let printed = ordinary.printed.clone();
     let run = Run {

@@ -5,30 +5,29 @@
 //! this is what brings them together.
 //!
 //! ```text
-//! cases       the tests of a test program, each explored by itself
-//! first_runs  under the race detector: racy accesses become scheduling points
-//! look        the other accesses to the same variables
-//! search      one strategy, several workers
-//! coverage    whether what was searched is all there is
-//! shrink      the same failure, smaller
-//! resume      an interrupted search
-//! ongoing     a search that hands out each failure at once and goes on, for `hunt`
+//! cases            the tests of a test program, each explored by itself
+//! first_runs       under the race detector: racy accesses become scheduling points
+//! raced_variables  the other accesses to the same variables
+//! search           one strategy, several workers
+//! coverage         whether what was searched is all there is
+//! shrink           the same failure, smaller
+//! resume           an interrupted search
+//! ongoing          a search that hands out each failure at once and goes on, for `hunt`
 //! ```
 
 pub mod args;
 mod bit_fields;
 pub mod cases;
-pub mod coverage;
+mod coverage;
 mod first_runs;
-mod look;
 pub mod ongoing;
 pub mod outcome;
 mod progress;
+mod raced_variables;
 mod resume;
 mod scope;
 mod search;
 mod shrink;
-mod unseen;
 
 pub use args::Args;
 pub use first_runs::{Watched, watch_once};
@@ -274,7 +273,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
     let mut search = new_search(args, recipe, &seen)?;
     if !seen.points.is_empty() || seen.cut_off {
-        look::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
+        raced_variables::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
     }
     search.points = bit_fields::unmarked(&recipe.points).into();
     Ok((seen, search))

@@ -9,7 +9,7 @@ use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
 
 use super::args::Args;
-use super::coverage::{gap, shortcomings};
+use super::coverage::shortcomings;
 use super::resume::Saved;
 use super::search::Search;
 use super::shrink::{self, Small};
@@ -17,6 +17,7 @@ use crate::report::args::Format;
 use raddle_harness::crew::{Crew, Notes};
 use raddle_harness::describe;
 use raddle_harness::describe::steps::Words;
+use raddle_harness::gaps::gap;
 use raddle_harness::interrupt;
 use raddle_harness::places::Places;
 use raddle_harness::say::{count, say};

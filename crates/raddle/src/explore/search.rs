@@ -19,10 +19,11 @@ use raddle_wire::explore::{awaits, flag, outcome};
 use serde::{Deserialize, Serialize};
 
 use super::bit_fields;
-use super::coverage::{self, Affair, Fresh};
+use super::coverage::Fresh;
 use super::scope::Scoped;
 use super::shrink;
 use raddle_harness::crew::{Crew, CrewError, Notes};
+use raddle_harness::gaps::{self, Affair, gap};
 use raddle_harness::monitors;
 use raddle_harness::places::{Mapped, Places};
 use raddle_harness::verdict::{Failure, Usual, Verdict, ends_as_usual, judge, waits_for_outside};
@@ -127,7 +128,7 @@ pub struct Search {
     pub round: u64,
     /// How it begins anew. Nothing: it does not.
     pub fresh: Option<Fresh>,
-    /// Why what was searched since it last began anew may not be all there is: [`coverage::gap`].
+    /// Why what was searched since it last began anew may not be all there is: [`gap`].
     pub gaps: u32,
     /// Hidden races that were looked up.
     affairs: HashMap<[u64; 2], Affair>,
@@ -295,7 +296,7 @@ impl Search {
             self.note_panics(e);
         }
         if round == self.round {
-            self.gaps |= coverage::gaps(e, view);
+            self.gaps |= gaps::gaps(e, view);
         }
         self.look_for_hidden_races(round, e);
     }
@@ -307,19 +308,23 @@ impl Search {
         for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
             let pcs = hidden.access.map(|a| a.pc);
             let (places, modules) = (&mut self.places, &self.modules);
-            match *self.affairs.entry(pcs).or_insert_with(|| coverage::affair(hidden, places, modules)) {
+            match *self.affairs.entry(pcs).or_insert_with(|| gaps::affair(hidden, places, modules)) {
                 Affair::TheProgram => {}
                 Affair::Std => continue,
                 Affair::Printing => {
-                    self.gaps |= coverage::gap::PRINTS;
+                    self.gaps |= gap::PRINTS;
                     continue;
                 }
             }
             let before = new.len();
             let scope = self.scoped.as_ref().map(Scoped::scope);
-            new.extend(coverage::new_points(hidden, &self.points, scope, modules));
+            let found = gaps::new_points(hidden, &self.points);
+            new.extend(match scope {
+                Some(scope) => scope.filter(modules, found),
+                None => found,
+            });
             if new.len() == before && round == self.round {
-                self.gaps |= coverage::gap::UNORDERED;
+                self.gaps |= gap::UNORDERED;
             }
         }
         if !new.is_empty() {
@@ -329,7 +334,7 @@ impl Search {
 
     pub fn begin_anew(&mut self, new: Vec<u64>) {
         let Some(strategy) = self.fresh.as_ref().and_then(Fresh::strategy) else {
-            self.gaps |= coverage::gap::UNORDERED;
+            self.gaps |= gap::UNORDERED;
             return;
         };
         let mut points = self.points.to_vec();

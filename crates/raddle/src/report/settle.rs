@@ -12,9 +12,9 @@ use raddle_finding::{
 };
 
 use super::args::{self, Color, FailOn, Options};
+use super::keeper::Keeper;
 use super::output::{self, OutputFile};
 use super::source::SourceFiles;
-use crate::keep::Keeper;
 
 /// Where text goes that is for a person and has no file. Documents go to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

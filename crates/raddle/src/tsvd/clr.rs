@@ -18,7 +18,7 @@ use raddle_tsvd::{Stats, TrapPair};
 
 use super::coverage::{Coverage, Covered, PointCoverage};
 use super::harvest;
-use super::kept::Kept;
+use super::pair_store::Kept;
 use super::sites::{Numbered, Registry};
 use super::traps::Traps;
 use raddle_harness::say::{count, say};

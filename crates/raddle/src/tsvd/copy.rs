@@ -31,12 +31,12 @@ use super::api::Catalogue;
 use super::args::{InstrumentArgs, Options, Parameters};
 use super::experiment::{Experiment, Policy};
 use super::libraries::{self, Watched};
-use super::looked;
 use super::pointers::{self, Taken};
 use super::session::{self, Common};
+use super::site_cache;
 use super::sites::{File, Found, Registry, What};
 use super::traps::Traps;
-use super::{Outputs, words};
+use super::{Outputs, messages};
 use crate::report::{Settler, TextTo};
 use raddle_harness::say::{count, say};
 
@@ -79,7 +79,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
         !program.starts_with(b"MZ"),
         "{shown} is a .NET assembly, which needs no copy: `raddle tsvd -- dotnet {shown}` watches it as it is"
     );
-    let lists = words::lists(&args.api)?;
+    let lists = messages::lists(&args.api)?;
     let common = common(&lists, args.parameters.force_async, runtime.folder())?;
     let library = LIBRARIES[usize::from(policy == Policy::TsvdHb)];
     let dir = folder(&args.output);
@@ -143,7 +143,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     let with =
         if with.is_empty() { String::new() } else { format!(" and its libraries: {}", with.join(", ")) };
     say!("{} in {}{with}", count(points as u64, "point", "points"), args.output.display());
-    words::say_unwatched(&registry);
+    messages::say_unwatched(&registry);
     Ok(ExitCode::from(crate::exit::CLEAN))
 }
 
@@ -190,7 +190,7 @@ impl Fixed {
 /// The sites of a file by its own addresses; functions and variables by name. `exempts`: it is the program, whose exempt objects
 /// are those of all.
 fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
-    let file = looked::look(program, &common.catalogue);
+    let file = site_cache::look(program, &common.catalogue);
     let mut named = Named { module: file.module(), names: Vec::new() };
     let mut registry: std::sync::MutexGuard<'_, Registry> =
         common.registry.lock().expect("nobody panics with the registry");

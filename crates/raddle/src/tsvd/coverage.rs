@@ -6,8 +6,8 @@ use raddle_binary::plain_path;
 use raddle_finding::place::place;
 use serde::Serialize;
 
+use super::findings::site_frames;
 use super::sites::Registry;
-use super::told::site_frames;
 use raddle_harness::places::Places;
 
 pub const SCHEMA: &str = "raddle.tsvd-coverage/1";

@@ -1,23 +1,23 @@
 //! `raddle tsvd`: thread-safety violations in ordinary test runs.
 //!
 //! ```text
-//! api        which functions are thread-unsafe: lists in TOML
-//! sites      their call sites in a file, and their numbers
-//! looked     that between commands
-//! session    the folder of a run
-//! planner    answers processes that ask for their sites
-//! modules    the files that processes have mapped
-//! traps      what runs have learned of pairs
-//! kept       that between commands: the store and the trap file
-//! harvest    what processes have left in the core's tables
-//! told       what was caught, as findings
-//! clr        what .NET processes have left
-//! coverage   which points were hit, as a table and in JSON
-//! verdict    a command that failed in a run with delays is run once more without
-//! experiment what a benchmark changes, which is no option
-//! copy       `raddle instrument`: a copy that watches itself, and what it caught
-//! pointers   calls through pointers in such a copy
-//! libraries  the project's own libraries that such a copy watches as well
+//! api         which functions are thread-unsafe: lists in TOML
+//! sites       their call sites in a file, and their numbers
+//! site_cache  that between commands
+//! session     the folder of a run
+//! planner     answers processes that ask for their sites
+//! modules     the files that processes have mapped
+//! traps       what runs have learned of pairs
+//! pair_store  that between commands: the store and the trap file
+//! harvest     what processes have left in the core's tables
+//! findings    what was caught, as findings
+//! clr         what .NET processes have left
+//! coverage    which points were hit, as a table and in JSON
+//! verdict     a command that failed in a run with delays is run once more without
+//! experiment  what a benchmark changes, which is no option
+//! copy        `raddle instrument`: a copy that watches itself, and what it caught
+//! pointers    calls through pointers in such a copy
+//! libraries   the project's own libraries that such a copy watches as well
 //! ```
 //!
 //! The algorithm is in `raddle_tsvd`, its events come from `raddle_rt::tsvd`.
@@ -28,19 +28,19 @@ mod clr;
 mod copy;
 mod coverage;
 mod experiment;
+mod findings;
 mod harvest;
-mod kept;
 mod libraries;
-mod looked;
+mod messages;
 mod modules;
+mod pair_store;
 mod planner;
 mod pointers;
 mod session;
+mod site_cache;
 mod sites;
-mod told;
 mod traps;
 mod verdict;
-mod words;
 
 pub use args::{Args, InstrumentArgs, Options};
 pub use clr::other_profiler;
@@ -96,8 +96,8 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let outputs = Outputs::new(options)?;
     let program = target::find(&args.command)?;
     let runtime = raddle_harness::install::Runtime::open()?;
-    let keeper = kept::Keeper::new(options, &args.command)?;
-    let lists = words::lists(&options.api)?;
+    let keeper = pair_store::Keeper::new(options, &args.command)?;
+    let lists = messages::lists(&options.api)?;
     let mut traps = keeper.read()?.resting(options.rest());
     let clr = clr::Clr::new(&lists, traps.split_off(clr::is_site))?;
     let common = Arc::new(Common {
@@ -138,15 +138,24 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let again = again.then_some(|| Ok(launch::run_plain(&program, &args.command)?.code()));
     let settled = verdict.settle(again)?;
     clr::say_why_not(&program.path, &all.clr);
-    words::complain(&program, &common, &all.files, (&all.all_covered(), all.clr.files() > 0), all.processes)?;
+    messages::complain(
+        &program,
+        &common,
+        &all.files,
+        (&all.all_covered(), all.clr.files() > 0),
+        all.processes,
+    )?;
     if !quiet {
-        words::warn(&common, options, &all.files, &all.stats);
+        messages::warn(&common, options, &all.files, &all.stats);
         all.clr.warn();
     }
     if options.report.format == Format::Text {
         let native = common.registry.lock().expect("nobody panics with the registry").files.len();
         let files = native + all.clr.files();
-        raddle_harness::say::error(&format!("{}\n", words::summary(&all.all_covered(), files, &all.stats)));
+        raddle_harness::say::error(&format!(
+            "{}\n",
+            messages::summary(&all.all_covered(), files, &all.stats)
+        ));
     }
     keeper.write(&common, all.clr.keep())?;
     outputs.write(&common, &mut all)?;
@@ -260,7 +269,7 @@ impl<'a> Runs<'a> {
                 "a process was not watched: the temporary folder has no room; set TMPDIR to a folder on a disk with more"
             );
         }
-        let mut teller = told::Teller {
+        let mut teller = findings::Teller {
             catalogue: &self.common.catalogue,
             registry: &registry,
             places: &mut self.places,

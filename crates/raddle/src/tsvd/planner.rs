@@ -10,9 +10,9 @@ use raddle_tsvd::TrapPair;
 use raddle_wire::tsvd::{About, Caller, Contents, Hook, Pair, Question, Site, site_flag};
 
 use super::api::Paths;
-use super::looked;
 use super::modules::{self, Entry, Loaded, MappedFile, Modules};
 use super::session::{Common, special_site};
+use super::site_cache;
 use super::sites::{self, Numbered, Registry, What};
 use raddle_harness::questions::Questions;
 
@@ -61,7 +61,7 @@ impl Planner {
         for loaded in &watched {
             let looked = &mut self.files.looked;
             if !looked.contains_key(&loaded.version) {
-                let file = looked::look(&loaded.version.0, &self.common.catalogue);
+                let file = site_cache::look(&loaded.version.0, &self.common.catalogue);
                 looked.insert(loaded.version.clone(), file);
             }
         }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use raddle_tsvd::{ONE, PairState, TrapPair};
 
-use super::kept::{Because, Kept, KeptPair, Resting, build};
+use super::pair_store::{Because, Kept, KeptPair, Resting, build};
 use super::sites::Registry;
 
 type Key = (u32, u32);

@@ -80,7 +80,7 @@ pub fn alone() -> std::sync::MutexGuard<'static, ()> {
 #[cfg(test)]
 mod tests {
     use super::super::clock::HIGHEST;
-    use super::super::kept::{Kept, Stamp};
+    use super::super::object_clock::{Kept, Stamp};
     use super::super::pairs::Pairs;
     use super::*;
     use proptest::prelude::*;

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::thread::{Thread, gate};
 use super::trace::Shape;
-use super::{flush, held, report, settings};
+use super::{flush, held_locks, report, settings};
 use crate::explore;
 use crate::layout::*;
 use crate::trace;
@@ -207,7 +207,7 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
             || (other ^ current) & 0xff00 == 0
             || other & current & (READ | ATOMIC) != 0
             || t.clock.get(sid(other)) >= epoch(other);
-        let guarded = settings().hybrid && held::common(t, current, other);
+        let guarded = settings().hybrid && held_locks::common(t, current, other);
         let certain = sequence.is_multiple_of(2) && sequence == flush::sequence();
         if !excused && !guarded && certain {
             report::race(t, address, pc, current, other);
@@ -227,7 +227,7 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
 fn after_free(t: &mut Thread, address: usize, pc: usize, current: u32, by: u32) {
     let free = by | 0xff;
     let ordered = (free ^ current) & 0xff00 == 0 || t.clock.get(sid(by)) >= epoch(by);
-    let guarded = settings().hybrid && held::common(t, current, free);
+    let guarded = settings().hybrid && held_locks::common(t, current, free);
     if ordered || guarded {
         report::use_after_free(t, address, pc, current, free);
     } else {

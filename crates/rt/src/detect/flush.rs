@@ -11,7 +11,7 @@
 
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::*};
 
-use super::{kept, objects, sids};
+use super::{object_clock, objects, sids};
 use crate::layout::{SHADOW, SID_MAX, epoch, sid};
 use crate::sys::{self, Spin};
 
@@ -56,11 +56,11 @@ pub fn flush() {
     }
     SEQUENCE.fetch_add(1, AcqRel);
     let retired = sids::retired();
-    let passed = kept::passed_unseen();
+    let passed = object_clock::passed_unseen();
     objects::forget_clocks();
     // What was handed to a clock that is forgotten was noted as published before.
     note_floors(&retired);
-    kept::trust_stamps(passed);
+    object_clock::trust_stamps(passed);
     sys::discard(SHADOW.start, SHADOW.len());
     sids::recycle(&retired);
     SEQUENCE.fetch_add(1, AcqRel);

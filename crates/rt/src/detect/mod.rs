@@ -23,9 +23,9 @@ pub mod depot;
 pub mod flush;
 pub mod handlers;
 pub mod heap;
-pub mod held;
-pub mod kept;
+pub mod held_locks;
 pub mod misuse;
+pub mod object_clock;
 pub mod objects;
 pub mod pairs;
 pub mod quarantine;
@@ -78,7 +78,7 @@ pub fn settings() -> &'static Settings {
 pub fn configure(settings: Settings) {
     // SAFETY: the process has one thread, and no event has been handled.
     unsafe { *SETTINGS.get() = settings }
-    held::prepare_tables();
+    held_locks::prepare_tables();
     thread::prepare_table();
     depot::prepare();
 }

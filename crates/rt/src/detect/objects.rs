@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
-use super::kept::Kept;
+use super::object_clock::Kept;
 use crate::layout::sync_bit;
 use crate::sys::{self, Shared, Spin};
 

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::*};
 
-use super::held::Lock;
+use super::held_locks::Lock;
 use super::replay::{self, DEEPEST, Earlier};
 use super::thread::{Thread, cards, gate};
 use super::{depot, heap};

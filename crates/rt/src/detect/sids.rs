@@ -13,7 +13,7 @@
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::clock::{Clock, HIGHEST};
-use super::{chain, kept};
+use super::{chain, object_clock};
 use crate::layout::{EPOCH_MAX, SID_MAX};
 use crate::sys::{Shared, Spin};
 
@@ -103,7 +103,7 @@ pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<
     let apart = seen.or(if highest < FEW { unused } else { None });
     let sid = apart.or_else(any).or(unused)?;
     if apart.is_none() && Some(sid) != unused {
-        kept::distrust_stamps();
+        object_clock::distrust_stamps();
     }
     let first = left(&sid).unwrap_or(0) as u32 + 1;
     if first == 1 {

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
-use super::held::{self, Lock, Mode};
+use super::held_locks::{self, Lock, Mode};
 use super::objects::{self, Creation, Object};
 use super::thread::Thread;
 use super::trace::LockEvent;
@@ -121,7 +121,7 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
     t.held.push(lock);
     t.trace.lock(t.sp, &t.held, LockEvent::Taken, taking.mode, key, stack);
     if hybrid {
-        held::changed(t);
+        held_locks::changed(t);
     }
 }
 
@@ -145,7 +145,7 @@ pub fn unlocking(t: &mut Thread, key: usize) {
     t.trace.lock(t.sp, &t.held, LockEvent::Released, lock.mode, key, 0);
     hand_on(t, key, lock.mode, true);
     if settings().hybrid {
-        held::changed(t);
+        held_locks::changed(t);
     }
 }
 

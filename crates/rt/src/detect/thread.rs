@@ -3,8 +3,8 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 use super::clock::Clock;
-use super::held::Held;
-use super::kept::{Kept, Snapshot, Stamp, Taught};
+use super::held_locks::Held;
+use super::object_clock::{Kept, Snapshot, Stamp, Taught};
 use super::pairs::Pairs;
 use super::trace::{self, Trace};
 use super::{Settings, chain, settings, sids};

@@ -21,7 +21,7 @@
 //!
 //! Only the low half of a pc is kept with an access; a report finds the module in which it makes sense.
 
-use super::held::{Held, Mode};
+use super::held_locks::{Held, Mode};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::AccessKind;
 

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use raddle_explore::{MAX_THREADS, OpKind};
 
 use super::point::point;
-use super::{Wait, fatal, hidden, is_on, leaks, op, quiet, races, state};
+use super::{Wait, fatal, hidden, is_on, known_places, leaks, op, races, state};
 use crate::sys;
 
 const LOG2_ARENA: usize = 32;
@@ -135,7 +135,7 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
     *highest = (*highest).max(p + size);
     // SAFETY: inside the arena, behind all blocks.
     unsafe {
-        let state = if quiet::is_of_libc(pc) { LIVE | OF_LIBC } else { LIVE };
+        let state = if known_places::is_of_libc(pc) { LIVE | OF_LIBC } else { LIVE };
         *((p - HEAD) as *mut Head) = Head { size: n, state };
         core::ptr::write_bytes(p as *mut u8, 0, stale);
     }
@@ -167,8 +167,8 @@ pub fn free(p: *mut c_void, pc: usize) {
     let head = unsafe { &mut *p.byte_sub(HEAD).cast::<Head>() };
     if state().running {
         let n = head.size;
-        let own = head.state & OF_LIBC != 0 && quiet::is_of_libc(pc);
-        if !(own || quiet::frees_quietly(pc)) {
+        let own = head.state & OF_LIBC != 0 && known_places::is_of_libc(pc);
+        if !(own || known_places::frees_quietly(pc)) {
             point(op(OpKind::Free, at, pc).with_other((at + n) as u64), Wait::Nothing, pc);
             if head.is_live() {
                 hidden::freed(at, n, pc);

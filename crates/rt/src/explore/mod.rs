@@ -25,8 +25,8 @@
 //! memory    happens-before, and stale values, as the C11 model allows them
 //! leaks     blocks that nothing points to at the end
 //! output    what is printed
-//! found     functions of the C library, found once
-//! quiet     places that are known: operations that are no scheduling points, locks of Rust's
+//! found_functions functions of the C library, found once
+//! known_places places that are known: operations that are no scheduling points, locks of Rust's
 //! races     the data races of the execution under way
 //! hidden    accesses that no scheduling points order, and what else keeps a search from being complete
 //! time      time that passes only when somebody waits for it
@@ -57,9 +57,10 @@ mod fatal;
 pub mod faults;
 mod files;
 pub mod fork;
-mod found;
+mod found_functions;
 pub mod heap;
 mod hidden;
+mod known_places;
 mod leaks;
 pub mod memory;
 pub mod openmp;
@@ -67,7 +68,6 @@ mod os_threads;
 mod output;
 mod peek;
 mod point;
-mod quiet;
 mod races;
 mod serve;
 pub mod signals;
@@ -86,7 +86,7 @@ use raddle_wire::explore::{Header, flag};
 
 pub use circle::{main_at, main_begins, writes};
 pub use fatal::{aborts, assertion, ends, use_after_free};
-pub use found::found;
+pub use found_functions::found;
 pub use point::{
     Breaks, atomic, data, data_made, fills, fills_stream, keeps_state, library_wrote, point, uninterrupted,
     uses_stream,
@@ -207,9 +207,9 @@ pub struct State {
     reuse: hidden::Reuse,
     /// Null: nobody asks for leaks.
     leaks: *mut leaks::Leaks,
-    quiet: quiet::Quiet,
+    quiet: known_places::Quiet,
     /// Null: executions are in place.
-    found: *mut found::List,
+    found: *mut found_functions::List,
     /// A second name for what was descriptor 1; 0: nobody asks what is printed.
     output: usize,
     /// Spurious wake-ups that this execution may still have.
@@ -252,7 +252,7 @@ pub fn turn_on(header: *mut Header) {
     heap::prepare();
     time::prepare();
     memory::prepare();
-    quiet::prepare();
+    known_places::prepare();
     races::prepare();
     hidden::prepare();
     leaks::prepare();

@@ -3,13 +3,13 @@
 use raddle_explore::{Op, OpKind, ThreadId, View};
 use raddle_wire::explore::{flag, gap, outcome, outside, point as of_table};
 
-use super::quiet::Place;
+use super::known_places::Place;
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
 use super::{
-    Wait, cancel, circle, fatal, has, hidden, memory as c11, op, os_threads, quiet, races, serve, signals,
-    state, time, timers,
+    Wait, cancel, circle, fatal, has, hidden, known_places, memory as c11, op, os_threads, races, serve,
+    signals, state, time, timers,
 };
 use crate::trace;
 
@@ -359,7 +359,7 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     if !state().running {
         return;
     }
-    match quiet::place(pc) {
+    match known_places::place(pc) {
         Place::Ordinary => {}
         Place::Mutex(kind) => return mutex(kind, address, pc),
         Place::Quiet => {
@@ -373,7 +373,7 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
     let o = op(kind, granule, pc).with_other(other as u64).with_bytes(address as u64, size);
     let o = o.with_drain(drains);
-    memory(if quiet::may_wait() { o.with_yields(true) } else { o }, Wait::Nothing, address, pc);
+    memory(if known_places::may_wait() { o.with_yields(true) } else { o }, Wait::Nothing, address, pc);
     hidden::atomic(kind, address, size, true, pc);
     if size == size_of::<usize>() {
         // SAFETY: the program is about to access it.

@@ -16,7 +16,8 @@ use raddle_wire::explore::{
 use super::files::Files;
 use super::switch::{Context, jump, park, switch};
 use super::{
-    Logical, fatal, found, has, heap, hidden, leaks, memory, os_threads, output, races, state, threads, time,
+    Logical, fatal, found_functions, has, heap, hidden, leaks, memory, os_threads, output, races, state,
+    threads, time,
 };
 use crate::interpose::Real;
 use crate::sys;
@@ -317,7 +318,7 @@ extern "C" fn serve(_: usize) -> ! {
     let s = state();
     s.serve.program = s.threads[0].context;
     heap::keep();
-    found::prepare();
+    found_functions::prepare();
     if !has(flag::FORK) {
         s.snapshot.take(s.serve.program.stack());
         header().snapshot_bytes.store(s.snapshot.bytes() as u64, Relaxed);
@@ -338,7 +339,7 @@ extern "C" fn serve(_: usize) -> ! {
                     let mut ended = 0i32;
                     sys::syscall(libc::SYS_wait4, [child as usize, &raw mut ended as usize, 0, 0, 0, 0]);
                     note_end(ended);
-                    found::take_over();
+                    found_functions::take_over();
                     if header().status.load(Relaxed) != status::READY {
                         leave(0);
                     }

@@ -4,7 +4,7 @@ use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 use core::ffi::{c_int, c_void};
 
 use super::interpose;
-use crate::detect::held::Mode;
+use crate::detect::held_locks::Mode;
 use crate::detect::misuse;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::Thread;

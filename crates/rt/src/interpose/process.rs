@@ -5,7 +5,9 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
-use crate::detect::{depot, flush, handlers, held, kept, objects, quarantine, report, sids, sync, trace};
+use crate::detect::{
+    depot, flush, handlers, held_locks, object_clock, objects, quarantine, report, sids, sync, trace,
+};
 use crate::explore;
 use crate::hub::{annotations, init, is_active, log, modules, session};
 use crate::{sys, tsvd};
@@ -42,8 +44,8 @@ fn in_child(t: &mut Thread) {
     depot::reset_after_fork();
     report::reset_after_fork();
     sids::reset_lock();
-    kept::reset_lock();
-    held::reset_lock();
+    object_clock::reset_lock();
+    held_locks::reset_lock();
     quarantine::reset_locks();
     trace::reset_lock();
     crate::trace::plain::in_child();

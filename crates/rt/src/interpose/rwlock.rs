@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::interpose;
-use crate::detect::held::Mode;
+use crate::detect::held_locks::Mode;
 use crate::detect::misuse;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::Thread;

@@ -8,7 +8,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use crate::detect::atomics::{self, Order};
-use crate::detect::held::Mode;
+use crate::detect::held_locks::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};
 use crate::entry::entry;

@@ -3,7 +3,7 @@
 
 use raddle_race::{AtomicOp, LockMode, MemoryOrder};
 use raddle_rt::detect::atomics::{self, Order};
-use raddle_rt::detect::held::Mode;
+use raddle_rt::detect::held_locks::Mode;
 use raddle_rt::detect::sync::{self, Taking};
 use raddle_rt::detect::thread::{Card, Thread, new_card};
 use raddle_rt::detect::{objects, range, testing};

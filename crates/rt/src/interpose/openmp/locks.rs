@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::detect::held::Mode;
+use crate::detect::held_locks::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Thread, current};
 use crate::explore::openmp as explored;

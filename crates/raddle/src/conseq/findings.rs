@@ -8,12 +8,12 @@ use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::Trace;
 use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report};
 
-use super::analysed::Analysed;
+use super::analysis::Analysed;
 use super::args::Args;
 use super::campaign::Phases;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Tested, Verdict};
-use super::traced::Runs;
+use super::traced_runs::Runs;
 use raddle_harness::check::Check;
 use raddle_harness::describe;
 use raddle_harness::describe::steps::pc_of;

@@ -25,7 +25,7 @@ use raddle_explore::{OpKind, Step, points};
 use raddle_finding::Kind;
 
 use super::tester::{Again, Consequence};
-use super::traced::Run;
+use super::traced_runs::Run;
 use raddle_harness::check::Check;
 use raddle_harness::verdict::Usual;
 

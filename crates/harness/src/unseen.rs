@@ -10,7 +10,7 @@ use std::path::Path;
 
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
-use raddle_harness::places::Mapped;
+use crate::places::Mapped;
 
 /// Functions of the C library that touch nothing but their arguments' values, a thread's own state, or what has a lock of its own and
 /// no order; and those by which the runtime itself gets at the library.

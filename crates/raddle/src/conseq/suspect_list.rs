@@ -10,10 +10,10 @@ use raddle_conseq::atomicity::Violation;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Confidence, Finding, Kind, Op};
 
-use super::analysed::FIRST_INVARIANT;
+use super::analysis::FIRST_INVARIANT;
 use super::args::Means;
+use super::findings::Teller;
 use super::tester::Verdict;
-use super::told::Teller;
 
 /// Places that are named of one entry.
 const NAMED: usize = 6;

@@ -13,7 +13,7 @@ use raddle_conseq::suspects::{self, Everything, Instead, Judge, Refusal, Suspect
 
 use super::args::Args;
 use super::sites::Sites;
-use super::traced::Runs;
+use super::traced_runs::Runs;
 use raddle_harness::check::Guard;
 use raddle_harness::crew::Notes;
 use raddle_harness::describe::steps::pc_of;
