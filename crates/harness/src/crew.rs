@@ -26,6 +26,10 @@ pub enum CrewError {
     )]
     EndedEarly(String, String),
     #[error(
+        "`{0}` was killed (SIGKILL) before it created a thread, by somebody else or for want of memory: nothing is known of it"
+    )]
+    Killed(String),
+    #[error(
         "`{0}` created no thread in {1} s: give it a command that needs no input and no terminal, or more time with --patience"
     )]
     NoThreadInTime(String, u64),
@@ -289,6 +293,9 @@ impl<'a> Crew<'a> {
             Trouble::NoThreads(status) => return Err(CrewError::NoThreads(name, status)),
             Trouble::Died(_) if !self.recipe.program.has_runtime => {
                 return Err(CrewError::NotInstrumented(name));
+            }
+            Trouble::Died(status) if status.signal() == Some(libc::SIGKILL) => {
+                return Err(CrewError::Killed(name));
             }
             Trouble::Died(status) => return Err(CrewError::EndedEarly(name, in_words(status))),
             Trouble::Slow => return Err(CrewError::Stopped(name)),

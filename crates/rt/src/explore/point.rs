@@ -475,21 +475,21 @@ pub fn fills(address: usize, pc: usize) {
 
 /// Before a function of a library that keeps something from call to call: its place among all steps matters.
 pub fn keeps_state(pc: usize) {
-    if state().running {
+    if super::is_running() {
         point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
     }
 }
 
 /// It has written to memory of its own, in that step.
 pub fn library_wrote(address: usize, len: usize, pc: usize) {
-    if state().running {
+    if super::is_running() {
         hidden::plain(true, address, len, true, pc);
     }
 }
 
 /// Before a stream is read or moved.
 pub fn uses_stream(file: usize, pc: usize) {
-    if state().running {
+    if super::is_running() {
         if !is_seekable(file) {
             super::retry_with_fork(outside::PIPE_OR_SOCKET);
         }
@@ -499,7 +499,7 @@ pub fn uses_stream(file: usize, pc: usize) {
 
 /// Before a stream is written to.
 pub fn fills_stream(file: usize, pc: usize) {
-    if state().running {
+    if super::is_running() {
         super::retry_with_fork(outside::CHANGES);
         point(op(OpKind::Io, file, pc), Wait::Nothing, pc);
     }
