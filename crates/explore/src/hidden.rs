@@ -254,6 +254,17 @@ impl HiddenRaces {
         race.map(|old| [old, new])
     }
 
+    /// Memory from `low` to `high` is unmapped: what is mapped there later is other memory.
+    pub fn forget(&mut self, low: u64, high: u64) {
+        for set in &mut self.sets {
+            for (granule, cell) in set.granules.iter().zip(&mut set.cells) {
+                if (low..high).contains(granule) {
+                    cell.used = 0;
+                }
+            }
+        }
+    }
+
     fn touch(&self, thread: usize, bytes: u8, (act, step): (Act, bool), pc: u64) -> Touch {
         let kind = match act {
             Act::Read => 0,

@@ -153,6 +153,12 @@ impl Races {
         race
     }
 
+    /// Memory from `low` to `high` is unmapped: what is mapped there later is other memory.
+    pub fn forget(&mut self, low: u64, high: u64) {
+        let within = |c: &&mut Cell| (low..high).contains(&c.granule);
+        self.cells.iter_mut().flatten().filter(within).for_each(|c| c.used = 0);
+    }
+
     fn cell(&mut self, granule: u64) -> &mut Cell {
         let execution = self.execution;
         let set = &mut self.cells[set_of(granule)];

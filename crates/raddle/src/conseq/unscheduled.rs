@@ -49,7 +49,9 @@ const MOST: u32 = 3;
 pub fn is_refused(error: &anyhow::Error) -> bool {
     use CrewError::*;
     match error.downcast_ref() {
-        Some(EndedEarly(..) | Killed(_) | NoThreadInTime(..) | TooManyThreads(..) | NoFsgsbase | Cannot(..)) => true,
+        Some(
+            EndedEarly(..) | Killed(_) | NoThreadInTime(..) | TooManyThreads(..) | NoFsgsbase | Cannot(..),
+        ) => true,
         Some(NoThreads(..) | NotInstrumented(_) | Stopped(_)) | None => false,
     }
 }

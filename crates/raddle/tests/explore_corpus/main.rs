@@ -30,6 +30,8 @@ const PART: &[&str] = &[
     "suite/reorder_3_ok.c",
     "suite/wronglock_1_bad.c",
     "control/bit_field_bad.c",
+    "control/timeout_ten_ok.c",
+    "control/unmapped_and_mapped_ok.c",
     "control/fault_jump_ok.c",
     "control/fault_mapping_ok.c",
     "control/fault_raised_again_bad.c",

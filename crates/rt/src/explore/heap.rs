@@ -12,6 +12,7 @@ use raddle_explore::{MAX_THREADS, OpKind};
 
 use super::point::point;
 use super::{Wait, fatal, hidden, is_on, known_places, leaks, op, races, state};
+use crate::hub::modules;
 use crate::sys;
 
 const LOG2_ARENA: usize = 32;
@@ -174,7 +175,8 @@ pub fn free(p: *mut c_void, pc: usize) {
                 hidden::freed(at, n, pc);
             }
         }
-        if head.is_live() {
+        // The C++ library counts references by atomics of its own, which nobody sees, before it frees.
+        if head.is_live() && modules::is_instrumented(pc) {
             races::freed(at, n, pc);
         }
     }

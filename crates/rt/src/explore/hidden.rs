@@ -133,6 +133,13 @@ pub fn freed(address: usize, len: usize, pc: usize) {
     }
 }
 
+/// Memory is unmapped, and what comes there next is other memory.
+pub fn unmapped(address: usize, len: usize) {
+    if let Some(detector) = detector() {
+        detector.forget(address as u64, (address + len) as u64);
+    }
+}
+
 #[inline]
 fn each(detector: &mut HiddenRaces, what: (Act, bool), address: usize, len: usize, pc: usize) {
     let (me, end) = (state().current, address + len);

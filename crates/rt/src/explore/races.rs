@@ -46,6 +46,14 @@ pub fn freed(address: usize, len: usize, pc: usize) {
     }
 }
 
+/// Memory is unmapped, and what comes there next is other memory.
+pub fn unmapped(address: usize, len: usize) {
+    // SAFETY: null, or memory of the detector's own; one thread runs at a time.
+    if let Some(races) = unsafe { state().races.as_mut() } {
+        races.forget(address as u64, (address + len) as u64);
+    }
+}
+
 fn range(deed: Deed, address: usize, len: usize, pc: usize) {
     let me = state().current;
     let Some(count) = memory::model().and_then(|m| m.clock(me)).map(|c| c.next(me)) else { return };

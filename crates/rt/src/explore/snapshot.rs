@@ -83,6 +83,8 @@ pub fn unmapping(at: usize, len: usize, pc: usize) {
         return;
     }
     takes_away(at, len, pc);
+    super::hidden::unmapped(at, len);
+    super::races::unmapped(at, len);
     super::circle::forget();
     match state().snapshot.mapped.iter_mut().find(|m| **m == (at, len)) {
         Some(m) => *m = (0, 0),

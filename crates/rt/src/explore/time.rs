@@ -35,8 +35,8 @@ impl Time {
     }
 }
 
-/// The longest time between two steps of a thread that can go on.
-pub const SLOWEST: u64 = 10_000_000_000;
+/// Less than this passes between two steps of a thread that can go on: tests wait ten seconds for what never takes so long.
+pub const SLOWEST: u64 = 6_000_000_000;
 /// Yields during a wait after which it may be given up whenever it is due.
 const PATIENCE: u64 = 1000;
 
@@ -44,7 +44,7 @@ const PATIENCE: u64 = 1000;
 pub fn horizon(awake: bool, first: Option<u64>) -> u64 {
     let passed = state().time.passed;
     let from = if awake { passed } else { first.unwrap_or(0).max(passed) };
-    from.saturating_add(SLOWEST)
+    from.saturating_add(SLOWEST - 1)
 }
 
 /// Have others yielded so often since the thread began to wait that this may be what they wait for?
