@@ -1,5 +1,6 @@
-//! The names of the functions that the runtime stands in for, read from the tables in its source: a function is
-//! added there and nowhere else. A test of `raddle` holds the list against what the runtime really exports.
+//! The names of the functions that the runtime stands in for, read from the tables in its source: a
+//! function is added there and nowhere else. A test of `raddle` holds the list against what the
+//! runtime really exports.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -54,7 +55,8 @@ fn name(line: &str) -> Option<&str> {
     }
 }
 
-/// `"execl" => execl,`, `"snprintf" 3 => …`, `"…" vsscanf(…) format: …`, `"setjmp" c"setjmp"`, `strtol(base: c_int) -> i64`, `free(p: Pointer) {`.
+/// `"execl" => execl,`, `"snprintf" 3 => …`, `"…" vsscanf(…) format: …`, `"setjmp" c"setjmp"`,
+/// `strtol(base: c_int) -> i64`, `free(p: Pointer) {`.
 fn other_table(entry: &str) -> Option<&str> {
     if let Some(quoted) = entry.strip_prefix('"') {
         let (first, rest) = quoted.split_once("\" ")?;

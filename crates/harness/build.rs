@@ -1,4 +1,5 @@
-//! Builds the runtime and turns it into what is embedded: one object for executables, one shared library.
+//! Builds the runtime and turns it into what is embedded: one object for executables, one shared
+//! library.
 //!
 //! 1. `raddle-rt` as a static library, in a target folder of its own: a nested cargo on the same folder would wait for
 //!    this one for ever.
@@ -15,7 +16,8 @@ use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
-/// The crates that end up in what is embedded. Only their sources count: a change to one of their tests rebuilds nothing.
+/// The crates that end up in what is embedded. Only their sources count: a change to one of their
+/// tests rebuilds nothing.
 const RUNTIME_CRATES: [&str; 6] = ["base", "rt", "wire", "explore", "tsvd", "clr"];
 
 /// Functions that the compiler calls behind the runtime's back.
@@ -109,8 +111,9 @@ fn build(workspace: &Path, target: &Path, [package, profile, kind]: [&str; 3]) {
 /// Returns the names that the object exports.
 fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
     let all = out.join("all.o");
-    // All of the crate is in one codegen unit, which this symbol brings in with what it needs of core. No groups are kept:
-    // the linker would take the runtime's reference to an unwinding personality for the program's own.
+    // All of the crate is in one codegen unit, which this symbol brings in with what it needs of
+    // core. No groups are kept: the linker would take the runtime's reference to an unwinding
+    // personality for the program's own.
     let pick = ["-r", "--force-group-allocation", "-u", "__tsan_init"];
     run(Command::new("ld").args(pick).arg(archive).arg("-o").arg(&all));
 
@@ -118,7 +121,8 @@ fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
     fs::write(&own, OWN.map(|(from, to)| format!("{from} {to}\n")).concat()).unwrap();
     let (pointed, merged) = (out.join("pointed.o"), out.join("merged.o"));
     run(Command::new("objcopy").arg(flag("--redefine-syms=", &own)).arg(&all).arg(&pointed));
-    // A reference and a definition of the same name are one symbol only after another pass of the linker.
+    // A reference and a definition of the same name are one symbol only after another pass of the
+    // linker.
     run(Command::new("ld").args(["-r", "--force-group-allocation"]).arg(&pointed).arg("-o").arg(&merged));
 
     let defined = defined_symbols(&merged);
@@ -159,8 +163,8 @@ fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
     exports
 }
 
-/// Functions that the C library has had only since 2.38. Where it lacks them they are not exported either: a
-/// configure script would find them.
+/// Functions that the C library has had only since 2.38. Where it lacks them they are not exported
+/// either: a configure script would find them.
 fn is_recent(name: &str) -> bool {
     name.starts_with("__isoc23_") || ["strlcpy", "strlcat"].contains(&name)
 }

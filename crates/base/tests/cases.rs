@@ -50,8 +50,8 @@ fn a_send_and_a_receive_over_4096_threads_cost_one_path() {
     let all: PersistentClock = (0..4096).map(|t| Epoch { thread: ThreadId(t), count: 1 }).collect();
     let mut sender = all.clone();
     sender.tick(ThreadId(4000));
-    // 4096 = 8^4: a root, two levels of branches, a leaf. Each branch on the path is met with its eight
-    // children, of which seven are shared and looked at once.
+    // 4096 = 8^4: a root, two levels of branches, a leaf. Each branch on the path is met with its
+    // eight children, of which seven are shared and looked at once.
     let mut receiver = all.clone();
     assert_eq!(receiver.join_counting(&sender), 1 + 8 + 8 + 8);
     assert!(receiver.ptr_eq(&sender), "the receiver learned all and had nothing of its own");

@@ -1,11 +1,12 @@
-//! The laws of clocks, for random clocks: both kinds form a join-semilattice with `leq` as its order, and the
-//! persistent clock is the dense one seen through another representation.
+//! The laws of clocks, for random clocks: both kinds form a join-semilattice with `leq` as its
+//! order, and the persistent clock is the dense one seen through another representation.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use raddle_base::clock::{Epoch, PersistentClock, ThreadId, VectorClock};
 
-/// Sparse thread numbers, so that trees of different heights meet, and small counts, so that they tie.
+/// Sparse thread numbers, so that trees of different heights meet, and small counts, so that they
+/// tie.
 fn dense() -> impl Strategy<Value = VectorClock> {
     let thread = prop_oneof![0u32..4, 0u32..80, 500u32..530];
     vec((thread, 0u64..4), 0..12).prop_map(|pairs| {

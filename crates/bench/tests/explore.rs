@@ -1,5 +1,5 @@
-//! The benches of `raddle explore` as their users run them, at the quick size, with a stand-in for raddle: what is tested is the bench.
-//! Raddle itself goes through them in its own tests.
+//! The benches of `raddle explore` as their users run them, at the quick size, with a stand-in for
+//! raddle: what is tested is the bench. Raddle itself goes through them in its own tests.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,8 +21,9 @@ fn folder(test: &str) -> PathBuf {
     path
 }
 
-/// Knows the command line only. A search takes 0.5 s by its own account, makes 1,000 schedules (500 with processes, and 2,000
-/// with two jobs), and finds what its program's name promises. `before` is done first, with `$strategy` and `$program` set.
+/// Knows the command line only. A search takes 0.5 s by its own account, makes 1,000 schedules (500
+/// with processes, and 2,000 with two jobs), and finds what its program's name promises. `before`
+/// is done first, with `$strategy` and `$program` set.
 fn fake_raddle(folder: &Path, before: &str) -> String {
     let script = format!(
         r#"#!/bin/sh
@@ -96,7 +97,8 @@ fn speed_has_a_rate_for_each_test_language_and_way() {
             assert_eq!(speed.start_up(test, language), Some(0.5));
         }
     }
-    // A thousand executions in half a second with hand-overs, 1,250 without: 0.1 ms for a thousand of them.
+    // A thousand executions in half a second with hand-overs, 1,250 without: 0.1 ms for a thousand
+    // of them.
     let (_, hand_over) = speed.hand_over().unwrap();
     assert!((hand_over - 100.0).abs() < 1e-6, "{hand_over}");
     // Loom alone can not do one test; without the feature all peers are named.

@@ -1,4 +1,5 @@
-//! The bench of `raddle tsvd` as its users run it, with a stand-in for raddle: what is tested is the bench.
+//! The bench of `raddle tsvd` as its users run it, with a stand-in for raddle: what is tested is
+//! the bench.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,8 +24,9 @@ int main(void) {
 
 const RIGHT: &str = "// expect: nothing\nint main(void) { return 0; }\n";
 
-/// An empty folder of this test's own, with a suite of two programs and a raddle that finds pair 1 in run 1 and pair 2 in
-/// run 2 of the wrong one, if it is run so often. It logs what it is asked. `findings` is added to what it reports.
+/// An empty folder of this test's own, with a suite of two programs and a raddle that finds pair 1
+/// in run 1 and pair 2 in run 2 of the wrong one, if it is run so often. It logs what it is asked.
+/// `findings` is added to what it reports.
 fn setting(test: &str, findings: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tsvd").join(test);
     let _ = fs::remove_dir_all(&folder);

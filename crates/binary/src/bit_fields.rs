@@ -1,7 +1,8 @@
 //! Writes to bit-fields, told by the code behind their probe.
 //!
-//! A write to a bit-field reads the word, changes some bits and writes the word. gcc emits one probe for it, of a write, and the read
-//! comes behind the probe. Any other write has read what it needs before its probe.
+//! A write to a bit-field reads the word, changes some bits and writes the word. gcc emits one
+//! probe for it, of a write, and the read comes behind the probe. Any other write has read what it
+//! needs before its probe.
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess, Register, UsedMemory,
@@ -10,7 +11,8 @@ use iced_x86::{
 /// Instructions between the probe and the store, at most.
 const MOST: usize = 24;
 
-/// How many bytes the word has, if the code behind a probe, at `address`, reads the word that it writes.
+/// How many bytes the word has, if the code behind a probe, at `address`, reads the word that it
+/// writes.
 pub fn bit_field_write(code: &[u8], address: u64) -> Option<usize> {
     let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
     let mut factory = InstructionInfoFactory::new();

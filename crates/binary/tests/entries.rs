@@ -1,4 +1,5 @@
-//! Functions that are called through pointers: whose addresses are taken, and what of their code can be moved.
+//! Functions that are called through pointers: whose addresses are taken, and what of their code
+//! can be moved.
 
 mod common;
 

@@ -81,7 +81,8 @@ fn calls_have_their_bytes_and_say_how_they_get_there() {
             assert_eq!((site.slot, site.callee.as_str()), (slot, "strtok"));
             let tail = site.caller.as_deref() == Some("tail");
             assert_eq!(site.tail, tail);
-            // call rel32, jmp rel32, call *slot(%rip), jmp *slot(%rip), each perhaps behind a prefix.
+            // call rel32, jmp rel32, call *slot(%rip), jmp *slot(%rip), each perhaps behind a
+            // prefix.
             let bytes = site.bytes.to_le_bytes();
             let len = (site.return_address - site.address) as usize;
             let opcode = &bytes[..len - 4];

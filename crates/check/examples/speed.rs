@@ -1,9 +1,9 @@
 //! How fast the interpreter is: `cargo run --release -p raddle-check --example speed`
 //!
-//! Loops in C, each run by two threads with race detection on, long enough that start-up does not count. Beside the steps
-//! a second stands how many steps one iteration takes, and how many machine instructions the same loop takes when
-//! `gcc -O0` compiles it, counted by `perf stat` or, where that may not count, by callgrind, so that the figure
-//! means something. Prints tables in Markdown.
+//! Loops in C, each run by two threads with race detection on, long enough that start-up does not
+//! count. Beside the steps a second stands how many steps one iteration takes, and how many machine
+//! instructions the same loop takes when `gcc -O0` compiles it, counted by `perf stat` or, where
+//! that may not count, by callgrind, so that the figure means something. Prints tables in Markdown.
 
 use std::path::Path;
 use std::process::Command;
@@ -118,7 +118,8 @@ fn loops(folder: &Path) {
     }
 }
 
-/// A file of about a thousand lines: 250 functions, called in turn by `main`, or by each of two threads under a lock.
+/// A file of about a thousand lines: 250 functions, called in turn by `main`, or by each of two
+/// threads under a lock.
 fn thousand_lines(threads: bool) -> String {
     let mut text = String::from("#include <pthread.h>\nstatic pthread_mutex_t lock; static long total;\n");
     for i in 0..250 {

@@ -30,7 +30,8 @@ pub enum EntryKind {
 pub struct Entry {
     pub kind: EntryKind,
     pub start: Start,
-    /// By what it calls it may come to start a thread. Through function pointers it may do so even when this is false.
+    /// By what it calls it may come to start a thread. Through function pointers it may do so even
+    /// when this is false.
     pub may_start: bool,
     /// The function whose thread starts it is there for.
     pub about: u32,
@@ -116,8 +117,8 @@ pub fn entries(program: &Program) -> Vec<Entry> {
     out
 }
 
-/// The instructions of own functions that start a thread or timer, themselves or through the library but through no other
-/// own function.
+/// The instructions of own functions that start a thread or timer, themselves or through the
+/// library but through no other own function.
 pub fn start_sites(program: &Program) -> Vec<u32> {
     let calls = |i: usize, wanted: &dyn Fn(&Instr) -> bool| {
         let f = &program.functions[i];
@@ -143,8 +144,8 @@ pub fn start_sites(program: &Program) -> Vec<u32> {
     own.flat_map(|f| f.entry..f.end).filter(|pc| through(&program.code[*pc as usize])).collect()
 }
 
-/// Adds the functions of a library of classes that come to start a thread through others, and gives the call sites that
-/// name such a method by its class.
+/// Adds the functions of a library of classes that come to start a thread through others, and gives
+/// the call sites that name such a method by its class.
 fn methods_that_start(program: &Program, library: &mut FxHashSet<u32>) -> FxHashSet<u32> {
     let classes = &program.classes;
     let mut sites = FxHashSet::default();
@@ -182,8 +183,9 @@ pub fn all_started(program: &Program, function: u32, sites: &[u32], started: &Fx
     sites.iter().filter(|pc| f.entry <= **pc && **pc < f.end).all(|pc| started.contains(pc))
 }
 
-/// `test_x` and `x_test` in a test file; Unity, Check (`START_TEST(x)` defines `x` or `x_fn`), CMocka (takes a state
-/// pointer) and µnit (takes parameters and a fixture) all use functions of these names by convention.
+/// `test_x` and `x_test` in a test file; Unity, Check (`START_TEST(x)` defines `x` or `x_fn`),
+/// CMocka (takes a state pointer) and µnit (takes parameters and a fixture) all use functions of
+/// these names by convention.
 fn is_test(program: &Program, i: usize) -> bool {
     let f = &program.functions[i];
     let path = program.files.get(usize::from(f.pos.file)).map_or("", |p| &p.path);

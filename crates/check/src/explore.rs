@@ -1,9 +1,10 @@
 //! Which runs to make: entries, seeds, budgets, and when enough is enough.
 //!
-//! The paper repeats runs until a total of steps is used up, and runs nothing twice if the first runs start no thread.
-//! Beyond it: a run whose order of synchronisation was seen before counts as stale, and an entry whose runs have long
-//! been stale, or have long shown nothing new, leaves its budget to the next. Consecutive seeds use different
-//! strategies, so schedules that differ are preferred to repeats.
+//! The paper repeats runs until a total of steps is used up, and runs nothing twice if the first
+//! runs start no thread. Beyond it: a run whose order of synchronisation was seen before counts as
+//! stale, and an entry whose runs have long been stale, or have long shown nothing new, leaves its
+//! budget to the next. Consecutive seeds use different strategies, so schedules that differ are
+//! preferred to repeats.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,9 +23,11 @@ pub struct Budget {
     pub steps: u64,
     /// Runs of one entry.
     pub runs: u32,
-    /// An entry is done after this many runs in a row that only repeated known orders of synchronisation.
+    /// An entry is done after this many runs in a row that only repeated known orders of
+    /// synchronisation.
     pub stale: u32,
-    /// Or after this many without a new finding and without a new side of a branch, whatever their orders.
+    /// Or after this many without a new finding and without a new side of a branch, whatever their
+    /// orders.
     pub quiet: u32,
     pub seed: u64,
 }
@@ -87,7 +90,8 @@ pub fn explore(
         {
             continue;
         }
-        // The first entries are the surest and may use what the later ones would have got, but not all of it.
+        // The first entries are the surest and may use what the later ones would have got, but not
+        // all of it.
         let share = match entry.kind {
             EntryKind::Main => left * 4 / 5,
             _ => left / (entries.len() - i) as u64,
@@ -127,15 +131,16 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         let new_order = orders.insert(result.fingerprint);
         let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
         stale = if new_order || learned { 0 } else { stale + 1 };
-        // A program without end shows in its beginning what it shows at all: shorter runs, but more of them.
+        // A program without end shows in its beginning what it shows at all: shorter runs, but more
+        // of them.
         endless = if result.end == End::Steps && !learned { endless + 1 } else { 0 };
         if endless == ENDLESS {
             endless = 0;
             steps = (steps / 2).max(SHORTEST).min(budget.run.steps);
         }
         quiet = if learned { 0 } else { quiet + 1 };
-        // Without threads there is nothing to interleave, unless an unknown kept one from being started or a handler
-        // could have interrupted.
+        // Without threads there is nothing to interleave, unless an unknown kept one from being
+        // started or a handler could have interrupted.
         let may_yet = entry.may_start && (result.approximate || result.interruptible) && done.runs < LONELY;
         if done.threads == 1 && !may_yet {
             break;

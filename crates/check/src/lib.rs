@@ -1,10 +1,12 @@
-//! The static half of raddle: races and deadlocks in source code that need not build, run, or be complete.
+//! The static half of raddle: races and deadlocks in source code that need not build, run, or be
+//! complete.
 //!
-//! The method is that of Bläser, "Practical Detection of Concurrency Issues at Coding Time" (ISSTA 2018): source is
-//! lowered to an intermediate stack code with instructions for concurrency ([`ir`]), and that code is interpreted many
-//! times, on a simulated heap, with simulated threads, under random schedules, within bounds ([`interp`]). What goes
-//! wrong there is reported. It is unsound by design (what was not interpreted was not seen) and precise by design (what
-//! was seen is an execution).
+//! The method is that of Bläser, "Practical Detection of Concurrency Issues at Coding Time" (ISSTA
+//! 2018): source is lowered to an intermediate stack code with instructions for concurrency
+//! ([`ir`]), and that code is interpreted many times, on a simulated heap, with simulated threads,
+//! under random schedules, within bounds ([`interp`]). What goes wrong there is reported. It is
+//! unsound by design (what was not interpreted was not seen) and precise by design (what was seen
+//! is an execution).
 //!
 //! The parts, and what is absent from each:
 //!

@@ -1,13 +1,14 @@
 //! Which files make a program.
 //!
-//! Nobody says how a project is linked: compile_commands.json lists compilations only. So files with a `main` each are
-//! programs each, with the files that they use by name; what none of them uses is a library. Where several files define
-//! a name, the one that a linker would most likely have taken is taken: of the same build target, then of the
-//! nearest folder, then the one that has more of what is wanted, and less that is not.
+//! Nobody says how a project is linked: compile_commands.json lists compilations only. So files
+//! with a `main` each are programs each, with the files that they use by name; what none of them
+//! uses is a library. Where several files define a name, the one that a linker would most likely
+//! have taken is taken: of the same build target, then of the nearest folder, then the one that has
+//! more of what is wanted, and less that is not.
 //!
-//! A file that mostly defines functions of the C library (a replacement for systems that lack them), or that lies in a
-//! folder for another system and is in no list of compilations, is not linked with the others: the models say what those
-//! functions do.
+//! A file that mostly defines functions of the C library (a replacement for systems that lack
+//! them), or that lies in a folder for another system and is in no list of compilations, is not
+//! linked with the others: the models say what those functions do.
 
 use std::sync::Arc;
 
@@ -75,7 +76,8 @@ fn linked(all: &[Member]) -> Vec<Vec<usize>> {
     out
 }
 
-/// Which files define a name that others can use. A file with a `main` of its own lends nothing to others.
+/// Which files define a name that others can use. A file with a `main` of its own lends nothing to
+/// others.
 fn definers<'a>(all: &'a [Member], mains: &[usize]) -> FxHashMap<&'a str, Vec<usize>> {
     let mains: FxHashSet<usize> = mains.iter().copied().collect();
     let mut out: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
@@ -148,7 +150,8 @@ fn best(all: &[Member], candidates: &[usize], user: &Member) -> Option<usize> {
 const ELSEWHERE: &[&str] =
     &["windows", "win32", "win", "msvc", "darwin", "macos", "mac", "solaris", "aix", "os2", "vms"];
 
-/// How likely one file is meant by another: the same target, then the more folders in common the better.
+/// How likely one file is meant by another: the same target, then the more folders in common the
+/// better.
 fn nearness(one: &Member, other: &Member) -> (bool, usize) {
     let same = one.group.is_some() && one.group == other.group;
     let folders = |p: &Member| p.path.matches('/').count();

@@ -91,8 +91,8 @@ struct Cause {
 }
 
 impl Cause {
-    /// Races on one object that have an end in common are one: what is missing is missing there. Other kinds must have
-    /// all ends in common.
+    /// Races on one object that have an end in common are one: what is missing is missing there.
+    /// Other kinds must have all ends in common.
     fn is(&self, other: &Cause) -> bool {
         self.kind == other.kind
             && self.object == other.object
@@ -132,7 +132,8 @@ impl<'a> Reporter<'a> {
         Self { program, raw, text: context.text, seed: context.seed }
     }
 
-    /// The locks of a deadlock that is about locks alone, if all are known: whatever the lines, one order of them repairs it.
+    /// The locks of a deadlock that is about locks alone, if all are known: whatever the lines, one
+    /// order of them repairs it.
     fn locks_in_circle(&self) -> Option<Vec<String>> {
         let raw = self.raw;
         if raw.kind != Kind::Deadlock || !raw.accesses.iter().all(|a| a.op == Op::Lock) {
@@ -169,7 +170,8 @@ impl<'a> Reporter<'a> {
                 format!("o{}+{name:?}+{:?}", part.class, if by_place { stack.first() } else { None })
             }
             RawPlace::Heap { offset, size, stack, .. } => {
-                // A large block is most likely an array; one that the caller passed is a record for sure.
+                // A large block is most likely an array; one that the caller passed is a record for
+                // sure.
                 let array = *size > 256 && !stack.is_empty();
                 format!("h{:?}+{}", stack.first(), if array { 0 } else { *offset })
             }
@@ -235,7 +237,8 @@ impl<'a> Reporter<'a> {
         }
         notes.extend(self.suggestion());
         let entry = &self.program.functions[raw.entry.function as usize].name;
-        // Later runs build on what earlier ones covered, so it is the whole exploration that a seed repeats.
+        // Later runs build on what earlier ones covered, so it is the whole exploration that a seed
+        // repeats.
         let run = raw.seed.wrapping_sub(self.seed).wrapping_add(1);
         let middle =
             if raw.entry.in_the_middle { ", started in the middle with unknown globals" } else { "" };
@@ -356,7 +359,8 @@ impl<'a> Reporter<'a> {
         })
     }
 
-    /// What the object is called: by its name if it has one, else as the source writes it at one of the ends.
+    /// What the object is called: by its name if it has one, else as the source writes it at one of
+    /// the ends.
     fn object(&self) -> String {
         let place = place_name(self.program, &self.raw.place);
         if matches!(self.raw.place, RawPlace::Global { .. }) {
@@ -454,8 +458,8 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// The variable, member or element that a text begins with: `s->list[i].next` of `s->list[i].next = 0;`, and
-/// `*(s->next)` of `*(s->next) = 0`.
+/// The variable, member or element that a text begins with: `s->list[i].next` of `s->list[i].next =
+/// 0;`, and `*(s->next)` of `*(s->next) = 0`.
 fn access_path(text: &str) -> &str {
     let bytes = text.as_bytes();
     let prefix = bytes.iter().take_while(|b| matches!(b, b'*' | b'&' | b'(')).count();
@@ -482,7 +486,8 @@ fn access_path(text: &str) -> &str {
             _ => break,
         };
     }
-    // What was opened and is not closed here belongs to more than the access: without it, and what stands before it.
+    // What was opened and is not closed here belongs to more than the access: without it, and what
+    // stands before it.
     let inner = text[..i].rfind('(').filter(|_| open > 0).map_or(0, |at| at + 1);
     &text[inner..i]
 }

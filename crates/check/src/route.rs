@@ -1,9 +1,10 @@
 //! The way to a place that starts a thread, for starts in the middle.
 //!
-//! A function that is started in the middle is there for the threads it starts, and may ask dozens of questions of its
-//! input before it does. Until the first thread runs, branches of the function prefer the side from which such a place
-//! can still be reached, and in every second run the function's calls are not entered but give unknowns, unless the
-//! callee synchronises: what it would have locked must not be missed.
+//! A function that is started in the middle is there for the threads it starts, and may ask dozens
+//! of questions of its input before it does. Until the first thread runs, branches of the function
+//! prefer the side from which such a place can still be reached, and in every second run the
+//! function's calls are not entered but give unknowns, unless the callee synchronises: what it
+//! would have locked must not be missed.
 
 use crate::ir::{Instr, Program, SyncOp, cfg};
 
@@ -67,7 +68,8 @@ impl Route {
 /// Instructions of a function that does little more than to call another.
 const WRAPPER: u32 = 60;
 
-/// For each function whether it can be left out without missing a lock, a start or the program's end.
+/// For each function whether it can be left out without missing a lock, a start or the program's
+/// end.
 pub fn skippable(program: &Program) -> std::sync::Arc<[bool]> {
     let n = program.functions.len();
     let mut matters: Vec<bool> = program.functions.iter().map(|f| !f.defined).collect();

@@ -21,9 +21,11 @@ use crate::report;
 pub struct Source {
     pub path: Arc<str>,
     pub text: Arc<[u8]>,
-    /// Macros defined before it, or without a value undefined: what a build passes by `-D` and `-U`.
+    /// Macros defined before it, or without a value undefined: what a build passes by `-D` and
+    /// `-U`.
     pub macros: Arc<[(String, Option<String>)]>,
-    /// The build target it belongs to, if that is known: decides which of two files of one name is linked.
+    /// The build target it belongs to, if that is known: decides which of two files of one name is
+    /// linked.
     pub group: Option<Arc<str>>,
 }
 
@@ -44,7 +46,8 @@ impl Source {
         self
     }
 
-    /// Lowers it by itself; [`Session::adopt`] takes the result. Files can be lowered on several threads that way.
+    /// Lowers it by itself; [`Session::adopt`] takes the result. Files can be lowered on several
+    /// threads that way.
     pub fn lower(&self, options: &Options) -> Lowered {
         c::lower_file_with(&self.path, &self.text, &self.macros, &*options.includes, options.limits)
     }
@@ -66,7 +69,8 @@ pub struct Options {
     pub includes: Arc<dyn Includes + Send + Sync>,
     /// Files larger than this are left out.
     pub largest_file: usize,
-    /// Check only the programs that this file, or a file that includes it, is a part of: what an editor needs.
+    /// Check only the programs that this file, or a file that includes it, is a part of: what an
+    /// editor needs.
     pub focus: Option<Arc<str>>,
 }
 
@@ -142,7 +146,8 @@ pub struct Outcome {
     pub stats: Stats,
     /// Files that were not checked, or not to their end, with a sentence each.
     pub left_out: Vec<(Arc<str>, String)>,
-    /// Files with places that could not be parsed, with a sentence each. What such a place says was not checked.
+    /// Files with places that could not be parsed, with a sentence each. What such a place says was
+    /// not checked.
     pub unparsed: Vec<(Arc<str>, String)>,
     pub checked: Vec<CheckedFunction>,
     /// Findings taken away by `raddle: ignore`, with the reason given.
@@ -171,7 +176,8 @@ impl Session {
         Self { options, cache: FxHashMap::default(), csharp: csharp::Programs::default() }
     }
 
-    /// Checks files, as one program or several. Setting `cancel` makes it return soon, with what it has.
+    /// Checks files, as one program or several. Setting `cancel` makes it return soon, with what it
+    /// has.
     pub fn check(&mut self, sources: &[Source], cancel: Option<&AtomicBool>) -> Outcome {
         let plan = self.plan(sources, cancel);
         let is_wanted = |_: &usize| !cancel.is_some_and(|c| c.load(Ordering::Relaxed));
@@ -179,8 +185,9 @@ impl Session {
         plan.finish(parts)
     }
 
-    /// Lowers what has to be lowered, and finds out which programs there are. They can be checked apart from each
-    /// other, on threads of the caller's: [`Plan::check`] each, then [`Plan::finish`].
+    /// Lowers what has to be lowered, and finds out which programs there are. They can be checked
+    /// apart from each other, on threads of the caller's: [`Plan::check`] each, then
+    /// [`Plan::finish`].
     pub fn plan<'a>(&mut self, sources: &'a [Source], cancel: Option<&AtomicBool>) -> Plan<'a> {
         let mut out = Outcome::default();
         let mut members = Vec::new();
@@ -526,7 +533,8 @@ fn lenses(
     };
     // A function that a surer entry has run is accounted for by that entry's best.
     let from_above = explored.iter().max_by_key(|e| (e.threads, e.interleavings));
-    // A function that is an entry anyway is named once, unless it was started in the middle besides.
+    // A function that is an entry anyway is named once, unless it was started in the middle
+    // besides.
     let is_named = |entry: &&entries::Entry| {
         entry.kind != EntryKind::Middle
             || explored.iter().any(|e| e.entry == **entry)

@@ -1,7 +1,9 @@
-//! The corpus: small programs that carry their expectations in comments, `// expect: data-race write #1` at the line.
+//! The corpus: small programs that carry their expectations in comments, `// expect: data-race
+//! write #1` at the line.
 //!
-//! Lines with the same number belong to one finding: each of its ends must lie on one of them. A program under `bad/`
-//! must give every finding it expects and no other; one under `ok/` none. The table is printed with `--nocapture`.
+//! Lines with the same number belong to one finding: each of its ends must lie on one of them. A
+//! program under `bad/` must give every finding it expects and no other; one under `ok/` none. The
+//! table is printed with `--nocapture`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -156,8 +158,9 @@ fn whole_corpus(folders: [&str; 2]) {
     assert_eq!(false_alarms, 0);
 }
 
-/// The paper's Table 3: each accurate. The times are for the reader (`-- --nocapture` on an optimised build; the goal is
-/// half a second each): a busy machine makes any of them long, so only the steps, which stand for them, are held down.
+/// The paper's Table 3: each accurate. The times are for the reader (`-- --nocapture` on an
+/// optimised build; the goal is half a second each): a busy machine makes any of them long, so only
+/// the steps, which stand for them, are held down.
 #[test]
 fn the_papers_ten_cases_are_accurate_and_fast() {
     papers_cases(["bad", "ok"], 10);

@@ -1,4 +1,5 @@
-//! C# that is half typed, broken or made to do harm: no panic, no endless work, and what is whole is still checked.
+//! C# that is half typed, broken or made to do harm: no panic, no endless work, and what is whole
+//! is still checked.
 
 use std::path::Path;
 

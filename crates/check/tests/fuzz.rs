@@ -1,9 +1,11 @@
-//! The front end and the interpreter on random input: an answer within bounds, the same one twice, never a panic.
+//! The front end and the interpreter on random input: an answer within bounds, the same one twice,
+//! never a panic.
 //!
-//! Three kinds of input: bytes; words of C in any order, which reach the corners of the parser; and programs that make
-//! sense, with threads, locks, jumps and handlers in any combination, which reach those of the interpreter. proptest
-//! shrinks what fails and keeps its seed in `fuzz.proptest-regressions`, which belongs into the repository;
-//! `PROPTEST_CASES=100000` looks further.
+//! Three kinds of input: bytes; words of C in any order, which reach the corners of the parser; and
+//! programs that make sense, with threads, locks, jumps and handlers in any combination, which
+//! reach those of the interpreter. proptest shrinks what fails and keeps its seed in
+//! `fuzz.proptest-regressions`, which belongs into the repository; `PROPTEST_CASES=100000` looks
+//! further.
 
 use proptest::prelude::*;
 use raddle_check::c::commands;
@@ -161,7 +163,8 @@ const WORDS: &[&str] = &[
     "__raddle_jump(x, y)",
 ];
 
-/// Statements that make sense in a function with `int i`, `int *p`, `struct s *q`, `jmp_buf env` and the globals below.
+/// Statements that make sense in a function with `int i`, `int *p`, `struct s *q`, `jmp_buf env`
+/// and the globals below.
 const STATEMENTS: &[&str] = &[
     "g++;",
     "h = g;",

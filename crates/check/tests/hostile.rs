@@ -1,4 +1,5 @@
-//! Input that no one would write on purpose, and some that one would: a bounded answer each, never a panic.
+//! Input that no one would write on purpose, and some that one would: a bounded answer each, never
+//! a panic.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -117,7 +118,8 @@ fn deep_nesting_of_anything_is_survived() {
     }
 }
 
-/// What nests no deeper than the parser allows is lowered. Work that doubled with each level would not come to its end here.
+/// What nests no deeper than the parser allows is lowered. Work that doubled with each level would
+/// not come to its end here.
 #[test]
 fn nesting_that_is_accepted_costs_no_more_with_each_level() {
     let operators = [
@@ -318,7 +320,8 @@ fn check_mutant(corpus: &[Vec<u8>], seed: u64) {
     check(text);
 }
 
-/// Programs of the corpus with random damage. `RADDLE_MUTANTS=100000` looks further, `RADDLE_MUTANT_FROM` elsewhere.
+/// Programs of the corpus with random damage. `RADDLE_MUTANTS=100000` looks further,
+/// `RADDLE_MUTANT_FROM` elsewhere.
 #[test]
 fn damaged_programs_never_make_it_panic() {
     let number = |name: &str, otherwise: u64| {

@@ -1,4 +1,5 @@
-//! The models: each is well-formed, and those that synchronise do what they should and nothing else.
+//! The models: each is well-formed, and those that synchronise do what they should and nothing
+//! else.
 
 use raddle_check::c::models;
 use raddle_check::explore::Budget;

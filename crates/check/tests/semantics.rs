@@ -1,4 +1,5 @@
-//! C as the interpreter runs it, against what a compiler would make of it: each program's `main` returns a number.
+//! C as the interpreter runs it, against what a compiler would make of it: each program's `main`
+//! returns a number.
 
 use raddle_check::c::{Limits, NoIncludes, lower_file, models};
 use raddle_check::entries::entries;

@@ -212,7 +212,8 @@ fn entries_are_main_tests_exports_and_the_middle() {
 
 #[test]
 fn a_start_in_the_middle_relies_on_nothing() {
-    // Whether `list` is set is not known there; what it leads to is not either, and gives no finding.
+    // Whether `list` is set is not known there; what it leads to is not either, and gives no
+    // finding.
     let text = "#include <pthread.h>\nstatic int *list; static int count; static pthread_mutex_t *lock;\n\
         static void *f(void *a) { if (list) { pthread_mutex_lock(lock); list[0]++; pthread_mutex_unlock(lock); } return 0; }\n\
         static void spawn(void) { pthread_t t; pthread_create(&t, 0, f, 0); if (list) { list[0]--; } count++; }\n\

@@ -1,10 +1,11 @@
-//! How many of the wrong programs of `tests/programs` are caught in the first run, how many in two, and whether anything is
-//! said of the right ones.
+//! How many of the wrong programs of `tests/programs` are caught in the first run, how many in two,
+//! and whether anything is said of the right ones.
 //!
 //!     cargo bench -p raddle-clr --bench programs [-- ROUNDS] [POLICY | paper | without-TECHNIQUE]
 //!
-//! Policies are those of sections 3.2 and 3.3 of the paper, techniques those of its Table 3: `hb-inference`, `window`, `phase`,
-//! `parallel`. `tsvd-hb` wants to know what synchronises, which nobody tells it here.
+//! Policies are those of sections 3.2 and 3.3 of the paper, techniques those of its Table 3:
+//! `hb-inference`, `window`, `phase`, `parallel`. `tsvd-hb` wants to know what synchronises, which
+//! nobody tells it here.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

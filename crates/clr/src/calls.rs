@@ -1,4 +1,5 @@
-//! What a call in the code of a module is: of a listed method, of an awaiter, or nothing of interest.
+//! What a call in the code of a module is: of a listed method, of an awaiter, or nothing of
+//! interest.
 
 use crate::lists::{Object, Operation, is_awaiter};
 use crate::metadata::{Import, Member, table};

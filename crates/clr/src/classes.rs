@@ -1,5 +1,6 @@
-//! Classes of objects that are met where the code does not tell the class: listed, not listed, or wrappers that read
-//! another object. Each is found out once, and kept by its method table, which is the first word of its objects.
+//! Classes of objects that are met where the code does not tell the class: listed, not listed, or
+//! wrappers that read another object. Each is found out once, and kept by its method table, which
+//! is the first word of its objects.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
@@ -54,7 +55,8 @@ pub fn kind(class: ClassId) -> Option<Kind> {
     None
 }
 
-/// Keeps what was found out. Where there is no room the class is found out again and again, which is slow and right.
+/// Keeps what was found out. Where there is no room the class is found out again and again, which
+/// is slow and right.
 pub fn keep(class: ClassId, kind: Kind) {
     let (mark, offset) = match kind {
         Kind::Listed => (LISTED, 0),

@@ -1,13 +1,14 @@
 //! COM by hand: identifiers, and calls through a table of functions by slot number.
 //!
-//! Slot numbers are those of `corprof.idl` and `cor.h`, with `IUnknown` at 0 to 2. On Linux the calling convention is the
-//! platform's own.
+//! Slot numbers are those of `corprof.idl` and `cor.h`, with `IUnknown` at 0 to 2. On Linux the
+//! calling convention is the platform's own.
 
 /// `com!(interface, slot, argument => type, …)`: the HRESULT of a method.
 macro_rules! com {
     ($com:expr, $slot:expr $(, $argument:expr => $type:ty)* $(,)?) => {{
         let com: $crate::com::Com = $com;
-        // SAFETY: the slot has this type in the interface's definition, and pointers are to places that outlive the call.
+        // SAFETY: the slot has this type in the interface's definition, and pointers are to places
+        // that outlive the call.
         unsafe {
             core::mem::transmute::<usize, extern "C" fn($crate::com::Com $(, $type)*) -> $crate::com::Status>(
                 com.slot($slot),
@@ -88,8 +89,8 @@ pub fn wide(text: &str) -> Vec<u16> {
     text.encode_utf16().chain([0]).collect()
 }
 
-/// Text that a method puts into a buffer: (buffer, its capacity, the length with the final zero). Names may be longer than
-/// any buffer, so a second call gets one that is long enough.
+/// Text that a method puts into a buffer: (buffer, its capacity, the length with the final zero).
+/// Names may be longer than any buffer, so a second call gets one that is long enough.
 pub fn text(fill: impl Fn(*mut u16, u32, *mut u32) -> Status) -> Option<String> {
     let mut buffer = vec![0_u16; 256];
     loop {
@@ -107,7 +108,8 @@ pub fn text(fill: impl Fn(*mut u16, u32, *mut u32) -> Status) -> Option<String> 
 
 /// Memory that a method has answered with and that stays: metadata, or the body of a method.
 pub fn bytes<'a>(at: *const u8, len: u32) -> &'a [u8] {
-    // SAFETY: the interfaces vouch for the length, and modules are not unloaded while their methods are looked at.
+    // SAFETY: the interfaces vouch for the length, and modules are not unloaded while their methods
+    // are looked at.
     if at.is_null() { &[] } else { unsafe { core::slice::from_raw_parts(at, len as usize) } }
 }
 

@@ -1,15 +1,16 @@
 //! Delegates that are made of listed methods: `Parallel.ForEach(items, list.Add)`.
 //!
-//! Nothing is called where the delegate is made, and where it is called nothing says what it is. So it is made of a method
-//! of the probe's class instead (a *thunk*), bound to the same object:
+//! Nothing is called where the delegate is made, and where it is called nothing says what it is. So
+//! it is made of a method of the probe's class instead (a *thunk*), bound to the same object:
 //!
 //! ```text
 //! static void Thunk1(List<int> on, int item) { Point(on, site); on.Add(item); }
 //! ```
 //!
-//! A runtime takes new methods only while it loads a module. So all thunks are declared then, one for each method of the list
-//! whose address is taken anywhere in the file, and get their point when the first delegate is made. There is one for all places,
-//! so that two delegates of one method on one object are still equal.
+//! A runtime takes new methods only while it loads a module. So all thunks are declared then, one
+//! for each method of the list whose address is taken anywhere in the file, and get their point
+//! when the first delegate is made. There is one for all places, so that two delegates of one
+//! method on one object are still equal.
 
 use std::collections::HashMap;
 
@@ -96,8 +97,8 @@ fn thunk_code(method: Token, parameters: usize, point: Option<(u32, Token)>) -> 
     text
 }
 
-/// The methods of other modules whose addresses are taken somewhere in a file, and perhaps some more: what looks like such an
-/// instruction may be anything.
+/// The methods of other modules whose addresses are taken somewhere in a file, and perhaps some
+/// more: what looks like such an instruction may be anything.
 fn taken_addresses(file: &[u8]) -> Vec<Token> {
     let mut tokens: Vec<Token> = file
         .windows(6)

@@ -1,5 +1,5 @@
-//! A portable PDB inside of the assembly that it is of: an entry of the debug directory (PE/COFF, "Embedded Portable PDB Debug
-//! Directory Entry"), compressed with deflate.
+//! A portable PDB inside of the assembly that it is of: an entry of the debug directory (PE/COFF,
+//! "Embedded Portable PDB Debug Directory Entry"), compressed with deflate.
 
 /// The PDB in an assembly. None: there is none, or it is broken.
 pub fn embedded(file: &[u8]) -> Option<Vec<u8>> {

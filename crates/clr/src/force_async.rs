@@ -1,5 +1,6 @@
 //! *Force async* (section 4 of the paper): tests replace slow operations by mocks that have answered already, and then one
-//! thread does what many do in production. So `await` is told that the task is not complete, and goes on in another thread.
+//! thread does what many do in production. So `await` is told that the task is not complete, and
+//! goes on in another thread.
 //!
 //! Exceptions, where that could change what the program does, or cost too much:
 //! - a thread with a context or a scheduler of its own (`SynchronizationContext.Current`, `TaskScheduler.Current`): what comes

@@ -1,7 +1,8 @@
 //! Method bodies (ECMA-335 II.25.4): taken apart, instructions added, and put together again.
 //!
-//! All branches become long ones, so that code may be added anywhere. A branch to an instruction goes to what was added
-//! before it. Whatever is not understood gives `None`, and the method stays as it is.
+//! All branches become long ones, so that code may be added anywhere. A branch to an instruction
+//! goes to what was added before it. Whatever is not understood gives `None`, and the method stays
+//! as it is.
 
 /// An instruction, with what is to come before and after it.
 #[derive(Debug)]
@@ -143,7 +144,8 @@ pub struct Built {
     pub places: Vec<(u32, u32)>,
 }
 
-/// What is added needs so much more of the stack: the object, a site, and what the probe itself is called with.
+/// What is added needs so much more of the stack: the object, a site, and what the probe itself is
+/// called with.
 const MORE_STACK: u16 = 8;
 
 impl Body {
@@ -372,7 +374,8 @@ mod tests {
 
     #[test]
     fn switches_and_handlers_move_with_their_code() {
-        // A fat body: ldc.i4.0; switch (L); L: leave.s E; pop; leave.s E; E: ret; catch around the first leave.
+        // A fat body: ldc.i4.0; switch (L); L: leave.s E; pop; leave.s E; E: ret; catch around the
+        // first leave.
         let code = [0x16, 0x45, 1, 0, 0, 0, 0, 0, 0, 0, 0xDE, 3, 0x26, 0xDE, 0, 0x2A];
         let mut bytes = vec![0x0B, 0x30, 1, 0, code.len() as u8, 0, 0, 0, 0, 0, 0, 0];
         bytes.extend(code);

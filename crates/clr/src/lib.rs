@@ -1,11 +1,13 @@
-//! A profiler of the CLR that makes calls of thread-unsafe .NET APIs points of TSVD, in programs as they are: no file is
-//! rewritten, no SDK is needed.
+//! A profiler of the CLR that makes calls of thread-unsafe .NET APIs points of TSVD, in programs as
+//! they are: no file is rewritten, no SDK is needed.
 //!
-//! After "Efficient Scalable Thread-Safety-Violation Detection" (Li, Lu, Musuvathi, Nath, Padhye, SOSP 2019), whose tool
-//! rewrites assemblies on disk. Here the runtime's profiling interface is used: it asks before it compiles a method, and the
-//! method's IL is changed in memory then. What to do at a point is decided by the pure core, `raddle_tsvd`.
+//! After "Efficient Scalable Thread-Safety-Violation Detection" (Li, Lu, Musuvathi, Nath, Padhye,
+//! SOSP 2019), whose tool rewrites assemblies on disk. Here the runtime's profiling interface is
+//! used: it asks before it compiles a method, and the method's IL is changed in memory then. What
+//! to do at a point is decided by the pure core, `raddle_tsvd`.
 //!
-//! `raddle tsvd` carries it, sets the variables that make a runtime load it, and reads its records (`raddle::tsvd::clr`).
+//! `raddle tsvd` carries it, sets the variables that make a runtime load it, and reads its records
+//! (`raddle::tsvd::clr`).
 //!
 //! ```text
 //! com, profiling, metadata   COM by hand, and the methods of the interfaces that are used
@@ -31,8 +33,9 @@
 //! - A held thread's reference is read only by a thread in cooperative mode, and only while the trap is set.
 //!
 //! # What could make it slow
-//! A point costs a managed call of native code, a hash, and `Tsvd::passes`. What a pass does not let by reads the clock. Modules
-//! of the framework are left alone, and code that was compiled beforehand is refused for the user's modules only.
+//! A point costs a managed call of native code, a hash, and `Tsvd::passes`. What a pass does not
+//! let by reads the clock. Modules of the framework are left alone, and code that was compiled
+//! beforehand is refused for the user's modules only.
 //!
 //! # What could make it wrong
 //! - A program whose behaviour changes. Arguments go through local variables of their own types; branches keep their targets;
@@ -41,13 +44,14 @@
 //! - A deadlock with the collector. `fast` never waits for managed code; `slow` sleeps in preemptive mode.
 //!
 //! # What runs
-//! A thread. Where a piece of work begins that a pool was given (a task, the rest of an asynchronous method), the core is told, so that
-//! a thread that had nothing to do is not taken to have waited for a delay.
+//! A thread. Where a piece of work begins that a pool was given (a task, the rest of an
+//! asynchronous method), the core is told, so that a thread that had nothing to do is not taken to
+//! have waited for a delay.
 //!
 //! # Not seen
-//! Reflection and `dynamic`, code that is made at run time, framework code that uses the user's collections other than by LINQ and
-//! the listed functions, delegates made of listed methods of a type with type parameters, methods of structures.
-//! Run on CoreCLR 3.1, x86-64 Linux.
+//! Reflection and `dynamic`, code that is made at run time, framework code that uses the user's
+//! collections other than by LINQ and the listed functions, delegates made of listed methods of a
+//! type with type parameters, methods of structures. Run on CoreCLR 3.1, x86-64 Linux.
 
 mod calls;
 mod classes;
@@ -136,7 +140,8 @@ extern "C" fn create(_this: Com, _outer: Com, id: &Guid, out: &mut Com) -> Statu
     const SLOTS: usize = 95;
     static PROFILER: OnceLock<Com> = OnceLock::new();
     let profiler = *PROFILER.get_or_init(|| {
-        // What is not wanted answers that all is well, whatever it is called with: the caller cleans up the stack.
+        // What is not wanted answers that all is well, whatever it is called with: the caller
+        // cleans up the stack.
         let mut table = vec![address(ignore as *const ()); SLOTS];
         table[0] = address(query as *const ());
         table[1] = address(count as *const ());
@@ -179,8 +184,9 @@ extern "C" fn compilation_started(_this: Com, function: FunctionId, _may_block: 
     OK
 }
 
-/// A method that is inlined may never be compiled for itself. It is rewritten now, and not inlined this once, since its code has
-/// been read already; later its points are inlined with it, and keep their sites.
+/// A method that is inlined may never be compiled for itself. It is rewritten now, and not inlined
+/// this once, since its code has been read already; later its points are inlined with it, and keep
+/// their sites.
 extern "C" fn inlining(_this: Com, _caller: FunctionId, callee: FunctionId, allowed: &mut i32) -> Status {
     if let Some((module, method)) = session().info.function(callee)
         && !rewrite::is_known(module, method)

@@ -138,7 +138,8 @@ pub enum Object {
 pub struct Operation {
     pub write: bool,
     pub object: Object,
-    /// Whether the object is of a listed class, or which one it reads, is known only when the call is made.
+    /// Whether the object is of a listed class, or which one it reads, is known only when the call
+    /// is made.
     pub checked: bool,
 }
 

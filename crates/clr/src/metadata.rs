@@ -156,7 +156,8 @@ impl Import {
     }
 }
 
-/// Adds to a module. What is there already is answered with a status that is no failure and is not `OK` either.
+/// Adds to a module. What is there already is answered with a status that is no failure and is not
+/// `OK` either.
 #[derive(Clone, Copy)]
 pub struct Emit(pub Com);
 

@@ -1,5 +1,6 @@
-//! Lines from portable PDBs: metadata (ECMA-335 II.24) with tables of its own, of which two are read, `Document` (0x30) and
-//! `MethodDebugInformation` (0x31). After "Portable PDB v1.0: Format Specification".
+//! Lines from portable PDBs: metadata (ECMA-335 II.24) with tables of its own, of which two are
+//! read, `Document` (0x30) and `MethodDebugInformation` (0x31). After "Portable PDB v1.0: Format
+//! Specification".
 
 use crate::signature::{number, signed_number};
 
@@ -190,7 +191,8 @@ mod tests {
 
     #[test]
     fn sequence_points_are_differences() {
-        // Local signature 0; offset 0, 0 lines, 5 columns, line 10, column 9; a hidden one; then 3 lines down.
+        // Local signature 0; offset 0, 0 lines, 5 columns, line 10, column 9; a hidden one; then 3
+        // lines down.
         let blob = [0, 0, 0, 5, 10, 9, 4, 0, 0, 2, 1, 0x06, 0x06, 0x06];
         let points = sequence_points(1, &blob).unwrap();
         let point = |offset, line| SequencePoint { offset, document: 1, line };

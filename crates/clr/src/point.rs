@@ -1,15 +1,17 @@
 //! A point, as rewritten code comes to it.
 //!
 //! [`fast`] runs in cooperative mode: no collection can begin or be under way before it returns. So it is short, waits for
-//! no managed code, and may read references. [`slow`] runs in preemptive mode: it may sleep as long as it likes, and no
-//! collection waits for it.
+//! no managed code, and may read references. [`slow`] runs in preemptive mode: it may sleep as long
+//! as it likes, and no collection waits for it.
 //!
-//! An object's number is its hash, which stays the same when the collector moves it, and its class. Two objects may have one
-//! number; a trap compares the references themselves. That of the held thread is in an argument whose address was taken, so
-//! the collector keeps it right while the thread sleeps.
+//! An object's number is its hash, which stays the same when the collector moves it, and its class.
+//! Two objects may have one number; a trap compares the references themselves. That of the held
+//! thread is in an argument whose address was taken, so the collector keeps it right while the
+//! thread sleeps.
 //!
-//! Where the code does not tell the class of the object, [`known`] looks it up first, and [`find`] gives the object that a
-//! wrapper reads: an enumerator's collection, the source of an iterator of LINQ.
+//! Where the code does not tell the class of the object, [`known`] looks it up first, and [`find`]
+//! gives the object that a wrapper reads: an enumerator's collection, the source of an iterator of
+//! LINQ.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, Ordering::*};
@@ -100,8 +102,9 @@ struct Here<'a> {
 impl Host for Here<'_> {
     fn is_one_object(&mut self, violation: &Violation) -> bool {
         let held = violation.cookie as *const Held;
-        // SAFETY: the held thread can not go on, and so not drop it, before this returns; the slot is an argument of a
-        // method that it is in. No collection is under way, so both references are of this moment.
+        // SAFETY: the held thread can not go on, and so not drop it, before this returns; the slot
+        // is an argument of a method that it is in. No collection is under way, so both references
+        // are of this moment.
         unsafe { *((*held).slot as Slot) == *self.slot }
     }
 
@@ -132,8 +135,8 @@ unsafe fn class_of(slot: Slot) -> ClassId {
     unsafe { *(*slot as *const usize) }
 }
 
-/// Most of the profiling interface is refused to a thread that came from managed code and is in no callback. A thread that
-/// the runtime does not know may use it.
+/// Most of the profiling interface is refused to a thread that came from managed code and is in no
+/// callback. A thread that the runtime does not know may use it.
 fn elsewhere<T: Send>(act: impl FnOnce() -> T + Send) -> Option<T> {
     std::thread::scope(|scope| scope.spawn(act).join().ok())
 }
@@ -168,8 +171,8 @@ mod answer {
     pub const UNKNOWN: i32 = 3;
 }
 
-/// The listed object that `reference` is or reads, and how many wrappers are around it. An error: a class that was met for
-/// the first time.
+/// The listed object that `reference` is or reads, and how many wrappers are around it. An error: a
+/// class that was met for the first time.
 fn look_through(mut reference: usize) -> Result<Option<(usize, u32)>, ClassId> {
     const DEEPEST: u32 = 16;
     for depth in 0..DEEPEST {
@@ -188,7 +191,8 @@ fn look_through(mut reference: usize) -> Result<Option<(usize, u32)>, ClassId> {
     Ok(None)
 }
 
-/// Called as managed code is. What there is to do with an object whose class the code does not tell.
+/// Called as managed code is. What there is to do with an object whose class the code does not
+/// tell.
 pub extern "C" fn known(slot: Slot) -> i32 {
     // SAFETY: the address of an argument of the probe.
     match look_through(unsafe { *slot }) {
@@ -235,7 +239,8 @@ pub extern "C" fn begin() {
     with_own(|own| session().core.work_begins(now(), own.number));
 }
 
-/// What takes time: finding out about a class, telling of a violation, sleeping. Not zero: [`fast`] is to be asked again.
+/// What takes time: finding out about a class, telling of a violation, sleeping. Not zero: [`fast`]
+/// is to be asked again.
 pub extern "C" fn slow(_slot: Slot, site: u32) -> i32 {
     let taken = with_own(|own| {
         let (unknown, delay) = (std::mem::take(&mut own.unknown), own.delay.take());

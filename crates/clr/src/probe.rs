@@ -28,10 +28,10 @@
 //! void Raddle.Probe.CountLocks(int more) { count_locks(more); }
 //! ```
 //!
-//! All native functions but `slow` are called as managed code is, so the thread stays in cooperative mode and references may
-//! be read; `slow` is called as native code is, so a collection need not wait for it. It is in a method of its own since a
-//! method that calls native code makes a frame for that at every entry. They are in [`crate::point`] and
-//! [`crate::force_async`].
+//! All native functions but `slow` are called as managed code is, so the thread stays in
+//! cooperative mode and references may be read; `slow` is called as native code is, so a collection
+//! need not wait for it. It is in a method of its own since a method that calls native code makes a
+//! frame for that at every entry. They are in [`crate::point`] and [`crate::force_async`].
 
 use crate::com::{IID_METADATA_ASSEMBLY_EMIT, IID_METADATA_EMIT};
 use crate::il::{self, code};

@@ -15,7 +15,8 @@ pub type ClassId = usize;
 #[derive(Clone, Copy)]
 pub struct Info(pub Com);
 
-/// A frame of a managed stack, innermost first: the function, zero for native code, and the instruction pointer.
+/// A frame of a managed stack, innermost first: the function, zero for native code, and the
+/// instruction pointer.
 pub type RawFrame = (FunctionId, usize);
 
 /// As deep as stacks are told.

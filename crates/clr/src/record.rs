@@ -19,7 +19,8 @@ pub enum Record {
     /// A call site that is watched now.
     Site {
         number: u32,
-        /// Holds from build to build: the file, the method it is in, what it calls, which of those calls.
+        /// Holds from build to build: the file, the method it is in, what it calls, which of those
+        /// calls.
         name: String,
         callee: String,
         write: bool,

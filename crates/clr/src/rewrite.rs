@@ -1,7 +1,8 @@
 //! Adds points to the methods of a user's module as they are compiled.
 //!
-//! Before a listed call the arguments above the object go to new local variables; `dup`, the site's number and a call of
-//! the probe follow; and the arguments come back. What is on the stack may be something else than the object:
+//! Before a listed call the arguments above the object go to new local variables; `dup`, the site's
+//! number and a call of the probe follow; and the arguments come back. What is on the stack may be
+//! something else than the object:
 //!
 //! | on the stack | what is done |
 //! |---|---|
@@ -9,8 +10,9 @@
 //! | the address of a structure whose first field is the object: an enumerator | the field is loaded |
 //! | the address of a variable: `Array.Resize` | the variable is loaded |
 //!
-//! Where a delegate is made of a listed method, it is made of a static method of the probe's class instead, whose first argument
-//! is the object, and which comes to a point and then calls the method (`delegates`).
+//! Where a delegate is made of a listed method, it is made of a static method of the probe's class
+//! instead, whose first argument is the object, and which comes to a point and then calls the
+//! method (`delegates`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex};
@@ -260,8 +262,9 @@ impl Module {
         true
     }
 
-    /// Whether a method is the one in which a compiler has put the body of an asynchronous method: its parts run as pieces of
-    /// work of their own. That of an iterator, which has the same name, returns something.
+    /// Whether a method is the one in which a compiler has put the body of an asynchronous method:
+    /// its parts run as pieces of work of their own. That of an iterator, which has the same name,
+    /// returns something.
     fn goes_on_later(&self, method: Token) -> bool {
         const INSTANCE_VOID: [u8; 3] = [0x20, 0, 0x01];
         let Some(member) = self.import.method(method) else { return false };
@@ -269,7 +272,8 @@ impl Module {
         member.name == "MoveNext" && member.signature == INSTANCE_VOID && is_made()
     }
 
-    /// The methods of this module of which delegates were made just before a call that takes them as pieces of work.
+    /// The methods of this module of which delegates were made just before a call that takes them
+    /// as pieces of work.
     fn note_begins(&mut self, body: &Body, at: usize) {
         /// A delegate that is kept for the next time takes eight instructions.
         const NEAR: usize = 24;
@@ -281,7 +285,8 @@ impl Module {
     /// What makes the object of what is on the stack. None: the call is left alone.
     fn load_object(&self, call: &Call, operation: Operation, constrained: Option<Token>) -> Option<Vec<u8>> {
         if let Some(kind) = constrained {
-            // Of a structure this makes a copy, so it is for type parameters alone, and not for what is called all the time.
+            // Of a structure this makes a copy, so it is for type parameters alone, and not for
+            // what is called all the time.
             let is_parameter = table::of(kind) == table::TYPE_SPEC
                 && self.import.type_spec(kind).is_some_and(signature::is_parameter);
             let is_rare = !["System.Object", "System.Collections.IEnumerator"].contains(&call.class.as_str());

@@ -87,7 +87,8 @@ fn has_known_enumerators(major: u16) -> bool {
 }
 
 impl Session {
-    /// One write, so that lines of several threads do not mix, and nothing is lost however the process ends.
+    /// One write, so that lines of several threads do not mix, and nothing is lost however the
+    /// process ends.
     pub fn write(&self, record: &Record) {
         let Ok(mut line) = serde_json::to_vec(record) else { return };
         line.push(b'\n');
@@ -95,7 +96,8 @@ impl Session {
         _ = (&self.records).write_all(&line);
     }
 
-    /// Takes a delay from what the run may still spend in all its processes, and this process in the time it has run.
+    /// Takes a delay from what the run may still spend in all its processes, and this process in
+    /// the time it has run.
     pub fn pay(&self, delay: &Delay) -> bool {
         let elapsed = delay.start.saturating_sub(self.started);
         let (slack, share) = (u64::from(self.shared.slack), u64::from(self.shared.share));

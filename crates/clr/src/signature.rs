@@ -1,5 +1,6 @@
-//! Signatures (ECMA-335 II.23.2), as far as the types of a call's arguments are wanted: each is kept as the bytes it is made
-//! of, since all that is done with it is to declare a local variable of it.
+//! Signatures (ECMA-335 II.23.2), as far as the types of a call's arguments are wanted: each is
+//! kept as the bytes it is made of, since all that is done with it is to declare a local variable
+//! of it.
 
 /// A compressed unsigned number, and what follows it.
 pub fn number(bytes: &[u8]) -> Option<(u32, &[u8])> {
@@ -53,8 +54,8 @@ pub struct Arguments<'a> {
     pub method: &'a [Vec<u8>],
 }
 
-/// Copies a type to `out` with its type parameters replaced, and returns what follows it. None: a kind of type that is rare,
-/// or no type at all.
+/// Copies a type to `out` with its type parameters replaced, and returns what follows it. None: a
+/// kind of type that is rare, or no type at all.
 pub fn copy_type<'a>(bytes: &'a [u8], with: Arguments, out: &mut Vec<u8>) -> Option<&'a [u8]> {
     use element::*;
     let (&code, rest) = bytes.split_first()?;
@@ -113,7 +114,8 @@ fn copy_number<'a>(bytes: &'a [u8], out: &mut Vec<u8>) -> Option<(u32, &'a [u8])
     Some((n, rest))
 }
 
-/// The type arguments of an instantiated method. Type parameters in them are those of the place it is in, and stay.
+/// The type arguments of an instantiated method. Type parameters in them are those of the place it
+/// is in, and stay.
 pub fn method_arguments(spec: &[u8]) -> Option<Vec<Vec<u8>>> {
     list(spec.get(1..)?)
 }

@@ -51,8 +51,8 @@ pub fn add(site: Site) -> u32 {
     number
 }
 
-/// `App.dll: App/<Run>d__3.MoveNext~1a2b calls System.Collections.Generic.List`1.Add #1`; what is behind the tilde tells overloads
-/// apart.
+/// `App.dll: App/<Run>d__3.MoveNext~1a2b calls System.Collections.Generic.List`1.Add #1`; what is
+/// behind the tilde tells overloads apart.
 fn name(site: &Site, module: &str) -> String {
     let file = module.rsplit('/').next().unwrap_or(module);
     let method = import(site.module).and_then(|import| {
@@ -102,8 +102,8 @@ fn import(module: ModuleId) -> Option<Import> {
     *lock(&IMPORTS).entry(module).or_insert_with(new)
 }
 
-/// `Class.Method`. A compiler puts a lambda into a class of its own, and an asynchronous method into one that has its name
-/// in brackets: what the user wrote is told.
+/// `Class.Method`. A compiler puts a lambda into a class of its own, and an asynchronous method
+/// into one that has its name in brackets: what the user wrote is told.
 pub fn method_name(import: Import, method: Token) -> String {
     let name = || {
         let member = import.method(method)?;
@@ -185,8 +185,8 @@ fn il_offset(function: usize, at: usize) -> Option<u32> {
     map.iter().rfind(|[il, from, to]| *il < LAST && (*from..*to).contains(&at)).map(|range| range[0])
 }
 
-/// Name and contract of the class that an object is of: that of the class itself, of what it is derived from, or of the
-/// function that a site calls.
+/// Name and contract of the class that an object is of: that of the class itself, of what it is
+/// derived from, or of the function that a site calls.
 pub fn contract(mut class: ClassId, site: u32) -> (String, Option<Contract>) {
     let catalogue = &session().catalogue;
     while class != 0 {

@@ -1,5 +1,6 @@
-//! C# programs, compared with their comments: `// expect: nothing` in the first line, or `// expect: thread-safety-violation` at
-//! the line of each call that may be an end of a finding. Without a .NET SDK they say so and end.
+//! C# programs, compared with their comments: `// expect: nothing` in the first line, or `//
+//! expect: thread-safety-violation` at the line of each call that may be an end of a finding.
+//! Without a .NET SDK they say so and end.
 
 mod support;
 
@@ -29,8 +30,9 @@ fn run_and_check(sdk: &Sdk, assembly: &Path, program: &Program, session: &Path) 
     run
 }
 
-/// A quarter of them, or all if `RADDLE_ALL_PROGRAMS` is set. Whether a violation is caught is luck: a wrong program is run up
-/// to ten times. `cargo bench -p raddle-clr --bench programs` says how often the first run is enough.
+/// A quarter of them, or all if `RADDLE_ALL_PROGRAMS` is set. Whether a violation is caught is
+/// luck: a wrong program is run up to ten times. `cargo bench -p raddle-clr --bench programs` says
+/// how often the first run is enough.
 #[test]
 fn programs_are_as_their_comments_say() {
     let Some(sdk) = Sdk::find() else { return };
@@ -42,7 +44,8 @@ fn programs_are_as_their_comments_say() {
     let assembly = sdk.compile_programs(&all, folder.path());
     let session = folder.path().join("session");
     let step = if std::env::var_os("RADDLE_ALL_PROGRAMS").is_some() { 1 } else { 4 };
-    // What depends on the layout of the framework's objects, and what would hang, is always among them.
+    // What depends on the layout of the framework's objects, and what would hang, is always among
+    // them.
     let always =
         |program: &Program| program.name == "locked_wait_ok" || program.name.ends_with("_enumerator_bad");
     for (_, program) in all.iter().enumerate().filter(|(n, program)| n % step == 0 || always(program)) {
@@ -66,8 +69,8 @@ fn without_a_session_the_program_runs_as_if_nothing_were_there() {
     assert!(output.status.success() && output.stdout == b"done\n", "{output:?}");
 }
 
-/// All argument kinds, generics over value types, exception filters, iterators, contexts that are unloaded, …: the same output
-/// with and without.
+/// All argument kinds, generics over value types, exception filters, iterators, contexts that are
+/// unloaded, …: the same output with and without.
 #[test]
 fn what_is_hard_to_rewrite_does_what_it_did() {
     let Some(sdk) = Sdk::find() else { return };
@@ -91,7 +94,8 @@ fn what_is_hard_to_rewrite_does_what_it_did() {
     }
 }
 
-/// Each `await` of the mocked store finds a task that is done, so one thread does it all, unless `await` is made to wait.
+/// Each `await` of the mocked store finds a task that is done, so one thread does it all, unless
+/// `await` is made to wait.
 #[test]
 fn synchronous_mocks_are_asynchronous_unless_that_is_not_wanted() {
     let Some(sdk) = Sdk::find() else { return };
@@ -126,7 +130,8 @@ fn lines_come_from_an_embedded_pdb() {
     }
 }
 
-/// What a run has learned of its pairs is known to the next one, by names that hold from run to run.
+/// What a run has learned of its pairs is known to the next one, by names that hold from run to
+/// run.
 #[test]
 fn pairs_go_from_run_to_run() {
     let Some(sdk) = Sdk::find() else { return };
@@ -159,8 +164,9 @@ fn pairs_go_from_run_to_run() {
     assert!(again.delays() < 1000, "the caps hold");
 }
 
-/// Objects move all the time while threads are held. What is reported is one object that two threads use, and not two that
-/// have been at one place or have one hash; and no collection waits for a thread that is held.
+/// Objects move all the time while threads are held. What is reported is one object that two
+/// threads use, and not two that have been at one place or have one hash; and no collection waits
+/// for a thread that is held.
 #[test]
 fn collections_go_on_while_threads_are_held() {
     let Some(sdk) = Sdk::find() else { return };
@@ -174,7 +180,8 @@ fn collections_go_on_while_threads_are_held() {
         let run = sdk.run(&[path(&program)], &folder.path().join("session"), &Way::default());
         assert!(run.output.status.success(), "{:?}", run.output);
         let collections: u32 = run.said().split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
-        // A thread is held for some 100 ms, ten times and more: collections that waited for that would be few.
+        // A thread is held for some 100 ms, ten times and more: collections that waited for that
+        // would be few.
         assert!(collections > 50, "{}", run.said());
         for violation in run.violations() {
             assert!(violation.ends.iter().all(|end| end.stack[0].line == Some(line)), "{violation:#?}");

@@ -31,7 +31,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let name = name.rsplit('/').next().unwrap_or_default().to_string();
         format!("{name}:{}", frame.and_then(|frame| frame.line).unwrap_or(0))
     };
-    // With any third word only the summary is printed: finding source lines takes longer than the rest.
+    // With any third word only the summary is printed: finding source lines takes longer than the
+    // rest.
     let shown = if words.next().is_some() { &[] } else { &analysis.sites[..] };
     for site in shown {
         let (kind, callee) = (site.kind.name(), site.callee.as_deref().unwrap_or(""));

@@ -136,8 +136,8 @@ fn notes(program: &Program) -> Vec<Note> {
     notes
 }
 
-/// Code of Rust's standard library itself, which is instrumented too. What it instantiates for the program's
-/// own types has a name that begins with them, or with `core` and `alloc`, and stays.
+/// Code of Rust's standard library itself, which is instrumented too. What it instantiates for the
+/// program's own types has a name that begins with them, or with `core` and `alloc`, and stays.
 fn is_rust_std(name: &str) -> bool {
     // Both of Rust's manglings: the older one is C++'s, with a hash at the end.
     if !(name.starts_with("_R") || (name.starts_with("_ZN") && name.contains("17h"))) {
@@ -159,12 +159,14 @@ fn is_rust_std(name: &str) -> bool {
     ];
     let path = demangle(name);
     let own = path.trim_start_matches('<');
-    // What std instantiates for the program has the program's code inlined: a thread's closure is in std's function that runs it.
+    // What std instantiates for the program has the program's code inlined: a thread's closure is
+    // in std's function that runs it.
     let serves_others = path.contains("__rust_begin_short_backtrace") || names_others(&path);
     !serves_others && CRATES.iter().any(|first| own.starts_with(first))
 }
 
-/// Whether the name of a function names something outside of Rust's own crates: a type or function that it was made for.
+/// Whether the name of a function names something outside of Rust's own crates: a type or function
+/// that it was made for.
 fn names_others(path: &str) -> bool {
     const RUST: [&str; 9] = [
         "std",

@@ -92,7 +92,8 @@ pub struct CriticalRead {
     pub atomic: bool,
     /// The variable, when the address is fixed: virtual address.
     pub variable: Option<u64>,
-    /// A local of the function, which other threads may have a pointer to: whether they do, a run has to show.
+    /// A local of the function, which other threads may have a pointer to: whether they do, a run
+    /// has to show.
     pub local: bool,
     pub relation: Relation,
     /// Further branches at the same distance that test it: `i < 0 || i > 15` has two. Any of them
@@ -101,8 +102,8 @@ pub struct CriticalRead {
 }
 
 impl CriticalRead {
-    /// Whether these values of the reads lead towards the site by one of the branches that test them;
-    /// `None` if that is not known. A read is named by its `address`.
+    /// Whether these values of the reads lead towards the site by one of the branches that test
+    /// them; `None` if that is not known. A read is named by its `address`.
     pub fn leads(&self, read: &dyn Fn(u64) -> Option<u64>) -> Option<bool> {
         let Relation::Tested(first) = &self.relation else { return None };
         let mut all_known = true;

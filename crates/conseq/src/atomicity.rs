@@ -1,13 +1,15 @@
-//! Atomicity violations: two accesses of one thread to a variable that another thread's access could come between, with a result that no
-//! serial order of the two threads has.
+//! Atomicity violations: two accesses of one thread to a variable that another thread's access
+//! could come between, with a result that no serial order of the two threads has.
 //!
-//! After AVIO (Lu, Tucek, Qin, Zhou, *AVIO: detecting atomicity violations via access interleaving invariants*, ASPLOS 2006) and
-//! CTrigger (Park, Lu, Zhou, ASPLOS 2009), which the ConSeq paper compares itself with as *Atom*. Of the eight ways in which an access can
-//! come between two, four have no serial equivalent ([`Pattern`]).
+//! After AVIO (Lu, Tucek, Qin, Zhou, *AVIO: detecting atomicity violations via access interleaving
+//! invariants*, ASPLOS 2006) and CTrigger (Park, Lu, Zhou, ASPLOS 2009), which the ConSeq paper
+//! compares itself with as *Atom*. Of the eight ways in which an access can come between two, four
+//! have no serial equivalent ([`Pattern`]).
 //!
-//! From the trace of a correct run, as in section 7: the access in between must not be ordered before the first or after the second of the
-//! two, and no lock may be held from the first to the second that the one in between needs as well. Which of these are bugs the trace can
-//! not tell; that is what `conseq` starts from the other end for.
+//! From the trace of a correct run, as in section 7: the access in between must not be ordered
+//! before the first or after the second of the two, and no lock may be held from the first to the
+//! second that the one in between needs as well. Which of these are bugs the trace can not tell;
+//! that is what `conseq` starts from the other end for.
 
 use crate::history::{History, Point};
 
@@ -25,7 +27,8 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// By whether the first, the one in between and the second write. None: there is a serial order.
+    /// By whether the first, the one in between and the second write. None: there is a serial
+    /// order.
     fn of(first: bool, between: bool, second: bool) -> Option<Pattern> {
         match (first, between, second) {
             (false, true, false) => Some(Pattern::ReadWriteRead),

@@ -1,9 +1,10 @@
 //! What is kept of an analysis between builds, function by function.
 //!
-//! The sites of a function are found again by its fingerprint, which does not depend on addresses. An entry
-//! says what else was looked at to find them, callees and callers, by fingerprint too, and is used
-//! only if all of that is still as it was. Addresses are kept as instructions of those functions and put
-//! back where these are now. What can not be expressed so is not kept, and found anew each time.
+//! The sites of a function are found again by its fingerprint, which does not depend on addresses.
+//! An entry says what else was looked at to find them, callees and callers, by fingerprint too, and
+//! is used only if all of that is still as it was. Addresses are kept as instructions of those
+//! functions and put back where these are now. What can not be expressed so is not kept, and found
+//! anew each time.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -36,7 +37,8 @@ pub struct Cache {
 struct Entry {
     /// The functions that were looked at; the first is this one.
     functions: Vec<Dependence>,
-    /// Functions whose callers were looked at, with the calls: by place in `functions` and instruction.
+    /// Functions whose callers were looked at, with the calls: by place in `functions` and
+    /// instruction.
     callers: Vec<(u32, Vec<(u32, u32)>)>,
     /// With addresses numbered by their place in `addresses`.
     found: Found,
@@ -47,8 +49,8 @@ struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Dependence {
     fingerprint: Fingerprint,
-    /// The call by which it is reached from one before it in the list; `None` for callers, which must be the
-    /// only ones of their kind in the program.
+    /// The call by which it is reached from one before it in the list; `None` for callers, which
+    /// must be the only ones of their kind in the program.
     call: Option<(u32, u32)>,
 }
 
@@ -184,7 +186,8 @@ impl Entry {
     }
 }
 
-/// The functions that were looked at, each after the one by whose call it is reached, if there is one.
+/// The functions that were looked at, each after the one by whose call it is reached, if there is
+/// one.
 fn ordered(program: &Program, entry: u64, looked: &[Looked]) -> Vec<(u64, Option<(u32, u32)>)> {
     let functions = looked.iter().filter_map(|looked| match looked {
         Looked::Function(function) => Some(*function),

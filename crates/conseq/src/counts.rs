@@ -1,9 +1,10 @@
 //! Counts of references, and the order that they make.
 //!
-//! A block that several threads use is often given back by whoever is the last to let go of it: each takes one from a count, and the
-//! one that brings it to nothing frees (`std::shared_ptr`, `Arc`, counts inside of objects). Who that is differs from run to run, but whoever it
-//! is comes after everybody else has let go. Algorithm 1 does not see that, because no lock and no signal is involved, and would
-//! suspect every access before letting go of coming after the release.
+//! A block that several threads use is often given back by whoever is the last to let go of it:
+//! each takes one from a count, and the one that brings it to nothing frees (`std::shared_ptr`,
+//! `Arc`, counts inside of objects). Who that is differs from run to run, but whoever it is comes
+//! after everybody else has let go. Algorithm 1 does not see that, because no lock and no signal is
+//! involved, and would suspect every access before letting go of coming after the release.
 //!
 //! What counts is memory inside of a block that is given back, which
 //!
@@ -11,7 +12,8 @@
 //! 2. was last written with 0, by the thread that gives the block back: the *last*, as an update or, as libstdc++ does if nobody else is left, by
 //!    a plain store.
 //!
-//! Past the paper. A count that lies elsewhere than in a block it guards, or is lowered under a lock, is not recognised.
+//! Past the paper. A count that lies elsewhere than in a block it guards, or is lowered under a
+//! lock, is not recognised.
 
 use std::collections::BTreeMap;
 

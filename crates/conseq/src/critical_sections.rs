@@ -1,7 +1,8 @@
 //! Which critical sections an access lies in.
 //!
-//! A section is a lock and which time it was taken: two accesses of one thread may both hold a lock, and yet another thread may
-//! have had it in between. Sets of sections are numbered, because a trace has few different ones and many accesses.
+//! A section is a lock and which time it was taken: two accesses of one thread may both hold a
+//! lock, and yet another thread may have had it in between. Sets of sections are numbered, because
+//! a trace has few different ones and many accesses.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -58,7 +59,8 @@ impl Held {
         self.sets.get(set as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Locks that both sets hold, at least one of them not for reading: who is in the one keeps others out of the other.
+    /// Locks that both sets hold, at least one of them not for reading: who is in the one keeps
+    /// others out of the other.
     pub fn excludes(&self, a: Sections, b: Sections) -> bool {
         let (a, b) = (self.sections(a), self.sections(b));
         a.iter().any(|x| b.iter().any(|y| x.lock == y.lock && !(x.shared && y.shared)))

@@ -3,11 +3,13 @@
 /// A thread, numbered from 0 in the order of creation.
 pub type ThreadId = u16;
 
-/// One event. A trace is a sequence of these, in the order in which they happened: one thread ran at a time.
+/// One event. A trace is a sequence of these, in the order in which they happened: one thread ran
+/// at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     pub thread: ThreadId,
-    /// Where in the program: a number that is the same in every run. The driver knows the program counter.
+    /// Where in the program: a number that is the same in every run. The driver knows the program
+    /// counter.
     pub site: u32,
     pub what: What,
 }
@@ -16,7 +18,8 @@ pub struct Event {
 pub enum What {
     /// A value read.
     Read(Cell),
-    /// A value written. `before` is what was there, where that is known; `reads`: it was read in the same instant.
+    /// A value written. `before` is what was there, where that is known; `reads`: it was read in
+    /// the same instant.
     Write {
         cell: Cell,
         before: Option<u64>,

@@ -1,9 +1,11 @@
-//! What was done to each piece of shared memory in a traced run: enough of it to ask what a read could have read instead.
+//! What was done to each piece of shared memory in a traced run: enough of it to ask what a read
+//! could have read instead.
 //!
-//! A trace may have millions of accesses and a variable thousands of them, of which most are alike. For each granule of 8
-//! bytes a few are kept: of each place in the program the first ones, those with another value, and the last. So the memory
-//! and the time of the analyses are linear in the trace, with a small constant. What is left out are further pairs of the
-//! same two places, which a report would not tell apart.
+//! A trace may have millions of accesses and a variable thousands of them, of which most are alike.
+//! For each granule of 8 bytes a few are kept: of each place in the program the first ones, those
+//! with another value, and the last. So the memory and the time of the analyses are linear in the
+//! trace, with a small constant. What is left out are further pairs of the same two places, which a
+//! report would not tell apart.
 
 use rustc_hash::FxHashMap;
 
@@ -48,8 +50,8 @@ fn mask(size: u8) -> u64 {
 #[derive(Clone, Debug)]
 pub struct Write {
     pub point: Point,
-    /// The locks under which the same thread wrote here again before it gave them back: nobody who needs one of them ever
-    /// sees this value.
+    /// The locks under which the same thread wrote here again before it gave them back: nobody who
+    /// needs one of them ever sees this value.
     pub hidden_under: Vec<u64>,
 }
 
@@ -155,12 +157,14 @@ struct Spin {
 }
 
 impl History {
-    /// Reads a trace. `waits` says of a place whether it is the read of a loop that does nothing but wait.
+    /// Reads a trace. `waits` says of a place whether it is the read of a loop that does nothing
+    /// but wait.
     pub fn of(events: &[Event], waits: &dyn Fn(u32) -> bool) -> History {
         History::until(events, waits, &|| false)
     }
 
-    /// Reads a trace until `is_over`, which is asked now and then. [`History::events`] says how much was read.
+    /// Reads a trace until `is_over`, which is asked now and then. [`History::events`] says how
+    /// much was read.
     pub fn until(events: &[Event], waits: &dyn Fn(u32) -> bool, is_over: &dyn Fn() -> bool) -> History {
         const EACH: usize = 1 << 13;
         let semaphores = semaphores_as_locks(events);
@@ -349,7 +353,8 @@ impl History {
         self.freed.push((from, to));
     }
 
-    /// A loop that waits for a value, and gets it from another thread, orders the two (section 7.2).
+    /// A loop that waits for a value, and gets it from another thread, orders the two (section
+    /// 7.2).
     fn hand_over(&mut self, point: &Point, waits: &dyn Fn(u32) -> bool) {
         let (site, Cell { address, value, .. }) = (point.site, point.cell);
         let before = self.spinning.insert(point.thread(), Spin { site, address, value });

@@ -2,8 +2,8 @@
 //!
 //! After *ConSeq: Detecting Concurrency Bugs through Sequential Errors* (Zhang, Lim, Olichandran,
 //! Scherpelz, Jin, Lu and Reps, ASPLOS 2011). The static half starts from what a user would see go
-//! wrong, the error sites of section 5, and walks back to the reads of shared memory that can make it
-//! so, the critical reads of section 6.
+//! wrong, the error sites of section 5, and walks back to the reads of shared memory that can make
+//! it so, the critical reads of section 6.
 //!
 //! - [`analyse`]: from a module to its [`Analysis`]; [`analyse_with`]: the same, with a [`Cache`] of functions that
 //!   have not changed since the last build.
@@ -34,9 +34,10 @@
 //!    nobody to wait for, and the order of events is what a merge of files would have to find out (`raddle_rt::trace`). Where
 //!    a program can not be scheduled it is traced as it runs (`raddle_rt::trace::plain`).
 //!
-//! Price, by the example `sites` on two busy cores, all kinds but invariants: gdb, whose text is 9.4 MB without probes and
-//! without symbols, 6 s of processor time and 0.9 GB; a Rust program with 11.6 MB of text 18 s and 1.1 GB. With the cache
-//! filled, gdb takes 40% of that: 178 of its 20,316 functions are looked at again, the rest are only recognised.
+//! Price, by the example `sites` on two busy cores, all kinds but invariants: gdb, whose text is
+//! 9.4 MB without probes and without symbols, 6 s of processor time and 0.9 GB; a Rust program with
+//! 11.6 MB of text 18 s and 1.1 GB. With the cache filled, gdb takes 40% of that: 178 of its 20,316
+//! functions are looked at again, the rest are only recognised.
 //!
 //! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
 //! `raddle_binary::flow`.

@@ -26,14 +26,14 @@ pub struct Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Callers {
     Never,
-    /// When the site depends on no shared read of its own function or what that calls: a function that
-    /// only checks or reports what it is given, whose calls are what is meant.
+    /// When the site depends on no shared read of its own function or what that calls: a function
+    /// that only checks or reports what it is given, whose calls are what is meant.
     WhenNeeded,
     Always,
 }
 
-/// Names of functions of the program that report, from `raddle.toml`: as they are declared, mangled,
-/// demangled or demangled without parameters, with `*` for any run of characters.
+/// Names of functions of the program that report, from `raddle.toml`: as they are declared,
+/// mangled, demangled or demangled without parameters, with `*` for any run of characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomNames {
     pub assert: Vec<String>,

@@ -1,8 +1,9 @@
 //! Which event must come before which: vector clocks that locks do not advance.
 //!
-//! Section 7.1 of the paper: time-stamps follow from creation and joining of threads, barriers, pipes; "ConSeq does not update
-//! time-stamps according to lock/unlock operations, because these operations do not provide any execution-order guarantees".
-//! What orders is what orders in *every* run, as far as can be told:
+//! Section 7.1 of the paper: time-stamps follow from creation and joining of threads, barriers,
+//! pipes; "ConSeq does not update time-stamps according to lock/unlock operations, because these
+//! operations do not provide any execution-order guarantees". What orders is what orders in *every*
+//! run, as far as can be told:
 //!
 //! 1. fork, join, barriers (each generation on its own) and messages;
 //! 2. a signal and the wait on a condition variable that it ends;
@@ -272,7 +273,8 @@ mod tests {
             event(1, MARK),
             event(1, arrive),
             event(2, arrive),
-            // The last to arrive goes on, and is at the next barrier before the other has left the first.
+            // The last to arrive goes on, and is at the next barrier before the other has left the
+            // first.
             event(2, MARK),
             event(2, arrive),
             event(1, What::Leave { barrier: 8 }),

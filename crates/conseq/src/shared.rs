@@ -1,7 +1,8 @@
 //! Of a trace that has all accesses, those to memory that is shared.
 //!
-//! A trace is recorded without knowledge of what is a thread's own, and that is taken out afterwards. There are millions of accesses, most of
-//! them near the one before: the granules (8 bytes) are bits of pages, and the page of the last access is at hand.
+//! A trace is recorded without knowledge of what is a thread's own, and that is taken out
+//! afterwards. There are millions of accesses, most of them near the one before: the granules (8
+//! bytes) are bits of pages, and the page of the last access is at hand.
 
 use rustc_hash::FxHashMap;
 

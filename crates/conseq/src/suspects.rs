@@ -9,14 +9,16 @@
 //! 4. `w'` lies in a critical section before a write of its own thread, and `r` in one that the lock keeps apart
 //!    ([`Refusal::HiddenByLock`]; figure 6c).
 //!
-//! In all other cases it is feasible, as far as the trace can tell. The extensions of 7.2: a value that is the same is of no
-//! interest, nor one that does not lead to the error site; a loop hangs only if nothing comes later that ends it; and a read may come
-//! too early, and get what was there at the beginning. Past the paper: memory that another thread frees, with nothing that makes it wait
-//! for an access, may be gone when it is accessed.
+//! In all other cases it is feasible, as far as the trace can tell. The extensions of 7.2: a value
+//! that is the same is of no interest, nor one that does not lead to the error site; a loop hangs
+//! only if nothing comes later that ends it; and a read may come too early, and get what was there
+//! at the beginning. Past the paper: memory that another thread frees, with nothing that makes it
+//! wait for an access, may be gone when it is accessed.
 //!
-//! Deviations: (1) The paper looks at the write that `r` read; rule 2 is asked of every write that is known. (2) The
-//! value at the beginning is a write like any other, by nobody and before everything. (3) Which error sites a read matters to
-//! comes from the caller ([`Judge`]): with critical reads off, every read matters.
+//! Deviations: (1) The paper looks at the write that `r` read; rule 2 is asked of every write that
+//! is known. (2) The value at the beginning is a write like any other, by nobody and before
+//! everything. (3) Which error sites a read matters to comes from the caller ([`Judge`]): with
+//! critical reads off, every read matters.
 
 use crate::event::Cell;
 use crate::history::{Granule, History, Point, Read, Write};
@@ -70,7 +72,8 @@ impl Suspect {
 
 /// What the caller knows of a read: whether a value there could lead to an error site.
 pub trait Judge {
-    /// The error sites that `value` at `read` could lead to, `None` among them for a read that matters as such.
+    /// The error sites that `value` at `read` could lead to, `None` among them for a read that
+    /// matters as such.
     fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<u32>>;
 
     /// The error sites that memory gone at `access` could lead to.
@@ -104,13 +107,15 @@ pub struct Found {
     pub cut_short: bool,
 }
 
-/// All that the trace shows, each pair of places with each site once. `is_over`: nothing more is looked at.
+/// All that the trace shows, each pair of places with each site once. `is_over`: nothing more is
+/// looked at.
 pub fn find(history: &History, judge: &dyn Judge, is_over: &dyn Fn() -> bool) -> Found {
     let mut found = Found::default();
     let mut met = rustc_hash::FxHashSet::default();
     for granule in history.granules.iter().filter(|g| g.is_shared()) {
         let mut suspects = if_freed(history, granule, judge);
-        // Pairs of places and of values that are suspects already: of many threads at one place, most pairs are.
+        // Pairs of places and of values that are suspects already: of many threads at one place,
+        // most pairs are.
         let mut known = rustc_hash::FxHashSet::default();
         for read in &granule.reads {
             if is_over() {
@@ -250,7 +255,8 @@ fn covers(w: &Point, cell: &Cell) -> bool {
     w.value_for(cell).is_some()
 }
 
-/// The infinite-loop rule: the value comes in the end, after whatever in this run ended the loop, or may.
+/// The infinite-loop rule: the value comes in the end, after whatever in this run ended the loop,
+/// or may.
 fn never_ends(
     history: &History,
     granule: &Granule,

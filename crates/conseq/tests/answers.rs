@@ -1,4 +1,5 @@
-//! Slices of real programs against answers that were worked out by hand, in C, C++ and Rust at `-O0` to `-O2`.
+//! Slices of real programs against answers that were worked out by hand, in C, C++ and Rust at
+//! `-O0` to `-O2`.
 //!
 //! The answers are in the programs' own comments, at the lines where they belong:
 //!
@@ -223,7 +224,8 @@ fn check(name: &str, level: char) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The answers are about memory that is shared for certain. A local counts as a read of its own where its address has left the function.
+/// The answers are about memory that is shared for certain. A local counts as a read of its own
+/// where its address has left the function.
 #[test]
 fn a_local_that_others_may_point_to_is_told_apart() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/answers/loops_and_calls.c");

@@ -125,7 +125,8 @@ fn damaged_code_and_tables_do_not_panic() {
     let workshop = Workshop::new();
     workshop.build_c(CHECKED, "-O2");
     let good = std::fs::read(workshop.path("out")).unwrap();
-    // Every so many bytes one is changed, at ever other places: code, unwind tables, relocations, symbols.
+    // Every so many bytes one is changed, at ever other places: code, unwind tables, relocations,
+    // symbols.
     let mut opened = 0;
     for seed in 0..60_usize {
         let mut bad = good.clone();

@@ -1,4 +1,5 @@
-//! After a rebuild, functions that have not changed are not looked at again, and the answer is the same.
+//! After a rebuild, functions that have not changed are not looked at again, and the answer is the
+//! same.
 
 mod common;
 
@@ -47,7 +48,8 @@ fn functions_that_moved_are_known_and_those_that_changed_are_not() {
         let new = format!("{front}{}", old.replace("w > 80", "w > 100"));
         let module = workshop.build_c(&new, flags);
         assert_eq!(analyse_with(&module, &options, &mut cache), analyse(&module, &options), "{flags}");
-        // `front` is new, `by_pointer` changed; `main` and `worker`, which lead to it, depend on its looks.
+        // `front` is new, `by_pointer` changed; `main` and `worker`, which lead to it, depend on
+        // its looks.
         assert!(cache.looked_at <= 7, "{flags}: {} looked at", cache.looked_at);
         assert!(cache.reused >= 8, "{flags}: {} reused", cache.reused);
     }

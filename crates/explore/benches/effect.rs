@@ -1,5 +1,6 @@
-//! Executions to the first failure, the mean of 20 seeds, by strategy: `cargo bench -p raddle-explore --bench effect`.
-//! The programs are simulated; the figures for real ones are `raddle-bench`'s.
+//! Executions to the first failure, the mean of 20 seeds, by strategy: `cargo bench -p
+//! raddle-explore --bench effect`. The programs are simulated; the figures for real ones are
+//! `raddle-bench`'s.
 
 #[path = "../tests/sim/mod.rs"]
 mod sim;

@@ -1,7 +1,7 @@
 //! What a choice costs in the target and a step in the driver: `cargo bench -p raddle-explore`.
 //!
-//! The driver must keep up with 60,000 executions a second of 55 steps: 300 ns a step, of which a strategy should take
-//! a fifth.
+//! The driver must keep up with 60,000 executions a second of 55 steps: 300 ns a step, of which a
+//! strategy should take a fifth.
 
 #[path = "../tests/sim/mod.rs"]
 mod sim;

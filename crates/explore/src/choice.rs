@@ -2,7 +2,8 @@
 
 use crate::thread::ThreadId;
 
-/// One choice of a schedule: the thread that makes the next step, or the value taken at a choice of values.
+/// One choice of a schedule: the thread that makes the next step, or the value taken at a choice of
+/// values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
@@ -46,7 +47,8 @@ pub enum Next {
     Lowest = 0,
     /// The highest id: the newest thread.
     Highest = 1,
-    /// The next id, going round. Delays are counted against this one (Emmi, Qadeer, Rakamarić, POPL 2011).
+    /// The next id, going round. Delays are counted against this one (Emmi, Qadeer, Rakamarić, POPL
+    /// 2011).
     Round = 2,
 }
 
@@ -58,19 +60,23 @@ pub enum Tail {
     NonPreemptive { next: Next },
     /// Any thread, each as likely.
     Random { seed: u64 },
-    /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and `depth - 1`
-    /// points among `length` steps where the running thread's priority drops.
+    /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and
+    /// `depth - 1` points among `length` steps where the running thread's priority drops.
     Pct { seed: u64, depth: u32, length: u32 },
-    /// Partial-order sampling (Yuan, Yang, Gu, CAV 2018); with an even seed all threads are born first.
+    /// Partial-order sampling (Yuan, Yang, Gu, CAV 2018); with an even seed all threads are born
+    /// first.
     Pos { seed: u64 },
-    /// Selectively uniform random walk (Zhao et al., ASPLOS 2025): uniform over the interleavings of the operations
-    /// on `object` (0: of all operations), given how many each thread makes ([`Weight`]).
+    /// Selectively uniform random walk (Zhao et al., ASPLOS 2025): uniform over the interleavings
+    /// of the operations on `object` (0: of all operations), given how many each thread makes
+    /// ([`Weight`]).
     Surw { seed: u64, object: u64 },
-    /// Partial-order sampling that steers towards reads-from constraints (RFF, Wolff et al., ASPLOS 2024).
+    /// Partial-order sampling that steers towards reads-from constraints (RFF, Wolff et al., ASPLOS
+    /// 2024).
     Constrained { seed: u64 },
 }
 
-/// How many interesting operations a thread is expected to make, and who creates it (itself: nobody).
+/// How many interesting operations a thread is expected to make, and who creates it (itself:
+/// nobody).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
@@ -80,9 +86,9 @@ pub struct Weight {
     pub reserved: u16,
 }
 
-/// A read at `read` is to get (`wanted` = 1), or not to get (0), its value from a write at `write`. Write 0 is the
-/// initial value of `object`; with another write, object 0 is any. `bytes` are those of the object that count, a bit each; 0 is all of
-/// them: two variables may share an object.
+/// A read at `read` is to get (`wanted` = 1), or not to get (0), its value from a write at `write`.
+/// Write 0 is the initial value of `object`; with another write, object 0 is any. `bytes` are those
+/// of the object that count, a bit each; 0 is all of them: two variables may share an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
@@ -109,8 +115,8 @@ pub struct TailWords {
     object: u64,
 }
 
-/// An order as it crosses the process boundary: this, then so many [`Choice`]s, [`Weight`]s and [`Constraint`]s. Plain
-/// data without padding; any bits are a header.
+/// An order as it crosses the process boundary: this, then so many [`Choice`]s, [`Weight`]s and
+/// [`Constraint`]s. Plain data without padding; any bits are a header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct OrderHeader {

@@ -1,4 +1,5 @@
-//! Vector clocks in fixed storage: what uses them lives where there is no allocator, so `raddle_base::clock` can not be used.
+//! Vector clocks in fixed storage: what uses them lives where there is no allocator, so
+//! `raddle_base::clock` can not be used.
 
 /// Threads with a clock.
 pub const THREADS: usize = 64;

@@ -1,14 +1,17 @@
-//! The few orderings that matter: what a failing execution did in another order than one that passed.
+//! The few orderings that matter: what a failing execution did in another order than one that
+//! passed.
 //!
-//! Of two dependent steps of different threads the one comes before the other. Where the failing execution has it one
-//! way and the passing one the other, that may be the reason. Most such orderings follow from others: if `a` comes
-//! before `b`, so does all that precedes `a` in its thread, and `b` before all that follows it. Only those that
-//! follow from no other are given. Beside them stand the reads that got their value from elsewhere, which is how
-//! an ordering takes effect.
+//! Of two dependent steps of different threads the one comes before the other. Where the failing
+//! execution has it one way and the passing one the other, that may be the reason. Most such
+//! orderings follow from others: if `a` comes before `b`, so does all that precedes `a` in its
+//! thread, and `b` before all that follows it. Only those that follow from no other are given.
+//! Beside them stand the reads that got their value from elsewhere, which is how an ordering takes
+//! effect.
 //!
-//! A step of the one execution is the same as one of the other if it is the same thread's, as many steps into it, and
-//! the same operation. A failure cuts the execution short: what each thread would have done next, had it come to that,
-//! is taken from the passing execution, and counts as after the end.
+//! A step of the one execution is the same as one of the other if it is the same thread's, as many
+//! steps into it, and the same operation. A failure cuts the execution short: what each thread
+//! would have done next, had it come to that, is taken from the passing execution, and counts as
+//! after the end.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -35,8 +38,8 @@ pub struct Ordering {
     pub then: At,
 }
 
-/// A read that got its value from another write than in the passing execution; nothing is the initial value. The
-/// writes are steps of their own executions.
+/// A read that got its value from another write than in the passing execution; nothing is the
+/// initial value. The writes are steps of their own executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OtherValue {
     pub read: At,
@@ -68,8 +71,8 @@ pub fn explain(failing: TraceView<'_>, passing: TraceView<'_>) -> Explanation {
     Explanation { orderings: strongest(&orderings), reads }
 }
 
-/// Which of some passing executions has the fewest orderings reversed against the failing one: the best to compare
-/// with.
+/// Which of some passing executions has the fewest orderings reversed against the failing one: the
+/// best to compare with.
 pub fn nearest<'a>(
     failing: TraceView<'_>,
     passing: impl IntoIterator<Item = TraceView<'a>>,

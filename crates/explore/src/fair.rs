@@ -1,27 +1,32 @@
-//! Fair scheduling: *Fair stateless model checking* (Musuvathi, Qadeer, PLDI 2008), section 4.3 of the CHESS paper.
+//! Fair scheduling: *Fair stateless model checking* (Musuvathi, Qadeer, PLDI 2008), section 4.3 of
+//! the CHESS paper.
 //!
-//! A thread that yields says that it can not progress. The scheduler keeps a priority relation `P`: while `(t, u)` is
-//! in it and `u` is enabled, `t` may not run. For each thread `u` it watches the *window* since `u` last yielded:
+//! A thread that yields says that it can not progress. The scheduler keeps a priority relation `P`:
+//! while `(t, u)` is in it and `u` is enabled, `t` may not run. For each thread `u` it watches the
+//! *window* since `u` last yielded:
 //!
 //! - `E(u)`: the threads enabled all through the window;
 //! - `D(u)`: the threads that a step of `u` has disabled in it;
 //! - `S(u)`: the threads that made a step in it.
 //!
 //! When `t` makes a step, all pairs `(_, t)` leave `P`. When that step yields, `t` falls below
-//! `(E(t) ∪ D(t)) \ S(t)`: those that it kept waiting although they wanted to run. Then a new window begins.
-//! `P` is acyclic, so some enabled thread may always run; and a thread that yields in a loop is held back until
-//! those that it starves have had their turn: a spin loop ends if others can end it.
+//! `(E(t) ∪ D(t)) \ S(t)`: those that it kept waiting although they wanted to run. Then a new
+//! window begins. `P` is acyclic, so some enabled thread may always run; and a thread that yields
+//! in a loop is held back until those that it starves have had their turn: a spin loop ends if
+//! others can end it.
 //!
-//! If a thread yields only when it can not progress, no safety violation is missed (section 4.3). A thread's first
-//! yield only opens its window, so a spin loop goes round once more before it gives way.
+//! If a thread yields only when it can not progress, no safety violation is missed (section 4.3). A
+//! thread's first yield only opens its window, so a spin loop goes round once more before it gives
+//! way.
 //!
-//! Deviation: a window exists only from a thread's first yield on. The paper begins with `S(u)` = all threads, by
-//! which the first yield adds nothing to `P`: the same, at no cost for programs that never yield.
+//! Deviation: a window exists only from a thread's first yield on. The paper begins with `S(u)` =
+//! all threads, by which the first yield adds nothing to `P`: the same, at no cost for programs
+//! that never yield.
 
 use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
 
-/// The state of the fair scheduler. Rows are valid only for members of `windows` and `lowered`, so that a new
-/// execution begins by clearing two sets.
+/// The state of the fair scheduler. Rows are valid only for members of `windows` and `lowered`, so
+/// that a new execution begins by clearing two sets.
 #[derive(Debug)]
 pub struct Fair {
     windows: ThreadSet,

@@ -1,22 +1,26 @@
-//! Happens-before fingerprints (section 4.4.2): the state that an execution has reached, as a number.
+//! Happens-before fingerprints (section 4.4.2): the state that an execution has reached, as a
+//! number.
 //!
-//! Two executions whose dependent steps come in the same order differ only in the order of independent steps and
-//! reach the same state. So a state can be told by its partially ordered history. The fingerprint hashes that
-//! history as a *set*: each step's hash is made of its thread's previous step, its operation, and the last write of
-//! each of its objects; the state's fingerprint is the sum of the hashes of its steps. It is kept up to date with
-//! one addition a step, and does not depend on the order of independent steps. It does tell every order of dependent
-//! ones: writes by their chain, and a read and a write by which write the read came after.
+//! Two executions whose dependent steps come in the same order differ only in the order of
+//! independent steps and reach the same state. So a state can be told by its partially ordered
+//! history. The fingerprint hashes that history as a *set*: each step's hash is made of its
+//! thread's previous step, its operation, and the last write of each of its objects; the state's
+//! fingerprint is the sum of the hashes of its steps. It is kept up to date with one addition a
+//! step, and does not depend on the order of independent steps. It does tell every order of
+//! dependent ones: writes by their chain, and a read and a write by which write the read came
+//! after.
 //!
-//! A `Global` operation depends on every step before, and every step after depends on it: it takes in the sum, and
-//! its own hash goes into all later ones. So does a `Free`, which would otherwise have to look up every object in
-//! its range: conservative, less is pruned.
+//! A `Global` operation depends on every step before, and every step after depends on it: it takes
+//! in the sum, and its own hash goes into all later ones. So does a `Free`, which would otherwise
+//! have to look up every object in its range: conservative, less is pruned.
 //!
-//! What this can not see it can not tell apart: if threads race on memory at accesses that are no scheduling points,
-//! executions with the same fingerprint may be in different states, and pruning may lose one. That is the paper's
-//! condition too; it is why accesses found racy become points (section 3.5).
+//! What this can not see it can not tell apart: if threads race on memory at accesses that are no
+//! scheduling points, executions with the same fingerprint may be in different states, and pruning
+//! may lose one. That is the paper's condition too; it is why accesses found racy become points
+//! (section 3.5).
 //!
-//! Fingerprints have 64 bits. Of a hundred million states, two collide with probability 3 in 10,000, and what is
-//! lost is then the subtree of one state.
+//! Fingerprints have 64 bits. Of a hundred million states, two collide with probability 3 in
+//! 10,000, and what is lost is then the subtree of one state.
 
 use crate::op::{Class, OpKind};
 use crate::step::Step;
@@ -119,7 +123,8 @@ struct Object {
     age: u64,
 }
 
-/// Objects by key, open addressing. `clear` only begins a new age, since it is called for every execution.
+/// Objects by key, open addressing. `clear` only begins a new age, since it is called for every
+/// execution.
 #[derive(Debug, Default)]
 struct Objects {
     slots: Vec<Object>,

@@ -1,30 +1,35 @@
-//! Hidden races: conflicting accesses, at least one of them no scheduling point, that no scheduling points order.
+//! Hidden races: conflicting accesses, at least one of them no scheduling point, that no scheduling
+//! points order.
 //!
 //! # Why
-//! A search is complete if every execution of the program, at the granularity of single accesses, is equivalent to one
-//! that the search has made. It switches threads at scheduling points only, and an access that is none runs along with the
-//! step before it. Section 3.5 of the CHESS paper has the argument for why that is enough: if in every execution that the
-//! search made, all conflicting accesses that are not points are ordered by points, then no other order of them exists.
-//! (Take the shortest execution with a hidden race. Without its last access it has none, so it is equivalent to the
-//! beginning of an execution that the search made, and in that one the race shows.)
+//! A search is complete if every execution of the program, at the granularity of single accesses,
+//! is equivalent to one that the search has made. It switches threads at scheduling points only,
+//! and an access that is none runs along with the step before it. Section 3.5 of the CHESS paper
+//! has the argument for why that is enough: if in every execution that the search made, all
+//! conflicting accesses that are not points are ordered by points, then no other order of them
+//! exists. (Take the shortest execution with a hidden race. Without its last access it has none, so
+//! it is equivalent to the beginning of an execution that the search made, and in that one the race
+//! shows.)
 //!
-//! So this detector runs along in every execution of a search that may claim to be complete. A hidden race that it sees
-//! makes its two places points, and the search begins anew.
+//! So this detector runs along in every execution of a search that may claim to be complete. A
+//! hidden race that it sees makes its two places points, and the search begins anew.
 //!
 //! # The order
 //! It is the one that the search itself goes by, and no more: program order, and the order of
-//! [dependent](crate::op::dependent) steps. What synchronises in another way (an atomic operation that is no step, an
-//! annotation) orders nothing here: the search does not try the opposite order, so it must not be relied on.
-//! [`crate::races`] is about another question, the data races of the language, and has another order.
+//! [dependent](crate::op::dependent) steps. What synchronises in another way (an atomic operation
+//! that is no step, an annotation) orders nothing here: the search does not try the opposite order,
+//! so it must not be relied on. [`crate::races`] is about another question, the data races of the
+//! language, and has another order.
 //!
-//! Each thread counts its steps. What it accesses between step `k` and the next is seen by others only through step
-//! `k + 1`; the access that a step itself makes is seen through step `k`. A vector clock says which steps of others come
-//! before.
+//! Each thread counts its steps. What it accesses between step `k` and the next is seen by others
+//! only through step `k + 1`; the access that a step itself makes is seen through step `k`. A
+//! vector clock says which steps of others come before.
 //!
 //! # Forgetting
-//! Storage is fixed. Where something had to be forgotten, [`HiddenRaces::forgot`] says so, and nothing may be claimed. An
-//! access is given up without loss when a later one stands for it: ordered after it, to as many bytes at least,
-//! conflicting with as much. Whoever is not ordered with the earlier one is not ordered with the later one either.
+//! Storage is fixed. Where something had to be forgotten, [`HiddenRaces::forgot`] says so, and
+//! nothing may be claimed. An access is given up without loss when a later one stands for it:
+//! ordered after it, to as many bytes at least, conflicting with as much. Whoever is not ordered
+//! with the earlier one is not ordered with the later one either.
 
 use crate::clock::{Clock, THREADS};
 use crate::op::{Class, Op, OpKind};
@@ -77,8 +82,8 @@ impl Touch {
 
     fn conflicts(&self, other: &Touch) -> bool {
         let both = self.flags & other.flags;
-        // Atomic operations that are no steps are the standard library's own, which commute. A free and any
-        // other step are dependent, wherever in the block that is.
+        // Atomic operations that are no steps are the standard library's own, which commute. A free
+        // and any other step are dependent, wherever in the block that is.
         let excused = both & ATOMIC != 0 || both & STEP != 0 && (self.flags | other.flags) & FREES != 0;
         self.thread != other.thread
             && self.bytes & other.bytes != 0
@@ -102,7 +107,8 @@ struct Cell {
     kept: [Touch; KEPT],
 }
 
-/// Cells that share a place. What they are of lies in front, together: a search for one touches little memory.
+/// Cells that share a place. What they are of lies in front, together: a search for one touches
+/// little memory.
 #[derive(Clone, Copy)]
 struct Set {
     granules: [u64; WAYS],
@@ -119,7 +125,8 @@ struct Object {
     read: Clock,
 }
 
-/// One execution's accesses and steps. Zeros are one that [`HiddenRaces::reset`] has not been called for yet.
+/// One execution's accesses and steps. Zeros are one that [`HiddenRaces::reset`] has not been
+/// called for yet.
 pub struct HiddenRaces {
     execution: u32,
     forgot: bool,
@@ -215,8 +222,8 @@ impl HiddenRaces {
         None
     }
 
-    /// The thread accesses bytes of a granule, by a step of their own or along with the last one. Gives an earlier access that
-    /// nothing orders before this one, and this one.
+    /// The thread accesses bytes of a granule, by a step of their own or along with the last one.
+    /// Gives an earlier access that nothing orders before this one, and this one.
     #[inline]
     pub fn access(
         &mut self,
@@ -290,7 +297,8 @@ impl HiddenRaces {
     }
 }
 
-/// Neighbours lie beside each other; the same places of different stacks and arenas do not lie in one set.
+/// Neighbours lie beside each other; the same places of different stacks and arenas do not lie in
+/// one set.
 fn set_of(granule: u64) -> usize {
     ((granule >> 3) as usize).wrapping_add((granule >> 18).wrapping_mul(0x9e37_79b9) as usize >> 4) % SETS
 }

@@ -1,13 +1,15 @@
-//! Which interleaving next: the search of `raddle explore` after CHESS (*Finding and reproducing Heisenbugs in
-//! concurrent programs*, OSDI 2008).
+//! Which interleaving next: the search of `raddle explore` after CHESS (*Finding and reproducing
+//! Heisenbugs in concurrent programs*, OSDI 2008).
 //!
-//! The target executes *orders*, the driver searches. An order is a prefix of choices and a [`Tail`]; the
-//! [`Pilot`] in the target follows the prefix, lets the tail decide the rest, and records every
-//! [`Step`]. A strategy in the driver reads the trace and makes further orders. Many orders are under way at
-//! once, so strategies hand out several before they see a result, and take results in any order.
+//! The target executes *orders*, the driver searches. An order is a prefix of choices and a
+//! [`Tail`]; the [`Pilot`] in the target follows the prefix, lets the tail decide the rest, and
+//! records every [`Step`]. A strategy in the driver reads the trace and makes further orders. Many
+//! orders are under way at once, so strategies hand out several before they see a result, and take
+//! results in any order.
 //!
-//! Two layers: the pilot and the types it shares with the driver need neither std nor an allocator; what searches
-//! is behind the feature `std`. All of it is pure: no file, no thread, no clock, no randomness but from seeds.
+//! Two layers: the pilot and the types it shares with the driver need neither std nor an allocator;
+//! what searches is behind the feature `std`. All of it is pure: no file, no thread, no clock, no
+//! randomness but from seeds.
 //!
 //! # Example
 //! Two threads that each make one write; what stands for the target is the middle part.

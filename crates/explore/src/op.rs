@@ -39,7 +39,8 @@ pub enum OpKind {
     DataWrite = 25,
     Yield = 26,
     Sleep = 27,
-    /// A timed wait that gives up; `object` and `other` are those of what it would have done (`CondWake`, `TimedLock` …).
+    /// A timed wait that gives up; `object` and `other` are those of what it would have done
+    /// (`CondWake`, `TimedLock` …).
     TimeOut = 28,
     /// A wait that returns for no reason; `object` and `other` are those of the `CondWake`.
     Spurious = 29,
@@ -49,8 +50,8 @@ pub enum OpKind {
     Signal = 31,
     /// The block from `object` to `other` (exclusive) is given back.
     Free = 32,
-    /// A choice of a value, not of a thread: which waiter of `object`; or, with `other`, which of the last stores to `object` a
-    /// load reads.
+    /// A choice of a value, not of a thread: which waiter of `object`; or, with `other`, which of
+    /// the last stores to `object` a load reads.
     Choose = 33,
     Other = 34,
     /// A timer is set, stopped or asked; its expiry is a `TimeOut` on the same `object`.
@@ -109,16 +110,17 @@ impl OpKind {
     }
 }
 
-/// An operation, as data that crosses the process boundary. `object` and `other` are canonical: the same object has
-/// the same number in every schedule. Memory is named by granules of 8 bytes, and a plain access that spans several
-/// granules names the last in `other`. 0 is no object.
+/// An operation, as data that crosses the process boundary. `object` and `other` are canonical: the
+/// same object has the same number in every schedule. Memory is named by granules of 8 bytes, and a
+/// plain access that spans several granules names the last in `other`. 0 is no object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
 pub struct Op {
     kind: u8,
     flags: u8,
-    /// Which bytes of the granule `object` are accessed, a bit each; 0 is not known. Of a `TimeOut`: the digits of its duration.
+    /// Which bytes of the granule `object` are accessed, a bit each; 0 is not known. Of a
+    /// `TimeOut`: the digits of its duration.
     bytes: u8,
     /// Of a `TimeOut`: the zeros of its duration in nanoseconds, plus 1; 0 is not known.
     zeros: u8,
@@ -168,7 +170,8 @@ impl Op {
         Op { flags, ..self }
     }
 
-    /// Whether its place among all steps matters: it ends the process, or accesses more than its objects name.
+    /// Whether its place among all steps matters: it ends the process, or accesses more than its
+    /// objects name.
     pub const fn with_global(self, global: bool) -> Op {
         Op { flags: if global { self.flags | GLOBAL } else { self.flags }, ..self }
     }
@@ -223,7 +226,8 @@ impl Op {
         self.bytes == 0 || bytes == 0 || self.bytes & bytes != 0
     }
 
-    /// Whether this is an access to any of these bytes of the granule, a bit each, or gives it back, as far as can be told.
+    /// Whether this is an access to any of these bytes of the granule, a bit each, or gives it
+    /// back, as far as can be told.
     #[inline]
     pub fn covers(&self, granule: u64, bytes: u8) -> bool {
         match self.kind() {
@@ -256,7 +260,8 @@ impl Op {
         self.flags & DRAINS != 0
     }
 
-    /// A kind that is not known, from another version, is `Other`: related to everything, so never wrong.
+    /// A kind that is not known, from another version, is `Other`: related to everything, so never
+    /// wrong.
     #[inline]
     pub fn kind(&self) -> OpKind {
         OpKind::from_number(self.kind)
@@ -276,7 +281,8 @@ impl Op {
             Yield | Sleep => Class::Local,
             AtomicLoad | DataRead | ReadLock => Class::Reads,
             Fence | Other => Class::Global,
-            // Of a join, or of a wait for a signal or several descriptors: what it was about is not known from its object.
+            // Of a join, or of a wait for a signal or several descriptors: what it was about is not
+            // known from its object.
             TimeOut if self.object < FIRST_ADDRESS => Class::Global,
             _ => Class::Writes,
         }
@@ -289,7 +295,8 @@ impl Op {
         matches!(self.kind(), AtomicLoad | AtomicStore | AtomicRmw | DataRead | DataWrite | Free)
     }
 
-    /// Whether its object is memory that could be given back: an access, or something to synchronise by.
+    /// Whether its object is memory that could be given back: an access, or something to
+    /// synchronise by.
     #[inline]
     fn lies_in_memory(&self) -> bool {
         use OpKind::*;
@@ -342,7 +349,8 @@ impl Op {
     }
 }
 
-/// The objects of timers: [`TIMER_STEP`] apart, where no memory is. The first three are those of `setitimer`.
+/// The objects of timers: [`TIMER_STEP`] apart, where no memory is. The first three are those of
+/// `setitimer`.
 pub const TIMERS: core::ops::Range<u64> = 0x4a00_0000_0000..0x4a00_0001_0000;
 pub const TIMER_STEP: u64 = 16;
 
@@ -352,11 +360,12 @@ const FIRST_ADDRESS: u64 = 1 << 16;
 const THREAD_SPACE: u64 = 1 << 63;
 const IO_SPACE: u64 = 1 << 62;
 
-/// Whether the order of two operations of different threads can matter: they touch a common object and do not both
-/// read it. It errs to the safe side: fences, and what is not known, depend on everything.
+/// Whether the order of two operations of different threads can matter: they touch a common object
+/// and do not both read it. It errs to the safe side: fences, and what is not known, depend on
+/// everything.
 ///
-/// `ReadLock` counts as a read: two readers commute. What ends a read lock is an `Unlock`, which does not commute
-/// with a `WriteLock` that it lets in, nor (conservatively) with another reader.
+/// `ReadLock` counts as a read: two readers commute. What ends a read lock is an `Unlock`, which
+/// does not commute with a `WriteLock` that it lets in, nor (conservatively) with another reader.
 #[inline]
 pub fn dependent(a: &Op, b: &Op) -> bool {
     match (a.class(), b.class()) {
@@ -389,9 +398,10 @@ fn overlap(a: &Op, b: &Op) -> bool {
     a0 < b1 && b0 < a1
 }
 
-/// As [`dependent`], for sleep sets under fair scheduling. What the fair scheduler lets run depends on which steps lie
-/// between two yields of a thread, so a yield keeps its place among all steps: with that, equivalent executions have
-/// the same priorities, and to leave one of them out loses nothing.
+/// As [`dependent`], for sleep sets under fair scheduling. What the fair scheduler lets run depends
+/// on which steps lie between two yields of a thread, so a yield keeps its place among all steps:
+/// with that, equivalent executions have the same priorities, and to leave one of them out loses
+/// nothing.
 #[inline]
 pub fn dependent_when_fair(a: &Op, b: &Op) -> bool {
     a.yields() || b.yields() || dependent(a, b)

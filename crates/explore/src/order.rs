@@ -31,7 +31,8 @@ impl Order {
         Order::after(0, choices.into_iter().collect(), Tail::NonPreemptive { next: Next::Lowest })
     }
 
-    /// What goes before the prefix, the weights and the constraints when the order is sent to the target.
+    /// What goes before the prefix, the weights and the constraints when the order is sent to the
+    /// target.
     pub fn header(&self, max_steps: u32) -> OrderHeader {
         OrderHeader {
             id: self.id,

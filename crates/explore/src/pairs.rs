@@ -1,13 +1,15 @@
-//! Which operation came after which, by place in the program: the feedback of the guided strategies.
+//! Which operation came after which, by place in the program: the feedback of the guided
+//! strategies.
 //!
-//! A *pair* says that an operation at one place met an object last touched at another. For a read of memory the other
-//! is the write it reads from (RFF's feedback); for a write it is the last access; for a lock, a condition variable and
-//! the like the last operation. A pair also says whether the other was another thread's. Pairs are the same
-//! whichever threads and objects take part, so that a hundred threads that run the same code have no more pairs than
-//! two: that is what makes them a measure of what is new.
+//! A *pair* says that an operation at one place met an object last touched at another. For a read
+//! of memory the other is the write it reads from (RFF's feedback); for a write it is the last
+//! access; for a lock, a condition variable and the like the last operation. A pair also says
+//! whether the other was another thread's. Pairs are the same whichever threads and objects take
+//! part, so that a hundred threads that run the same code have no more pairs than two: that is what
+//! makes them a measure of what is new.
 //!
-//! Two reads of a thread, one after the other, make a pair of their own: an inconsistent view (the one value new, the
-//! other old) consists of pairs that have each been seen before.
+//! Two reads of a thread, one after the other, make a pair of their own: an inconsistent view (the
+//! one value new, the other old) consists of pairs that have each been seen before.
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +20,8 @@ use crate::thread::ThreadId;
 /// A pair, as a number.
 pub type Pair = u64;
 
-/// Where in the program an operation is. Without instrumentation nothing is known but what it does to what.
+/// Where in the program an operation is. Without instrumentation nothing is known but what it does
+/// to what.
 #[inline]
 pub fn place(op: &Op) -> u64 {
     if op.site != 0 { u64::from(op.site) } else { fold(op.object, op.kind() as u64) | 1 << 40 }

@@ -1,15 +1,16 @@
 //! Which accesses need no scheduling point (section 4.4.1).
 //!
-//! If the accesses to a variable are always ordered by other synchronisation, it makes no difference where among them
-//! a thread is preempted, and to interleave there is a waste (Bruening, Chapin, 2000). So traces of the first
-//! executions, made with a point at every access, are looked at for pairs of conflicting accesses that locks,
-//! condition variables, thread creation and the like leave unordered; the places of such accesses need a point.
+//! If the accesses to a variable are always ordered by other synchronisation, it makes no
+//! difference where among them a thread is preempted, and to interleave there is a waste (Bruening,
+//! Chapin, 2000). So traces of the first executions, made with a point at every access, are looked
+//! at for pairs of conflicting accesses that locks, condition variables, thread creation and the
+//! like leave unordered; the places of such accesses need a point.
 //!
-//! Deviation: atomic accesses order nothing here, not even accesses to other variables, so that one clock a thread is
-//! enough for all variables. Fewer orders are known, and more points kept.
+//! Deviation: atomic accesses order nothing here, not even accesses to other variables, so that one
+//! clock a thread is enough for all variables. Fewer orders are known, and more points kept.
 //!
-//! "Always" is what the traces have shown. A place that no trace shows as unordered may be so in one that was not
-//! made: [`crate::hidden`] sees it there.
+//! "Always" is what the traces have shown. A place that no trace shows as unordered may be so in
+//! one that was not made: [`crate::hidden`] sees it there.
 
 use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -64,8 +65,9 @@ impl Points {
 /// Who accesses a granule: the thread, whether plainly, whether to write, and which bytes.
 type Manner = (ThreadId, bool, bool, u8);
 
-/// The granules on which an execution has a data race: two accesses, not both atomic, that conflict and that nothing orders. Here atomic operations order
-/// too, whatever their memory order is: that hides races, and never invents one.
+/// The granules on which an execution has a data race: two accesses, not both atomic, that conflict
+/// and that nothing orders. Here atomic operations order too, whatever their memory order is: that
+/// hides races, and never invents one.
 pub fn racy(trace: TraceView<'_>) -> FxHashSet<u64> {
     let mut clocks = Clocks { atomics_order: true, ..Clocks::default() };
     let mut accesses: FxHashMap<u64, FxHashMap<Manner, (Epoch, Op)>> = FxHashMap::default();

@@ -1,23 +1,26 @@
 //! The default search: several strategies that take turns, so that nobody need choose.
 //!
 //! # The first schedules
-//! Most bugs that can be found at all are found early, by one strategy or another; the turns are arranged so that each
-//! has shown its best after a few. Partial-order sampling is first: it finds in one execution what many orders
-//! show. The second, unless it is [known already](Portfolio::begin_from), is the plain execution, without a preemption, from which
-//! [`Aim`] predicts what single switches would bring; as long as it promises something new it has every second turn. RFF has most of the others; SURW,
-//! PCT and the bounded searches come in between.
+//! Most bugs that can be found at all are found early, by one strategy or another; the turns are
+//! arranged so that each has shown its best after a few. Partial-order sampling is first: it finds
+//! in one execution what many orders show. The second, unless it is [known
+//! already](Portfolio::begin_from), is the plain execution, without a preemption, from which
+//! [`Aim`] predicts what single switches would bring; as long as it promises something new it has
+//! every second turn. RFF has most of the others; SURW, PCT and the bounded searches come in
+//! between.
 //!
 //! # Later
-//! Preemption bounding always gets a quarter of the turns: it alone ends, and when it has, everything has been explored
-//! and so is the portfolio. The other turns go by yield: what share of its recent executions no strategy had made
-//! before, up to the order of independent steps. A strategy that only repeats gets one turn in `LEAST`.
+//! Preemption bounding always gets a quarter of the turns: it alone ends, and when it has,
+//! everything has been explored and so is the portfolio. The other turns go by yield: what share of
+//! its recent executions no strategy had made before, up to the order of independent steps. A
+//! strategy that only repeats gets one turn in `LEAST`.
 //!
 //! Every execution that is new is shown to all strategies.
 //!
 //! # For the driver
-//! What the guided members ask for depends on what they have seen. Orders handed out before the first results are
-//! samples, so to find the first failure in the fewest executions, keep one or two in flight for the first few
-//! dozen, and batches after that.
+//! What the guided members ask for depends on what they have seen. Orders handed out before the
+//! first results are samples, so to find the first failure in the fewest executions, keep one or
+//! two in flight for the first few dozen, and batches after that.
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -97,7 +100,8 @@ const MEMBER_BITS: u32 = 4;
 
 impl Portfolio {
     pub fn new(seed: u64, limits: Limits) -> Portfolio {
-        // Delay bounding is a helper here: bounds past 3 and large tables are preemption bounding's.
+        // Delay bounding is a helper here: bounds past 3 and large tables are preemption
+        // bounding's.
         let helper = Limits {
             bound: limits.bound.min(3),
             states: limits.states / 4,

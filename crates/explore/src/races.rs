@@ -1,10 +1,12 @@
 //! Data races in the execution under way: plain accesses that happens-before does not order.
 //!
-//! The pure happens-before detector of section 4 of *ThreadSanitizer: data race detection in practice* (2009), in fixed
-//! storage, so that it can run along in every explored execution (section 3.5 of the CHESS paper has it in some). Who comes
-//! after whom is known by the clocks of [`crate::stale::Model`]; here is what has accessed which memory. Each granule of 8
-//! bytes has a cell with the last accesses to it; one that conflicts with a new access and that the new one's clock does not
-//! cover is a race. One thread runs at a time, so what is seen is seen for certain, and seen again in every replay.
+//! The pure happens-before detector of section 4 of *ThreadSanitizer: data race detection in
+//! practice* (2009), in fixed storage, so that it can run along in every explored execution
+//! (section 3.5 of the CHESS paper has it in some). Who comes after whom is known by the clocks of
+//! [`crate::stale::Model`]; here is what has accessed which memory. Each granule of 8 bytes has a
+//! cell with the last accesses to it; one that conflicts with a new access and that the new one's
+//! clock does not cover is a race. One thread runs at a time, so what is seen is seen for certain,
+//! and seen again in every replay.
 //!
 //! Guarantee: what is reported is a race of this execution. Some are not seen:
 //! 1. A cell keeps [`KEPT`] accesses. One is given up without loss when a later one stands for it: the same or a later
@@ -59,7 +61,8 @@ pub enum Deed {
 }
 
 impl Access {
-    /// By event `count` of the thread: [`Clock::next`], taken before whatever order the access itself makes.
+    /// By event `count` of the thread: [`Clock::next`], taken before whatever order the access
+    /// itself makes.
     pub fn new(thread: usize, count: u32, step: u32, deed: Deed) -> Access {
         let flags = match deed {
             Deed::Read => 0,
@@ -123,15 +126,16 @@ impl Races {
     /// Forgets everything, in no time.
     pub fn reset(&mut self) {
         if self.execution == u32::MAX {
-            // So late that it does not matter what it costs; a cell must not be taken for one of the first executions.
+            // So late that it does not matter what it costs; a cell must not be taken for one of
+            // the first executions.
             self.cells.iter_mut().flatten().for_each(|c| c.execution = 0);
             self.execution = 0;
         }
         self.execution += 1;
     }
 
-    /// Notes an access by a thread to which `now` happened before, and gives an earlier one with which it races. `frames` is
-    /// asked for the program counters only where they are kept.
+    /// Notes an access by a thread to which `now` happened before, and gives an earlier one with
+    /// which it races. `frames` is asked for the program counters only where they are kept.
     #[inline]
     pub fn access(
         &mut self,
@@ -198,7 +202,8 @@ impl Cell {
         self.used = n as u32 + 1;
     }
 
-    /// Which one to give up: an atomic one, else one that is ordered before, else a read, else the oldest.
+    /// Which one to give up: an atomic one, else one that is ordered before, else a read, else the
+    /// oldest.
     fn least(&self, before: &dyn Fn(&Access) -> bool) -> usize {
         let find = |wanted: &dyn Fn(&Access) -> bool| self.kept.iter().position(wanted);
         find(&Access::is_atomic).or_else(|| find(before)).or_else(|| find(&|a| !a.writes())).unwrap_or(0)

@@ -1,23 +1,25 @@
 //! Could this execution have behaved in a way that is not sequentially consistent? (Section 4.5.)
 //!
 //! *Effective program verification for relaxed memory models* (Burckhardt, Musuvathi, CAV 2008): a sequentially consistent
-//! execution tells whether store buffers could have made a difference. Take a load that comes after an own store to
-//! another address, with no fence between. Its processor may do the load while the store still sits in the buffer.
-//! If some write `w` to the load's address comes before the load only because of that program order, the load could
-//! have missed `w`, and no interleaving explains what it then reads: `w` comes before the store, the store
-//! before the load, the load before `w`.
+//! execution tells whether store buffers could have made a difference. Take a load that comes after
+//! an own store to another address, with no fence between. Its processor may do the load while the
+//! store still sits in the buffer. If some write `w` to the load's address comes before the load
+//! only because of that program order, the load could have missed `w`, and no interleaving explains
+//! what it then reads: `w` comes before the store, the store before the load, the load before `w`.
 //!
-//! So two orders are kept as clocks: happens-before (program order, and conflicting accesses in the order they came),
-//! and *relaxed* happens-before, which leaves out program order from a store to a later load. A write that the
-//! first puts before a load and the second does not is a finding. Read-modify-writes, seq_cst stores, fences and every
-//! synchronisation operation empty the buffer. A load that finds its own last store in the buffer reads it there: that says nothing
-//! about when the store reaches memory, and orders nothing.
+//! So two orders are kept as clocks: happens-before (program order, and conflicting accesses in the
+//! order they came), and *relaxed* happens-before, which leaves out program order from a store to a
+//! later load. A write that the first puts before a load and the second does not is a finding.
+//! Read-modify-writes, seq_cst stores, fences and every synchronisation operation empty the buffer.
+//! A load that finds its own last store in the buffer reads it there: that says nothing about when
+//! the store reaches memory, and orders nothing.
 //!
-//! The paper's theorem is that a program none of whose sequentially consistent executions has a finding behaves under
-//! TSO as it does under sequential consistency. The criterion is stated here in our own words; on random small programs
-//! it is held against brute force with store buffers, in both directions (`tests/relaxed.rs`). Weaker models
-//! (`--memory c11`) allow more than this monitor looks for. Memory is told apart by the first byte of an access; one variable
-//! that is accessed in several sizes may escape.
+//! The paper's theorem is that a program none of whose sequentially consistent executions has a
+//! finding behaves under TSO as it does under sequential consistency. The criterion is stated here
+//! in our own words; on random small programs it is held against brute force with store buffers, in
+//! both directions (`tests/relaxed.rs`). Weaker models (`--memory c11`) allow more than this
+//! monitor looks for. Memory is told apart by the first byte of an access; one variable that is
+//! accessed in several sizes may escape.
 
 use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::FxHashMap;
@@ -30,8 +32,8 @@ use crate::trace::TraceView;
 /// A load that could have missed a write, had a store buffer let a load pass a store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Overtaking {
-    /// The step of the store, the load's own thread's, that it may overtake. Nothing if it is in another thread that a
-    /// load overtakes a store, and this is where the effect would be seen.
+    /// The step of the store, the load's own thread's, that it may overtake. Nothing if it is in
+    /// another thread that a load overtakes a store, and this is where the effect would be seen.
     pub store: Option<usize>,
     /// The step of the load.
     pub load: usize,
@@ -83,8 +85,8 @@ struct Monitor {
     objects: FxHashMap<u64, Object>,
 }
 
-/// Loads and the rest of a thread are counted apart: a load does not come after the stores before it, so one count
-/// would say too much.
+/// Loads and the rest of a thread are counted apart: a load does not come after the stores before
+/// it, so one count would say too much.
 fn component(t: ThreadId, load: bool) -> ClockThread {
     ClockThread(2 * u32::from(t.0) + u32::from(!load))
 }

@@ -1,14 +1,16 @@
 //! The same failure with as few preemptions and switches as can be found.
 //!
-//! After *A trace simplification technique for effective debugging of concurrent programs* (Jalbert, Sen, FSE 2010): a
-//! schedule is a sequence of *segments*, each the steps of one thread in a row. To bring two segments of a thread
-//! together takes a switch away; to cut the schedule off and let the rest run without preemption takes away all
-//! that follow. A change is kept if the target still fails in the same way and the execution that it made is
-//! simpler. The execution counts, not the order: an order that can not be followed is given up on the way, and what
-//! comes of it may be simpler still.
+//! After *A trace simplification technique for effective debugging of concurrent programs*
+//! (Jalbert, Sen, FSE 2010): a schedule is a sequence of *segments*, each the steps of one thread
+//! in a row. To bring two segments of a thread together takes a switch away; to cut the schedule
+//! off and let the rest run without preemption takes away all that follow. A change is kept if the
+//! target still fails in the same way and the execution that it made is simpler. The execution
+//! counts, not the order: an order that can not be followed is given up on the way, and what comes
+//! of it may be simpler still.
 //!
-//! Then, with what is left of the budget, preemption bounding looks for the failure below the number of preemptions
-//! reached. If it finds one, that has the fewest; if it ends, the one at hand has.
+//! Then, with what is left of the budget, preemption bounding looks for the failure below the
+//! number of preemptions reached. If it finds one, that has the fewest; if it ends, the one at hand
+//! has.
 
 use crate::choice::{Choice, Next, Tail};
 use crate::order::Order;
@@ -113,7 +115,8 @@ impl Shrinker<'_> {
         false
     }
 
-    /// Looks for the failure with fewer preemptions. True if it is known that there is none with fewer than now.
+    /// Looks for the failure with fewer preemptions. True if it is known that there is none with
+    /// fewer than now.
     fn look_below(&mut self) -> bool {
         let Some(bound) = self.best.view().preemptions().checked_sub(1) else { return true };
         let limits = Limits { bound: bound as u32, ..Limits::default() };

@@ -1,13 +1,15 @@
-//! One step of an execution, as the runtime records it and the strategies read it, without conversion in between.
+//! One step of an execution, as the runtime records it and the strategies read it, without
+//! conversion in between.
 
 use crate::op::Op;
 use crate::thread::{Members, ThreadId, ThreadSet};
 
-/// One step. At a choice of threads, `eligible` says who could have been chosen: the enabled threads that fair
-/// scheduling lets run. At a choice of values ([`Step::n_values`] > 0) the thread is the one that makes it.
+/// One step. At a choice of threads, `eligible` says who could have been chosen: the enabled
+/// threads that fair scheduling lets run. At a choice of values ([`Step::n_values`] > 0) the thread
+/// is the one that makes it.
 ///
-/// Plain data: 40 bytes, no padding, and any bits are a step (wrong ones are a wrong step, nothing worse), so that
-/// shared memory can be read in place.
+/// Plain data: 40 bytes, no padding, and any bits are a step (wrong ones are a wrong step, nothing
+/// worse), so that shared memory can be read in place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
@@ -17,7 +19,8 @@ pub struct Step {
     pub n_values: u16,
     pub value: u16,
     pub flags: StepFlags,
-    /// Threads 0 to 63, or, with [`StepFlags::WIDE`], an index into the wide words and how many a set takes.
+    /// Threads 0 to 63, or, with [`StepFlags::WIDE`], an index into the wide words and how many a
+    /// set takes.
     set: u64,
 }
 
@@ -32,8 +35,8 @@ impl StepFlags {
     pub const WIDE: StepFlags = StepFlags(1);
     /// The choice was the prefix's, not the tail's.
     pub const FROM_PREFIX: StepFlags = StepFlags(2);
-    /// The thread of the step before could have gone on: it is eligible, did not yield, and is not reluctant.
-    /// To choose another is a preemption.
+    /// The thread of the step before could have gone on: it is eligible, did not yield, and is not
+    /// reluctant. To choose another is a preemption.
     pub const CAN_CONTINUE: StepFlags = StepFlags(4);
     /// It could have gone on, and another was chosen.
     pub const PREEMPTION: StepFlags = StepFlags(8);
@@ -113,8 +116,8 @@ pub struct TraceBuf<'a> {
 pub struct TraceFull;
 
 impl<'a> TraceBuf<'a> {
-    /// Goes on at `len` steps and `wide_len` wide words, as an earlier `TraceBuf` on the same memory left them;
-    /// 0 and 0 begin a trace.
+    /// Goes on at `len` steps and `wide_len` wide words, as an earlier `TraceBuf` on the same
+    /// memory left them; 0 and 0 begin a trace.
     pub fn resume(steps: &'a mut [Step], wide: &'a mut [u64], len: usize, wide_len: usize) -> TraceBuf<'a> {
         TraceBuf { steps, wide, len, wide_len }
     }

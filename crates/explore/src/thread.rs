@@ -5,7 +5,8 @@ pub const MAX_THREADS: usize = 1024;
 
 const WORDS: usize = MAX_THREADS / 64;
 
-/// A logical thread. The runtime numbers them, the first is 0; the same schedule gives the same numbers.
+/// A logical thread. The runtime numbers them, the first is 0; the same schedule gives the same
+/// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
@@ -18,8 +19,8 @@ impl ThreadId {
     }
 }
 
-/// A set of threads. Only as many words are looked at as the highest member ever inserted needs, so that sets of
-/// few threads cost a word or two: every word from `used` on is zero.
+/// A set of threads. Only as many words are looked at as the highest member ever inserted needs, so
+/// that sets of few threads cost a word or two: every word from `used` on is zero.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct ThreadSet {
@@ -53,7 +54,8 @@ impl ThreadSet {
         &self.words[..self.used as usize]
     }
 
-    /// A set from words as [`ThreadSet::words`] gives them; words past [`MAX_THREADS`] are left out.
+    /// A set from words as [`ThreadSet::words`] gives them; words past [`MAX_THREADS`] are left
+    /// out.
     pub fn from_words(words: &[u64]) -> ThreadSet {
         let mut set = ThreadSet::new();
         let n = words.len().min(WORDS);

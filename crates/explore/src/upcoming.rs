@@ -5,8 +5,9 @@ use crate::thread::ThreadId;
 
 const NONE: u32 = u32::MAX;
 
-/// A cursor through a trace that knows the next step of every thread. Until a thread makes that step, it is what the
-/// thread has pending: so a trace tells what the threads not chosen would have done.
+/// A cursor through a trace that knows the next step of every thread. Until a thread makes that
+/// step, it is what the thread has pending: so a trace tells what the threads not chosen would have
+/// done.
 #[derive(Clone, Debug, Default)]
 pub struct Upcoming {
     next: Vec<u32>,
@@ -47,8 +48,9 @@ impl Upcoming {
         self.following.get(i).filter(|i| **i != NONE).map(|i| *i as usize)
     }
 
-    /// The thread's pending step, if it makes one. What a waiting thread does next can change without its doing (a
-    /// signal makes a wake-up of a time-out), but not what it does it to: the kind may be wrong, the objects are right.
+    /// The thread's pending step, if it makes one. What a waiting thread does next can change
+    /// without its doing (a signal makes a wake-up of a time-out), but not what it does it to: the
+    /// kind may be wrong, the objects are right.
     #[inline]
     pub fn pending<'a>(&self, t: ThreadId, steps: &'a [Step]) -> Option<&'a Step> {
         Some(&steps[self.next(t)?])

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// States with their costs. One word a state: the lowest bits of the fingerprint make room for the cost, which leaves
-/// 59 bits to tell states apart. When the table has its full size and is three quarters full, new states are no
-/// longer remembered: less is pruned, nothing is lost.
+/// States with their costs. One word a state: the lowest bits of the fingerprint make room for the
+/// cost, which leaves 59 bits to tell states apart. When the table has its full size and is three
+/// quarters full, new states are no longer remembered: less is pruned, nothing is lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Visited {
     slots: Vec<u64>,
@@ -89,7 +89,8 @@ impl Visited {
     }
 }
 
-/// The cost as the lowest bits of a slot: never 0, which is an empty slot's; costs from 30 on are one.
+/// The cost as the lowest bits of a slot: never 0, which is an empty slot's; costs from 30 on are
+/// one.
 fn encode(cost: u32) -> u64 {
     u64::from(cost).min(COST - 1) + 1
 }

@@ -1,8 +1,8 @@
-//! What a search claims is so: where it ends, and no execution had a hidden race, brute force at the granularity of single
-//! accesses reaches nothing else.
+//! What a search claims is so: where it ends, and no execution had a hidden race, brute force at
+//! the granularity of single accesses reaches nothing else.
 //!
-//! Programs run as targets do: plain accesses are no scheduling points at first. An access that is found to race becomes
-//! one, and the search begins anew.
+//! Programs run as targets do: plain accesses are no scheduling points at first. An access that is
+//! found to race becomes one, and the search begins anew.
 
 mod sim;
 
@@ -24,7 +24,8 @@ const EXHAUSTIVE: [Maker; 4] = [
     ("portfolio", || Box::new(Portfolio::new(7, Limits::default()))),
 ];
 
-/// What was reached in the last round, whether it may be called complete, and how many rounds it took.
+/// What was reached in the last round, whether it may be called complete, and how many rounds it
+/// took.
 struct Searched {
     results: BTreeSet<Result>,
     complete: bool,
@@ -77,8 +78,8 @@ fn check(program: &Program) -> usize {
     claims
 }
 
-/// A variable is looked at first without the lock, and then again with it. What the second look finds is not what the first
-/// thread is told by the flag.
+/// A variable is looked at first without the lock, and then again with it. What the second look
+/// finds is not what the first thread is told by the flag.
 fn double_checked() -> Program {
     let (a, b) = (0, 1);
     let init = |at: usize| {
@@ -208,7 +209,8 @@ fn program(threads: std::ops::Range<usize>, pieces: usize) -> impl Random<Value 
     })
 }
 
-/// The same random programs each time: how long a search takes depends on them, and no test may fail by chance.
+/// The same random programs each time: how long a search takes depends on them, and no test may
+/// fail by chance.
 fn config(cases: u32) -> ProptestConfig {
     let rng_seed = proptest::test_runner::RngSeed::Fixed(2009);
     ProptestConfig {

@@ -26,7 +26,8 @@ fn explore(program: &Program, strategy: &mut dyn Strategy) -> (BTreeSet<Result>,
     (results, machine.executed)
 }
 
-/// The same random programs each time: how long a search takes depends on them, and no test may fail by chance.
+/// The same random programs each time: how long a search takes depends on them, and no test may
+/// fail by chance.
 fn config(cases: u32) -> ProptestConfig {
     let rng_seed = proptest::test_runner::RngSeed::Fixed(2008);
     ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
@@ -79,7 +80,8 @@ fn known_programs() {
 
 #[test]
 fn without_pruning_every_schedule_is_made_once() {
-    // Two threads of two steps and their start and exit, and main's: counted by brute force over paths.
+    // Two threads of two steps and their start and exit, and main's: counted by brute force over
+    // paths.
     fn paths(program: &Program, state: &sim::State, n: usize) -> u64 {
         if state.is_over() {
             return 1;
@@ -111,8 +113,8 @@ fn pruning_saves_executions() {
     let (_, all) = explore(&program, &mut PreemptionBounding::new(pruning(false)));
     let (_, pruned) = explore(&program, &mut PreemptionBounding::new(pruning(true)));
     let (_, asleep) = explore(&program, &mut DepthFirst::new());
-    // Four critical sections of two threads: 6 orders that differ; each execution ends in a class of its own but
-    // for the few that had to be begun to see that they lead nowhere new.
+    // Four critical sections of two threads: 6 orders that differ; each execution ends in a class
+    // of its own but for the few that had to be begun to see that they lead nowhere new.
     println!("all {all}, pruned {pruned}, sleep sets {asleep}");
     assert!(pruned * 20 < all && asleep * 20 < all, "all {all}, pruned {pruned}, sleep sets {asleep}");
 }
@@ -232,9 +234,11 @@ proptest! {
     }
 }
 
-/// Threads that work a little, wait in a spin loop for a flag that the next one sets, and work again.
+/// Threads that work a little, wait in a spin loop for a flag that the next one sets, and work
+/// again.
 fn spinning(threads: usize) -> impl Random<Value = Program> {
-    // Nothing that can block for ever: the others would spin for ever, which brute force does not call an end.
+    // Nothing that can block for ever: the others would spin for ever, which brute force does not
+    // call an end.
     let harmless = |c: &Vec<Ins>| {
         !matches!(c[..], [Lock(_), Wait(..), ..] | [Lock(_), Lock(_), ..] | [SemWait(_)] | [TryLock(..)])
     };

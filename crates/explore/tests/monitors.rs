@@ -1,4 +1,5 @@
-//! What is read off traces besides the search: places that need no point, and store buffers that could matter.
+//! What is read off traces besides the search: places that need no point, and store buffers that
+//! could matter.
 
 mod sim;
 
@@ -66,7 +67,8 @@ fn fences_and_locks_and_read_modify_writes_prevent_it() {
         let one = |t| (t, kind, object);
         let both = [(1, Store, X), one(1), (1, Load, Y), (2, Store, Y), one(2), (2, Load, X)];
         assert!(overtakings(trace(&both).view()).is_empty(), "{kind:?}");
-        // In thread 2 alone it does not help: thread 1's load still overtakes its store, and thread 2 would see it.
+        // In thread 2 alone it does not help: thread 1's load still overtakes its store, and thread
+        // 2 would see it.
         let found = overtakings(trace(&[both[0], both[2], both[3], both[4], both[5]]).view());
         assert_eq!(found, [Overtaking { store: None, load: 4, missed: 0 }], "{kind:?}");
     }
@@ -91,8 +93,9 @@ fn a_load_of_an_own_store_misses_nothing() {
 
 #[test]
 fn a_third_thread_can_carry_the_order() {
-    // Thread 1 writes x and then reads y too early for thread 2's write, which thread 3 learns of by z. Nothing but
-    // program order in thread 1 puts its write before thread 3's load; the store in thread 3 has no part in it.
+    // Thread 1 writes x and then reads y too early for thread 2's write, which thread 3 learns of
+    // by z. Nothing but program order in thread 1 puts its write before thread 3's load; the store
+    // in thread 3 has no part in it.
     let chain = trace(&[
         (1, Store, X),
         (1, Load, Y),

@@ -150,8 +150,9 @@ fn pct_with_depth_one_runs_by_priority() {
     let mut machine = Machine::new();
     for seed in 0..50 {
         let (trace, _) = machine.run(&program, &Order::free(0, Tail::Pct { seed, depth: 1, length: 100 }));
-        // Without points of change a thread gives way only to one above it that was born or unblocked meanwhile: of the
-        // workers, who are never unblocked by each other's steps in the middle of a section, each keeps its rank.
+        // Without points of change a thread gives way only to one above it that was born or
+        // unblocked meanwhile: of the workers, who are never unblocked by each other's steps in the
+        // middle of a section, each keeps its rank.
         let mut first: Vec<ThreadId> = Vec::new();
         for s in trace.steps.iter().filter(|s| s.op.kind() == OpKind::Unlock) {
             if first.last() != Some(&s.thread) {

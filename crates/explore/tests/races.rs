@@ -1,4 +1,5 @@
-//! Data races in fixed storage, held against the definition: two accesses that conflict, and neither happened before the other.
+//! Data races in fixed storage, held against the definition: two accesses that conflict, and
+//! neither happened before the other.
 
 use proptest::prelude::*;
 use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
@@ -179,7 +180,8 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Whatever is forgotten, what is reported is a race; and the detector of a second execution knows nothing of the first.
+    /// Whatever is forgotten, what is reported is a race; and the detector of a second execution
+    /// knows nothing of the first.
     #[test]
     fn only_races_are_reported(events in prop::collection::vec((0..4usize, event()), 1..60)) {
         let mut detector = Detector::new();
@@ -194,7 +196,8 @@ proptest! {
         }
     }
 
-    /// Two threads and whole words: nothing has to be forgotten, and every word that is raced on is found.
+    /// Two threads and whole words: nothing has to be forgotten, and every word that is raced on is
+    /// found.
     #[test]
     fn no_racy_word_is_missed(events in prop::collection::vec((0..2usize, event()), 1..60)) {
         let whole = |event| match event {

@@ -1,5 +1,5 @@
-//! The store-buffer monitor against brute force: all interleavings, and all executions with store buffers, of small
-//! programs.
+//! The store-buffer monitor against brute force: all interleavings, and all executions with store
+//! buffers, of small programs.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -20,8 +20,8 @@ const CELLS: usize = 3;
 
 type Program = Vec<Vec<Access>>;
 
-/// The state of a machine with a store buffer a thread. Every store has a value of its own, so what the loads read
-/// tells which store they read from.
+/// The state of a machine with a store buffer a thread. Every store has a value of its own, so what
+/// the loads read tells which store they read from.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct State {
     at: Vec<usize>,
@@ -104,7 +104,8 @@ fn with_buffers(program: &Program) -> BTreeSet<Result> {
     results
 }
 
-/// Everything that can come out by interleaving, and whether the monitor finds something in any of them.
+/// Everything that can come out by interleaving, and whether the monitor finds something in any of
+/// them.
 fn interleaved(program: &Program) -> (BTreeSet<Result>, bool) {
     fn go(program: &Program, state: &State, steps: &mut Vec<Step>, out: &mut (BTreeSet<Result>, bool)) {
         let mut ended = true;

@@ -35,9 +35,10 @@ fn every_strategy_finds_every_bug() {
 
 #[test]
 fn the_portfolio_needs_few_executions() {
-    // For the first four the limit is the best published mean for the SCTBench program of that shape. Not so for
-    // wronglock: the published mean is 1, and on the program as it is written here the portfolio takes about 3. The
-    // rest are regression limits, somewhat above what was measured.
+    // For the first four the limit is the best published mean for the SCTBench program of that
+    // shape. Not so for wronglock: the published mean is 1, and on the program as it is written
+    // here the portfolio takes about 3. The rest are regression limits, somewhat above what was
+    // measured.
     let cases = [
         (programs::reorder(9), 6.0),
         (programs::reorder(99), 6.0),

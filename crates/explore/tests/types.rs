@@ -98,7 +98,8 @@ proptest! {
         prop_assert_eq!(dependent(&a, &b), dependent(&b, &a));
     }
 
-    /// Exchanging two neighbours of different threads changes the fingerprint exactly if they depend on each other.
+    /// Exchanging two neighbours of different threads changes the fingerprint exactly if they
+    /// depend on each other.
     #[test]
     fn fingerprints_know_the_order_of_dependent_steps_only(
         steps in proptest::collection::vec((0u16..3, op()), 2..12), at in 0usize..10,

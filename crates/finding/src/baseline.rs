@@ -1,7 +1,7 @@
 //! The baseline: what is already known, so that only what is new fails a build.
 //!
-//! The file is JSON, made to be committed and reviewed: a version, and one line a finding, sorted by id, so that a
-//! bug fixed or added is one line of a diff and two branches seldom conflict.
+//! The file is JSON, made to be committed and reviewed: a version, and one line a finding, sorted
+//! by id, so that a bug fixed or added is one line of a diff and two branches seldom conflict.
 //!
 //! ```json
 //! {
@@ -12,8 +12,8 @@
 //! }
 //! ```
 //!
-//! Only the id is compared; kind and message are for the reader. The kind is text here, so that a file written by a
-//! newer raddle, with kinds this one does not know, is still read.
+//! Only the id is compared; kind and message are for the reader. The kind is text here, so that a
+//! file written by a newer raddle, with kinds this one does not know, is still read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -115,8 +115,9 @@ impl Baseline {
         self.entries.contains_key(id)
     }
 
-    /// Tells what is new in `report` from what is known, keeping the order. The ids must be assigned. A finding that has several members
-    /// ([`Finding::also`]) is taken apart: each member is new or known by its own id.
+    /// Tells what is new in `report` from what is known, keeping the order. The ids must be
+    /// assigned. A finding that has several members ([`Finding::also`]) is taken apart: each member
+    /// is new or known by its own id.
     pub fn split(&self, report: &Report) -> Split {
         let (known, new) = report
             .findings

@@ -1,13 +1,15 @@
 //! Races that have one cause become one finding, which lists the others in [`Finding::also`].
 //!
-//! Two data races have one cause if they are on the same variable and have an end in the same function: thirty functions that
-//! read a global which one function writes without a lock are one mistake, and so are thirty functions that write under a lock what
-//! one function reads without it. The relation is transitive. The variable is that of the id ([`identity::variable`]); heap blocks
-//! must also be of one size, as one place may allocate for everybody. A race that has a schedule stays alone: it is replayed by itself.
+//! Two data races have one cause if they are on the same variable and have an end in the same
+//! function: thirty functions that read a global which one function writes without a lock are one
+//! mistake, and so are thirty functions that write under a lock what one function reads without it.
+//! The relation is transitive. The variable is that of the id ([`identity::variable`]); heap blocks
+//! must also be of one size, as one place may allocate for everybody. A race that has a schedule
+//! stays alone: it is replayed by itself.
 //!
-//! Each member keeps its own id, and the finding has the id of the member that it shows. So a baseline
-//! is compared **before** races are put together: members that it knows are left out, and a reader that is new is reported, although
-//! the cause is known.
+//! Each member keeps its own id, and the finding has the id of the member that it shows. So a
+//! baseline is compared **before** races are put together: members that it knows are left out, and
+//! a reader that is new is reported, although the cause is known.
 
 use std::collections::HashMap;
 
@@ -15,8 +17,9 @@ use crate::identity;
 use crate::model::{Finding, Frame, Kind, Location, Op};
 use crate::place::place;
 
-/// Puts races with one cause together. The findings must be grouped already ([`crate::group::group`]). What is there already is taken apart
-/// first, so doing it twice changes nothing.
+/// Puts races with one cause together. The findings must be grouped already
+/// ([`crate::group::group`]). What is there already is taken apart first, so doing it twice changes
+/// nothing.
 pub fn together(findings: Vec<Finding>) -> Vec<Finding> {
     let findings: Vec<Finding> = findings.into_iter().flat_map(apart).collect();
     let mut cause_of: Vec<usize> = (0..findings.len()).collect();
@@ -68,8 +71,8 @@ fn shared_ends(finding: &Finding) -> Vec<(String, String)> {
     known.map(|access| (variable.clone(), identity::end(access, true))).collect()
 }
 
-/// The finding of one cause. Shown is the surest member that has most of its stacks, of these the first by signature: which member was seen
-/// first is luck.
+/// The finding of one cause. Shown is the surest member that has most of its stacks, of these the
+/// first by signature: which member was seen first is luck.
 fn one(mut members: Vec<Finding>) -> Finding {
     if members.len() == 1 {
         return members.remove(0);

@@ -1,4 +1,5 @@
-//! Findings that are one by their id. Those with different ids and one cause come together later ([`crate::cause`]).
+//! Findings that are one by their id. Those with different ids and one cause come together later
+//! ([`crate::cause`]).
 //!
 //! The rule, in the order it is applied:
 //!
@@ -10,16 +11,17 @@
 //!    joins a race on the same known variable that has the end which is known: it is nearly always the same race
 //!    seen late.
 //!
-//! What is never merged: different kinds, different variables (another global, another allocation site), and races
-//! on an unknown variable at different lines, where nothing says that they belong together. Different fields of
-//! one struct and elements of one array are one variable.
+//! What is never merged: different kinds, different variables (another global, another allocation
+//! site), and races on an unknown variable at different lines, where nothing says that they belong
+//! together. Different fields of one struct and elements of one array are one variable.
 //!
-//! The merged finding is the member that shows most (most stacks, then lines, then context), whole, since the labels of threads and locks
-//! make sense only together. To it are added the occurrences, the stronger confidence, a schedule if any member
-//! has one, the notes of all, and a note for each further pair of places, up to [`MAX_PLACES`].
+//! The merged finding is the member that shows most (most stacks, then lines, then context), whole,
+//! since the labels of threads and locks make sense only together. To it are added the occurrences,
+//! the stronger confidence, a schedule if any member has one, the notes of all, and a note for each
+//! further pair of places, up to [`MAX_PLACES`].
 //!
-//! Suppress first, then group, then compare with the baseline: a suppression must be able to match the stacks of a
-//! member that grouping would drop.
+//! Suppress first, then group, then compare with the baseline: a suppression must be able to match
+//! the stacks of a member that grouping would drop.
 
 use std::collections::HashMap;
 
@@ -113,7 +115,8 @@ fn merge(members: Vec<Finding>) -> Finding {
     merged
 }
 
-/// How much a finding shows its reader: ends with a stack first, then frames with a line, then what surrounds them.
+/// How much a finding shows its reader: ends with a stack first, then frames with a line, then what
+/// surrounds them.
 fn richness(finding: &Finding) -> (usize, usize, usize, usize) {
     let ends = finding.accesses.iter().filter(|access| !access.stack.is_empty()).count();
     let frames =
@@ -124,7 +127,8 @@ fn richness(finding: &Finding) -> (usize, usize, usize, usize) {
     (ends, usize::from(finding.location.is_some()), frames, created + taken)
 }
 
-/// The lines of the ends, sorted; ends without a stack are left out, so that a half-restored race adds no place.
+/// The lines of the ends, sorted; ends without a stack are left out, so that a half-restored race
+/// adds no place.
 fn lines(finding: &Finding) -> Vec<(String, u32)> {
     let mut lines: Vec<_> = finding
         .accesses

@@ -1,6 +1,8 @@
-//! The id of a finding: the same bug gets the same id in every run, on every machine, and after edits elsewhere.
+//! The id of a finding: the same bug gets the same id in every run, on every machine, and after
+//! edits elsewhere.
 //!
-//! An id is `<kind>-<16 hex digits>`, the digits a hash of the finding's **signature**: a line of text made of
+//! An id is `<kind>-<16 hex digits>`, the digits a hash of the finding's **signature**: a line of
+//! text made of
 //!
 //! 1. the kind;
 //! 2. the variable, where it has a name that survives a run: a global's name, or for a heap block the place that
@@ -11,20 +13,21 @@
 //!
 //! 4. the contract that was broken, if the finding names it ([`Finding::contract`]): two of them on one line are two bugs.
 //!
-//! A place is the function and the line relative to the function's first line, so that edits above it change
-//! nothing. Failing that: function, file name and line; function alone; file name and line; module and offset.
-//! Build noise is taken off the names. Addresses, thread numbers, lock numbers, columns, directories and absolute
-//! lines never enter, unless as the fallback just named.
+//! A place is the function and the line relative to the function's first line, so that edits above
+//! it change nothing. Failing that: function, file name and line; function alone; file name and
+//! line; module and offset. Build noise is taken off the names. Addresses, thread numbers, lock
+//! numbers, columns, directories and absolute lines never enter, unless as the fallback just named.
 //!
 //! **A data race on a known variable leaves the lines out.** A counter raced from five lines of two functions is
-//! one bug (see [`crate::group`]), of which one run sees three pairs of lines and the next run another two. An id
-//! made from those lines would be new each time, and a baseline would never hold. Where the variable is unknown
-//! the lines stay in, as nothing else tells two bugs apart.
+//! one bug (see [`crate::group`]), of which one run sees three pairs of lines and the next run
+//! another two. An id made from those lines would be new each time, and a baseline would never
+//! hold. Where the variable is unknown the lines stay in, as nothing else tells two bugs apart.
 //!
-//! Where no end has a place (the program exited with 3), the message stands in, its numbers blanked.
+//! Where no end has a place (the program exited with 3), the message stands in, its numbers
+//! blanked.
 //!
-//! Signatures are a format: ids are kept in baselines and in other people's trackers. The golden tests below may be
-//! added to, never changed.
+//! Signatures are a format: ids are kept in baselines and in other people's trackers. The golden
+//! tests below may be added to, never changed.
 
 use crate::model::{Access, Finding, Frame, Kind, Location, Op};
 use crate::place::{file_name, place, stable_name};
@@ -119,7 +122,8 @@ fn line_place(frame: &Frame) -> String {
     }
 }
 
-/// Runs of digits, hexadecimal after `0x`, become `#`: process ids, addresses and sizes differ from run to run.
+/// Runs of digits, hexadecimal after `0x`, become `#`: process ids, addresses and sizes differ from
+/// run to run.
 fn without_numbers(message: &str) -> String {
     let mut blanked = String::new();
     let mut rest = message;

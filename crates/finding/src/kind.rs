@@ -1,5 +1,5 @@
-//! What each kind of finding is called and means, in one table, so that a SARIF rule, an HTML heading and a
-//! terminal line never tell three stories.
+//! What each kind of finding is called and means, in one table, so that a SARIF rule, an HTML
+//! heading and a terminal line never tell three stories.
 
 use std::fmt;
 

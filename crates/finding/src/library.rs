@@ -1,15 +1,16 @@
 //! Races that are the C++ library's own affair.
 //!
-//! Two classes of libstdc++ do in their headers, and so in the program's instrumented code, what C++ calls a race and no
-//! processor minds. Who uses them as the standard says can do nothing about it, and has no bug:
+//! Two classes of libstdc++ do in their headers, and so in the program's instrumented code, what
+//! C++ calls a race and no processor minds. Who uses them as the standard says can do nothing about
+//! it, and has no bug:
 //!
 //! 1. `std::atomic<std::shared_ptr>` (`_Sp_atomic`): `load` gives its lock bit back with a relaxed operation, so that its read of
 //!    the pointer is not ordered before the next `store`. gcc 13 annotates this for ThreadSanitizer, older headers do not.
 //! 2. `std::ctype<char>`: `narrow` and `widen` keep what they have computed in tables, unlocked; whoever comes first or second
 //!    writes the same byte (GCC bug 77704). Streams and regular expressions of all threads share the facet.
 //!
-//! Left out is a data race of which both ends are in such a function. Construction and destruction are none of them: to destroy what
-//! others still load is a race of the program's.
+//! Left out is a data race of which both ends are in such a function. Construction and destruction
+//! are none of them: to destroy what others still load is a race of the program's.
 
 use crate::model::{Access, Finding, Frame, Kind};
 
@@ -81,7 +82,8 @@ mod tests {
     fn what_the_program_does_itself_is_not_left_out() {
         assert!(!is_its_own(&race(&[LOAD], &[])), "one end is elsewhere");
         assert!(!is_its_own(&race(&["std::map<int, int>::find(int const&)"], &[SWAP])), "in another class");
-        // What is pointed to is compared by code of the program's, called by a function of the library.
+        // What is pointed to is compared by code of the program's, called by a function of the
+        // library.
         let mut called = race(&[LOAD], &[SWAP]);
         called.accesses[0].stack.insert(0, frame("compare", "main.cc", 30, 20));
         assert!(!is_its_own(&called));

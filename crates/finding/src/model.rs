@@ -1,7 +1,7 @@
 //! What every command of raddle hands to its user: findings, with both (or all) ends of each.
 //!
-//! The JSON of a [`Report`] is the contract of `raddle.findings/1`: the fields named there keep their names
-//! and meaning; others may be added.
+//! The JSON of a [`Report`] is the contract of `raddle.findings/1`: the fields named there keep
+//! their names and meaning; others may be added.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,9 @@ pub struct Report {
     /// Flat: numbers, booleans and strings only.
     pub stats: BTreeMap<String, Stat>,
     pub findings: Vec<Finding>,
-    /// What could happen and was neither shown nor ruled out, the likeliest first, those with one cause together. Not findings:
-    /// they count for nothing, and are there only if they were asked for.
+    /// What could happen and was neither shown nor ruled out, the likeliest first, those with one
+    /// cause together. Not findings: they count for nothing, and are there only if they were asked
+    /// for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suspects: Vec<Finding>,
     /// Sentences about what was looked at and how it ended, for who reads that nothing was found.
@@ -71,14 +72,14 @@ pub struct Finding {
     pub message: String,
     /// The file that replays it.
     pub schedule: Option<String>,
-    /// A race has two, the later one first: `[0]` is now, `[1]` is earlier. A lock-order cycle has one for each
-    /// edge, in the order of the cycle.
+    /// A race has two, the later one first: `[0]` is now, `[1]` is earlier. A lock-order cycle has
+    /// one for each edge, in the order of the cycle.
     pub accesses: Vec<Access>,
     /// What the racing address is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// The contract that was broken, by name. Given where another one could be broken at the same places: it is then
-    /// part of the id.
+    /// The contract that was broken, by name. Given where another one could be broken at the same
+    /// places: it is then part of the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
     /// The threads that `accesses` and `location` name, with where each was created.
@@ -90,7 +91,8 @@ pub struct Finding {
     /// The execution in which it happens, where there is one to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,
-    /// One paragraph for a reader who does not know raddle: what goes wrong, in which order, and what would mend it.
+    /// One paragraph for a reader who does not know raddle: what goes wrong, in which order, and
+    /// what would mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
     /// The commands of raddle that suspected it or saw it, where several looked.
@@ -102,8 +104,8 @@ pub struct Finding {
     /// Further sentences for the reader: what could not be restored, what would confirm it.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Further findings with the same cause, each whole and with an id of its own ([`crate::cause`]). They are counted in
-    /// `occurrences`.
+    /// Further findings with the same cause, each whole and with an id of its own
+    /// ([`crate::cause`]). They are counted in `occurrences`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Finding>,
 }
@@ -132,11 +134,12 @@ impl Finding {
     }
 }
 
-/// An execution as a table with one column a thread and one row a step, from top to bottom as it happened. Only the steps
-/// that matter are in it.
+/// An execution as a table with one column a thread and one row a step, from top to bottom as it
+/// happened. Only the steps that matter are in it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interleaving {
-    /// What the thread of each of [`Finding::accesses`] does there: ``waits for L2 `b` ``. Empty: as the access says.
+    /// What the thread of each of [`Finding::accesses`] does there: ``waits for L2 `b` ``. Empty:
+    /// as the access says.
     pub deeds: Vec<String>,
     /// The columns, by [`Thread::label`].
     pub threads: Vec<String>,
@@ -205,7 +208,8 @@ pub struct Access {
     pub thread: String,
     /// Labels of [`Lock`]s held, `L1`; a lock held for reading is `L1 (read)`.
     pub locks: Vec<String>,
-    /// The label of the lock that [`Op::Lock`] or [`Op::Unlock`] is about; None for every other operation.
+    /// The label of the lock that [`Op::Lock`] or [`Op::Unlock`] is about; None for every other
+    /// operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<String>,
     /// Innermost first. Empty when the history no longer reaches back that far.

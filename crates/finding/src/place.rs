@@ -1,13 +1,14 @@
 //! Which frame of a stack stands for it: the innermost one that its reader wrote.
 //!
-//! An access inside `memcpy` or `std::vector::push_back` is a fact about the caller. [`place`] walks outwards past
+//! An access inside `memcpy` or `std::vector::push_back` is a fact about the caller. [`place`]
+//! walks outwards past
 //!  - functions that raddle interposes, or that do the work of the language's runtime ([`is_interposed`]), unless
 //!    they are the user's own of that name,
 //!  - code in the toolchain's own headers and libraries, known by its path or its module,
 //!
-//! and stops at the first frame of anything else, with or without debug information: a library of the user's
-//! that was built without `-g` is still the user's. Where nothing is left, the first frame with a file is taken,
-//! then the first frame.
+//! and stops at the first frame of anything else, with or without debug information: a library of
+//! the user's that was built without `-g` is still the user's. Where nothing is left, the first
+//! frame with a file is taken, then the first frame.
 
 use crate::model::Frame;
 
@@ -28,8 +29,8 @@ pub fn is_user_code(frame: &Frame) -> bool {
     }
     let interposed = is_interposed(function);
     match &frame.file {
-        // A C program may well have a `read` of its own. An interposed name in a Rust file is raddle's runtime:
-        // Rust's own functions have a path in their name.
+        // A C program may well have a `read` of its own. An interposed name in a Rust file is
+        // raddle's runtime: Rust's own functions have a path in their name.
         Some(file) if interposed && file.ends_with(".rs") => false,
         Some(file) => !is_system_path(file),
         None => !interposed && !LIBRARY_NAMES.iter().any(|prefix| function.starts_with(prefix)),
@@ -56,9 +57,9 @@ pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A function's name without what changes from one build to the next: the hash of Rust's legacy mangling
-/// (`f::h0123456789abcdef`), gcc's and LLVM's clone suffixes (`f.isra.0`, `f [clone .cold]`, `f.llvm.123`), and
-/// a symbol version (`f@@GLIBC_2.34`).
+/// A function's name without what changes from one build to the next: the hash of Rust's legacy
+/// mangling (`f::h0123456789abcdef`), gcc's and LLVM's clone suffixes (`f.isra.0`, `f [clone
+/// .cold]`, `f.llvm.123`), and a symbol version (`f@@GLIBC_2.34`).
 pub fn stable_name(function: &str) -> &str {
     let mut name = function.trim();
     if let Some(at) = name.find(" [clone ") {

@@ -1,8 +1,8 @@
 //! How a value of `stats` is written in JSON: as the plain number, boolean or string that it is.
 //!
-//! By hand, because serde's `untagged` would take whichever variant happens to parse first and report a failure as
-//! "data did not match any variant". JSON has no infinity and no not-a-number; those are written as strings, so
-//! that a document raddle wrote is always one it can read.
+//! By hand, because serde's `untagged` would take whichever variant happens to parse first and
+//! report a failure as "data did not match any variant". JSON has no infinity and no not-a-number;
+//! those are written as strings, so that a document raddle wrote is always one it can read.
 
 use std::fmt;
 

@@ -127,7 +127,8 @@ fn logs(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(logs)
 }
 
-/// Waits until every child that a process of the session has made is known by its log, or is not to be expected any more.
+/// Waits until every child that a process of the session has made is known by its log, or is not to
+/// be expected any more.
 pub fn await_children(dir: &Path) {
     const LONGEST: Duration = Duration::from_secs(1);
     const NAP: Duration = Duration::from_millis(5);
@@ -152,8 +153,8 @@ pub fn executable(log: &Path) -> Option<PathBuf> {
 
 /// The file and a copy of its beginning.
 ///
-/// Read, not mapped: in a mapping a page that was never written needs room on the disk, and where there is none the look at it ends
-/// raddle by SIGBUS.
+/// Read, not mapped: in a mapping a page that was never written needs room on the disk, and where
+/// there is none the look at it ends raddle by SIGBUS.
 fn header(path: &Path) -> Option<(File, Header)> {
     let file = File::open(path).ok()?;
     // SAFETY: numbers, for which zero is valid.
@@ -201,7 +202,8 @@ fn read_log(path: &Path) -> Option<Process> {
     Some(process)
 }
 
-/// A process that made a log and wrote nothing to it: for want of room, or because it was killed just then.
+/// A process that made a log and wrote nothing to it: for want of room, or because it was killed
+/// just then.
 fn no_room(path: &Path) -> Option<Process> {
     const LITTLE: u64 = 64 << 10;
     let disk = rustix::fs::statvfs(path).ok()?;

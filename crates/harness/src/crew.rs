@@ -75,7 +75,8 @@ impl Notes {
     }
 }
 
-/// How often a program may die on its way to its first thread, and in a schedule, before that counts.
+/// How often a program may die on its way to its first thread, and in a schedule, before that
+/// counts.
 const DEATHS: u32 = 2;
 /// With this status the loader ends a program that wants a function which is nowhere.
 const LOADER: i32 = 127;
@@ -143,7 +144,8 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    /// Waits for results, and hands over all there are. Returns without any if there is nothing in flight.
+    /// Waits for results, and hands over all there are. Returns without any if there is nothing in
+    /// flight.
     pub fn turn(&mut self, each: &mut dyn FnMut(&Order, Execution<'_>)) -> Result<()> {
         if self.in_flight() == 0 {
             return Ok(());
@@ -195,8 +197,9 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    /// The worker ended in its oldest order. Whoever kills a process, or the system when it is short of memory, does that only so
-    /// often: a death counts as the program's own when it came [`DEATHS`] times more, each time in a new worker.
+    /// The worker ended in its oldest order. Whoever kills a process, or the system when it is
+    /// short of memory, does that only so often: a death counts as the program's own when it came
+    /// [`DEATHS`] times more, each time in a new worker.
     fn lose(&mut self, mut worker: Worker, ending: Ending, each: &mut dyn FnMut(&Order, Execution<'_>)) {
         let again = match ending {
             Ending::Died(status) if self.deaths.0 < DEATHS => {
@@ -248,7 +251,8 @@ impl<'a> Crew<'a> {
                 Err(Trouble::Died(status)) if status.code() == Some(LOADER) && !self.recipe.lazy => {
                     self.recipe.lazy = true;
                 }
-                // A program that dies before anything was chosen may do better the next time; one that never does is refused.
+                // A program that dies before anything was chosen may do better the next time; one
+                // that never does is refused.
                 Err(Trouble::Died(status)) if status.signal().is_some() && deaths < DEATHS => deaths += 1,
                 Err(trouble) => self.adapt(trouble)?,
             }
@@ -320,7 +324,8 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// What a worker needs for what is done outside. A descriptor that two executions share would carry over from one to the other.
+/// What a worker needs for what is done outside. A descriptor that two executions share would carry
+/// over from one to the other.
 fn fork_flags(why: u64) -> u32 {
     match outside::is_shared_with_forks(why) {
         true => flag::FORK | flag::FORK_AT_START,

@@ -41,7 +41,8 @@ pub fn gaps(e: &Execution<'_>, view: TraceView<'_>) -> u32 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Affair {
     TheProgram,
-    /// Rust's std orders it, by operations that are no steps because who is first makes no difference.
+    /// Rust's std orders it, by operations that are no steps because who is first makes no
+    /// difference.
     Std,
     /// The same, but for what is printed.
     Printing,
@@ -76,7 +77,8 @@ pub fn new_points(hidden: &Hidden, points: &[u64]) -> Vec<u64> {
     plain.filter(|pc| points.binary_search(pc).is_err()).collect()
 }
 
-/// Libraries of the system that come with every program, and what they do with a program's memory is known by their functions.
+/// Libraries of the system that come with every program, and what they do with a program's memory
+/// is known by their functions.
 const SYSTEM: [&str; 12] = [
     "ld-linux",
     "libc.so",

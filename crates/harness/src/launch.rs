@@ -29,7 +29,8 @@ impl Status {
 static CHILD: AtomicI32 = AtomicI32::new(0);
 /// The last signal that wanted it all to end; 0: none came.
 static INTERRUPTED: AtomicI32 = AtomicI32::new(0);
-/// How long a target may take whose output is not shown, in milliseconds; 0: it is shown, and waited for.
+/// How long a target may take whose output is not shown, in milliseconds; 0: it is shown, and
+/// waited for.
 static QUIET: AtomicU64 = AtomicU64::new(0);
 /// How often somebody has told raddle, and not the terminal, to end.
 static REQUESTS: AtomicI32 = AtomicI32::new(0);
@@ -77,7 +78,8 @@ fn pass_signals_on() {
         {
             let mut before = std::mem::zeroed::<libc::sigaction>();
             libc::sigaction(signal, &action, &mut before);
-            // `nohup` is for the target too. A shell's `&` ignores SIGINT, and `kill -INT` is meant all the same.
+            // `nohup` is for the target too. A shell's `&` ignores SIGINT, and `kill -INT` is meant
+            // all the same.
             if signal == libc::SIGHUP && before.sa_sigaction == libc::SIG_IGN {
                 libc::sigaction(signal, &before, std::ptr::null_mut());
             }
@@ -85,8 +87,8 @@ fn pass_signals_on() {
     }
 }
 
-/// A driver that is killed takes the target along: nobody would read what it finds. By a signal that it can clean up after, as
-/// raddle would have passed one on.
+/// A driver that is killed takes the target along: nobody would read what it finds. By a signal
+/// that it can clean up after, as raddle would have passed one on.
 fn ends_with_raddle(command: &mut Command) {
     let raddle = std::process::id() as i32;
     // SAFETY: only async-signal-safe calls between fork and exec.
@@ -125,8 +127,8 @@ pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &P
     command
 }
 
-/// The same for `raddle tsvd`: no shadow memory, so the layout of the process stays as it is, and a library that stands in
-/// for much less.
+/// The same for `raddle tsvd`: no shadow memory, so the layout of the process stays as it is, and a
+/// library that stands in for much less.
 pub fn tsvd_command(
     program: &Program,
     words: &[OsString],
@@ -164,7 +166,8 @@ pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
     start(program, command)
 }
 
-/// Targets that are started in `work` show nothing of their output, find their input empty, and are ended after `limit`.
+/// Targets that are started in `work` show nothing of their output, find their input empty, and are
+/// ended after `limit`.
 pub fn quietly<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1);
     QUIET.store(millis, Ordering::Relaxed);

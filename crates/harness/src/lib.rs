@@ -21,8 +21,8 @@
 //! say, threads            sentences on stderr; threads of the driver
 //! ```
 //!
-//! A command asks for runs and judges them. How a run is made is known here alone, and this crate knows
-//! nothing of a command line, a terminal or an exit status.
+//! A command asks for runs and judges them. How a run is made is known here alone, and this crate
+//! knows nothing of a command line, a terminal or an exit status.
 
 pub mod cases;
 pub mod check;

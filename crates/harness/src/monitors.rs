@@ -1,7 +1,9 @@
-//! What was seen in an execution besides its end, by the monitors that were asked for: data races, leaks, output.
+//! What was seen in an execution besides its end, by the monitors that were asked for: data races,
+//! leaks, output.
 //!
-//! An execution may have several of them, and fail in another way too. Each is a failure with a number of its own, found, shrunk and
-//! replayed like any other; to the strategies an execution that has nothing else has passed.
+//! An execution may have several of them, and fail in another way too. Each is a failure with a
+//! number of its own, found, shrunk and replayed like any other; to the strategies an execution
+//! that has nothing else has passed.
 
 use raddle_explore::Outcome;
 use raddle_finding::Kind;

@@ -1,5 +1,6 @@
-//! clang's OpenMP library tells what it orders to a tool that comes with it, Archer, which hands it on by the annotations that raddle
-//! understands. The library looks for the tool on the loader's path only, where Debian does not put it.
+//! clang's OpenMP library tells what it orders to a tool that comes with it, Archer, which hands it
+//! on by the annotations that raddle understands. The library looks for the tool on the loader's
+//! path only, where Debian does not put it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! What is at an address of a process: code as functions and lines, data as variables.
 //!
-//! A process is known by what it had mapped. Files below the current folder are named relative to it.
+//! A process is known by what it had mapped. Files below the current folder are named relative to
+//! it.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,8 @@ impl Global {
     }
 }
 
-/// What stands for a construct of OpenMP: gcc has a variable for each name of a critical section, the runtime for the rest.
+/// What stands for a construct of OpenMP: gcc has a variable for each name of a critical section,
+/// the runtime for the rest.
 fn openmp_name(variable: &str) -> Option<String> {
     if let Some(section) = variable.strip_prefix(".gomp_critical_user_") {
         return Some(format!("critical({section})"));
@@ -111,14 +113,15 @@ impl Places {
     /// A whole stack, without the frames that only the runtime and Rust's start of a thread have.
     pub fn stack(&mut self, modules: &[Mapped], pcs: &[u64]) -> Vec<Frame> {
         let frames: Vec<Frame> = pcs.iter().flat_map(|pc| self.frames(modules, *pc)).collect();
-        // The runtime starts threads in place of the program; Rust says where its own machinery begins.
+        // The runtime starts threads in place of the program; Rust says where its own machinery
+        // begins.
         let is = |f: &Frame, part: &str| f.function.as_deref().is_some_and(|n| n.contains(part));
         let own = frames.into_iter().take_while(|f| !is(f, "__rust_begin_short_backtrace"));
         own.filter(|f| !is(f, "raddle_rt::")).collect()
     }
 
-    /// The return addresses of a stack that was copied, from the registers in its innermost function. `stack` begins at
-    /// `registers.rsp`.
+    /// The return addresses of a stack that was copied, from the registers in its innermost
+    /// function. `stack` begins at `registers.rsp`.
     pub fn unwind(&mut self, modules: &[Mapped], registers: &Registers, stack: &[u8]) -> Vec<u64> {
         const MOST: usize = 128;
         let base = registers.rsp;
@@ -161,8 +164,8 @@ impl Places {
         })
     }
 
-    /// What is added to the addresses of a module's file. The mapping of its first page tells it without doubt; others may
-    /// share a page of the file.
+    /// What is added to the addresses of a module's file. The mapping of its first page tells it
+    /// without doubt; others may share a page of the file.
     fn bias(&mut self, modules: &[Mapped], mapped: &Mapped) -> Option<u64> {
         let first = modules.iter().filter(|m| m.path == mapped.path && m.offset == 0 && m.low <= mapped.low);
         let first = first.max_by_key(|m| m.low).unwrap_or(mapped);

@@ -1,6 +1,7 @@
 //! What processes of a session ask the driver, and its answers.
 //!
-//! A runtime writes a question of a fixed length into a FIFO, and waits for the file with the answer.
+//! A runtime writes a question of a fixed length into a FIFO, and waits for the file with the
+//! answer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -18,8 +19,8 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Listens in a session's folder. From before the first process starts: one that finds nobody listening
-    /// goes without an answer.
+    /// Listens in a session's folder. From before the first process starts: one that finds nobody
+    /// listening goes without an answer.
     pub fn listen(dir: &Path) -> Result<Questions> {
         let path = dir.join(ASK);
         let kind = rustix::fs::FileType::Fifo;
@@ -45,8 +46,8 @@ impl Questions {
 
     /// Answers the process; `number` tells its questions apart where it asks several.
     ///
-    /// By a rename, so that the runtime sees all of it or nothing. An empty file needs no room on a full disk, and
-    /// is an answer too.
+    /// By a rename, so that the runtime sees all of it or nothing. An empty file needs no room on a
+    /// full disk, and is an answer too.
     pub fn answer(&self, pid: u32, number: Option<u32>, plan: &[u8]) {
         let name = match number {
             Some(number) => format!("{PLAN}{pid}.{number}"),

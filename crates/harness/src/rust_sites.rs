@@ -1,5 +1,5 @@
-//! What the runtime is told of places in a Rust program: which atomic operations and frees are nobody's affair but std's, and which operations take
-//! or give back a mutex.
+//! What the runtime is told of places in a Rust program: which atomic operations and frees are
+//! nobody's affair but std's, and which operations take or give back a mutex.
 
 use std::path::Path;
 
@@ -23,7 +23,8 @@ fn merge(quiet: Vec<u64>, locks: &[LockSite]) -> Vec<u64> {
     locks
 }
 
-/// Reader-writer locks are left to their own code: whether a reader gets in depends on whether a writer waits, which that code announces.
+/// Reader-writer locks are left to their own code: whether a reader gets in depends on whether a
+/// writer waits, which that code announces.
 fn bits(s: &LockSite) -> Option<u64> {
     match (s.class, s.patience) {
         (LockClass::MutexAcquire, Patience::Waits) => Some(site::LOCK),

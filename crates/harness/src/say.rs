@@ -1,7 +1,8 @@
 //! Sentences on stderr, and text on stdout.
 //!
-//! Names of files and functions come from strangers, and a pipe may be closed by whoever reads it. So nothing here moves
-//! the cursor of a terminal, and nothing fails: `eprintln!` and `println!` panic on a closed pipe, and raddle uses neither.
+//! Names of files and functions come from strangers, and a pipe may be closed by whoever reads it.
+//! So nothing here moves the cursor of a terminal, and nothing fails: `eprintln!` and `println!`
+//! panic on a closed pipe, and raddle uses neither.
 
 use std::fmt::Arguments;
 use std::io::Write;

@@ -1,17 +1,20 @@
 //! The `.raddle` file: a failure that can be kept.
 //!
-//! Text. The first line is a JSON object ([`Head`]): what was run, where, how, and what came of it. Each further line is a step:
+//! Text. The first line is a JSON object ([`Head`]): what was run, where, how, and what came of it.
+//! Each further line is a step:
 //!
 //! ```text
 //! THREAD KIND SITE OBJECT OTHER [=VALUE/VALUES]
 //! 1 Lock 55555293 5555555580a0 0
 //! ```
 //!
-//! The thread, or for a choice of values the value, is the choice that a replay follows; the rest is what the step was, so
-//! that a replay that comes out otherwise can say where it first did. Site, object and other are hexadecimal.
+//! The thread, or for a choice of values the value, is the choice that a replay follows; the rest
+//! is what the step was, so that a replay that comes out otherwise can say where it first did.
+//! Site, object and other are hexadecimal.
 //!
-//! Version 1. A later version adds keys to the first line, and words to the end of a step, which version 1 passes over; what it can
-//! not add gets another version number, which is refused with a sentence.
+//! Version 1. A later version adds keys to the first line, and words to the end of a step, which
+//! version 1 passes over; what it can not add gets another version number, which is refused with a
+//! sentence.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -57,7 +60,8 @@ pub struct Head {
     pub donors: u32,
     /// Accesses that are scheduling points: program counters, hexadecimal.
     pub points: Vec<String>,
-    /// Atomic operations that are none: addresses in the executable's file, each as how far it is from the one before, hexadecimal.
+    /// Atomic operations that are none: addresses in the executable's file, each as how far it is
+    /// from the one before, hexadecimal.
     #[serde(default)]
     pub quiet: String,
     pub expected: Expected,

@@ -21,7 +21,8 @@ pub fn or_without(written: Result<PathBuf>) -> Option<String> {
 /// Names of files have 255 bytes at most; what comes behind the program's is shorter than the rest.
 const LONGEST: usize = 200;
 
-/// Writes `folder/NAME-1.raddle`, or the next number that is free. A file of the same failure is written again.
+/// Writes `folder/NAME-1.raddle`, or the next number that is free. A file of the same failure is
+/// written again.
 pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     let cut = name.len().saturating_sub(LONGEST);
     let name = (cut..).find_map(|at| name.get(at..)).unwrap_or(name);
@@ -58,7 +59,8 @@ pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     unreachable!("there is always another number")
 }
 
-/// Does the file replay the failure that `text` does: of the same command in the same folder, with the same number?
+/// Does the file replay the failure that `text` does: of the same command in the same folder, with
+/// the same number?
 fn is_of_same_failure(path: &Path, text: &str) -> bool {
     let head = |text: &str| {
         let head: serde_json::Value = serde_json::from_str(text.lines().next()?).ok()?;

@@ -1,11 +1,13 @@
 //! The private folder through which the driver and the runtimes of one session talk.
 //!
-//! It is removed when the session ends. A driver that is killed can not do that, so each new session removes what such
-//! drivers have left. A driver holds a lock on a file in its folder for as long as it lives; the kernel releases the lock
-//! however the driver ends. A folder whose lock can be had belongs to nobody.
+//! It is removed when the session ends. A driver that is killed can not do that, so each new
+//! session removes what such drivers have left. A driver holds a lock on a file in its folder for
+//! as long as it lives; the kernel releases the lock however the driver ends. A folder whose lock
+//! can be had belongs to nobody.
 //!
-//! The lock file gets its name only once it is locked, so a folder that has one was locked from the start. A folder
-//! without one is left alone, unless it is empty and old: its driver was killed between two system calls.
+//! The lock file gets its name only once it is locked, so a folder that has one was locked from the
+//! start. A folder without one is left alone, unless it is empty and old: its driver was killed
+//! between two system calls.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -58,7 +60,8 @@ impl SessionFolder {
         let dir = tempfile::Builder::new().prefix(PREFIX).permissions(mode).tempdir_in(temporary)?;
         let new = dir.path().join(UNLOCKED);
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
-        // A file system without locks has no sessions to be removed either: the file keeps its first name.
+        // A file system without locks has no sessions to be removed either: the file keeps its
+        // first name.
         if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
             std::fs::rename(&new, dir.path().join(LOCK))?;
         }
@@ -83,7 +86,8 @@ impl SessionFolder {
     }
 }
 
-/// How many bytes the disk of a folder has left; nothing where there is no limit, or none that is known.
+/// How many bytes the disk of a folder has left; nothing where there is no limit, or none that is
+/// known.
 fn room(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))

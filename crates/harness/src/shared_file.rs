@@ -1,8 +1,9 @@
 //! A file of the session's folder that the driver and the target map.
 //!
-//! It has no disk behind it where that can be had: on a disk the first touch of each page costs more than what is written there, and
-//! a trace of a million events has thousands of pages. The folder has a link to it then, which leads through the driver's descriptor, so
-//! nobody has to remove it.
+//! It has no disk behind it where that can be had: on a disk the first touch of each page costs
+//! more than what is written there, and a trace of a million events has thousands of pages. The
+//! folder has a link to it then, which leads through the driver's descriptor, so nobody has to
+//! remove it.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -40,8 +41,9 @@ impl SharedFile {
     }
 }
 
-/// A thread that gets memory ready ahead of somebody who fills a file from its front: to clear a page takes as long as to write a
-/// hundred events, and the processor that waits for them has nothing else to do. Ends with this.
+/// A thread that gets memory ready ahead of somebody who fills a file from its front: to clear a
+/// page takes as long as to write a hundred events, and the processor that waits for them has
+/// nothing else to do. Ends with this.
 pub struct Ahead {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -75,7 +77,8 @@ impl Ahead {
     }
 }
 
-/// Whether there are pages now for a part of the file. They keep what they have. A kernel that does not know the request does without.
+/// Whether there are pages now for a part of the file. They keep what they have. A kernel that does
+/// not know the request does without.
 fn populate(memory: &memmap2::MmapRaw, from: usize, to: usize) -> bool {
     // SAFETY: within the mapping.
     unsafe { libc::madvise(memory.as_mut_ptr().add(from).cast(), to - from, libc::MADV_POPULATE_WRITE) == 0 }

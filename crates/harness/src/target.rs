@@ -66,7 +66,8 @@ pub enum TargetError {
 #[derive(Clone, Debug)]
 pub struct Program {
     pub path: PathBuf,
-    /// It carries raddle's runtime; otherwise the runtime is preloaded, for the sake of libraries and of children.
+    /// It carries raddle's runtime; otherwise the runtime is preloaded, for the sake of libraries
+    /// and of children.
     pub has_runtime: bool,
 }
 

@@ -1,9 +1,10 @@
 //! Functions that a program calls and whose accesses to memory nobody sees.
 //!
-//! The runtime stands in for hundreds of functions of the C library and says what they read and write. Those that it stands in for are defined
-//! by the program itself, so what is left undefined in an instrumented file comes from a library as it is. Most of that
-//! is harmless: it touches no memory of the program's and keeps nothing that another thread could see. All else is named,
-//! and a search of such a program is not complete: the nodes of `std::list` are linked in libstdc++.
+//! The runtime stands in for hundreds of functions of the C library and says what they read and
+//! write. Those that it stands in for are defined by the program itself, so what is left undefined
+//! in an instrumented file comes from a library as it is. Most of that is harmless: it touches no
+//! memory of the program's and keeps nothing that another thread could see. All else is named, and
+//! a search of such a program is not complete: the nodes of `std::list` are linked in libstdc++.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,8 +13,9 @@ use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use crate::places::Mapped;
 
-/// Functions of the C library that touch nothing but their arguments' values, a thread's own state, or what has a lock of its own and
-/// no order; and those by which the runtime itself gets at the library.
+/// Functions of the C library that touch nothing but their arguments' values, a thread's own state,
+/// or what has a lock of its own and no order; and those by which the runtime itself gets at the
+/// library.
 const HARMLESS: [&str; 141] = [
     "__assert",
     "__ctype_b_loc",
@@ -158,8 +160,8 @@ const HARMLESS: [&str; 141] = [
     "usleep",
 ];
 
-/// The same, by how their names begin: attributes, unwinding, and of the C++ library what throws, what threads and futures are made of, and what
-/// errors are.
+/// The same, by how their names begin: attributes, unwinding, and of the C++ library what throws,
+/// what threads and futures are made of, and what errors are.
 const HARMLESS_PREFIXES: [&str; 50] = [
     "_Unwind_",
     "__atomic_",
@@ -216,7 +218,8 @@ const HARMLESS_PREFIXES: [&str; 50] = [
 /// Of these libraries all functions are harmless: those that write to memory are stood in for.
 const HARMLESS_LIBRARIES: [&str; 2] = ["libm.so", "libgcc_s.so"];
 
-/// The functions that instrumented files call and that may touch memory unseen, as a person would write them.
+/// The functions that instrumented files call and that may touch memory unseen, as a person would
+/// write them.
 pub fn functions(modules: &[Mapped]) -> Vec<String> {
     let files: BTreeSet<&Path> = modules.iter().map(|m| m.path.as_path()).collect();
     let mut called = BTreeSet::new();
@@ -243,7 +246,8 @@ pub fn functions(modules: &[Mapped]) -> Vec<String> {
     unseen.map(|name| short(name)).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// `only_prints`: streams of C++ that the program uses are the standard ones. What is printed is nobody's to see.
+/// `only_prints`: streams of C++ that the program uses are the standard ones. What is printed is
+/// nobody's to see.
 fn is_harmless(name: &str, only_prints: bool) -> bool {
     const PRINTING: [&str; 8] = [
         "_ZNSo",

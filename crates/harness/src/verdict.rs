@@ -1,7 +1,7 @@
 //! What an execution came to: passed, or failed in which way.
 //!
-//! The strategies see a failure as a number, the same for the same failure: the shrinker keeps to it, and a search that
-//! goes on after a failure reports each number once.
+//! The strategies see a failure as a number, the same for the same failure: the shrinker keeps to
+//! it, and a search that goes on after a failure reports each number once.
 
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
@@ -80,8 +80,8 @@ const CUT_OFF: Verdict = Verdict { outcome: Outcome::StepLimit, kind: None };
 /// Neither passed nor failed, and for the strategies as good as cut off: see [`waits_for_outside`].
 const AWAITS_OUTSIDE: Verdict = CUT_OFF;
 
-/// Was nothing left but to wait for a signal or a client from outside? A circle of threads that wait for each other's locks is a
-/// deadlock, whatever others wait for.
+/// Was nothing left but to wait for a signal or a client from outside? A circle of threads that
+/// wait for each other's locks is a deadlock, whatever others wait for.
 pub fn waits_for_outside(e: &Execution<'_>) -> bool {
     let mut bits = awaits::SIGNAL | awaits::CONNECTION;
     match e.slot.outcome {
@@ -191,9 +191,10 @@ pub fn circling(steps: &[Step]) -> Option<&[Step]> {
     (places.len() <= LOOP).then_some(tail)
 }
 
-/// An execution that was cut off: does it go round in circles? Only if no thread has changed anything in the last `unchanged` steps,
-/// which are most of them: threads that change something are at work, however long that takes. Nobody was kept out, for a thread that
-/// goes round is made to let others in. So it is a livelock; or, where one only looks and lets nobody in, starvation.
+/// An execution that was cut off: does it go round in circles? Only if no thread has changed
+/// anything in the last `unchanged` steps, which are most of them: threads that change something
+/// are at work, however long that takes. Nobody was kept out, for a thread that goes round is made
+/// to let others in. So it is a livelock; or, where one only looks and lets nobody in, starvation.
 pub fn endless(steps: &[Step], unchanged: usize) -> Option<Kind> {
     let tail = circling(steps).filter(|tail| unchanged >= tail.len())?;
     let looks = |s: &Step| {
@@ -267,7 +268,8 @@ impl Failure {
         Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0, points: None })
     }
 
-    /// For somebody who looks for failure `what`: that one, if it is there, else what the execution came to.
+    /// For somebody who looks for failure `what`: that one, if it is there, else what the execution
+    /// came to.
     pub fn wanted(e: &Execution<'_>, usual: &Usual, what: u32) -> Option<Failure> {
         let seen = monitors::seen(e, usual).into_iter().find(|f| f.what == what);
         seen.or_else(|| Failure::of(e, judge(e, usual)))

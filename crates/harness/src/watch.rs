@@ -1,6 +1,8 @@
-//! What can be known of an execution beside its steps: what its accesses read and wrote, and what it printed.
+//! What can be known of an execution beside its steps: what its accesses read and wrote, and what
+//! it printed.
 //!
-//! A worker that is watched has one slot: the trace and what was printed are of the execution that was made last.
+//! A worker that is watched has one slot: the trace and what was printed are of the execution that
+//! was made last.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -49,7 +51,8 @@ pub struct Watched {
 }
 
 impl Watch {
-    /// Makes the files in the session's folder, and points the process to them. Nothing, if nothing is watched.
+    /// Makes the files in the session's folder, and points the process to them. Nothing, if nothing
+    /// is watched.
     pub fn open(&self, folder: &Path, command: &mut Command) -> Result<Option<Watched>> {
         if self.trace.is_none() && !self.output {
             return Ok(None);
@@ -107,7 +110,8 @@ impl Watched {
     /// An execution is about to begin.
     pub fn begin(&self) {
         for file in self.output.iter().flatten() {
-            // Appended to, so that the next byte is the first; a file that stays as it was is read in full, and tells more.
+            // Appended to, so that the next byte is the first; a file that stays as it was is read
+            // in full, and tells more.
             let _ = file.set_len(0);
         }
     }

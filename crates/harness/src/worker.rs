@@ -1,10 +1,13 @@
-//! One worker: the target in a process of its own, held at its first thread, where it executes orders.
+//! One worker: the target in a process of its own, held at its first thread, where it executes
+//! orders.
 //!
-//! Orders and traces lie in a file that both map; [`raddle_wire::explore`] is its layout. All slots are kept full, so
-//! that the worker never waits while the driver thinks; whoever has nothing to do sleeps on a futex in the file.
+//! Orders and traces lie in a file that both map; [`raddle_wire::explore`] is its layout. All slots
+//! are kept full, so that the worker never waits while the driver thinks; whoever has nothing to do
+//! sleeps on a futex in the file.
 //!
-//! A worker may end at any moment: killed by what it executes, or because it can not do what the program asks of it. Orders
-//! are kept here until their results are taken, so nothing is lost with it; [`crate::crew`] starts the next one.
+//! A worker may end at any moment: killed by what it executes, or because it can not do what the
+//! program asks of it. Orders are kept here until their results are taken, so nothing is lost with
+//! it; [`crate::crew`] starts the next one.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -34,7 +37,8 @@ use crate::watch::{Watch, Watched};
 /// Each execution is a process whose threads are the system's.
 pub const OS_THREADS: u32 = flag::OS_THREADS | flag::FORK | flag::FORK_AT_START;
 
-/// A worker that computes between two steps, and is to be waited for whatever the clock says, gets so many times its patience.
+/// A worker that computes between two steps, and is to be waited for whatever the clock says, gets
+/// so many times its patience.
 const LONGEST: u32 = 12;
 /// How often a silent worker is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -57,7 +61,8 @@ pub struct Recipe {
     pub points: Vec<u64>,
     /// Sorted addresses, as the executable's file has them, behind atomic operations that are none.
     pub quiet: Vec<u64>,
-    /// Functions of libraries are found when they are first called, as usual: the program has some that are nowhere.
+    /// Functions of libraries are found when they are first called, as usual: the program has some
+    /// that are nowhere.
     pub lazy: bool,
     /// How long a worker may take to its first thread, and to its next step.
     pub patience: Duration,
@@ -173,10 +178,12 @@ impl Recipe {
             command.current_dir(folder);
         }
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
-        // Nobody reads what a panic prints, and to find its lines takes Rust files, pipes and many thousand steps.
+        // Nobody reads what a panic prints, and to find its lines takes Rust files, pipes and many
+        // thousand steps.
         command.envs([("RUST_BACKTRACE", "0"), ("RUST_LIB_BACKTRACE", "0")]);
         if !self.lazy {
-            // What was found in an execution would be forgotten with it, and looked for again in the next.
+            // What was found in an execution would be forgotten with it, and looked for again in
+            // the next.
             command.env("LD_BIND_NOW", "1");
         }
         command

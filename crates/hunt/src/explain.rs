@@ -1,8 +1,9 @@
-//! A confirmed finding in one paragraph: what goes wrong, in which order, because of which missing synchronisation,
-//! and what would mend it. For a reviewer who does not know raddle.
+//! A confirmed finding in one paragraph: what goes wrong, in which order, because of which missing
+//! synchronisation, and what would mend it. For a reviewer who does not know raddle.
 //!
-//! Everything it says is taken from the finding: the accesses, the locks held there, the interleaving that was
-//! executed. Where the finding does not say which synchronisation is missing, neither does the paragraph.
+//! Everything it says is taken from the finding: the accesses, the locks held there, the
+//! interleaving that was executed. Where the finding does not say which synchronisation is missing,
+//! neither does the paragraph.
 
 use raddle_finding::place::{file_name, place, stable_name};
 use raddle_finding::{Access, Finding, Frame, Kind, Location, Op, Row};
@@ -222,9 +223,9 @@ fn row(finding: &Finding, row: &Row) -> String {
     format!("{} {}{}", thread.unwrap_or_default(), row.text, place.unwrap_or_default())
 }
 
-/// A failure that comes about by a race: a thread is interrupted in front of one of its accesses or behind it, and another thread
-/// makes the other access before it goes on. The row of that other access, if it is so. Both ends must be there; being near is
-/// not enough.
+/// A failure that comes about by a race: a thread is interrupted in front of one of its accesses or
+/// behind it, and another thread makes the other access before it goes on. The row of that other
+/// access, if it is so. Both ends must be there; being near is not enough.
 fn meeting<'a>(failure: &'a Finding, race: &Finding) -> Option<&'a Row> {
     let ends: Vec<(String, u32)> = race.accesses.iter().filter_map(|a| line(place(&a.stack)?)).collect();
     if Goal::of(race.kind) != Goal::Race || Goal::of(failure.kind) == Goal::Race || ends.len() < 2 {
@@ -262,7 +263,8 @@ fn line(frame: &Frame) -> Option<(String, u32)> {
     Some((file_name(frame.file.as_deref()?).to_owned(), frame.line?))
 }
 
-/// The rows of a race's table that are about its two accesses. How the threads came there is another story, and a long one.
+/// The rows of a race's table that are about its two accesses. How the threads came there is
+/// another story, and a long one.
 pub fn only_the_race(finding: &mut Finding) {
     let ends: Vec<(String, u32)> = finding.accesses.iter().filter_map(|a| line(place(&a.stack)?)).collect();
     if Goal::of(finding.kind) != Goal::Race {

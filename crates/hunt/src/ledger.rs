@@ -121,7 +121,8 @@ impl Ledger {
         self.judge();
     }
 
-    /// An execution showed it, and another one showed it again. True if nothing confirmed had its cause before.
+    /// An execution showed it, and another one showed it again. True if nothing confirmed had its
+    /// cause before.
     pub fn confirm(&mut self, by: Detector, mut finding: Finding) -> bool {
         finding.id = identity::id(&finding);
         finding.confidence = Confidence::Confirmed;
@@ -141,7 +142,8 @@ impl Ledger {
         is_new
     }
 
-    /// An ordinary run, the `process`th of them, has seen it happen. Two runs confirm it; one alone makes a suspicion.
+    /// An ordinary run, the `process`th of them, has seen it happen. Two runs confirm it; one alone
+    /// makes a suspicion.
     pub fn witness(&mut self, by: Detector, finding: Finding, process: u32) -> bool {
         let seen = self.witnessed.entry(identity::id(&finding)).or_default();
         seen.insert(process);
@@ -210,7 +212,8 @@ impl Ledger {
         counts
     }
 
-    /// The detectors behind a confirmed finding: those that saw it, and those that suspected its cause.
+    /// The detectors behind a confirmed finding: those that saw it, and those that suspected its
+    /// cause.
     pub fn detectors(&self, confirmed: &Confirmed) -> BTreeSet<Detector> {
         let suspected = self.targets.iter().filter(|t| same_cause(&t.finding, &confirmed.finding));
         suspected.flat_map(|t| t.by.iter().copied()).chain(confirmed.by.iter().copied()).collect()
@@ -369,8 +372,8 @@ mod tests {
     }
 
     proptest! {
-        // Searches that watch for different things are in the crate's claim too, so one search only: a later whole
-        // space replaces the one before.
+        // Searches that watch for different things are in the crate's claim too, so one search
+        // only: a later whole space replaces the one before.
         #[test]
         fn the_order_of_evidence_changes_no_verdict(
             mut all in proptest::collection::vec(evidence(), 0..12), seed in any::<u64>(), races in any::<bool>()
@@ -385,7 +388,8 @@ mod tests {
             }
             let mut other = Ledger::default();
             shuffled.iter().for_each(|e| take_in(&mut other, e));
-            // A witness makes no target once its cause is confirmed; what is a target in both has one verdict.
+            // A witness makes no target once its cause is confirmed; what is a target in both has
+            // one verdict.
             let (a, b) = (verdicts(&forwards), verdicts(&other));
             for (id, verdict) in &a {
                 if let Some(v) = b.get(id) {

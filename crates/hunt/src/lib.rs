@@ -1,7 +1,8 @@
 //! What `raddle hunt` knows about a program: suspicions, evidence, and verdicts.
 //!
-//! Every detector of raddle can *suspect*: `run` from locksets and lock orders, `check` from the source, `conseq` from
-//! slices, `tsvd` from near misses. Only an execution can *confirm*. This crate keeps the two apart.
+//! Every detector of raddle can *suspect*: `run` from locksets and lock orders, `check` from the
+//! source, `conseq` from slices, `tsvd` from near misses. Only an execution can *confirm*. This
+//! crate keeps the two apart.
 //!
 //! ```text
 //! detectors ── suspicion ──► Ledger ── queue, by worth ──► settler (in crate `raddle`)
@@ -17,9 +18,10 @@
 //!
 //! # Verdicts
 //!
-//! A target is **confirmed** when an execution showed it and a second execution, in a fresh process, showed it again.
-//! It is **refuted** when something rules it out: all schedules of the program were executed and watched for it. It is
-//! **open** otherwise, with what was tried. No number of schedules that are not all of them refutes anything.
+//! A target is **confirmed** when an execution showed it and a second execution, in a fresh
+//! process, showed it again. It is **refuted** when something rules it out: all schedules of the
+//! program were executed and watched for it. It is **open** otherwise, with what was tried. No
+//! number of schedules that are not all of them refutes anything.
 //!
 //! Invariants, held by the property tests of [`ledger`]:
 //! - Evidence may arrive in any order: the verdicts are the same.

@@ -53,7 +53,8 @@ pub enum Part {
 }
 
 impl Part {
-    /// Its share of the time that is left when it begins. A part that ends early leaves the rest to those behind it.
+    /// Its share of the time that is left when it begins. A part that ends early leaves the rest to
+    /// those behind it.
     fn share(self) -> f64 {
         match self {
             Part::Look => 0.2,

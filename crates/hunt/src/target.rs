@@ -119,7 +119,8 @@ impl Target {
     }
 }
 
-/// A line of source, by which findings of different detectors are compared. They disagree on columns and folders.
+/// A line of source, by which findings of different detectors are compared. They disagree on
+/// columns and folders.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
     file: String,
@@ -152,8 +153,8 @@ fn functions(finding: &Finding) -> BTreeSet<String> {
     finding.accesses.iter().filter_map(function).collect()
 }
 
-/// The variables that hold the locks of a cycle: `alice` for `alice`, `alice.lock` and `alice+8`. Nothing unless at least two
-/// are known.
+/// The variables that hold the locks of a cycle: `alice` for `alice`, `alice.lock` and `alice+8`.
+/// Nothing unless at least two are known.
 fn lock_names(finding: &Finding) -> Option<BTreeSet<&str>> {
     let variable = |name: &'_ str| name.find(['.', '+', '[', '-']).unwrap_or(name.len());
     let names = finding.locks.iter().filter_map(|l| l.name.as_deref()).map(|n| &n[..variable(n)]);

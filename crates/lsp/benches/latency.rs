@@ -1,10 +1,11 @@
 //! How long after an edit the first diagnostics come, and the thorough ones.
 //!
-//! `cargo bench -p raddle-lsp` measures programs that it writes itself; with `-- FILE.c …` it measures files of yours,
-//! with whatever they make a program with. A client in memory opens the file, waits for both answers, and then edits
-//! it again and again, each time from when the edit is sent to when diagnostics of that version arrive. The rest that
-//! the server takes before a check (`debounce`, 40 ms) is included. With `burst`, each edit is the last of thirty that
-//! follow each other within 10 ms. Results are for docs/benchmarks-lsp.md.
+//! `cargo bench -p raddle-lsp` measures programs that it writes itself; with `-- FILE.c …` it
+//! measures files of yours, with whatever they make a program with. A client in memory opens the
+//! file, waits for both answers, and then edits it again and again, each time from when the edit is
+//! sent to when diagnostics of that version arrive. The rest that the server takes before a check
+//! (`debounce`, 40 ms) is included. With `burst`, each edit is the last of thirty that follow each
+//! other within 10 ms. Results are for docs/benchmarks-lsp.md.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -197,8 +198,9 @@ impl Editor {
         self.answers(begun)
     }
 
-    /// When the first and when the last diagnostics of this version came. A check that has nothing more to say, as one
-    /// without threads, answers once; whether it does shows when the file is opened.
+    /// When the first and when the last diagnostics of this version came. A check that has nothing
+    /// more to say, as one without threads, answers once; whether it does shows when the file is
+    /// opened.
     fn answers(&mut self, begun: Instant) -> (Duration, Duration) {
         let first = self.answer(Duration::from_secs(60)).expect("diagnostics");
         let last = if self.answers_twice { self.answer(Duration::from_secs(15)) } else { None };

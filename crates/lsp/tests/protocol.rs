@@ -193,7 +193,8 @@ fn files_that_change_on_the_disk_are_seen() {
     client.end();
 }
 
-/// The next keystroke cancels: without that, this would take as long as ten thorough checks of a program without end.
+/// The next keystroke cancels: without that, this would take as long as ten thorough checks of a
+/// program without end.
 #[test]
 fn typing_on_cancels_what_runs() {
     let endless = "#include <pthread.h>\nint a[99]; void *f(void *x) { for (int i = 0;; i++) a[i % 99]++; }\n\

@@ -32,8 +32,8 @@ impl Annotations {
         !expected && !self.benign.iter().any(|range| range.contains(byte))
     }
 
-    /// The bytes are fresh. That races on the object that lay there were benign says nothing of the next one.
-    /// An expectation stays: it is a test's, and the test wants to hear of it at the end.
+    /// The bytes are fresh. That races on the object that lay there were benign says nothing of the
+    /// next one. An expectation stays: it is a test's, and the test wants to hear of it at the end.
     pub fn reset(&mut self, bytes: ByteRange) {
         self.benign = self.benign.iter().flat_map(|range| range.without(bytes)).collect();
     }

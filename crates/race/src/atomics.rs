@@ -1,11 +1,12 @@
 //! Which atomic operations synchronise: the rules of C++11, as a pure model.
 //!
-//! The model (ISO C++11, 1.10 and 29.8) in the words used here. Every atomic object has a *modification order*;
-//! here it is the order of observation. A release store or read-modify-write *heads* a release sequence, which
-//! goes on with each following modification of the object that is a read-modify-write by anyone, of any memory
-//! order, or a store by the head's own thread; any other store ends it. An acquire read synchronises with the
-//! head of every sequence that the value it read belongs to: what the head's thread did up to the head happens
-//! before what the reader does from the read on.
+//! The model (ISO C++11, 1.10 and 29.8) in the words used here. Every atomic object has a
+//! *modification order*; here it is the order of observation. A release store or read-modify-write
+//! *heads* a release sequence, which goes on with each following modification of the object that is
+//! a read-modify-write by anyone, of any memory order, or a store by the head's own thread; any
+//! other store ends it. An acquire read synchronises with the head of every sequence that the value
+//! it read belongs to: what the head's thread did up to the head happens before what the reader
+//! does from the read on.
 //! - A release fence lends its moment to every later store of its thread, as if the store were a release made
 //!   at the fence.
 //! - An acquire fence does belatedly what the earlier reads of its thread would have done had they acquired.
@@ -14,8 +15,8 @@
 //! - A compare-exchange that fails is a load with the order given for failure.
 //! - Consume is acquire: compilers treat it so.
 //!
-//! For an object it suffices to keep, for each thread that heads a sequence still going on, the clock of its
-//! latest head: an earlier head of the same thread is below it.
+//! For an object it suffices to keep, for each thread that heads a sequence still going on, the
+//! clock of its latest head: an earlier head of the same thread is below it.
 //!
 //! # Limits
 //! 1. A read sees the latest modification. Stale values, which weak memory allows, are not explored: the run
@@ -29,7 +30,8 @@ use crate::event::{ByteRange, MemoryOrder};
 use raddle_base::clock::{ThreadId, VectorClock};
 use std::collections::BTreeMap;
 
-/// A modification is a plain store or part of a read-modify-write: only the former ends the sequences of others.
+/// A modification is a plain store or part of a read-modify-write: only the former ends the
+/// sequences of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modification {
     Store,
@@ -38,7 +40,8 @@ pub enum Modification {
 
 #[derive(Default)]
 struct Object {
-    /// The release sequences that the present value belongs to: the head's thread, and what to learn from it.
+    /// The release sequences that the present value belongs to: the head's thread, and what to
+    /// learn from it.
     heads: BTreeMap<ThreadId, VectorClock>,
 }
 
@@ -58,7 +61,8 @@ pub struct Atomics {
 }
 
 impl Atomics {
-    /// `thread` reads the object. Returns what it learns by that, which is nothing unless it acquires.
+    /// `thread` reads the object. Returns what it learns by that, which is nothing unless it
+    /// acquires.
     pub fn read(&mut self, thread: ThreadId, object: u64, order: MemoryOrder) -> VectorClock {
         let mut heads = VectorClock::new();
         for clock in self.objects.entry(object).or_default().heads.values() {
@@ -71,8 +75,8 @@ impl Atomics {
         VectorClock::new()
     }
 
-    /// `thread`, whose clock is `now`, modifies the object. Says whether `now` was released, in which case
-    /// what the thread does next must be told apart from what it did before.
+    /// `thread`, whose clock is `now`, modifies the object. Says whether `now` was released, in
+    /// which case what the thread does next must be told apart from what it did before.
     pub fn modify(
         &mut self,
         thread: ThreadId,

@@ -1,9 +1,10 @@
 //! The events of a run (paper, 4.1 and 5), and the names that occur in them.
 //!
-//! The paper's event is a triple {type, Tid, ID}. Here the triple is [`Event`]: who ([`ThreadId`]), what with
-//! which ID ([`EventKind`]), and where ([`Context`]), which the paper calls the event context and leaves to the
-//! observing framework. Thread creation and joining are not event types of their own: like the paper, they
-//! are a SIGNAL and a WAIT ([`Event::thread_started`], [`Event::thread_joined`]).
+//! The paper's event is a triple {type, Tid, ID}. Here the triple is [`Event`]: who ([`ThreadId`]),
+//! what with which ID ([`EventKind`]), and where ([`Context`]), which the paper calls the event
+//! context and leaves to the observing framework. Thread creation and joining are not event types
+//! of their own: like the paper, they are a SIGNAL and a WAIT ([`Event::thread_started`],
+//! [`Event::thread_joined`]).
 //!
 //! # Deviations from the paper
 //! 1. A memory access names a range of bytes; the paper's names one ID, which is one byte.
@@ -41,8 +42,8 @@ impl LockMode {
     }
 }
 
-/// What a SIGNAL and a WAIT meet at. Objects of the program and the lives of threads have names of their
-/// own, so that no address of the program can collide with a thread.
+/// What a SIGNAL and a WAIT meet at. Objects of the program and the lives of threads have names of
+/// their own, so that no address of the program can collide with a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SyncId {
     Object(u64),
@@ -62,7 +63,8 @@ impl ByteRange {
         Self { start, size }
     }
 
-    /// The first address after the range. A range cannot wrap: it ends at the top of the address space.
+    /// The first address after the range. A range cannot wrap: it ends at the top of the address
+    /// space.
     pub fn end(self) -> u64 {
         self.start.saturating_add(self.size)
     }
@@ -101,7 +103,8 @@ pub enum MemoryOrder {
 }
 
 impl MemoryOrder {
-    /// Whether a read (or fence) of this order acquires. Consume counts as acquire, as all compilers do it.
+    /// Whether a read (or fence) of this order acquires. Consume counts as acquire, as all
+    /// compilers do it.
     pub fn acquires(self) -> bool {
         matches!(self, Self::Consume | Self::Acquire | Self::AcqRel | Self::SeqCst)
     }
@@ -165,8 +168,8 @@ pub enum Annotation {
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// An access marked `atomic` synchronises nothing (see [`EventKind::Atomic`] for that) and does not race
-    /// with other atomic accesses.
+    /// An access marked `atomic` synchronises nothing (see [`EventKind::Atomic`] for that) and does
+    /// not race with other atomic accesses.
     Read {
         bytes: ByteRange,
         atomic: bool,
@@ -213,7 +216,8 @@ impl Event {
         [Self::new(parent, context, EventKind::Signal(id)), Self::new(child, context, EventKind::Wait(id))]
     }
 
-    /// `joiner` has joined `child`: all that the child did precedes what the joiner does from now on.
+    /// `joiner` has joined `child`: all that the child did precedes what the joiner does from now
+    /// on.
     pub fn thread_joined(joiner: ThreadId, child: ThreadId, context: Context) -> [Self; 2] {
         let id = SyncId::ThreadEnd(child);
         [Self::new(child, context, EventKind::Signal(id)), Self::new(joiner, context, EventKind::Wait(id))]

@@ -8,8 +8,8 @@
 //! - [`lock_order`]: potential deadlocks, after GoodLock.
 //! - [`segment`], [`segment_set`], [`lockset`]: the paper's definitions (4.1), one file each.
 //!
-//! Nothing here opens a file, starts a thread or reads a clock. Clarity comes before speed: this is the
-//! oracle that a fast implementation is compared with, event by event.
+//! Nothing here opens a file, starts a thread or reads a clock. Clarity comes before speed: this is
+//! the oracle that a fast implementation is compared with, event by event.
 
 pub mod atomics;
 pub mod event;

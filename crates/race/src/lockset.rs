@@ -1,9 +1,10 @@
 //! Locks held, and lock sets (paper, 4.1).
 //!
-//! A lock is *write-held* by a thread that has seen more WRLOCKs than WRUNLOCKs of it, and *read-held* if it is
-//! write-held or more RDLOCKs than RDUNLOCKs were seen. The writer lock set of a thread is its write-held
-//! locks, the reader lock set its read-held ones; a WRITE is judged by the former and a READ by the latter.
-//! So a write under a lock held only for reading is not protected by it (6.3.6).
+//! A lock is *write-held* by a thread that has seen more WRLOCKs than WRUNLOCKs of it, and
+//! *read-held* if it is write-held or more RDLOCKs than RDUNLOCKs were seen. The writer lock set of
+//! a thread is its write-held locks, the reader lock set its read-held ones; a WRITE is judged by
+//! the former and a READ by the latter. So a write under a lock held only for reading is not
+//! protected by it (6.3.6).
 //!
 //! # Deviations from the paper
 //! 1. An unlock of a lock that is not held counts for nothing. By the letter it would cancel the next lock,

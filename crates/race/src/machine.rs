@@ -1,12 +1,13 @@
-//! The state machines of *ThreadSanitizer – data race detection in practice* (WBIA 2009), section 4.
+//! The state machines of *ThreadSanitizer – data race detection in practice* (WBIA 2009), section
+//! 4.
 //!
 //! # The algorithm
-//! A run is a sequence of events. Synchronisation events cut each thread into *segments*; SIGNAL and WAIT order
-//! segments of different threads (happens-before, `≺`); locking events give each segment a writer and a reader
-//! lock set. Two accesses to a byte *race* if one writes, neither precedes the other, and the lock sets that
-//! protect them have no lock in common. Each byte keeps two segment sets: those that wrote it, and those that
-//! have read it since. An access removes from the sets what precedes it, adds its own segment, and is compared
-//! with the rest.
+//! A run is a sequence of events. Synchronisation events cut each thread into *segments*; SIGNAL
+//! and WAIT order segments of different threads (happens-before, `≺`); locking events give each
+//! segment a writer and a reader lock set. Two accesses to a byte *race* if one writes, neither
+//! precedes the other, and the lock sets that protect them have no lock in common. Each byte keeps
+//! two segment sets: those that wrote it, and those that have read it since. An access removes from
+//! the sets what precedes it, adds its own segment, and is compared with the rest.
 //!
 //! - [`Mode::Hybrid`] (4.2): as above. It predicts: an unlock and a later lock of the same mutex order nothing,
 //!   because in another run they might come the other way round.
@@ -16,11 +17,11 @@
 //! - [`Config::initialization_state`]: the same idea as fast, for a byte or eight, in any mode.
 //!
 //! # What is proved
-//! By "proved" is meant: argued here, and tested on random traces against a brute-force reading of 4.1, which
-//! computes happens-before as the closure of a graph of events (`tests/definition.rs`). Sets are unbounded,
-//! and neither fast nor the initialization state is on, unless said. Say that `Z` *supersedes* `X` if `X` and
-//! `Z` access the byte, `X ≺ Z`, and every access that conflicts with `X` conflicts with `Z` (for plain
-//! accesses: `Z` writes, or `X` reads).
+//! By "proved" is meant: argued here, and tested on random traces against a brute-force reading of
+//! 4.1, which computes happens-before as the closure of a graph of events (`tests/definition.rs`).
+//! Sets are unbounded, and neither fast nor the initialization state is on, unless said. Say that
+//! `Z` *supersedes* `X` if `X` and `Z` access the byte, `X ≺ Z`, and every access that conflicts
+//! with `X` conflicts with `Z` (for plain accesses: `Z` writes, or `X` reads).
 //! - **Exactness.** At an access `Y`, a race is found on a byte exactly when some earlier `X` races with `Y` by
 //!   4.1 and has not been superseded before `Y`. (Report-once off; with it, the same holds up to and including
 //!   the first report on the byte.)
@@ -364,7 +365,8 @@ impl Machine {
             }
         }
         for known in told.iter() {
-            // A stretch that this call hears of must end here, or its future would count as heard of.
+            // A stretch that this call hears of must end here, or its future would count as heard
+            // of.
             if self.sync.thread(known.thread).clock.epoch(known.thread) == known {
                 self.sync.advance(known.thread);
             }

@@ -1,7 +1,7 @@
 //! What a machine reports: a race has two ends.
 //!
-//! REPORT-RACE (paper, 4.2) prints the current access and every concurrent one, each with its context and its
-//! locks. Here these are values; symbols and wording are another crate's work.
+//! REPORT-RACE (paper, 4.2) prints the current access and every concurrent one, each with its
+//! context and its locks. Here these are values; symbols and wording are another crate's work.
 
 use crate::event::{ByteRange, Context};
 use crate::lockset::LockSet;
@@ -13,9 +13,10 @@ use raddle_base::clock::ThreadId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     pub thread: ThreadId,
-    /// Where. Always known of the current access. Of an earlier one it is the context of its segment's first
-    /// access: exact with [`History::EachAccess`](crate::History), exact or in the same context with
-    /// `Contexts`, and left out with `SyncOnly`, where it would mislead (paper, 4.3).
+    /// Where. Always known of the current access. Of an earlier one it is the context of its
+    /// segment's first access: exact with [`History::EachAccess`](crate::History), exact or in the
+    /// same context with `Contexts`, and left out with `SyncOnly`, where it would mislead (paper,
+    /// 4.3).
     pub context: Option<Context>,
     pub is_write: bool,
     pub atomic: bool,

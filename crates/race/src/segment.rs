@@ -1,10 +1,12 @@
-//! Segments (paper, 4.1 and 4.3): runs of memory accesses of one thread without a synchronisation event.
+//! Segments (paper, 4.1 and 4.3): runs of memory accesses of one thread without a synchronisation
+//! event.
 //!
-//! All accesses of a segment have the same lock sets and stand in the same happens-before relation to the
-//! rest of the world, so a segment stands for them all. Happens-before between segments is decided with
-//! vector clocks: a thread's own count grows after each event that others can learn of (a SIGNAL, or an unlock
-//! where unlocks make arcs), so the count in a segment's clock is the number of the stretch it lies in, and
-//! `S ≺ S'` for different threads exactly when the clock of `S'` has heard of that stretch of `S`'s thread.
+//! All accesses of a segment have the same lock sets and stand in the same happens-before relation
+//! to the rest of the world, so a segment stands for them all. Happens-before between segments is
+//! decided with vector clocks: a thread's own count grows after each event that others can learn of
+//! (a SIGNAL, or an unlock where unlocks make arcs), so the count in a segment's clock is the
+//! number of the stretch it lies in, and `S ≺ S'` for different threads exactly when the clock of
+//! `S'` has heard of that stretch of `S`'s thread.
 
 use crate::event::Context;
 use crate::lockset::LockSet;

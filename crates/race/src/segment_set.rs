@@ -23,9 +23,9 @@ pub struct Member {
 }
 
 impl Member {
-    /// Whether, once `by` is known, this member need not be: every later access that conflicts with this
-    /// one conflicts with `by`, and whatever is not ordered after this one is not ordered after `by`. (That
-    /// `by` has the right kind, a write for a write, is the caller's to know.)
+    /// Whether, once `by` is known, this member need not be: every later access that conflicts with
+    /// this one conflicts with `by`, and whatever is not ordered after this one is not ordered
+    /// after `by`. (That `by` has the right kind, a write for a write, is the caller's to know.)
     fn covered(&self, by: &Self) -> bool {
         self.segment.precedes_or_is(&by.segment) && (!by.atomic || self.atomic)
     }

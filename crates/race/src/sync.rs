@@ -1,4 +1,5 @@
-//! The global state (paper, 4.2): lock sets, happens-before arcs, and the current segment of each thread.
+//! The global state (paper, 4.2): lock sets, happens-before arcs, and the current segment of each
+//! thread.
 
 use crate::event::{Context, LockId, LockMode, SyncId};
 use crate::lockset::HeldLocks;
@@ -78,7 +79,8 @@ impl Sync {
         self.threads.get(&thread)?.name.as_deref()
     }
 
-    /// GET-CURRENT-SEGMENT, for an access in `context`; begins one where the history asks for it (4.3).
+    /// GET-CURRENT-SEGMENT, for an access in `context`; begins one where the history asks for it
+    /// (4.3).
     pub fn segment(&mut self, thread: ThreadId, context: Context, history: History) -> Arc<Segment> {
         let serial = self.segments;
         let state = self.thread(thread);
@@ -127,7 +129,8 @@ impl Sync {
         self.advance(thread);
     }
 
-    /// A WAIT hears of every earlier SIGNAL with its ID, not only of the latest: that is the definition.
+    /// A WAIT hears of every earlier SIGNAL with its ID, not only of the latest: that is the
+    /// definition.
     pub fn wait(&mut self, thread: ThreadId, id: SyncId) {
         let told = self.signals.get(&id).cloned().unwrap_or_default();
         self.learn(thread, &told);
@@ -184,8 +187,8 @@ impl Sync {
         }
     }
 
-    /// Forgets all arcs and segments. What threads hold, ignore and are called is not history but the present,
-    /// and stays.
+    /// Forgets all arcs and segments. What threads hold, ignore and are called is not history but
+    /// the present, and stays.
     pub fn flush(&mut self) {
         self.signals.clear();
         self.unlocks.clear();

@@ -15,7 +15,8 @@ fn racing() -> Trace {
     Trace::with_threads(2).then(|run| _ = run.write(1, X).write(2, X))
 }
 
-/// Thread 1 writes, unlocks; thread 2 locks, writes: ordered by the lock alone. `first` comes before all.
+/// Thread 1 writes, unlocks; thread 2 locks, writes: ordered by the lock alone. `first` comes
+/// before all.
 fn handed_over(first: Option<Annotation>) -> Trace {
     let mut trace = Trace::with_threads(2);
     if let Some(annotation) = first {

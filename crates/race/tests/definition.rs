@@ -1,4 +1,5 @@
-//! The machines against the definition: the theorems stated in the essay of `machine`, on random traces.
+//! The machines against the definition: the theorems stated in the essay of `machine`, on random
+//! traces.
 
 mod common;
 use common::definition::Definition;
@@ -25,7 +26,8 @@ fn machine_finds(config: Config, events: &[Event]) -> Found {
     found
 }
 
-/// By 4.1: every access that races with an earlier one. `forget`: without those that were superseded.
+/// By 4.1: every access that races with an earlier one. `forget`: without those that were
+/// superseded.
 fn defined(definition: &Definition, events: &[Event], forget: bool) -> Found {
     let mut found = Found::new();
     for y in 0..events.len() {
@@ -96,7 +98,8 @@ proptest! {
         }
     }
 
-    /// Completeness of pure happens-before: the first race on each byte, at the access that completes it.
+    /// Completeness of pure happens-before: the first race on each byte, at the access that
+    /// completes it.
     #[test]
     fn happens_before_finds_the_first_race_on_every_byte(events in lawful_trace(LENGTH)) {
         let definition = Definition::new(&events, true);
@@ -175,8 +178,9 @@ proptest! {
     }
 }
 
-/// The paper's machine forgets a read without a lock when its thread then writes under one. This is the example
-/// of the essay: a race by 4.1 that is not found, and that pure happens-before rightly does not have.
+/// The paper's machine forgets a read without a lock when its thread then writes under one. This is
+/// the example of the essay: a race by 4.1 that is not found, and that pure happens-before rightly
+/// does not have.
 #[test]
 fn hybrid_loses_an_unprotected_read_behind_a_protected_write() {
     let mut trace = Trace::default();

@@ -1,4 +1,5 @@
-//! Message passing through atomics: who may read the data is decided by memory orders and fences alone.
+//! Message passing through atomics: who may read the data is decided by memory orders and fences
+//! alone.
 
 mod common;
 use common::*;
@@ -191,8 +192,8 @@ fn a_spin_lock_of_atomics_protects() {
 
 #[test]
 fn sequential_consistency_orders_no_other_object() {
-    // Store buffering: both threads may read the old value, and the data they then write is theirs alone by
-    // luck. No value was passed, so nothing synchronises.
+    // Store buffering: both threads may read the old value, and the data they then write is theirs
+    // alone by luck. No value was passed, so nothing synchronises.
     let mut trace = Trace::with_threads(2);
     trace.write(1, DATA).store(1, FLAG, SeqCst).load(2, FLAG + 8, SeqCst).read(2, DATA);
     assert_races(&trace);

@@ -201,7 +201,8 @@ fn a_try_lock_waits_for_nobody_and_is_waited_for() {
 #[test]
 fn readers_do_not_wait_for_readers() {
     use LockMode::{Read, Write};
-    // Thread 1 holds A and wants B; thread 2 holds B and wants A: four modes, and each wait must be real.
+    // Thread 1 holds A and wants B; thread 2 holds B and wants A: four modes, and each wait must be
+    // real.
     for (a_held, b_wanted, b_held, a_wanted) in
         [(Read, Write, Write, Write), (Write, Read, Write, Read), (Read, Write, Read, Write)]
     {
@@ -300,8 +301,8 @@ fn assert_quick(order: &LockOrder) -> Cycles {
     let start = Instant::now();
     let cycles = order.cycles();
     let took = start.elapsed();
-    // A second is the promise of an optimised build. Without optimisation, on a busy machine, only a search that
-    // does not end is to be caught.
+    // A second is the promise of an optimised build. Without optimisation, on a busy machine, only
+    // a search that does not end is to be caught.
     let allowed = if cfg!(debug_assertions) { 20 } else { 1 };
     assert!(took < Duration::from_secs(allowed), "{took:?}");
     cycles

@@ -1,5 +1,5 @@
-//! The search for cycles against the definition, by brute force: every sequence of acquisitions is tried, and
-//! creation and joining are a graph whose closure is computed.
+//! The search for cycles against the definition, by brute force: every sequence of acquisitions is
+//! tried, and creation and joining are a graph whose closure is computed.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -73,7 +73,8 @@ fn waits(steps: &[Step]) -> Vec<Wait> {
                     waits.push(Wait { at, thread: *thread, held, wanted: (lock, mode, context) });
                 }
                 held.push((lock, mode));
-                // A lock taken in both modes counts as held for writing until it is released altogether.
+                // A lock taken in both modes counts as held for writing until it is released
+                // altogether.
                 let again = || held.iter().filter(|(other, _)| *other == lock);
                 if let Some(strongest) = again().map(|(_, mode)| *mode).max() {
                     held.iter_mut()

@@ -39,7 +39,8 @@ fn fast_goes_by_lines_of_64_bytes() {
     }
 }
 
-/// The false report of hybrid that fast avoids: an object initialised and then handed over under a lock.
+/// The false report of hybrid that fast avoids: an object initialised and then handed over under a
+/// lock.
 #[test]
 fn fast_silences_initialisation_handed_over_under_a_lock() {
     let mut trace = Trace::with_threads(2);

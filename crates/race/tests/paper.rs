@@ -8,8 +8,8 @@ const X: u64 = 0;
 const OBJ: u64 = 0;
 const FLAG: u64 = 64;
 
-/// Figure 1: three threads cut into seven segments by two arcs. `touch` is called where a segment may access
-/// memory.
+/// Figure 1: three threads cut into seven segments by two arcs. `touch` is called where a segment
+/// may access memory.
 fn figure_1(mut touch: impl FnMut(u32, u32, &mut Trace)) -> Trace {
     let (h1, h2) = (1, 2);
     let mut trace = Trace::default();
@@ -87,8 +87,8 @@ fn flag_under_a_lock_is_reported_by_hybrid_and_not_by_happens_before() {
     assert_silent(HB, &trace);
 }
 
-/// The same code, the flag true from the start, and the threads the other way round: a real race, which pure
-/// happens-before sees only in this order.
+/// The same code, the flag true from the start, and the threads the other way round: a real race,
+/// which pure happens-before sees only in this order.
 #[test]
 fn flag_under_a_lock_with_a_real_race() {
     let mut trace = Trace::with_threads(2);
@@ -131,7 +131,8 @@ fn appendix_b_wrong_mutex() {
     }
 }
 
-/// REPORT-RACE: a write is reported with the concurrent writes and reads, a read only with the writes.
+/// REPORT-RACE: a write is reported with the concurrent writes and reads, a read only with the
+/// writes.
 #[test]
 fn a_report_lists_the_accesses_that_take_part() {
     let mut trace = Trace::default();

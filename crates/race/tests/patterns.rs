@@ -59,7 +59,8 @@ fn race_6_3_4_publishing_objects_without_synchronisation() {
         let found = racy_bytes(Config::new(mode), &trace.events);
         assert_eq!(found, [pointer, object].into(), "the object races too: nothing published it");
     }
-    // Fast mode does not see the initialisation of the object: only one thread had touched its line.
+    // Fast mode does not see the initialisation of the object: only one thread had touched its
+    // line.
     assert_racy(FAST, &trace, pointer);
 }
 
@@ -99,8 +100,8 @@ fn a_write_under_a_reader_lock_races_with_a_read_under_it_and_not_with_a_writer(
         run.reader_lock(1, MU).write(1, V).reader_unlock(1, MU);
         run.lock(2, MU).write(2, V).unlock(2, MU);
     });
-    // The writer lock keeps the reader out, so happens-before orders the run. By 4.1 the write of the reader is
-    // protected by no lock at all, so hybrid reports.
+    // The writer lock keeps the reader out, so happens-before orders the run. By 4.1 the write of
+    // the reader is protected by no lock at all, so hybrid reports.
     assert_silent(HB, &mixed);
     assert_racy(HYBRID, &mixed, V);
 }

@@ -1,11 +1,13 @@
 //! Signals that would end raddle without a word.
 //!
-//! SIGXFSZ, for a write beyond `ulimit -f`, gets a handler that does nothing: the write fails then, and its error is told.
-//! It is a handler and not "ignore" because a handler does not outlive `exec`: the target has what it always had.
+//! SIGXFSZ, for a write beyond `ulimit -f`, gets a handler that does nothing: the write fails then,
+//! and its error is told. It is a handler and not "ignore" because a handler does not outlive
+//! `exec`: the target has what it always had.
 //!
-//! SIGBUS means that a page of a mapped file is not there: the file was made shorter, or the disk is full. The files that
-//! raddle writes to through mappings are made so that this can not happen; for the others, such as an executable that is
-//! built anew while it is read, there is a sentence and the status for "could not do its job".
+//! SIGBUS means that a page of a mapped file is not there: the file was made shorter, or the disk
+//! is full. The files that raddle writes to through mappings are made so that this can not happen;
+//! for the others, such as an executable that is built anew while it is read, there is a sentence
+//! and the status for "could not do its job".
 
 /// Called once, before there are threads.
 pub fn catch() {

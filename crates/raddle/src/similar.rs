@@ -1,6 +1,7 @@
 //! Which known word a mistyped one may have meant.
 
-/// The known word that is nearest to `word`, if it is near: one mistake in three letters, and two at most.
+/// The known word that is nearest to `word`, if it is near: one mistake in three letters, and two
+/// at most.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (word.chars().count() / 3).clamp(1, 2);
     let near = known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= most);

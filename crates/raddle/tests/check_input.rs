@@ -1,5 +1,5 @@
-//! What bad input gets: a bounded answer, a sentence for each file left out, never a crash, and nothing is run that a
-//! project names.
+//! What bad input gets: a bounded answer, a sentence for each file left out, never a crash, and
+//! nothing is run that a project names.
 
 mod common;
 

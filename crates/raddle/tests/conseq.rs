@@ -312,7 +312,8 @@ fn a_line_that_is_missing_is_missing_in_a_replay() {
     assert_eq!((again.status, again.kinds()), (66, vec!["error-message"]), "{}", again.stderr);
 }
 
-/// Each thread fills its own half of a table, which is summed up in the end: by whom is the argument.
+/// Each thread fills its own half of a table, which is summed up in the end: by whom is the
+/// argument.
 const FILLED: &str = r#"
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-//! `raddle conseq` on what it does not reach in its usual way: programs that can not be scheduled, a server and the script that ends
-//! it, the tests of a test program.
+//! `raddle conseq` on what it does not reach in its usual way: programs that can not be scheduled,
+//! a server and the script that ends it, the tests of a test program.
 
 mod common;
 
@@ -26,7 +26,8 @@ impl Bench {
     }
 }
 
-/// A thread waits by a system call of its own, which the scheduler does not see; `WHAT` is done beside it.
+/// A thread waits by a system call of its own, which the scheduler does not see; `WHAT` is done
+/// beside it.
 const UNSEEN: &str = r#"
 #include <assert.h>
 #include <linux/futex.h>
@@ -349,7 +350,8 @@ fn a_tool_that_starts_nothing_instrumented_is_not_looked_at_itself() {
     assert!(done.contains("nothing in `") && done.contains("is instrumented"), "{done}");
 }
 
-/// The second region finds what the first has left, and `copyprivate` hands a value to the others of a team.
+/// The second region finds what the first has left, and `copyprivate` hands a value to the others
+/// of a team.
 const REGIONS: &str = r#"
 #include <assert.h>
 int width, seen[2];

@@ -1,4 +1,5 @@
-//! What `raddle conseq` says can be relied on: nothing is confirmed that was not seen again, nothing is passed over in silence.
+//! What `raddle conseq` says can be relied on: nothing is confirmed that was not seen again,
+//! nothing is passed over in silence.
 
 mod common;
 
@@ -19,7 +20,8 @@ fn searched(bench: &Bench, options: &str, target: &[&str]) -> Searched {
     bench.searched(within(Duration::from_secs(150), &mut conseq(bench, options, target)))
 }
 
-/// What is copied or filled by one call, between a look and an assertion of another thread. CALL changes all of `p`.
+/// What is copied or filled by one call, between a look and an assertion of another thread. CALL
+/// changes all of `p`.
 const CHANGED: &str = r#"
 #include <assert.h>
 #include <pthread.h>
@@ -112,7 +114,8 @@ fn a_script_that_sets_something_up_is_looked_at_as_a_whole() {
     let bench = Bench::new();
     bench.build_text("needs", NEEDS_A_FILE);
     bench.script("all", "#!/bin/sh\ntouch cfg\n./needs; r=$?\nrm cfg\nexit $r\n");
-    // It is tried with delays, in ordinary runs, and on a busy machine the sleep may be over before the assertion is reached without any.
+    // It is tried with delays, in ordinary runs, and on a busy machine the sleep may be over before
+    // the assertion is reached without any.
     let mut done = searched(&bench, "--sites assert", &["./all"]);
     for _ in 0..3 {
         if done.status == 66 {
@@ -195,7 +198,8 @@ fn a_worker_that_somebody_kills_confirms_nothing() {
     while child.try_wait().unwrap().is_none() {
         if killed < 3 {
             for pid in workers(child.id(), "busy") {
-                // SAFETY: a child of the raddle that this test has started, which has not waited for it yet.
+                // SAFETY: a child of the raddle that this test has started, which has not waited
+                // for it yet.
                 killed += u32::from(unsafe { libc::kill(pid, libc::SIGKILL) } == 0);
             }
         }

@@ -1,4 +1,5 @@
-//! A real editor: headless Neovim, with the snippet that users are given. The steps are in `editor.lua`.
+//! A real editor: headless Neovim, with the snippet that users are given. The steps are in
+//! `editor.lua`.
 
 mod common;
 

@@ -74,7 +74,8 @@ fn a_changed_runtime_is_unpacked_again() {
     assert_eq!(std::fs::read(&library).unwrap(), good);
 }
 
-/// Nobody watches: the program does what it always did, also where a session of the past is still named.
+/// Nobody watches: the program does what it always did, also where a session of the past is still
+/// named.
 #[test]
 fn without_raddle_a_program_is_itself() {
     let bench = Bench::with("race");

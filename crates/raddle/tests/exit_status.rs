@@ -44,7 +44,8 @@ fn exit_code_changes_it() {
     }
 }
 
-/// In hybrid mode a race that this run happened to order is suspected; `--fail-on confirmed` lets it pass, reported.
+/// In hybrid mode a race that this run happened to order is suspected; `--fail-on confirmed` lets
+/// it pass, reported.
 #[test]
 fn fail_on_confirmed_passes_what_is_suspected() {
     let bench = Bench::with("hidden");

@@ -5,7 +5,8 @@ mod common;
 use common::Bench;
 use serde_json::Value;
 
-/// There is one schedule, which was made. That nothing was found in it says nothing of interleavings.
+/// There is one schedule, which was made. That nothing was found in it says nothing of
+/// interleavings.
 #[track_caller]
 fn has_no_threads(text: &str, status: &str) {
     let bench = Bench::new();

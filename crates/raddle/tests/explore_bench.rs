@@ -1,4 +1,5 @@
-//! The benches of `raddle explore`, small, with this very raddle: the bench's own tests have a stand-in.
+//! The benches of `raddle explore`, small, with this very raddle: the bench's own tests have a
+//! stand-in.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Where `raddle explore` says that it is complete, the program can end in no other way than those it has seen: random racy
-//! programs in C and in Rust, held against brute force at the granularity of single accesses.
+//! Where `raddle explore` says that it is complete, the program can end in no other way than those
+//! it has seen: random racy programs in C and in Rust, held against brute force at the granularity
+//! of single accesses.
 
 mod common;
 mod racy;
@@ -12,7 +13,8 @@ use racy::Program;
 /// The strategies that claim it.
 const STRATEGIES: [&str; 4] = ["portfolio", "preemption", "delay", "dfs"];
 
-/// Explores a program with each strategy. What the searches claimed: `complete`, each of them rightly, or why they are not.
+/// Explores a program with each strategy. What the searches claimed: `complete`, each of them
+/// rightly, or why they are not.
 fn check(bench: &Bench, program: &Program, text: &str) -> Vec<String> {
     let expected = program.outcomes();
     let mut claims = Vec::new();

@@ -24,8 +24,9 @@ fn comes_back(program: &str, kind: &str) {
     assert_eq!(again.findings()[0]["id"], found.findings()[0]["id"]);
 }
 
-/// The same schedule gives the same run on the carrier and on threads of the system: no step differs.
-/// A file names a command: one that says to run something else, somewhere else, is not simply believed.
+/// The same schedule gives the same run on the carrier and on threads of the system: no step
+/// differs. A file names a command: one that says to run something else, somewhere else, is not
+/// simply believed.
 #[test]
 fn a_file_from_elsewhere_wants_trust() {
     let bench = Bench::new();
@@ -111,7 +112,8 @@ int main(void) {
 }
 "#;
 
-/// What a monitor needs of memory does not move the stacks of threads, which are their ids: `std::barrier` goes by them.
+/// What a monitor needs of memory does not move the stacks of threads, which are their ids:
+/// `std::barrier` goes by them.
 #[test]
 fn thread_ids_are_the_same_with_monitors_and_without() {
     let bench = Bench::new();
@@ -207,7 +209,8 @@ fn gdb_opens_at_the_failure() {
     let output = within(Duration::from_secs(60), &mut command);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("SIGTRAP") && said.contains("p.c:22"), "{said}");
-    // The program runs again, and stops in the runtime's switch, called by what the program was about to do.
+    // The program runs again, and stops in the runtime's switch, called by what the program was
+    // about to do.
     let after = said.split("Temporary breakpoint 1, main").nth(1);
     let after = after.unwrap_or_else(|| panic!("not from the start: {said}"));
     assert!(after.contains("#0") && after.contains("explore::switch::switch"), "{said}");

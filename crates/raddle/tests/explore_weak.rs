@@ -1,5 +1,5 @@
-//! `--memory c11`: the programs of `corpus/explore/weak` come out as their comments say under both memory models, what
-//! synchronises is known, and a stale read can be kept and replayed.
+//! `--memory c11`: the programs of `corpus/explore/weak` come out as their comments say under both
+//! memory models, what synchronises is known, and a stale read can be kept and replayed.
 
 mod common;
 
@@ -9,8 +9,8 @@ use common::Bench;
 use common::explore::Searched;
 use serde_json::Value;
 
-/// More than the largest of the right programs has, so that what is not found is not there; but for those in Rust, which make
-/// some hundred steps.
+/// More than the largest of the right programs has, so that what is not found is not there; but for
+/// those in Rust, which make some hundred steps.
 const SCHEDULES: &str = "--schedules 9000";
 
 fn folder() -> PathBuf {
@@ -116,7 +116,8 @@ fn a_stale_read_is_told_and_comes_back_in_every_replay() {
     assert_eq!(again.stat("diverged"), &Value::from(false));
 }
 
-/// One thread publishes relaxed data, the other reads it; `publish` and `receive` are what is between.
+/// One thread publishes relaxed data, the other reads it; `publish` and `receive` are what is
+/// between.
 fn passing(globals: &str, publish: &str, receive: &str) -> String {
     format!(
         "#include <assert.h>

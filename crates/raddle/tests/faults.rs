@@ -1,8 +1,10 @@
-//! Faults: processes of a session that are killed at any moment, limits, full disks, pipes that nobody reads.
+//! Faults: processes of a session that are killed at any moment, limits, full disks, pipes that
+//! nobody reads.
 //!
-//! What must hold whatever happens: raddle ends, does not panic, confirms nothing in a correct program, and leaves nothing
-//! behind once the next raddle has run. No time is asserted; a watchdog of minutes tells "slow" from "never". The
-//! sequence of faults is that of a fixed seed. When each one strikes depends on the machine, which is the point.
+//! What must hold whatever happens: raddle ends, does not panic, confirms nothing in a correct
+//! program, and leaves nothing behind once the next raddle has run. No time is asserted; a watchdog
+//! of minutes tells "slow" from "never". The sequence of faults is that of a fixed seed. When each
+//! one strikes depends on the machine, which is the point.
 
 mod common;
 
@@ -321,7 +323,8 @@ fn a_full_disk_is_a_sentence() {
     }
 }
 
-/// The disk fills up while the command runs: what was found before that is told, on stderr if there is no room for the report.
+/// The disk fills up while the command runs: what was found before that is told, on stderr if there
+/// is no room for the report.
 #[test]
 fn what_was_found_before_the_disk_was_full_is_told() {
     let bench = bench();

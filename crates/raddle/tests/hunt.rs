@@ -29,7 +29,8 @@ int main(void) {
 }
 "#;
 
-/// Two locks in two orders, but the second thread begins when the first one is done: no schedule has the deadlock.
+/// Two locks in two orders, but the second thread begins when the first one is done: no schedule
+/// has the deadlock.
 const ONE_AFTER_THE_OTHER: &str = r#"
 #include <pthread.h>
 pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER, lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,5 @@
-//! Hunts programs of all corpora, shuffled, wrong ones and right twins, and says how many were confirmed.
+//! Hunts programs of all corpora, shuffled, wrong ones and right twins, and says how many were
+//! confirmed.
 //!
 //! Not part of the usual tests: it measures, and takes as long as it is told to.
 //!
@@ -43,8 +44,9 @@ fn programs(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What of the corpus a hunt does not claim: stale reads need `--memory c11`, leaks and outputs a monitor of their own. Programs that are
-/// wrong by locksets alone, and that their own flags keep in one order, have no execution that shows it.
+/// What of the corpus a hunt does not claim: stale reads need `--memory c11`, leaks and outputs a
+/// monitor of their own. Programs that are wrong by locksets alone, and that their own flags keep
+/// in one order, have no execution that shows it.
 fn is_in_scope(path: &Path, text: &str) -> bool {
     let weak = path.components().any(|c| c.as_os_str() == "weak");
     let silent = |l: &str| l.contains("expect(hb") && l.trim_end().ends_with(": nothing");

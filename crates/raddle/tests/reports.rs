@@ -118,8 +118,9 @@ fn json_is_the_contract() {
     assert_eq!(finding["location"]["name"], "counter");
 }
 
-/// With both compilers, run after run, and when the code moves down; one on a global and one on the heap.
-/// One function writes, three read: one finding that lists them. A baseline knows each by itself.
+/// With both compilers, run after run, and when the code moves down; one on a global and one on the
+/// heap. One function writes, three read: one finding that lists them. A baseline knows each by
+/// itself.
 #[test]
 fn one_writer_and_its_readers_are_one_finding() {
     let bench = Bench::new();

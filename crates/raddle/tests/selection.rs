@@ -1,4 +1,5 @@
-//! Suppressions, ignored places, `TSAN_OPTIONS` and baselines: findings that somebody does not want to hear of.
+//! Suppressions, ignored places, `TSAN_OPTIONS` and baselines: findings that somebody does not want
+//! to hear of.
 
 mod common;
 

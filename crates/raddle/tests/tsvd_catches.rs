@@ -149,7 +149,8 @@ fn libraries_that_are_loaded_later() {
     let caught = bench.catch(EAGER, &["./host"]);
     caught.assert_caught("the environment");
     assert_eq!(caught.ends(0), ["work", "work"]);
-    // By a name that is searched in the program's own RUNPATH; a point of the program is the moment to look at it.
+    // By a name that is searched in the program's own RUNPATH; a point of the program is the moment
+    // to look at it.
     let text = text.replace("./plugin.so", "plugin.so").replace("(void)i;", "(void)i; readlocale();");
     let text = format!(
         "#include <locale.h>\nstatic void readlocale(void) {{ if (steps[0] < 0) localeconv(); }}\n{text}"

@@ -1,5 +1,6 @@
-//! `raddle tsvd` on .NET programs, end to end. They are compiled with what `./test setup` puts into `target/dotnet`; without it
-//! the tests say so and end. What the profiler does with code is tested in `crates/clr`.
+//! `raddle tsvd` on .NET programs, end to end. They are compiled with what `./test setup` puts into
+//! `target/dotnet`; without it the tests say so and end. What the profiler does with code is tested
+//! in `crates/clr`.
 
 mod common;
 

@@ -79,7 +79,8 @@ fn lists_of_a_project() {
     assert!(refused(&mut bench.raddle("tsvd --api absent.toml -- ./own")).contains("absent.toml"));
 }
 
-/// Floating-point arguments, many arguments, a variable number of them, results in memory, exceptions.
+/// Floating-point arguments, many arguments, a variable number of them, results in memory,
+/// exceptions.
 #[test]
 fn calls_arrive_as_they_were_made() {
     let bench = Bench::new();
@@ -272,8 +273,8 @@ fn how_much_was_watched_is_said() {
     assert!(one.contains("watched 1 point in 1 file: 1 reached by 1 call, 0 of them"), "{one}");
 }
 
-/// Millions of calls: each is counted, whether it was let by or not, and arrives with its arguments. Stubs let calls by that
-/// were counted in advance, up to 32 for each point of a thread.
+/// Millions of calls: each is counted, whether it was let by or not, and arrives with its
+/// arguments. Stubs let calls by that were counted in advance, up to 32 for each point of a thread.
 #[test]
 fn calls_in_hot_loops_are_counted_and_arrive() {
     let bench = Bench::new();
@@ -388,7 +389,8 @@ fn names_that_a_library_has_too_do_not_hide_calls() {
     assert_eq!(caught.stat("sites"), 2, "{}", caught.report);
 }
 
-/// A test that expects something within two seconds fails by a delay of three; the verdict is that of the command without delays.
+/// A test that expects something within two seconds fails by a delay of three; the verdict is that
+/// of the command without delays.
 #[test]
 fn a_test_that_fails_by_a_delay_alone_passes() {
     let bench = Bench::new();

@@ -141,7 +141,8 @@ fn libraries_of_the_project_are_watched_too() {
         assert_eq!(report["findings"][0]["accesses"][0]["stack"][0]["function"], function, "{report}");
         assert_eq!(report["findings"][0]["accesses"][0]["stack"][0]["file"], format!("{function}.c"));
     }
-    // A library that was built anew is left alone, and what was planned for the old one is no longer reported.
+    // A library that was built anew is left alone, and what was planned for the old one is no
+    // longer reported.
     bench.file("linked.c", &format!("int more(void) {{ return 1; }}\n{}", library.replace("NAME", "linked")));
     succeed(bench.command("gcc").args(["-g", "-O1", "-shared", "-fPIC", "-o", "liblinked.so", "linked.c"]));
     succeed(&mut bench.command("./prog.tsvd"));
@@ -154,7 +155,8 @@ fn libraries_of_the_project_are_watched_too() {
     );
 }
 
-/// Pointers to functions of a system library, of the program itself and of its own library: a table, a virtual table, a thread's beginning.
+/// Pointers to functions of a system library, of the program itself and of its own library: a
+/// table, a virtual table, a thread's beginning.
 const POINTERS: &str = r#"
 #include <mutex>
 #include <zlib.h>

@@ -1,12 +1,14 @@
-//! `raddle tsvd`: calls through pointers, virtual tables and jumps, each as a program that is wrong and its twin that is right.
+//! `raddle tsvd`: calls through pointers, virtual tables and jumps, each as a program that is wrong
+//! and its twin that is right.
 
 mod common;
 
 use common::tsvd::{CALM, Caught, EAGER};
 use common::{Bench, succeed};
 
-/// Functions of zlib in a table, in a variable and in a local: pointers to one function are equal, whoever took them. What is shared was
-/// never made ready, so `deflate` only says so: threads that really meet in it can not crash.
+/// Functions of zlib in a table, in a variable and in a local: pointers to one function are equal,
+/// whoever took them. What is shared was never made ready, so `deflate` only says so: threads that
+/// really meet in it can not crash.
 const TABLE: &str = r#"
 #include <zlib.h>
 typedef int (*code)(z_streamp, int);
@@ -71,7 +73,8 @@ fn ids_of_such_places_hold_from_run_to_run_and_their_pairs_are_kept() {
     assert_eq!(ids(&again), ids(&first));
 }
 
-/// The list is the project's; the functions are reached through virtual tables and throw now and then.
+/// The list is the project's; the functions are reached through virtual tables and throw now and
+/// then.
 const VIRTUAL: &str = r#"
 #include <cstdio>
 #include <mutex>
@@ -242,7 +245,8 @@ fn a_program_that_another_one_becomes() {
     bench.catch(EAGER, &["sh", "-c", "exec ./table"]).assert_caught("z_stream");
 }
 
-/// Functions that the program finds by name in a library that it loads, and calls straight as well where it is linked.
+/// Functions that the program finds by name in a library that it loads, and calls straight as well
+/// where it is linked.
 const NAMED: &str = r#"
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-//! Dynamic annotations: the race detection API of section 5, with the names of `dynamic_annotations.h`, and TSan's
-//! public interface. `raddle/annotations.h` maps helgrind's names onto these.
+//! Dynamic annotations: the race detection API of section 5, with the names of
+//! `dynamic_annotations.h`, and TSan's public interface. `raddle/annotations.h` maps helgrind's
+//! names onto these.
 //!
 //! In a program that no driver watches they do nothing.
 
@@ -34,8 +35,8 @@ fn lock(t: &mut Thread, address: usize, mode: Mode, tried: bool) {
     sync::locked(t, address, taking);
 }
 
-/// A lock that annotations describe is taken while it can not be free. In the child of a fork it can: the thread that
-/// held it is gone.
+/// A lock that annotations describe is taken while it can not be free. In the child of a fork it
+/// can: the thread that held it is gone.
 fn check_lock(t: &mut Thread, address: usize, taking: Taking) {
     if !sync::is_held_by_writer(address) || process::is_forked_child() {
         return;
@@ -74,8 +75,8 @@ fn create(address: usize, flags: u32) {
     }
 }
 
-/// A lock that the linker has initialised is not destroyed: it may be used until the process ends. Neither is one that is
-/// said not to be static now, and was not when it was made.
+/// A lock that the linker has initialised is not destroyed: it may be used until the process ends.
+/// Neither is one that is said not to be static now, and was not when it was made.
 fn destroy(t: &mut Thread, address: usize, flags: u32) {
     let made = sync::creation(address);
     let was_static = flags & tsan_mutex::NOT_STATIC != 0 && made != Creation::NotStatic;
@@ -93,7 +94,8 @@ fn order_key(address: usize) -> usize {
     address | 1 << 55
 }
 
-/// Exports functions that do nothing unless a driver watches; `t` is the thread, whose caller is known.
+/// Exports functions that do nothing unless a driver watches; `t` is the thread, whose caller is
+/// known.
 macro_rules! annotation {
     ($($(#[$meta:meta])* $name:ident($($a:ident: $ty:ty),* $(,)?) |$t:ident| $body:block)*) => {$(
         const _: () = {
@@ -110,7 +112,8 @@ macro_rules! annotation {
     )*};
 }
 
-/// What comes before and what after, by annotation: for the detector, or for the explored execution.
+/// What comes before and what after, by annotation: for the detector, or for the explored
+/// execution.
 fn promises(address: usize) {
     if explore::is_on() {
         explore::memory::promises(address);
@@ -127,8 +130,8 @@ fn expects(address: usize) {
     }
 }
 
-/// A signal of a condition variable is a promise, and goes to the variable of that address as well: what waits for it may be
-/// a function of the C library.
+/// A signal of a condition variable is a promise, and goes to the variable of that address as well:
+/// what waits for it may be a function of the C library.
 fn signals(cv: usize) {
     promises(cv);
     if !explore::is_on() && is_active() && current().known {
@@ -192,8 +195,8 @@ annotation! {
     AnnotateRWLockReleased(file: File, line: c_int, address: usize, is_write: usize) |t| {
         unlock(t, address, if is_write != 0 { Mode::Write } else { Mode::Read })
     }
-    /// The bytes are about to be published safely: an arc from here to every later access. To the detector they are as
-    /// good as never touched.
+    /// The bytes are about to be published safely: an arc from here to every later access. To the
+    /// detector they are as good as never touched.
     AnnotatePublishMemoryRange(file: File, line: c_int, address: usize, size: usize) |t| { range::clear(address, size) }
     /// The bytes belong to this thread again: an arc from all earlier accesses to here.
     AnnotateUnpublishMemoryRange(file: File, line: c_int, address: usize, size: usize) |t| { range::clear(address, size) }
@@ -214,8 +217,8 @@ annotation! {
     AnnotateFlushExpectedRaces(file: File, line: c_int) |t| {}
     AnnotateIgnoreReadsBegin(file: File, line: c_int) |t| { ignore(1, 0) }
     AnnotateIgnoreReadsEnd(file: File, line: c_int) |t| { ignore(-1, 0) }
-    /// Reads as well, as ThreadSanitizer has it: what stands between these is a library's (Archer's reductions), which
-    /// reads what it is about to write.
+    /// Reads as well, as ThreadSanitizer has it: what stands between these is a library's (Archer's
+    /// reductions), which reads what it is about to write.
     AnnotateIgnoreWritesBegin(file: File, line: c_int) |t| { ignore(1, 1) }
     AnnotateIgnoreWritesEnd(file: File, line: c_int) |t| { ignore(-1, -1) }
     AnnotateIgnoreSyncBegin(file: File, line: c_int) |t| { t.ignore_sync = t.ignore_sync.saturating_add(1) }
@@ -273,8 +276,8 @@ mod tsan_mutex {
     pub const TRY_LOCK_FAILED: u32 = 1 << 5;
 }
 
-/// A fiber of TSan's interface: a shadow call stack that the thread goes on with. Fibers of one thread are ordered as
-/// the thread runs them.
+/// A fiber of TSan's interface: a shadow call stack that the thread goes on with. Fibers of one
+/// thread are ordered as the thread runs them.
 struct Fiber {
     stack: *mut usize,
     sp: *mut usize,

@@ -1,9 +1,9 @@
 //! Entry points: exported functions that need to know where they were called from.
 
 /// Exports `$name` as a jump to `$to`. It stores the caller's address in the thread. In an explored
-/// program it also stores the registers that a call preserves, by which `explore::circle` recognises a
-/// thread that has returned to an earlier state: seven stores that the detector does not pay for. All
-/// argument registers keep their values.
+/// program it also stores the registers that a call preserves, by which `explore::circle`
+/// recognises a thread that has returned to an earlier state: seven stores that the detector does
+/// not pay for. All argument registers keep their values.
 macro_rules! entry {
     ($name:expr, $to:path) => {
         #[unsafe(export_name = $name)]

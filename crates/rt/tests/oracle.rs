@@ -1,14 +1,16 @@
-//! The detector against the pure machines: random scripts go through the shadow memory of the runtime and through
-//! `raddle_race::Machine` at once, and at each access the bytes that the one and the other report are compared.
+//! The detector against the pure machines: random scripts go through the shadow memory of the
+//! runtime and through `raddle_race::Machine` at once, and at each access the bytes that the one
+//! and the other report are compared.
 //!
 //! # The relation
-//! Let P be the bytes on which the machine finds a race at an access (report-once off, sets unbounded), F those on which
-//! the detector does, both within one granule.
+//! Let P be the bytes on which the machine finds a race at an access (report-once off, sets
+//! unbounded), F those on which the detector does, both within one granule.
 //!
 //! **What is found is real.** In hb, F ⊆ P, whatever was forgotten. In hybrid and fast, each byte of F that is not in P is
-//! a race by 4.1 that the machine has superseded: shown the two accesses alone, it finds it. (The machine drops an access
-//! that precedes the current one at once, the detector when it wants the slot. In hb that is no difference, because order
-//! is transitive; in hybrid the later access may hold a lock which the earlier did not.)
+//! a race by 4.1 that the machine has superseded: shown the two accesses alone, it finds it. (The
+//! machine drops an access that precedes the current one at once, the detector when it wants the
+//! slot. In hb that is no difference, because order is transitive; in hybrid the later access may
+//! hold a lock which the earlier did not.)
 //!
 //! **What is real is found.** P ⊆ F where the granule is *intact*, but for *repetitions*.
 //! - A granule is intact until it gives up a slot for want of room: four slots, of segment, bytes, read and atomic; three
@@ -23,8 +25,8 @@
 //! - where a thread takes up the sid of one that ended before it, and with it what that one owned;
 //! - after memory was renewed that is only part of a line: the line's owner is noted in its first granule.
 //!
-//! And it is silent for less where a thread that used up its sid goes on with another: it looks like a second thread.
-//! What is reported then is still a race without owners.
+//! And it is silent for less where a thread that used up its sid goes on with another: it looks
+//! like a second thread. What is reported then is still a race without owners.
 //!
 //! # Where the detector knows more order than the machine
 //! It may be silent from then on, and the test asks only that F ⊆ P (or by 4.1).
@@ -38,7 +40,8 @@
 //!    allocation and a write. Where owners are kept there is no such write.
 //! 2. A barrier is a SIGNAL and a WAIT for each of its threads, by phase. Using up a sid is a SIGNAL nobody waits for.
 //!
-//! Left out: stale values of atomics, locks taken by a thread in two modes at once, and lock sets of more than eight locks.
+//! Left out: stale values of atomics, locks taken by a thread in two modes at once, and lock sets
+//! of more than eight locks.
 
 #[path = "oracle/both.rs"]
 mod both;
@@ -58,7 +61,8 @@ use script::{Script, Step};
 const CASES: u32 = 400;
 const LENGTH: usize = 60;
 
-/// Settings are the process's, so each test is a process: the test binary again, told to run only this test.
+/// Settings are the process's, so each test is a process: the test binary again, told to run only
+/// this test.
 fn isolated(name: &str, settings: Settings, body: impl FnOnce()) {
     const INSIDE: &str = "RADDLE_ORACLE_INSIDE";
     if std::env::var_os(INSIDE).is_some() {
@@ -83,8 +87,8 @@ fn cases(usually: u32) -> u32 {
     std::env::var("RADDLE_ORACLE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usually)
 }
 
-/// Plays random scripts. One that fails is cut down, step by step, as long as it fails: shorter than proptest makes it,
-/// which keeps the shape that the script was made by.
+/// Plays random scripts. One that fails is cut down, step by step, as long as it fails: shorter
+/// than proptest makes it, which keeps the shape that the script was made by.
 fn hold(strategy: impl Strategy<Value = Script>, usually: u32) {
     let runs =
         Runs { cases: cases(usually), failure_persistence: None, max_shrink_iters: 0, ..Runs::default() };

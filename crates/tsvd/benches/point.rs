@@ -1,6 +1,7 @@
-//! What a point costs that is not delayed: `cargo bench -p raddle-tsvd`. The runtime adds the save of registers and the
-//! reading of the clock; all together should stay below 150 ns, of which this is to be less than half. A point in a hot loop,
-//! which goes by with a pass, is to cost a few nanoseconds.
+//! What a point costs that is not delayed: `cargo bench -p raddle-tsvd`. The runtime adds the save
+//! of registers and the reading of the clock; all together should stay below 150 ns, of which this
+//! is to be less than half. A point in a hot loop, which goes by with a pass, is to cost a few
+//! nanoseconds.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -24,7 +25,8 @@ fn processor_time() -> u64 {
     told.split(' ').next().and_then(|nanos| nanos.parse().ok()).expect("Linux tells the time of a thread")
 }
 
-/// Nanoseconds a point, the most of `threads` threads that make them at once. A point is `point(thread, i)`.
+/// Nanoseconds a point, the most of `threads` threads that make them at once. A point is
+/// `point(thread, i)`.
 fn cost(policy: Policy, threads: u32, passes: bool, point: impl Fn(u32, u64) -> Point + Sync) -> f64 {
     let tsvd = Tsvd::boxed(&Params { chance: 0, ..Params::new(policy) });
     // Known pairs: the look-up is made and nothing is delayed.

@@ -1,7 +1,7 @@
 //! How much delay there may be in all, so that no test times out because of it (section 4).
 //!
-//! A delay is paid for before it begins, and what was not slept is given back. So no cap is ever exceeded, whatever
-//! threads do at the same moment.
+//! A delay is paid for before it begins, and what was not slept is given back. So no cap is ever
+//! exceeded, whatever threads do at the same moment.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -26,7 +26,8 @@ impl Budget {
             (&self.test, params.test_cap),
             (&self.run, params.run_cap),
         ];
-        // A hot site asks again and again when a purse is empty: look before anything is written that others read.
+        // A hot site asks again and again when a purse is empty: look before anything is written
+        // that others read.
         if purses.iter().any(|(purse, cap)| purse.load(Relaxed).saturating_add(nanos) > *cap) {
             self.refuse(thread, now, nanos);
             return false;
@@ -41,8 +42,9 @@ impl Budget {
         true
     }
 
-    /// Counts a delay that is not made, as far as it could have been: a thread that is held asks for nothing meanwhile, so
-    /// what it asks for in the time of one delay is one. A hot site asks a million times a second.
+    /// Counts a delay that is not made, as far as it could have been: a thread that is held asks
+    /// for nothing meanwhile, so what it asks for in the time of one delay is one. A hot site asks
+    /// a million times a second.
     pub(crate) fn refuse(&self, thread: &Thread, now: u64, nanos: u64) {
         let last = thread.refused.load(Relaxed);
         if last == 0 || now.saturating_sub(last) >= nanos {

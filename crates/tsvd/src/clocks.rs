@@ -1,12 +1,12 @@
 //! Vector clocks as immutable balanced trees (3.5), in memory of fixed size.
 //!
-//! The same tree as `raddle_base`'s persistent clock, where the reasons are given: a radix tree of eight children a node
-//! instead of the paper's AVL tree, so that two clocks have one shape. That one allocates, and there is no allocator
-//! inside a target; here nodes are numbered slots of one array, counted by how many refer to them. The tests hold this
-//! one against that one.
+//! The same tree as `raddle_base`'s persistent clock, where the reasons are given: a radix tree of
+//! eight children a node instead of the paper's AVL tree, so that two clocks have one shape. That
+//! one allocates, and there is no allocator inside a target; here nodes are numbered slots of one
+//! array, counted by how many refer to them. The tests hold this one against that one.
 //!
-//! When all nodes are in use, a change is not made and counts as lost. A lost edge of happens-before means a pair in the
-//! trap set that need not be there, no more.
+//! When all nodes are in use, a change is not made and counts as lost. A lost edge of
+//! happens-before means a pair in the trap set that need not be there, no more.
 
 const FANOUT: usize = 8;
 /// Levels below the root: 8^4 threads.
@@ -16,7 +16,8 @@ pub(crate) const CLOCK_THREADS: u32 = 1 << 12;
 const NODES: usize = 1 << 15;
 
 /// A clock: the number of its root, from one; zero is the least clock. A copy that is to last is
-/// made by [joining](Clocks::join) it to the least clock, and each is to be [released](Clocks::release).
+/// made by [joining](Clocks::join) it to the least clock, and each is to be
+/// [released](Clocks::release).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Clock(u32);
@@ -52,7 +53,8 @@ impl Clocks {
         0
     }
 
-    /// The clock with one count replaced. The old one is released: the caller has the new one in its stead.
+    /// The clock with one count replaced. The old one is released: the caller has the new one in
+    /// its stead.
     pub(crate) fn set(&mut self, clock: Clock, thread: u32, count: u64) -> Clock {
         let Some(node) = self.with_count(clock.0, LEVELS, thread, count) else {
             self.lost += 1;
@@ -142,8 +144,8 @@ impl Clocks {
         self.make(slots, level)
     }
 
-    /// A reference of the caller's own to a node that has the greater count everywhere: one of the two where that is
-    /// enough, so that equal clocks stay, and become, the same.
+    /// A reference of the caller's own to a node that has the greater count everywhere: one of the
+    /// two where that is enough, so that equal clocks stay, and become, the same.
     fn join_nodes(&mut self, a: u32, b: u32, level: u32) -> Option<u32> {
         if a == b || b == 0 {
             return Some(self.retain_node(a));

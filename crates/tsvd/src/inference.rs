@@ -1,14 +1,15 @@
 //! Likely happens-before, inferred from what delays do to others (3.4.4, Figure 6).
 //!
-//! If `loc1` happens before `loc2`, a delay before `loc1` delays `loc2` too. So a thread that makes an access at `t2`
-//! after a gap of at least δ delays, in which a delay of another thread ended, is taken to have waited for it: its
-//! access, and the next k, are ordered after the place of that delay. Of several such delays the one that ended last
-//! takes the blame.
+//! If `loc1` happens before `loc2`, a delay before `loc1` delays `loc2` too. So a thread that makes
+//! an access at `t2` after a gap of at least δ delays, in which a delay of another thread ended, is
+//! taken to have waited for it: its access, and the next k, are ordered after the place of that
+//! delay. Of several such delays the one that ended last takes the blame.
 //!
-//! Deviation 3 (see the crate): a delay that is still going on takes no blame, since the thread went on without waiting
-//! for its end; if calls went by without being looked at after the last access that was (see `passes`), a delay that had begun
-//! by then takes no blame, since the thread went on meanwhile; a gap in which the thread itself was delayed starts at the end of that delay; a thread's first access
-//! ends no gap.
+//! Deviation 3 (see the crate): a delay that is still going on takes no blame, since the thread
+//! went on without waiting for its end; if calls went by without being looked at after the last
+//! access that was (see `passes`), a delay that had begun by then takes no blame, since the thread
+//! went on meanwhile; a gap in which the thread itself was delayed starts at the end of that delay;
+//! a thread's first access ends no gap.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -17,8 +18,8 @@ use crate::Params;
 use crate::params::technique;
 use crate::threads::Thread;
 
-/// Delays remembered. To find the last one of another thread this must exceed the delays that one thread can end in a
-/// row without anybody else's; where it does not, an inference is missed.
+/// Delays remembered. To find the last one of another thread this must exceed the delays that one
+/// thread can end in a row without anybody else's; where it does not, an inference is missed.
 const REMEMBERED: usize = 64;
 
 #[derive(Default)]
@@ -45,7 +46,8 @@ impl Delays {
         slot.end.store(now, Release);
     }
 
-    /// The delay of another thread that ended last, if it ended in the gap from `from` to `to`: its end, site and length.
+    /// The delay of another thread that ended last, if it ended in the gap from `from` to `to`: its
+    /// end, site and length.
     fn to_blame(&self, thread: u32, from: u64, to: u64) -> Option<(u64, u32, u64)> {
         let told = |slot: &Ended| (slot.end.load(Acquire), slot.who.load(Relaxed), slot.length.load(Relaxed));
         let ended = self.ended.iter().map(told);
@@ -87,9 +89,10 @@ pub(crate) fn ordered_after(
     Some(record.blamed.load(Relaxed))
 }
 
-/// Whether a gap is one that the delay made. In the paper any gap is that is long enough; where a thread's calls are far
-/// apart anyway, that takes pairs for ordered that are not. So with extension 6 the access has to follow the end of the
-/// delay soon, as that of a thread that has waited for it does, and a longer delay has to make a longer gap.
+/// Whether a gap is one that the delay made. In the paper any gap is that is long enough; where a
+/// thread's calls are far apart anyway, that takes pairs for ordered that are not. So with
+/// extension 6 the access has to follow the end of the delay soon, as that of a thread that has
+/// waited for it does, and a longer delay has to make a longer gap.
 fn waited(params: &Params, (last, now): (u64, u64), end: u64, length: u64) -> bool {
     let at_least = params.part_of(length.max(params.delay));
     !params.has(technique::PROMPT)

@@ -1,15 +1,18 @@
-//! Where and when to delay a thread so that a thread-safety violation shows itself, after TSVD (*Efficient and scalable
-//! thread-safety-violation detection: finding thousands of concurrency bugs during testing*, SOSP 2019).
+//! Where and when to delay a thread so that a thread-safety violation shows itself, after TSVD
+//! (*Efficient and scalable thread-safety-violation detection: finding thousands of concurrency
+//! bugs during testing*, SOSP 2019).
 //!
-//! A *point* is a call of a thread-unsafe API that is about to be made: by a thread, from a call site, on an object,
-//! reading or writing. Each point is told to [`Tsvd::on_call`]. Now and then the answer is to hold the thread: it sets
-//! a *trap* and sleeps. Another thread that comes to a conflicting point on the same object meanwhile has sprung the
-//! trap: two threads are at calls that must not be made at once, and neither is a guess.
+//! A *point* is a call of a thread-unsafe API that is about to be made: by a thread, from a call
+//! site, on an object, reading or writing. Each point is told to [`Tsvd::on_call`]. Now and then
+//! the answer is to hold the thread: it sets a *trap* and sleeps. Another thread that comes to a
+//! conflicting point on the same object meanwhile has sprung the trap: two threads are at calls
+//! that must not be made at once, and neither is a guess.
 //!
-//! Which points are worth a delay is what the paper is about (section 3.4): pairs of sites that had a *near miss*
-//! (3.4.2) of which at least one was in a *concurrent phase* (3.4.3), unless delays have shown them
-//! to be *ordered* (3.4.4) or have failed too often (3.4.5). Planning and delaying happen in the same run (3.4.6), and
-//! what was learned goes on to the next ([`Tsvd::pairs`], [`Tsvd::seed`]).
+//! Which points are worth a delay is what the paper is about (section 3.4): pairs of sites that had
+//! a *near miss* (3.4.2) of which at least one was in a *concurrent phase* (3.4.3), unless delays
+//! have shown them to be *ordered* (3.4.4) or have failed too often (3.4.5). Planning and delaying
+//! happen in the same run (3.4.6), and what was learned goes on to the next ([`Tsvd::pairs`],
+//! [`Tsvd::seed`]).
 //!
 //! # What is guaranteed
 //! - A violation is told only if the two points were there at the same time: the one thread between
@@ -41,8 +44,8 @@
 //!    `passes`, which says what that may lose.
 //!
 //! # Extensions
-//! The policy `tsvd` has these beside the paper's rules; [`Params::paper`] is without, and so are the other policies. None
-//! has a say in what is reported.
+//! The policy `tsvd` has these beside the paper's rules; [`Params::paper`] is without, and so are
+//! the other policies. None has a say in what is reported.
 //! 1. **Joins.** What a thread did is no near miss of what its joiner does afterwards, nor of what a thread does that the
 //!    joiner creates afterwards: deviation 7 from the other side, at the same price. Main reads what its threads have
 //!    made in nearly every test, and what it reads last is near to what they did last, so that a second run begins with ten

@@ -1,5 +1,5 @@
-//! Where a state lives. All of it is atomics and plain numbers, for which zero is a value, so fresh pages from the
-//! system are a state already, and pages that are never touched cost nothing.
+//! Where a state lives. All of it is atomics and plain numbers, for which zero is a value, so fresh
+//! pages from the system are a state already, and pages that are never touched cost nothing.
 
 use core::mem::{align_of, size_of};
 
@@ -13,8 +13,8 @@ impl Tsvd {
     /// Makes a state in memory that the caller hands over for good.
     ///
     /// # Safety
-    /// `memory` is valid for reads and writes of [`SIZE`] bytes for the rest of the program, aligned to [`ALIGN`], all
-    /// zero, and nobody else uses it.
+    /// `memory` is valid for reads and writes of [`SIZE`] bytes for the rest of the program,
+    /// aligned to [`ALIGN`], all zero, and nobody else uses it.
     pub unsafe fn place<'a>(memory: *mut u8, params: &Params) -> &'a Tsvd {
         // SAFETY: the caller's promise; a state of zeroes is valid.
         let state = unsafe { &mut *memory.cast::<Tsvd>() };
@@ -44,6 +44,7 @@ pub(crate) unsafe fn zeroed_box<T>() -> Box<T> {
     if memory.is_null() {
         handle_alloc_error(layout);
     }
-    // SAFETY: from the global allocator with the layout of `T`, and zeroes are a value by the caller's promise.
+    // SAFETY: from the global allocator with the layout of `T`, and zeroes are a value by the
+    // caller's promise.
     unsafe { Box::from_raw(memory) }
 }

@@ -1,11 +1,12 @@
 //! The last accesses of each object (3.4.2), in a table of fixed size.
 //!
-//! The paper keeps them in a global hash table. Here the table is four-way set-associative: an object that finds its
-//! set full takes the place of the one that was accessed longest ago, which is the one whose accesses are the least
-//! likely to be within the window.
+//! The paper keeps them in a global hash table. Here the table is four-way set-associative: an
+//! object that finds its set full takes the place of the one that was accessed longest ago, which
+//! is the one whose accesses are the least likely to be within the window.
 //!
-//! Nothing is locked. Threads that access one object at the same moment may tear a record or lose one; what comes of it
-//! is a pair too many in the trap set or one seen an access later. Reports do not depend on it: they come from traps.
+//! Nothing is locked. Threads that access one object at the same moment may tear a record or lose
+//! one; what comes of it is a pair too many in the trap set or one seen an access later. Reports do
+//! not depend on it: they come from traps.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -60,8 +61,8 @@ pub(crate) struct Objects {
 }
 
 impl Objects {
-    /// Shows the last `kept` accesses of the object to `earlier`, and adds this one. `kept` must be the same in every
-    /// call. Returns the number of the object's way.
+    /// Shows the last `kept` accesses of the object to `earlier`, and adds this one. `kept` must be
+    /// the same in every call. Returns the number of the object's way.
     #[inline]
     pub(crate) fn access(
         &self,
@@ -93,8 +94,8 @@ impl Objects {
         number
     }
 
-    /// The object is gone; what comes at its address is another. Passes stay: whoever makes objects at one address again and
-    /// again uses each in the same way.
+    /// The object is gone; what comes at its address is another. Passes stay: whoever makes objects
+    /// at one address again and again uses each in the same way.
     pub(crate) fn forget(&self, object: u64) {
         if let (way, false) = self.way(object) {
             self.ways[way].ended.store(1, Relaxed);

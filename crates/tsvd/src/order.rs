@@ -1,8 +1,9 @@
-//! Happens-before by vector clocks, for the policy `tsvd-hb` (3.5): forks, joins, and releases and acquires of anything
-//! that synchronises. A thread's own count goes up at points only, which are few beside synchronisation.
+//! Happens-before by vector clocks, for the policy `tsvd-hb` (3.5): forks, joins, and releases and
+//! acquires of anything that synchronises. A thread's own count goes up at points only, which are
+//! few beside synchronisation.
 //!
-//! One lock for all of it. That is slow where many threads synchronise at once, and is what the paper measures: the
-//! price of analysing synchronisation.
+//! One lock for all of it. That is slow where many threads synchronise at once, and is what the
+//! paper measures: the price of analysing synchronisation.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::AtomicU64;

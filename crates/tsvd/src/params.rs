@@ -34,7 +34,8 @@ impl Policy {
     }
 }
 
-/// Techniques of section 3.4 that can be taken away one at a time (Table 3), as bits of [`Params::techniques`].
+/// Techniques of section 3.4 that can be taken away one at a time (Table 3), as bits of
+/// [`Params::techniques`].
 pub mod technique {
     /// 3.4.4: order is inferred from delays. Without it no pair is pruned for being ordered.
     pub const HB_INFERENCE: u32 = 1;
@@ -68,8 +69,8 @@ pub const MAX_HISTORY: u32 = 32;
 
 const MS: u64 = 1_000_000;
 
-/// Everything that can be set. Times are nanoseconds, probabilities parts of [`ONE`]. Plain data: it crosses the
-/// process boundary as it is.
+/// Everything that can be set. Times are nanoseconds, probabilities parts of [`ONE`]. Plain data:
+/// it crosses the process boundary as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Params {
@@ -77,8 +78,8 @@ pub struct Params {
     pub delay: u64,
     /// T_nm: accesses further apart are no near miss (100 ms).
     pub window: u64,
-    /// The most delay that one thread, one test, one process may get in all. The paper caps the first two and does not
-    /// say at what.
+    /// The most delay that one thread, one test, one process may get in all. The paper caps the
+    /// first two and does not say at what.
     pub thread_cap: u64,
     pub test_cap: u64,
     pub run_cap: u64,
@@ -96,17 +97,20 @@ pub struct Params {
     pub inferred: u32,
     /// What each failed delay takes from the probability of a pair (0.1).
     pub decay: u32,
-    /// The probability of `dynamic-random` (0.05), and the share of locations that `static-random` samples at a time.
+    /// The probability of `dynamic-random` (0.05), and the share of locations that `static-random`
+    /// samples at a time.
     pub chance: u32,
-    /// Extension 4: the part of a stretch without delays that the window grows to (0.5); zero: it does not.
+    /// Extension 4: the part of a stretch without delays that the window grows to (0.5); zero: it
+    /// does not.
     pub widening: u32,
-    /// Extension 5: how many times as long as [`Params::delay`] a delay may be (5); zero or one: no longer.
+    /// Extension 5: how many times as long as [`Params::delay`] a delay may be (5); zero or one: no
+    /// longer.
     pub patience: u32,
 }
 
 impl Params {
-    /// The policy as raddle has it: `tsvd` with all extensions, the others, which are there to be compared with, as in the
-    /// paper.
+    /// The policy as raddle has it: `tsvd` with all extensions, the others, which are there to be
+    /// compared with, as in the paper.
     pub const fn new(policy: Policy) -> Params {
         match policy {
             Policy::Tsvd => {
@@ -155,14 +159,15 @@ impl Params {
         part(nanos, self.gap)
     }
 
-    /// How far apart two accesses may be in a near miss, if there has been no delay for so long (extension 4).
+    /// How far apart two accesses may be in a near miss, if there has been no delay for so long
+    /// (extension 4).
     #[inline]
     pub(crate) fn reach(&self, quiet: u64) -> u64 {
         self.window.max(part(quiet, self.widening))
     }
 
-    /// How long a delay is to be for a pair that came as near as `gap` (zero: not known), and was delayed in vain before
-    /// or not (extensions 3 and 5).
+    /// How long a delay is to be for a pair that came as near as `gap` (zero: not known), and was
+    /// delayed in vain before or not (extensions 3 and 5).
     pub(crate) fn length(&self, gap: u64, tried: bool) -> u64 {
         let twice = gap.saturating_mul(2);
         if twice > self.delay {

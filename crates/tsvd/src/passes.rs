@@ -1,9 +1,11 @@
-//! The fast way out of a point. A loop over a container comes to the same few points millions of times a second, and
-//! all but the first few visits teach nothing. So a visit that taught nothing leaves a *pass*: the next visits by the same
-//! thread, from the same site, on the same object go on after a handful of loads ([`Tsvd::passes`](crate::Tsvd::passes)).
+//! The fast way out of a point. A loop over a container comes to the same few points millions of
+//! times a second, and all but the first few visits teach nothing. So a visit that taught nothing
+//! leaves a *pass*: the next visits by the same thread, from the same site, on the same object go
+//! on after a handful of loads ([`Tsvd::passes`](crate::Tsvd::passes)).
 //!
-//! A visit teaches nothing if no dangerous pair is in it: no conflicting access of another thread is near, or what is near
-//! was settled before. A pass is void as soon as the next visit could teach something:
+//! A visit teaches nothing if no dangerous pair is in it: no conflicting access of another thread
+//! is near, or what is near was settled before. A pass is void as soon as the next visit could
+//! teach something:
 //! - a trap is set: an epoch begins, and there is no new pass for its object while it is set;
 //! - another thread, or another site of another thread, comes to the object: `version` of its way changes, and the holders
 //!   of passes see that access in the object's history when they come again;
@@ -15,15 +17,16 @@
 //! - it was used so often as the object is visited in [`SPAN`], at the rate seen last. So the time of the last access in the
 //!   history is at most that much behind while the loop runs, and slow visits, which cost next to nothing, get no pass.
 //!
-//! What may be lost: a thread whose loop has paused, whose process meanwhile came to no point without a pass, and which makes
-//! one more visit with an old pass, has an old time in the history. A conflicting access that comes soon after is a near miss
-//! all the same if the thread comes back within the window; if it never does, that near miss is not seen in this run.
+//! What may be lost: a thread whose loop has paused, whose process meanwhile came to no point
+//! without a pass, and which makes one more visit with an old pass, has an old time in the history.
+//! A conflicting access that comes soon after is a near miss all the same if the thread comes back
+//! within the window; if it never does, that near miss is not seen in this run.
 //!
-//! The only thread of a process needs no pass ([`Lane::points`] still counts its visits): whatever it does happens before all
-//! that the threads do which it creates (deviation 8 of the crate).
+//! The only thread of a process needs no pass ([`Lane::points`] still counts its visits): whatever
+//! it does happens before all that the threads do which it creates (deviation 8 of the crate).
 //!
-//! All this is read by the thread itself and written by it, but for the way; a runtime may do the same loads in
-//! assembly, for which [`layout`] has the offsets.
+//! All this is read by the thread itself and written by it, but for the way; a runtime may do the
+//! same loads in assembly, for which [`layout`] has the offsets.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
@@ -35,8 +38,8 @@ pub(crate) const PASSES: usize = 128;
 /// Objects are at multiples of this, mostly.
 pub(crate) const OBJECT_SHIFT: u32 = 4;
 
-/// How much time an epoch lasts, as a shift: 8 ms. Well below any window, and long enough that the visit that it costs
-/// each site does not count.
+/// How much time an epoch lasts, as a shift: 8 ms. Well below any window, and long enough that the
+/// visit that it costs each site does not count.
 pub(crate) const TICK: u32 = 23;
 /// How much time the visits of one pass may take, at the rate seen last.
 const SPAN: u64 = 1_000_000;
@@ -101,7 +104,8 @@ impl Pass {
         usize::from(self.way.load(Relaxed))
     }
 
-    /// Whether the next visit may go by, as far as the pass itself says: its object is for the caller to compare.
+    /// Whether the next visit may go by, as far as the pass itself says: its object is for the
+    /// caller to compare.
     #[inline]
     pub(crate) fn admits(&self, site: u32, version: u32, epoch: u32) -> bool {
         let left = self.left.load(Relaxed);
@@ -115,7 +119,8 @@ impl Pass {
         valid
     }
 
-    /// Visits that went by since the last one that was looked at, if that was of this site. They are counted once.
+    /// Visits that went by since the last one that was looked at, if that was of this site. They
+    /// are counted once.
     #[inline]
     pub(crate) fn take_used(&self, site: u32) -> u32 {
         let (granted, left) = (self.granted.load(Relaxed), self.left.load(Relaxed));
@@ -128,7 +133,8 @@ impl Pass {
         self.site.load(Relaxed) == site && self.way.load(Relaxed) == way && self.epoch.load(Relaxed) == epoch
     }
 
-    /// A visit that was looked at. `grants`: it taught nothing. Whether there are visits now that may go by.
+    /// A visit that was looked at. `grants`: it taught nothing. Whether there are visits now that
+    /// may go by.
     #[inline]
     pub(crate) fn renew(&self, now: u64, site: u32, visited: &Visited, grants: bool) -> bool {
         let again = self.site.load(Relaxed) == site && self.way.load(Relaxed) == visited.way;
@@ -143,7 +149,8 @@ impl Pass {
         self.grant(if grants { rate } else { 0 })
     }
 
-    /// The visit that was just looked at asked for a delay that is not allowed, and so will the next ones.
+    /// The visit that was just looked at asked for a delay that is not allowed, and so will the
+    /// next ones.
     pub(crate) fn grant_refused(&self) -> bool {
         self.grant(self.rate.load(Relaxed).min(MOST_REFUSED))
     }
@@ -167,8 +174,8 @@ fn visits_in_span(now: u64, last: u64, visits: u64) -> u16 {
     u16::try_from(SPAN * visits / took).unwrap_or(MOST).min(MOST)
 }
 
-/// Where [`Tsvd::passes`](crate::Tsvd::passes) looks, for a caller that does it in assembly: the offsets, in bytes, of
-/// words in a state, in a lane, in a pass and in a way.
+/// Where [`Tsvd::passes`](crate::Tsvd::passes) looks, for a caller that does it in assembly: the
+/// offsets, in bytes, of words in a state, in a lane, in a pass and in a way.
 pub mod layout {
     use core::mem::{offset_of, size_of};
 
@@ -184,7 +191,8 @@ pub mod layout {
     pub const ALONE: usize = offset_of!(Tsvd, threads) + offset_of!(Threads, alone);
     /// u32.
     pub const EPOCH: usize = offset_of!(Tsvd, sites) + offset_of!(Sites, epoch);
-    /// The first site's coverage, a u32 in which [`SITE_HIT`] is set once it was hit; [`SITE_SIZE`] bytes a site.
+    /// The first site's coverage, a u32 in which [`SITE_HIT`] is set once it was hit; [`SITE_SIZE`]
+    /// bytes a site.
     pub const SITES: usize = offset_of!(Tsvd, sites) + offset_of!(Sites, table) + offset_of!(Site, coverage);
     pub const SITE_SIZE: usize = size_of::<Site>();
     pub const SITE_HIT: u32 = HIT;
@@ -201,7 +209,8 @@ pub mod layout {
     pub const LANE_OWNER: usize = offset_of!(Lane, owner);
     /// In a lane, u64: one more for each visit that goes by.
     pub const LANE_POINTS: usize = offset_of!(Lane, points);
-    /// In a lane: its passes; that of a point is number `(object >> OBJECT_SHIFT) + site`, modulo [`PASSES`].
+    /// In a lane: its passes; that of a point is number `(object >> OBJECT_SHIFT) + site`, modulo
+    /// [`PASSES`].
     pub const LANE_PASSES: usize = offset_of!(Lane, passes);
     pub const PASSES: usize = super::PASSES;
     pub const OBJECT_SHIFT: u32 = super::OBJECT_SHIFT;

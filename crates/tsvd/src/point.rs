@@ -7,8 +7,8 @@ pub struct Point {
     pub thread: u32,
     /// The call site, numbered from zero, below [`crate::MAX_SITES`].
     pub site: u32,
-    /// What is called on, not zero: its address mixed with its class, since two objects of different classes may have one
-    /// address.
+    /// What is called on, not zero: its address mixed with its class, since two objects of
+    /// different classes may have one address.
     pub object: u64,
     pub write: bool,
 }
@@ -21,8 +21,8 @@ impl Point {
     }
 }
 
-/// What the caller is to do with the thread: set the trap with [`crate::Tsvd::trap_set`], sleep, and come back with
-/// [`crate::Tsvd::delay_done`].
+/// What the caller is to do with the thread: set the trap with [`crate::Tsvd::trap_set`], sleep,
+/// and come back with [`crate::Tsvd::delay_done`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Delay {
@@ -45,18 +45,20 @@ pub struct Violation {
 
 /// The caller's side of a call.
 pub trait Host {
-    /// Whether the two points are on one object, for a caller whose [`Point::object`] may be the same for two of them, as a
-    /// hash may. False: nothing has happened. What holds for [`Host::violation`] holds here.
+    /// Whether the two points are on one object, for a caller whose [`Point::object`] may be the
+    /// same for two of them, as a hash may. False: nothing has happened. What holds for
+    /// [`Host::violation`] holds here.
     fn is_one_object(&mut self, _violation: &Violation) -> bool {
         true
     }
 
-    /// A violation. The trapped thread can not go on before this returns, so what its cookie refers to can be read; the
-    /// traps of other threads may wait as well, so it should be brief. It must not call back.
+    /// A violation. The trapped thread can not go on before this returns, so what its cookie refers
+    /// to can be read; the traps of other threads may wait as well, so it should be brief. It must
+    /// not call back.
     fn violation(&mut self, violation: &Violation);
 
-    /// Called while waiting for another thread that is inside this crate. In a target this should give up the
-    /// processor: the other thread may need it.
+    /// Called while waiting for another thread that is inside this crate. In a target this should
+    /// give up the processor: the other thread may need it.
     fn relax(&mut self) {
         core::hint::spin_loop();
     }

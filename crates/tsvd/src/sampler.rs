@@ -1,12 +1,14 @@
-//! `static-random` (3.3): call sites sampled uniformly, however hot, as DataCollider (OSDI 2010) samples instructions.
+//! `static-random` (3.3): call sites sampled uniformly, however hot, as DataCollider (OSDI 2010)
+//! samples instructions.
 //!
-//! Some sites are *armed*. The next thread to come to an armed site is delayed there, and another site, drawn uniformly
-//! from those that this run has reached so far, is armed instead when the delay ends. So a site in a hot loop is delayed
-//! as often as one that is reached now and then.
+//! Some sites are *armed*. The next thread to come to an armed site is delayed there, and another
+//! site, drawn uniformly from those that this run has reached so far, is armed instead when the
+//! delay ends. So a site in a hot loop is delayed as often as one that is reached now and then.
 //!
-//! DataCollider draws from all instructions of a program. Here sites that were never reached are left out: most belong
-//! to libraries that the test does not use, and armed they would only sit there. A site that is drawn and not reached
-//! again within [`PATIENCE`] points gives way to another.
+//! DataCollider draws from all instructions of a program. Here sites that were never reached are
+//! left out: most belong to libraries that the test does not use, and armed they would only sit
+//! there. A site that is drawn and not reached again within [`PATIENCE`] points gives way to
+//! another.
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
@@ -15,8 +17,8 @@ use crate::params::ONE;
 use crate::sites::{MAX_SITES, Sites};
 use raddle_base::rng::Rng;
 
-/// Points after which one more site is armed. Small tests have a few hundred in all, and many of their sites are reached
-/// once; with 1000, those that were armed sat there to the end.
+/// Points after which one more site is armed. Small tests have a few hundred in all, and many of
+/// their sites are reached once; with 1000, those that were armed sat there to the end.
 const PATIENCE: u32 = 50;
 
 #[repr(C)]
@@ -29,7 +31,8 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// A site was reached for the first time: there are more to sample from, and perhaps one more to arm.
+    /// A site was reached for the first time: there are more to sample from, and perhaps one more
+    /// to arm.
     pub(crate) fn reached(&self, sites: &Sites, site: u32, chance: u32, rng: &mut Rng) {
         let index = self.reached.fetch_add(1, Relaxed);
         if let Some(slot) = self.sites.get(index as usize) {

@@ -63,8 +63,8 @@ impl Sites {
         }
     }
 
-    /// Passes for one object are void. Whoever looks at the epoch alone is to hear of it, but not too often: objects that
-    /// threads hand on to each other would leave nobody a pass.
+    /// Passes for one object are void. Whoever looks at the epoch alone is to hear of it, but not
+    /// too often: objects that threads hand on to each other would leave nobody a pass.
     pub(crate) fn nudge(&self, now: u64) {
         const AT_MOST_EVERY: u64 = 100_000;
         if now.saturating_sub(self.nudged.load(Relaxed)) >= AT_MOST_EVERY {

@@ -1,5 +1,5 @@
-//! Exclusion in shared memory, for what must not be torn: traps and the trap set. Points that are not delayed seldom
-//! come here.
+//! Exclusion in shared memory, for what must not be torn: traps and the trap set. Points that are
+//! not delayed seldom come here.
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};

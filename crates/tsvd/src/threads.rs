@@ -14,7 +14,8 @@ const THREADS: usize = 1 << 12;
 pub(crate) struct Thread {
     /// `thread + 1`; zero: nobody's.
     owner: AtomicU32,
-    /// The site of the delay that this thread's last gap was blamed on, and how many accesses that still covers (3.4.4).
+    /// The site of the delay that this thread's last gap was blamed on, and how many accesses that
+    /// still covers (3.4.4).
     pub blamed: AtomicU32,
     pub covered: AtomicU32,
     /// `thread + 1` of who created it, and when; zero: not told.
@@ -25,16 +26,19 @@ pub(crate) struct Thread {
     /// How long it was delayed in all.
     pub delayed: AtomicU64,
     rng: AtomicU64,
-    /// Points that were looked at, of all threads that have had this record, and all those in a concurrent phase.
+    /// Points that were looked at, of all threads that have had this record, and all those in a
+    /// concurrent phase.
     pub points: AtomicU64,
     pub concurrent: AtomicU64,
     /// [`Lane::points`] at its last access that was looked at.
     pub went_by: AtomicU64,
-    /// When a delay of its was last counted as not allowed; zero: never. Behind all that every point needs.
+    /// When a delay of its was last counted as not allowed; zero: never. Behind all that every
+    /// point needs.
     pub refused: AtomicU64,
 }
 
-/// A thread that was joined. Apart from its record, which the thread writes at every point, while this is read by others.
+/// A thread that was joined. Apart from its record, which the thread writes at every point, while
+/// this is read by others.
 #[repr(C)]
 struct Joined {
     /// Its `thread + 1` above that of who joined it.
@@ -48,7 +52,8 @@ pub(crate) struct Threads {
     told: AtomicU32,
     /// Created threads that have not ended, as far as told.
     created: AtomicU32,
-    /// Threads that made points and whose creation was not told: the main thread, and those made behind the caller's back.
+    /// Threads that made points and whose creation was not told: the main thread, and those made
+    /// behind the caller's back.
     strangers: AtomicU32,
     /// `thread + 1` of the first of them.
     first: AtomicU32,
@@ -103,7 +108,8 @@ impl Threads {
         self.note_alone();
     }
 
-    /// A thread has ended. If its record is another's by now its end is not counted, and nobody is ever alone again.
+    /// A thread has ended. If its record is another's by now its end is not counted, and nobody is
+    /// ever alone again.
     pub(crate) fn died(&self, thread: u32) {
         let record = &self.records[thread as usize % THREADS];
         let is_its_own = record.owner.load(Relaxed) == thread.wrapping_add(1);
@@ -120,8 +126,9 @@ impl Threads {
         joined.who.store(both(child, parent), Relaxed);
     }
 
-    /// Whether an access that `earlier` made at `time` is known to happen before what `thread`, whose record this is, does
-    /// now: by its creation (deviation 7 of the crate), or by joins made by itself or by its creator before (extension 1).
+    /// Whether an access that `earlier` made at `time` is known to happen before what `thread`,
+    /// whose record this is, does now: by its creation (deviation 7 of the crate), or by joins made
+    /// by itself or by its creator before (extension 1).
     #[inline]
     pub(crate) fn is_before(&self, (earlier, time): (u32, u64), thread: u32, record: &Thread) -> bool {
         let (parent, born) = (record.parent.load(Relaxed), record.born.load(Relaxed));

@@ -1,7 +1,8 @@
 //! The traps that are set (3.1): which threads are being held, at which call, on which object.
 //!
-//! This is the only source of reports, so here nothing is approximate: a bucket is locked while a trap is set, looked
-//! at or taken away, and a thread that is held can not leave while its trap is being reported.
+//! This is the only source of reports, so here nothing is approximate: a bucket is locked while a
+//! trap is set, looked at or taken away, and a thread that is held can not leave while its trap is
+//! being reported.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::AtomicU32;
@@ -53,7 +54,8 @@ impl Traps {
         self.any() && self.bucket(object).set.load(Relaxed) != 0
     }
 
-    /// Shows each trap that a call springs, and says how many there were. `sprung` may say that it was none.
+    /// Shows each trap that a call springs, and says how many there were. `sprung` may say that it
+    /// was none.
     pub(crate) fn spring<H: Host>(
         &self,
         caller: &Point,
@@ -74,8 +76,8 @@ impl Traps {
         count
     }
 
-    /// Sets a trap, and springs those it conflicts with: two threads may have found no trap, and set theirs, at the same
-    /// moment. Both then are at their calls. False: there is no room.
+    /// Sets a trap, and springs those it conflicts with: two threads may have found no trap, and
+    /// set theirs, at the same moment. Both then are at their calls. False: there is no room.
     pub(crate) fn set<H: Host>(
         &self,
         point: &Point,

@@ -1,16 +1,19 @@
-//! The trap set (3.4.1): pairs of call sites that may well be called at once, with the probability of a delay.
+//! The trap set (3.4.1): pairs of call sites that may well be called at once, with the probability
+//! of a delay.
 //!
-//! A pair enters by a near miss with probability one. It leaves when the two were seen to be ordered (3.4.4), when its
-//! probability has decayed to nothing (3.4.5), or when it was caught. It is never forgotten: a pair that left does not
-//! come back in the same run, or a lock-protected pair, which has near misses all the time, would be delayed for ever.
+//! A pair enters by a near miss with probability one. It leaves when the two were seen to be
+//! ordered (3.4.4), when its probability has decayed to nothing (3.4.5), or when it was caught. It
+//! is never forgotten: a pair that left does not come back in the same run, or a lock-protected
+//! pair, which has near misses all the time, would be delayed for ever.
 //!
-//! With extension 2 a pair in the set is delayed at an end only while that end is *fresh*: a near miss makes both so, and a
-//! delay uses its own up. A pair of an earlier run whose other site has not been reached in this one may yet come: it stays
-//! fresh, and is tried again when the run has lasted twice as long. While one end of a pair is held, the other is not: a
-//! thread that is held can neither come nor be seen to wait.
+//! With extension 2 a pair in the set is delayed at an end only while that end is *fresh*: a near
+//! miss makes both so, and a delay uses its own up. A pair of an earlier run whose other site has
+//! not been reached in this one may yet come: it stays fresh, and is tried again when the run has
+//! lasted twice as long. While one end of a pair is held, the other is not: a thread that is held
+//! can neither come nor be seen to wait.
 //!
-//! Look-ups are atomic loads; changes, which are few, are made one at a time. Each site has a list of its pairs, and
-//! keeps the greatest probability among them where the hot path reads it.
+//! Look-ups are atomic loads; changes, which are few, are made one at a time. Each site has a list
+//! of its pairs, and keeps the greatest probability among them where the hot path reads it.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -74,7 +77,8 @@ struct Slot {
     next: [AtomicU32; 2],
 }
 
-/// Flags of a status: the ends of a pair that are fresh, whether a delay has failed, and whether one is being made.
+/// Flags of a status: the ends of a pair that are fresh, whether a delay has failed, and whether
+/// one is being made.
 const FRESH: [u32; 2] = [1 << 20, 1 << 21];
 const TRIED: u32 = 1 << 22;
 const HELD: u32 = 1 << 23;
@@ -89,8 +93,8 @@ pub(crate) struct TrapSet {
 }
 
 impl TrapSet {
-    /// A pair had a near miss, so many microseconds apart (zero: not known). Whether the pair is dangerous: it is new, or
-    /// it is not settled yet.
+    /// A pair had a near miss, so many microseconds apart (zero: not known). Whether the pair is
+    /// dangerous: it is new, or it is not settled yet.
     #[inline]
     pub(crate) fn add(&self, sites: &Sites, (a, b): (u32, u32), gap: u32, host: &mut impl Host) -> bool {
         match self.find(key(a, b)) {
@@ -143,8 +147,8 @@ impl TrapSet {
         known
     }
 
-    /// How long a delay at `site` is to be: as its near pairs want it, or the nearest of the others if there are none. The
-    /// run has lasted `elapsed` milliseconds. None: all are to wait.
+    /// How long a delay at `site` is to be: as its near pairs want it, or the nearest of the others
+    /// if there are none. The run has lasted `elapsed` milliseconds. None: all are to wait.
     #[cold]
     pub(crate) fn length(&self, sites: &Sites, params: &Params, (site, elapsed): (u32, u32)) -> Option<u64> {
         let wanted = |slot: &Slot| slot.length(params);
@@ -154,8 +158,8 @@ impl TrapSet {
         near.or(usable().min())
     }
 
-    /// A delay at `site` begins, which will end when the run has lasted `elapsed` milliseconds. It uses up what made its
-    /// pairs fresh there (extension 2).
+    /// A delay at `site` begins, which will end when the run has lasted `elapsed` milliseconds. It
+    /// uses up what made its pairs fresh there (extension 2).
     pub(crate) fn spend(&self, sites: &Sites, (site, elapsed): (u32, u32), host: &mut impl Host) {
         let _held = self.lock.hold(host);
         for slot in self.pairs_of(sites, site) {
@@ -172,8 +176,9 @@ impl TrapSet {
         }
     }
 
-    /// A delay at `site` has ended. Every pair of it that is still dangerous was not caught by it, and decays (3.4.5): once
-    /// for each time of a usual delay. One that wants a longer delay than this has learned nothing.
+    /// A delay at `site` has ended. Every pair of it that is still dangerous was not caught by it,
+    /// and decays (3.4.5): once for each time of a usual delay. One that wants a longer delay than
+    /// this has learned nothing.
     pub(crate) fn decay(
         &self,
         sites: &Sites,

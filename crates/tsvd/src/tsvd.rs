@@ -17,8 +17,8 @@ use crate::trap::{Trap, Traps};
 use crate::trap_set::{PairState, TrapPair, TrapSet};
 use crate::{Delay, Host, Params, Point, Policy, Violation};
 
-/// The whole state of one process. Several threads call it at once. See the crate for how it is used, and
-/// [`Tsvd::place`] for where it lives.
+/// The whole state of one process. Several threads call it at once. See the crate for how it is
+/// used, and [`Tsvd::place`] for where it lives.
 #[repr(C)]
 pub struct Tsvd {
     pub(crate) params: Params,
@@ -61,9 +61,9 @@ impl Tsvd {
         &self.params
     }
 
-    /// `OnCall`: a thread is about to make a call. If the answer is a delay, the caller sets the trap
-    /// ([`Tsvd::trap_set`]), sleeps holding nothing, and comes back ([`Tsvd::delay_done`]) before the call is made.
-    /// Time must not be zero and should not run backwards.
+    /// `OnCall`: a thread is about to make a call. If the answer is a delay, the caller sets the
+    /// trap ([`Tsvd::trap_set`]), sleeps holding nothing, and comes back ([`Tsvd::delay_done`])
+    /// before the call is made. Time must not be zero and should not run backwards.
     #[inline]
     pub fn on_call(&self, now: u64, point: &Point, host: &mut impl Host) -> Option<Delay> {
         if point.site >= MAX_SITES {
@@ -96,8 +96,9 @@ impl Tsvd {
         self.delay(now, point, thread, nanos)
     }
 
-    /// Whether the call can be made at once: nothing can come of looking at it (see `passes`). If so it counts as a point,
-    /// and [`Tsvd::on_call`] is not called. `ends`: as if [`Tsvd::object_gone`] had been called afterwards.
+    /// Whether the call can be made at once: nothing can come of looking at it (see `passes`). If
+    /// so it counts as a point, and [`Tsvd::on_call`] is not called. `ends`: as if
+    /// [`Tsvd::object_gone`] had been called afterwards.
     #[inline]
     pub fn passes(&self, point: &Point, ends: bool) -> bool {
         if point.site >= MAX_SITES || self.all_wanted.load(Relaxed) != 0 {
@@ -125,8 +126,8 @@ impl Tsvd {
         true
     }
 
-    /// Where the thread's passes are, for a caller that does in assembly what [`Tsvd::passes`] does. It is the thread's
-    /// while [`layout::LANE_OWNER`](crate::layout::LANE_OWNER) says so.
+    /// Where the thread's passes are, for a caller that does in assembly what [`Tsvd::passes`]
+    /// does. It is the thread's while [`layout::LANE_OWNER`](crate::layout::LANE_OWNER) says so.
     pub fn lane(&self, thread: u32) -> *const u8 {
         (&raw const *self.threads.lane(thread)).cast()
     }
@@ -137,8 +138,9 @@ impl Tsvd {
         self.sites.new_epoch();
     }
 
-    /// For a caller that lets some calls by on its own, after one that [`Tsvd::passes`] or its like has let by: it may do so
-    /// a few times, for the same thread, site and object, while this stays the same. `layout::EPOCH` is where it is.
+    /// For a caller that lets some calls by on its own, after one that [`Tsvd::passes`] or its like
+    /// has let by: it may do so a few times, for the same thread, site and object, while this stays
+    /// the same. `layout::EPOCH` is where it is.
     #[inline]
     pub fn epoch(&self) -> u32 {
         self.sites.epoch.load(Relaxed)
@@ -150,8 +152,8 @@ impl Tsvd {
         points.store(points.load(Relaxed).saturating_sub(calls), Relaxed);
     }
 
-    /// Sets the trap of a delay, in which `cookie` goes to whoever springs it. False: no room for it, and the caller
-    /// does not sleep and does not come back.
+    /// Sets the trap of a delay, in which `cookie` goes to whoever springs it. False: no room for
+    /// it, and the caller does not sleep and does not come back.
     pub fn trap_set(&self, delay: &Delay, cookie: u64, host: &mut impl Host) -> bool {
         let point = &delay.point;
         let set = self.traps.set(point, cookie, host, |trap, host| self.report(trap, point, host));
@@ -169,7 +171,8 @@ impl Tsvd {
         set
     }
 
-    /// The thread is awake again. Takes its trap away, learns from the delay, and says whether the trap was sprung.
+    /// The thread is awake again. Takes its trap away, learns from the delay, and says whether the
+    /// trap was sprung.
     pub fn delay_done(&self, now: u64, delay: &Delay, host: &mut impl Host) -> bool {
         let point = &delay.point;
         let hits = self.traps.clear(point, host).unwrap_or(0);
@@ -192,7 +195,8 @@ impl Tsvd {
         hits > 0
     }
 
-    /// The caller does not make a delay that [`Tsvd::on_call`] asked for: it counts as one that the caps did not allow.
+    /// The caller does not make a delay that [`Tsvd::on_call`] asked for: it counts as one that the
+    /// caps did not allow.
     pub fn refuse(&self, delay: &Delay) {
         let thread = self.thread(delay.point.thread);
         self.budget.refund(thread, delay.nanos);
@@ -206,14 +210,16 @@ impl Tsvd {
         self.threads.died(thread);
     }
 
-    /// The caller will tell of every thread before it runs ([`Tsvd::on_fork`]) and when it has ended
-    /// ([`Tsvd::thread_gone`]): a thread that is alone then is not delayed (deviation 8 of the crate).
+    /// The caller will tell of every thread before it runs ([`Tsvd::on_fork`]) and when it has
+    /// ended ([`Tsvd::thread_gone`]): a thread that is alone then is not delayed (deviation 8 of
+    /// the crate).
     pub fn watch_threads(&self) {
         self.threads.watch(self.params.policy == Policy::Tsvd);
     }
 
-    /// A thread is about to be created; `child` has not run yet. Without this all works, but what a thread does before it
-    /// creates another is taken for a near miss of what that one does first (deviation 7 of the crate).
+    /// A thread is about to be created; `child` has not run yet. Without this all works, but what a
+    /// thread does before it creates another is taken for a near miss of what that one does first
+    /// (deviation 7 of the crate).
     pub fn on_fork(&self, now: u64, parent: u32, child: u32, host: &mut impl Host) {
         if self.threads.is_alone(parent) {
             self.phase.fill(parent, self.params.buffer);
@@ -225,9 +231,10 @@ impl Tsvd {
         }
     }
 
-    /// A thread begins another piece of work, as a thread of a pool does. What it did before says nothing of what it waits for: a
-    /// gap that is blamed on a delay (3.4.4) begins here at the earliest. Without this a thread that had nothing to do while
-    /// another was held is taken to have waited for it.
+    /// A thread begins another piece of work, as a thread of a pool does. What it did before says
+    /// nothing of what it waits for: a gap that is blamed on a delay (3.4.4) begins here at the
+    /// earliest. Without this a thread that had nothing to do while another was held is taken to
+    /// have waited for it.
     pub fn work_begins(&self, now: u64, thread: u32) {
         let record = self.thread(thread);
         record.last.store(now, Relaxed);
@@ -244,8 +251,9 @@ impl Tsvd {
         }
     }
 
-    /// What follows is for `tsvd-hb` alone; other policies do nothing with it. `object` is anything that synchronises:
-    /// what `thread` did before it released the object happens before what comes after its next acquisition.
+    /// What follows is for `tsvd-hb` alone; other policies do nothing with it. `object` is anything
+    /// that synchronises: what `thread` did before it released the object happens before what comes
+    /// after its next acquisition.
     pub fn on_release(&self, thread: u32, object: u64, host: &mut impl Host) {
         if self.params.policy == Policy::TsvdHb {
             self.order.with(host, |order| order.release(thread, object));
@@ -258,8 +266,9 @@ impl Tsvd {
         }
     }
 
-    /// An object ends with the call that was just told of. Another object at its address is not near this one's accesses:
-    /// without this, locals and results that are made again and again look like one object that all threads share.
+    /// An object ends with the call that was just told of. Another object at its address is not
+    /// near this one's accesses: without this, locals and results that are made again and again
+    /// look like one object that all threads share.
     pub fn object_gone(&self, object: u64) {
         self.objects.forget(object);
     }
@@ -269,7 +278,8 @@ impl Tsvd {
         self.budget.new_test();
     }
 
-    /// For the child of a fork, before it does anything else: other threads, their traps and their locks are not there.
+    /// For the child of a fork, before it does anything else: other threads, their traps and their
+    /// locks are not there.
     pub fn forked(&self) {
         self.traps.forget();
         self.pairs.break_open();
@@ -303,8 +313,8 @@ impl Tsvd {
         points
     }
 
-    /// Notes the visit of an object, so that others hear of it who have passes for it, and gives a pass for the next ones if
-    /// `taught` is false.
+    /// Notes the visit of an object, so that others hear of it who have passes for it, and gives a
+    /// pass for the next ones if `taught` is false.
     #[inline]
     fn visit(&self, now: u64, point: &Point, way: usize, taught: bool) {
         let lane = self.threads.lane(point.thread);
@@ -334,13 +344,14 @@ impl Tsvd {
         }
     }
 
-    /// Adds what an earlier run learned. Before the first point; false if there is no room, or the pair is there.
+    /// Adds what an earlier run learned. Before the first point; false if there is no room, or the
+    /// pair is there.
     pub fn seed(&self, pair: &TrapPair, host: &mut impl Host) -> bool {
         pair.site_a.max(pair.site_b) < MAX_SITES && self.pairs.seed(&self.sites, pair, host)
     }
 
-    /// All pairs that were ever dangerous, ordered or found. Those still [`PairState::Dangerous`] are what the paper
-    /// keeps in its trap file.
+    /// All pairs that were ever dangerous, ordered or found. Those still [`PairState::Dangerous`]
+    /// are what the paper keeps in its trap file.
     pub fn pairs(&self) -> impl Iterator<Item = TrapPair> {
         self.pairs.pairs()
     }
@@ -425,7 +436,8 @@ impl Tsvd {
         self.visit(now, point, way, taught);
     }
 
-    /// How far apart a near miss may be now. While somebody is held there is something better to wait for.
+    /// How far apart a near miss may be now. While somebody is held there is something better to
+    /// wait for.
     #[inline]
     fn reach(&self, now: u64) -> u64 {
         let since = self.quiet.load(Relaxed);

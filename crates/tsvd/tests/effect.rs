@@ -1,6 +1,6 @@
-//! What the policies find and cost, on programs like those of `corpus/tsvd`, in simulated time with a processor for each
-//! thread. The real suite is `raddle-bench tsvd`; this one gives the same figures on any machine, so the order that the paper
-//! reports (Tables 2 and 3) can be asserted.
+//! What the policies find and cost, on programs like those of `corpus/tsvd`, in simulated time with
+//! a processor for each thread. The real suite is `raddle-bench tsvd`; this one gives the same
+//! figures on any machine, so the order that the paper reports (Tables 2 and 3) can be asserted.
 
 mod simulation;
 
@@ -86,7 +86,8 @@ const KINDS: [Kind; 11] = [
         name: "twice once a run",
         threads: 2,
         pairs: 2,
-        // As it starts, the one fills two tables, and the other looks at them a moment too early or too late.
+        // As it starts, the one fills two tables, and the other looks at them a moment too early or
+        // too late.
         body: |j, t| match t {
             0 => vec![Op::Work(40 * MS), call(0, true), Op::Work(300 * MS), on_other(1, true), j.work(400)],
             _ => vec![Op::Work(80 * MS), call(2, false), Op::Work(300 * MS), on_other(3, false), j.work(350)],
@@ -144,7 +145,8 @@ impl Effect {
     }
 }
 
-/// Also tells its figures: `cargo test -p raddle-tsvd --test effect -- --nocapture` is the table of the docs.
+/// Also tells its figures: `cargo test -p raddle-tsvd --test effect -- --nocapture` is the table of
+/// the docs.
 fn effect(name: &str, params: &Params) -> Effect {
     let mut effect = Effect::default();
     for (kind, seed) in KINDS.iter().flat_map(|kind| (1..=SEEDS).map(move |seed| (kind, seed))) {
@@ -194,8 +196,8 @@ fn two_runs(params: &Params, programs: &[Vec<Op>]) -> ((Box<Tsvd>, u64), Box<Tsv
     ((first, outcome.time), second)
 }
 
-/// In which of ten runs, each of which begins with what the one before has left, the first violation is caught. What is settled
-/// rests for a run.
+/// In which of ten runs, each of which begins with what the one before has left, the first
+/// violation is caught. What is settled rests for a run.
 fn caught_in(params: &Params, programs: impl Fn(u64) -> Vec<Vec<Op>>) -> Option<u64> {
     let mut left: Vec<TrapPair> = Vec::new();
     (1..=10).find(|number| {
@@ -210,7 +212,8 @@ fn caught_in(params: &Params, programs: impl Fn(u64) -> Vec<Vec<Op>>) -> Option<
     })
 }
 
-/// Two threads call once a period each, so many ms after its beginning, as the long-gap programs of the corpus do.
+/// Two threads call once a period each, so many ms after its beginning, as the long-gap programs of
+/// the corpus do.
 fn long_gap(period: u64, [first, second]: [u64; 2], seed: u64) -> Vec<Vec<Op>> {
     let mut jitter = Jitter(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut work = |ms: u64| Op::Work(ms * MS * (97 + jitter.below(6)) / 100);

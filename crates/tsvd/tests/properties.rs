@@ -1,4 +1,5 @@
-//! What holds for all programs: random ones in simulated time, and real threads without any clock at all.
+//! What holds for all programs: random ones in simulated time, and real threads without any clock
+//! at all.
 
 mod simulation;
 
@@ -12,7 +13,8 @@ fn policy() -> impl Strategy<Value = Policy> {
     prop::sample::select(&Policy::ALL[..])
 }
 
-/// A step of a program that keeps to locks: site, object and lock go together unless it is a wrong program.
+/// A step of a program that keeps to locks: site, object and lock go together unless it is a wrong
+/// program.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     object: u64,
@@ -142,8 +144,8 @@ fn a_lock_costs_few_delays_with_inference_and_more_without() {
     assert_eq!((with.stats().delays, without.stats().delays), (1, 10));
 }
 
-/// Three threads with hot loops on objects of their own and, now and then, a few calls on one that they share: each call
-/// takes a microsecond.
+/// Three threads with hot loops on objects of their own and, now and then, a few calls on one that
+/// they share: each call takes a microsecond.
 fn hot_loops(seed: u64) -> Vec<Vec<Op>> {
     const SHARED: u64 = 0x7000;
     let mut state = seed;
@@ -191,7 +193,8 @@ fn hot_code_hides_nothing() {
     assert!(passed * 10 > calls * 9, "{passed} of {calls}");
 }
 
-/// Real threads without sleeping: what each thread says of itself is compared with what is reported of it.
+/// Real threads without sleeping: what each thread says of itself is compared with what is reported
+/// of it.
 #[test]
 fn threads_at_once_are_reported_only_while_they_are_held() {
     const THREADS: u32 = 4;

@@ -119,13 +119,16 @@ pub mod gap {
     pub const REPEATED: u32 = 1 << 3;
     /// A signal or a cancellation arrived. These arrive only at steps.
     pub const SIGNAL: u32 = 1 << 4;
-    /// Files, folders, descriptors or limits were changed, and the calls that do this are not steps.
+    /// Files, folders, descriptors or limits were changed, and the calls that do this are not
+    /// steps.
     pub const OUTSIDE: u32 = 1 << 5;
-    /// Memory was freed, other memory allocated, and atomics held addresses of such blocks: an address that comes back was not tried.
+    /// Memory was freed, other memory allocated, and atomics held addresses of such blocks: an
+    /// address that comes back was not tried.
     pub const REUSE: u32 = 1 << 6;
 }
 
-/// A scheduling point, as the header's table has it: a program counter, and what else is known of the access.
+/// A scheduling point, as the header's table has it: a program counter, and what else is known of
+/// the access.
 pub mod point {
     const ADDRESS: u64 = (1 << 56) - 1;
     const READS_FIRST: u64 = 1 << 63;
@@ -136,7 +139,8 @@ pub mod point {
         point & ADDRESS
     }
 
-    /// A write at `pc` that reads a word of so many bytes (a power of two) first: that of a bit-field.
+    /// A write at `pc` that reads a word of so many bytes (a power of two) first: that of a
+    /// bit-field.
     pub fn reads_first(pc: u64, log2_width: u32) -> u64 {
         pc | READS_FIRST | u64::from(log2_width) << WIDTH_AT
     }
@@ -174,9 +178,9 @@ pub mod status {
     pub const MORE_DONORS: u32 = 4;
     /// The program does something that cannot be undone in place. `detail` is one of
     /// [`super::outside`]. Use [`super::flag::FORK`], and [`super::flag::FORK_AT_START`] for
-    /// `PIPE_OR_SOCKET` and `TIMER`.
-    /// The program does what can not be put back in place; `detail` is one of [`super::outside`]. Use [`super::flag::FORK`], and
-    /// [`super::flag::FORK_AT_START`] for what is [shared](super::outside::is_shared_with_forks).
+    /// `PIPE_OR_SOCKET` and `TIMER`. The program does what can not be put back in place; `detail`
+    /// is one of [`super::outside`]. Use [`super::flag::FORK`], and [`super::flag::FORK_AT_START`]
+    /// for what is [shared](super::outside::is_shared_with_forks).
     pub const NEEDS_FORK: u32 = 5;
     /// This machine does not support it. `detail` is one of [`super::cannot`].
     pub const CANNOT: u32 = 6;
@@ -207,7 +211,8 @@ pub mod outside {
     /// It writes to files, or makes, renames or removes them.
     pub const CHANGES: u64 = 9;
 
-    /// Whether a process made at the first thread shares it with those before: it must be made at the start of the program.
+    /// Whether a process made at the first thread shares it with those before: it must be made at
+    /// the start of the program.
     pub fn is_shared_with_forks(why: u64) -> bool {
         matches!(why, PIPE_OR_SOCKET | TIMER | SHARED_MEMORY | CHANGES)
     }

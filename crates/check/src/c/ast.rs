@@ -45,7 +45,8 @@ pub enum ExprKind {
     Statement(Vec<Stmt>),
     Generic(Box<Expr>, Vec<(Option<CType>, Expr)>),
     VaArg(Box<Expr>, CType),
-    /// `__builtin_offsetof`-like results that are known to the parser are plain `Int`s; this is a label's address.
+    /// `__builtin_offsetof`-like results that are known to the parser are plain `Int`s; this is a
+    /// label's address.
     LabelAddress(Sym),
     /// A builtin that takes types: its result is unknown but harmless.
     Opaque,

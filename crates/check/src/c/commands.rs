@@ -1,9 +1,10 @@
 //! compile_commands.json: what it says about macros and include folders, and nothing else.
 //!
-//! The file comes with a repository and is data, not a command to trust: a compiler's path, `-fplugin`, `-B` or `@file` in
-//! it would run or read whatever its author likes as soon as an editor opens the folder. So no command of it is ever
-//! run. Of its flags only those on `ALLOWED` are taken, each with its meaning; a preprocessor, if one is to be used, is
-//! chosen by raddle and given [`Command::arguments`]. Flags that only change code generation or warnings are dropped
+//! The file comes with a repository and is data, not a command to trust: a compiler's path,
+//! `-fplugin`, `-B` or `@file` in it would run or read whatever its author likes as soon as an
+//! editor opens the folder. So no command of it is ever run. Of its flags only those on `ALLOWED`
+//! are taken, each with its meaning; a preprocessor, if one is to be used, is chosen by raddle and
+//! given [`Command::arguments`]. Flags that only change code generation or warnings are dropped
 //! without a word; those that could do harm are kept in [`Command::refused`] for the report.
 
 use std::fmt;
@@ -184,7 +185,8 @@ impl Command {
             "-std=" if value.chars().all(|c| c.is_ascii_alphanumeric() || c == ':') => {
                 self.standard = Some(value)
             }
-            // It stands in a word of its own, where these would make it an option or a list of options.
+            // It stands in a word of its own, where these would make it an option or a list of
+            // options.
             "-include" | "-imacros" if value.starts_with(['@', '-']) => {
                 self.refused.push(format!("{flag} {value}"))
             }
@@ -194,7 +196,8 @@ impl Command {
         }
     }
 
-    /// The flags that are safe to hand to a preprocessor that raddle has chosen, and that runs in `directory`.
+    /// The flags that are safe to hand to a preprocessor that raddle has chosen, and that runs in
+    /// `directory`.
     pub fn arguments(&self) -> Vec<String> {
         let folders = self.folders.iter().map(|(path, kind)| match kind {
             FolderKind::Both => format!("-I{path}"),
@@ -214,8 +217,8 @@ impl Command {
         folders.chain(macros).chain(before).chain(switches).chain(standard).collect()
     }
 
-    /// The build target that the compilation is for, where the build system writes it into the output's path:
-    /// `CMakeFiles/NAME.dir/a.c.o` of CMake, `NAME.p/a.c.o` of Meson.
+    /// The build target that the compilation is for, where the build system writes it into the
+    /// output's path: `CMakeFiles/NAME.dir/a.c.o` of CMake, `NAME.p/a.c.o` of Meson.
     pub fn target(&self) -> Option<&str> {
         let folder = |part: &&str| part.ends_with(".dir") || part.ends_with(".p");
         let output = self.output.as_deref()?;

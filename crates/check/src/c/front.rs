@@ -16,7 +16,8 @@ struct Front {
 }
 
 thread_local! {
-    // Macros and types are shared by `Rc`, so each thread that lowers makes its own; it takes a few milliseconds.
+    // Macros and types are shared by `Rc`, so each thread that lowers makes its own; it takes a few
+    // milliseconds.
     static BASE: (Front, Arc<Unit>) = Front::build();
 }
 
@@ -44,7 +45,8 @@ pub fn lower_file(path: &str, text: &[u8], includes: &dyn Includes, limits: Limi
     lower_file_with(path, text, &[], includes, limits)
 }
 
-/// Lowers one file with macros defined (or, without a value, undefined) before it, as by `-D` and `-U`.
+/// Lowers one file with macros defined (or, without a value, undefined) before it, as by `-D` and
+/// `-U`.
 pub fn lower_file_with(
     path: &str,
     text: &[u8],

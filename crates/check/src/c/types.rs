@@ -262,7 +262,8 @@ impl Types {
         None
     }
 
-    /// An incomplete record, or an array of one: as a member by value an error, and a record within itself.
+    /// An incomplete record, or an array of one: as a member by value an error, and a record within
+    /// itself.
     fn is_open(&self, ty: CType) -> bool {
         match self.get(ty) {
             Type::Record(r) => !self.records[*r as usize].complete,

@@ -259,7 +259,8 @@ impl<'a> Declarer<'a> {
         }
     }
 
-    /// Parameters of the type itself: of a record they are properties, of a class they are kept as fields.
+    /// Parameters of the type itself: of a record they are properties, of a class they are kept as
+    /// fields.
     fn primary(&mut self, t: u32, node: Syntax<'a>, list: Syntax<'a>, place: &Place) {
         let params = self.params(list, place);
         for p in &params {

@@ -1,5 +1,5 @@
-//! Conditional compilation. Lines that are left out, and the directives themselves, become blanks, so that every place
-//! keeps its line and column and the parser sees no directive.
+//! Conditional compilation. Lines that are left out, and the directives themselves, become blanks,
+//! so that every place keeps its line and column and the parser sees no directive.
 
 use std::collections::HashSet;
 
@@ -90,7 +90,8 @@ fn directive(text: &str, open: &mut Vec<Open>, defined: &mut HashSet<String>) {
     }
 }
 
-/// Knows whether a line begins inside a comment or a text of several lines, where `#` means nothing.
+/// Knows whether a line begins inside a comment or a text of several lines, where `#` means
+/// nothing.
 #[derive(Default)]
 struct Lexer {
     inside: bool,

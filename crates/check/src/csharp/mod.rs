@@ -2,16 +2,18 @@
 //!
 //! # What is shared with C, and what is not
 //!
-//! The machine ([`crate::interp`]) is shared whole: simulated memory and its access history, threads and their
-//! schedules, vector clocks, locks, conditions, semaphores, barriers, timers, the search for cycles of waits, unknown
-//! values with what branches have assumed of them, budgets ([`crate::explore`]), findings ([`crate::report`]). So are the
-//! session and all formats. C# adds a layer that knows classes but no language, and which C never uses:
+//! The machine ([`crate::interp`]) is shared whole: simulated memory and its access history,
+//! threads and their schedules, vector clocks, locks, conditions, semaphores, barriers, timers, the
+//! search for cycles of waits, unknown values with what branches have assumed of them, budgets
+//! ([`crate::explore`]), findings ([`crate::report`]). So are the session and all formats. C# adds
+//! a layer that knows classes but no language, and which C never uses:
 //!
 //! - [`crate::ir::objects`]: tables of classes; `interp/objects.rs`: members and methods found through an object's class,
 //!   delegates, arrays; `interp/exceptions.rs`: unwinding; `interp/tasks.rs`: waiting for tasks, and functions that go on
 //!   elsewhere; `interp/collector.rs`: finalizers.
 //!
-//! C alone has the preprocessor with includes, bytes and pointers, unions, signals, OpenMP, and models written in C.
+//! C alone has the preprocessor with includes, bytes and pointers, unions, signals, OpenMP, and
+//! models written in C.
 //!
 //! # How C# lowers
 //!
@@ -34,11 +36,12 @@
 //!
 //! # The library
 //!
-//! What .NET's own classes do is written in C# (`models/*.cs`), over instructions that `__raddle.Name(…)` stands for, and
-//! lowered with the program. Their own accesses leave no trace; a collection that is not thread-safe says which of its
-//! methods read and which write it as a whole (`__raddle.Reads(this)`), and two threads at that are a
-//! thread-safety violation. What is not modelled is unknown: it returns unknowns, changes nothing that is seen, and makes
-//! a stuck run prove nothing if it was given a delegate or an object of the program's.
+//! What .NET's own classes do is written in C# (`models/*.cs`), over instructions that
+//! `__raddle.Name(…)` stands for, and lowered with the program. Their own accesses leave no trace;
+//! a collection that is not thread-safe says which of its methods read and which write it as a
+//! whole (`__raddle.Reads(this)`), and two threads at that are a thread-safety violation. What is
+//! not modelled is unknown: it returns unknowns, changes nothing that is seen, and makes a stuck
+//! run prove nothing if it was given a delegate or an object of the program's.
 //!
 //! # Deviations from the paper
 //!

@@ -1,4 +1,5 @@
-//! The library, as C# over instructions of the machine. A file for each family; a new class is a few lines in one of them.
+//! The library, as C# over instructions of the machine. A file for each family; a new class is a
+//! few lines in one of them.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,7 +1,8 @@
 //! Which C# files make a program, and what has been parsed and lowered before.
 //!
-//! Files of projects are one program with as many entries as there are: names are looked up in the own project first.
-//! Without a project, files that have a `Main` each are programs each, with all files that have none.
+//! Files of projects are one program with as many entries as there are: names are looked up in the
+//! own project first. Without a project, files that have a `Main` each are programs each, with all
+//! files that have none.
 
 use std::sync::Arc;
 

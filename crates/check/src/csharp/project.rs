@@ -1,5 +1,5 @@
-//! What may be taken from `.csproj`, `.sln` and `.slnx` files. They are data: nothing in them is run, and only names are
-//! read.
+//! What may be taken from `.csproj`, `.sln` and `.slnx` files. They are data: nothing in them is
+//! run, and only names are read.
 
 /// What a project says about its sources.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

@@ -155,7 +155,8 @@ impl<'a> Syntax<'a> {
         out
     }
 
-    /// Calls a function for this node and all below it until it says that what is below does not matter.
+    /// Calls a function for this node and all below it until it says that what is below does not
+    /// matter.
     pub fn visit(self, f: &mut dyn FnMut(Self) -> bool) {
         let mut todo = vec![self];
         while let Some(s) = todo.pop() {

@@ -33,7 +33,8 @@ fn a_counter_races_without_its_lock() {
     assert_eq!(kinds(&RACE.replace("LOCK", "")), ["DataRace [6, 6]"]);
 }
 
-/// Every function is well formed, those of the models included: one that is not would be left out in silence.
+/// Every function is well formed, those of the models included: one that is not would be left out
+/// in silence.
 #[test]
 fn all_code_of_the_corpus_verifies() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/check/csharp");

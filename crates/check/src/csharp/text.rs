@@ -10,7 +10,8 @@ pub fn decode(bytes: &[u8]) -> String {
     }
 }
 
-/// Whether a file begins with the mark of UTF-16, so that zero bytes in it do not make it a binary file.
+/// Whether a file begins with the mark of UTF-16, so that zero bytes in it do not make it a binary
+/// file.
 pub fn is_utf16(bytes: &[u8]) -> bool {
     matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
 }

@@ -1,5 +1,6 @@
-//! Static types, as far as the lowering needs them: arithmetic, overloads, extension methods, copies of structures.
-//! Members are found through the object at run time, so a type that is not known costs little.
+//! Static types, as far as the lowering needs them: arithmetic, overloads, extension methods,
+//! copies of structures. Members are found through the object at run time, so a type that is not
+//! known costs little.
 
 use std::rc::Rc;
 
@@ -106,7 +107,8 @@ impl Ty {
         }
     }
 
-    /// Learns type arguments from an argument's type: `IEnumerable<T>` from `List<int>` is too much, `T` from `int` is not.
+    /// Learns type arguments from an argument's type: `IEnumerable<T>` from `List<int>` is too
+    /// much, `T` from `int` is not.
     pub fn learn(&self, actual: &Ty, names: &[Rc<str>], with: &mut [Ty]) {
         match (self, actual) {
             (Ty::Param(p), t) if *t != Ty::Unknown => {

@@ -140,7 +140,8 @@ pub struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// A type by its simple name: nested in the one that asks, then of the nearest namespace, then any.
+    /// A type by its simple name: nested in the one that asks, then of the nearest namespace, then
+    /// any.
     pub fn type_named(&self, name: &str, arity: usize, place: &Place) -> Option<u32> {
         let mut class = place.class;
         let mut rounds = 0;

@@ -1,8 +1,9 @@
 //! Atomic operations and fences.
 //!
-//! A release store publishes the thread's clock at its object; an acquire load of the object learns it. A relaxed store
-//! breaks what was published there (and publishes what the last release fence did); a read-modify-write of any order
-//! keeps it, which is C11's release sequence. A relaxed load remembers what an acquire fence after it would learn.
+//! A release store publishes the thread's clock at its object; an acquire load of the object learns
+//! it. A relaxed store breaks what was published there (and publishes what the last release fence
+//! did); a read-modify-write of any order keeps it, which is C11's release sequence. A relaxed load
+//! remembers what an acquire fence after it would learn.
 
 use super::Machine;
 use super::history::{ATOMIC, WRITE};

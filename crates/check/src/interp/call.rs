@@ -67,7 +67,8 @@ impl Machine<'_> {
         true
     }
 
-    /// On the way to the first start of a thread, every second run leaves out what the entry calls and can do without.
+    /// On the way to the first start of a thread, every second run leaves out what the entry calls
+    /// and can do without.
     #[inline(always)]
     fn skips_call(&self, f: u32) -> bool {
         let Some(route) = &self.route else { return false };
@@ -119,7 +120,8 @@ impl Machine<'_> {
         true
     }
 
-    /// A function of which nothing is known: it gives an unknown, and may have changed what its arguments lead to.
+    /// A function of which nothing is known: it gives an unknown, and may have changed what its
+    /// arguments lead to.
     pub(super) fn call_unknown(&mut self, ti: usize, n: usize, what: u64) {
         let at = self.threads[ti].stack.len() - n;
         let args = self.threads[ti].stack.split_off(at);
@@ -148,8 +150,8 @@ impl Machine<'_> {
         }
     }
 
-    /// How much of a global follows an address. Of frames nothing is forgotten but one scalar: their variables'
-    /// borders are not known here, and neighbours must stay what they are.
+    /// How much of a global follows an address. Of frames nothing is forgotten but one scalar:
+    /// their variables' borders are not known here, and neighbours must stay what they are.
     fn size_behind(&self, pointer: u64) -> u64 {
         let globals = &self.program.globals;
         let i = globals.partition_point(|g| u64::from(g.address) <= pointer);
@@ -195,7 +197,8 @@ impl Machine<'_> {
         Some(frame)
     }
 
-    /// Makes a thread call a function as if it had called it itself, and come back to the instruction at `pc`.
+    /// Makes a thread call a function as if it had called it itself, and come back to the
+    /// instruction at `pc`.
     pub(super) fn call_back(&mut self, ti: usize, f: u32, args: &[u64], return_pc: u32) -> bool {
         self.threads[ti].stack.extend_from_slice(args);
         let depth = self.threads[ti].frames.len();

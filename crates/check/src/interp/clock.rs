@@ -1,7 +1,8 @@
 //! Vector time as the interpreter needs it: the shared clock, asked by epochs packed into 32 bits.
 //!
-//! An epoch is a thread and its time, packed so that an entry of the access history stays at 16 bytes; 256
-//! threads and 16 million releases a thread are more than a run of bounded steps can make.
+//! An epoch is a thread and its time, packed so that an entry of the access history stays at 16
+//! bytes; 256 threads and 16 million releases a thread are more than a run of bounded steps can
+//! make.
 
 use raddle_base::clock::{ThreadId, VectorClock};
 
@@ -58,7 +59,8 @@ impl Clock {
         self.0.clone_from(&other.0);
     }
 
-    /// The thread's next moment. Time stops at the end of an epoch's 24 bits, far beyond any budget.
+    /// The thread's next moment. Time stops at the end of an epoch's 24 bits, far beyond any
+    /// budget.
     pub fn tick(&mut self, thread: usize) {
         if self.get(thread) < TIME {
             self.0.tick(ThreadId(thread as u32));

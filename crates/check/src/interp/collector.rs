@@ -1,7 +1,8 @@
-//! A simulated collector (section 4.2): objects with a finalizer that nothing leads to any more are finalized, on a thread
-//! of the collector's own, one after the other.
+//! A simulated collector (section 4.2): objects with a finalizer that nothing leads to any more are
+//! finalized, on a thread of the collector's own, one after the other.
 //!
-//! What leads to an object is decided conservatively: any word on a stack, in a global or in an object that is its address.
+//! What leads to an object is decided conservatively: any word on a stack, in a global or in an
+//! object that is its address.
 
 use rustc_hash::FxHashSet;
 
@@ -27,7 +28,8 @@ impl Machine<'_> {
         }
     }
 
-    /// What the thread that let go of an object last did to it is before its finalizer; nothing else is.
+    /// What the thread that let go of an object last did to it is before its finalizer; nothing
+    /// else is.
     fn start_finalizer(&mut self, ti: usize, f: u32, object: u64, pc: u32) {
         self.start_function(ti, f, object, pc);
     }

@@ -1,7 +1,8 @@
 //! Call contexts and sets of held locks, each as a small number.
 //!
-//! The access history remembers for each access where it was made, in which call context and under which locks, and
-//! has four bytes for each. Contexts form a tree: a node is its parent and the call instruction.
+//! The access history remembers for each access where it was made, in which call context and under
+//! which locks, and has four bytes for each. Contexts form a tree: a node is its parent and the
+//! call instruction.
 
 use rustc_hash::FxHashMap;
 

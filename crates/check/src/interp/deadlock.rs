@@ -1,8 +1,9 @@
 //! Deadlocks (section 3.4): a cycle in who waits for whom, looked for whenever a thread blocks.
 //!
-//! Beyond the cycle there is the run that is stuck: threads that wait for notifications, semaphores or barriers which
-//! nobody is left to give. That is a deadlock too, but only as certain as the run was: if an unknown decided a branch
-//! on the way, the thread that would have notified may merely have taken the wrong one, and nothing is reported.
+//! Beyond the cycle there is the run that is stuck: threads that wait for notifications, semaphores
+//! or barriers which nobody is left to give. That is a deadlock too, but only as certain as the run
+//! was: if an unknown decided a branch on the way, the thread that would have notified may merely
+//! have taken the wrong one, and nothing is reported.
 
 use raddle_finding::Kind;
 

@@ -32,8 +32,8 @@ impl Machine<'_> {
         taken
     }
 
-    /// Mostly the side that was taken less often, so that both are covered over the runs; but not the one that ends the
-    /// program.
+    /// Mostly the side that was taken less often, so that both are covered over the runs; but not
+    /// the one that ends the program.
     fn wanted_side(&mut self, pc: u32) -> bool {
         let doomed = self.doomed_side(pc);
         // Until a thread runs there is nothing to see on any other way.

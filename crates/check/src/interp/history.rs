@@ -1,9 +1,10 @@
 //! Access histories and the race rule (section 3.3).
 //!
-//! Memory is watched in granules of eight bytes, each access with the mask of the bytes it touches, so that
-//! neighbouring fields and array elements do not meet. The paper keeps all accesses of a thread; this keeps for each
-//! granule the last write and the last read, as FastTrack does, and spills what neither replaces (reads by several
-//! threads, partial overlaps) to a list on the side. The fast path is [`History::read`] and [`History::write`].
+//! Memory is watched in granules of eight bytes, each access with the mask of the bytes it touches,
+//! so that neighbouring fields and array elements do not meet. The paper keeps all accesses of a
+//! thread; this keeps for each granule the last write and the last read, as FastTrack does, and
+//! spills what neither replaces (reads by several threads, partial overlaps) to a list on the side.
+//! The fast path is [`History::read`] and [`History::write`].
 
 use rustc_hash::FxHashMap;
 
@@ -47,11 +48,13 @@ const MOST_SPILLED: usize = 24;
 pub struct History {
     granules: Vec<Granule>,
     spilled: FxHashMap<u32, Vec<Cell>>,
-    /// The accesses that the last one raced with; whoever is told that there are some takes them away.
+    /// The accesses that the last one raced with; whoever is told that there are some takes them
+    /// away.
     pub races: Vec<Cell>,
 }
 
-/// Two accesses race when they touch a common byte, one writes, not both are atomic, and neither happened before.
+/// Two accesses race when they touch a common byte, one writes, not both are atomic, and neither
+/// happened before.
 #[inline(always)]
 fn conflict(old: Cell, new: &Cell, clock: &Clock) -> bool {
     !old.epoch.is_never()
@@ -168,7 +171,8 @@ impl History {
     }
 }
 
-/// An old access adds nothing when a newer one of the same strength covers its bytes and comes after it.
+/// An old access adds nothing when a newer one of the same strength covers its bytes and comes
+/// after it.
 fn superseded(old: Cell, new: &Cell, clock: &Clock) -> bool {
     let covered = old.mask & !new.mask == 0;
     let as_strong = new.flags & WRITE >= old.flags & WRITE && (new.flags & ATOMIC <= old.flags & ATOMIC);

@@ -100,10 +100,11 @@ impl Machine<'_> {
     }
 
     fn allocate(&mut self, ti: usize, pc: u32, size: u64, zero: bool) -> u64 {
-        /// What an allocation of unknown size gets: room for the few elements that a loop to an unknown bound reaches,
-        /// so that they do not reach into other objects.
+        /// What an allocation of unknown size gets: room for the few elements that a loop to an
+        /// unknown bound reaches, so that they do not reach into other objects.
         const USUAL: u64 = 8192;
-        /// A block that would fill the simulated memory gets only its beginning: the elements behind that are unknown.
+        /// A block that would fill the simulated memory gets only its beginning: the elements
+        /// behind that are unknown.
         const LARGEST: u64 = 256 << 10;
         /// No program gets this much.
         const ABSURD: u64 = 1 << 40;

@@ -1,8 +1,8 @@
 //! Jumps out of functions: `setjmp` and `longjmp`, exceptions of other languages.
 //!
-//! The place in memory holds a number, so that it can be copied like the buffer it is; the thread keeps what the number
-//! stands for. A jump to a function that has returned, into another thread, or to a place of unknown content goes nowhere
-//! that can be known: the run ends there.
+//! The place in memory holds a number, so that it can be copied like the buffer it is; the thread
+//! keeps what the number stands for. A jump to a function that has returned, into another thread,
+//! or to a place of unknown content goes nowhere that can be known: the run ends there.
 
 use super::sync::Flow;
 use super::value::is_unknown;

@@ -1,4 +1,5 @@
-//! Threads begin and end; handlers interrupt them; timers tick; thread-specific values are destroyed.
+//! Threads begin and end; handlers interrupt them; timers tick; thread-specific values are
+//! destroyed.
 
 use super::clock::{Clock, MOST_THREADS};
 use super::sync::Flow;
@@ -121,7 +122,8 @@ impl Machine<'_> {
     fn new_thread(&mut self, parent: usize, f: u32, argument: u64, pc: u32) -> Option<usize> {
         let new = self.threads.len();
         if new > self.bounds.threads || new >= MOST_THREADS {
-            // Few programs reckon with it, and what the others then do wrong they do not do in practice.
+            // Few programs reckon with it, and what the others then do wrong they do not do in
+            // practice.
             self.end = Some(End::Memory);
             return None;
         }
@@ -158,8 +160,8 @@ impl Machine<'_> {
         Flow::Done(self.threads[target].result)
     }
 
-    /// Joins a thread that nobody can name, most likely one of those that this one has started. In the order of their
-    /// start, as loops do it.
+    /// Joins a thread that nobody can name, most likely one of those that this one has started. In
+    /// the order of their start, as loops do it.
     fn join_any(&mut self, ti: usize) -> Flow {
         let own =
             |t: &Thread| t.parent == Some(ti) && !t.joined && t.interrupts.is_none() && t.timer.is_none();
@@ -370,7 +372,8 @@ impl Machine<'_> {
         mask == 0 || !is_unknown(mask) && number < 64 && mask >> number & 1 == 0
     }
 
-    /// While a thread keeps interrupts out it is ordered with those that it lets in before and after.
+    /// While a thread keeps interrupts out it is ordered with those that it lets in before and
+    /// after.
     pub(super) fn set_mask(&mut self, ti: usize, mask: u64) -> u64 {
         let t = &mut self.threads[ti];
         let old = std::mem::replace(&mut t.mask, mask);
@@ -394,7 +397,8 @@ impl Machine<'_> {
         source.is_some_and(|source| self.deliver(under, source))
     }
 
-    /// Now and then a handler runs just before it is taken away, which at any other time would be rare. Gives its thread.
+    /// Now and then a handler runs just before it is taken away, which at any other time would be
+    /// rare. Gives its thread.
     pub(super) fn interrupt_for_the_last_time(&mut self, ti: usize, argument: u64) -> Option<usize> {
         let source = self.interrupts.iter().position(|i| i.argument == argument)?;
         let may = self.interrupts_left > 0

@@ -224,8 +224,8 @@ impl Machine<'_> {
             return;
         }
         for held in t.held.clone() {
-            // A semaphore-like lock given on to another thread is unlocked there, which is reported there; one that was
-            // initialised again was reported when it was released.
+            // A semaphore-like lock given on to another thread is unlocked there, which is reported
+            // there; one that was initialised again was reported when it was released.
             let again = self.objects.get(&held.lock).is_some_and(|o| o.initialised_again.is_some());
             if Self::is_certain(held.lock) && !again {
                 self.report_leak(ti, held);

@@ -1,8 +1,10 @@
-//! The simulated memory: one flat range of bytes with an access history and a map of what is unknown.
+//! The simulated memory: one flat range of bytes with an access history and a map of what is
+//! unknown.
 //!
-//! Addresses are plain numbers, so that unions, casts, copies and pointers into anything work as on a machine. Freed
-//! blocks are not used again while there is room, so that an access after the end of a block's life meets the
-//! `free` in the history and not a new owner. Frames do come again at once: calls are too many.
+//! Addresses are plain numbers, so that unions, casts, copies and pointers into anything work as on
+//! a machine. Freed blocks are not used again while there is room, so that an access after the end
+//! of a block's life meets the `free` in the history and not a new owner. Frames do come again at
+//! once: calls are too many.
 
 use std::sync::Arc;
 
@@ -90,8 +92,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Starts over. With the same globals as before only the pages that were touched are put back: a program may have
-    /// megabytes of them, and most runs are short.
+    /// Starts over. With the same globals as before only the pages that were touched are put back:
+    /// a program may have megabytes of them, and most runs are short.
     pub fn reset(&mut self, base: &Arc<Base>, limit: usize) {
         let granules = base.bytes.len() / 8;
         if self.base.as_ref().is_some_and(|b| Arc::ptr_eq(b, base)) {
@@ -267,7 +269,8 @@ impl Memory {
         self.mark(at, size, false);
     }
 
-    /// Makes a range unknown; each place of it differs from all others, and from what it was before.
+    /// Makes a range unknown; each place of it differs from all others, and from what it was
+    /// before.
     pub fn havoc(&mut self, at: usize, size: usize, salt: u64) {
         self.mark(at, size, true);
         for (i, chunk) in self.bytes[at..at + size].chunks_mut(4).enumerate() {
@@ -313,7 +316,8 @@ impl Memory {
         let address = self.extend(size)?;
         let at = (u64::from(address) - BASE) as usize;
         if !zero {
-            // Zero bytes under holes are unknowns that the load numbers: filling megabytes in is not worth it.
+            // Zero bytes under holes are unknowns that the load numbers: filling megabytes in is
+            // not worth it.
             self.mark(at, size, true);
         }
         self.blocks.push(Block { address, size: size as u32, freed: false, ..block });

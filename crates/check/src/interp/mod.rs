@@ -1,9 +1,11 @@
-//! The interpreter: one run of a program under one schedule, with races and deadlocks looked for on the way.
+//! The interpreter: one run of a program under one schedule, with races and deadlocks looked for on
+//! the way.
 //!
-//! This is section 3 of Bläser, "Practical Detection of Concurrency Issues at Coding Time" (ISSTA 2018): concrete
-//! interpretation on a simulated heap, random scheduling from a seed, vector clocks, a wait-for graph, uninterpreted
-//! values. Guaranteed: the same program, entry, seed and [`Knowledge`] give the same run, and a run ends within its
-//! bounds. Knowledge comes from earlier runs, so that an exploration as a whole is repeated by its first seed.
+//! This is section 3 of Bläser, "Practical Detection of Concurrency Issues at Coding Time" (ISSTA
+//! 2018): concrete interpretation on a simulated heap, random scheduling from a seed, vector
+//! clocks, a wait-for graph, uninterpreted values. Guaranteed: the same program, entry, seed and
+//! [`Knowledge`] give the same run, and a run ends within its bounds. Knowledge comes from earlier
+//! runs, so that an exploration as a whole is repeated by its first seed.
 //!
 //! Deviations from the paper:
 //!
@@ -204,7 +206,8 @@ pub struct Machine<'p> {
     /// What handlers knew: they run one after the other.
     handlers: Clock,
     interrupt_chance: u64,
-    /// No interrupt before this step: half of all handlers end the program, and it should have got somewhere.
+    /// No interrupt before this step: half of all handlers end the program, and it should have got
+    /// somewhere.
     interrupt_from: u64,
 }
 
@@ -334,8 +337,8 @@ impl<'p> Machine<'p> {
         self.start_main(start.function);
     }
 
-    /// In the middle of a program its pointers are set: null would send it through the first steps that it has behind it,
-    /// on several threads at once.
+    /// In the middle of a program its pointers are set: null would send it through the first steps
+    /// that it has behind it, on several threads at once.
     fn settle_pointers(&mut self) {
         for (address, _) in self.program.image_mutable.iter().filter(|r| r.1 == 8) {
             self.witness.settle(memory::unknown_at_start(*address));

@@ -1,9 +1,10 @@
 //! Functions that nobody defines, going by their names.
 //!
-//! A file that is checked by itself, or a program over a library that is not there, takes its locks by functions of which
-//! only the name is known: `g_mutex_lock(&m)`, `SDL_LockMutex(m)`, `EnterCriticalSection(&c)`. To take them for nothing
-//! would make a race of every access that they guard. So a name that says so is a lock on its first argument. What kind of
-//! lock nobody knows: it may be taken twice, and neither a deadlock nor a leak is reported on a thread that uses one.
+//! A file that is checked by itself, or a program over a library that is not there, takes its locks
+//! by functions of which only the name is known: `g_mutex_lock(&m)`, `SDL_LockMutex(m)`,
+//! `EnterCriticalSection(&c)`. To take them for nothing would make a race of every access that they
+//! guard. So a name that says so is a lock on its first argument. What kind of lock nobody knows:
+//! it may be taken twice, and neither a deadlock nor a leak is reported on a thread that uses one.
 //! Names such as `die` and `plat_abort` end the program.
 
 use super::sync::Flow;
@@ -56,7 +57,8 @@ pub fn named(name: &str) -> Option<Named> {
     match () {
         () if any(&["unlock", "wrunlock", "rdunlock", "spinunlock"]) => Some(Named::Unlock),
         () if object && any(&["release", "leave", "exit", "give", "end"]) => Some(Named::Unlock),
-        // Which result means that it has the lock nobody knows; that it has it guards more than it should, not less.
+        // Which result means that it has the lock nobody knows; that it has it guards more than it
+        // should, not less.
         () if tries && object || has("trylock") => Some(Named::Lock),
         () if any(&["rdlock", "rlock"]) || any(&["read", "reader", "shared", "rd"]) && has("lock") => {
             Some(Named::ReadLock)
@@ -123,7 +125,8 @@ fn words(name: &str) -> Vec<String> {
 }
 
 impl Machine<'_> {
-    /// Calls a function that is known by its name, with `n` arguments on the stack. False ends the thread's turn.
+    /// Calls a function that is known by its name, with `n` arguments on the stack. False ends the
+    /// thread's turn.
     pub(super) fn call_named(&mut self, ti: usize, what: Named, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
         let lock = if n == 0 { NAMELESS } else { self.threads[ti].stack[at] };
@@ -175,7 +178,8 @@ impl Machine<'_> {
         f.is_some_and(|f| f.defined && !f.builtin)
     }
 
-    /// A function that starts threads gets one of its own; what comes after it among the arguments is its argument.
+    /// A function that starts threads gets one of its own; what comes after it among the arguments
+    /// is its argument.
     fn start_by_name(&mut self, ti: usize, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
         let found = self.function_argument(ti, n);
@@ -185,7 +189,8 @@ impl Machine<'_> {
             return true;
         };
         let argument = next.unwrap_or_else(|| self.fresh_unknown());
-        // Whether a handle is left behind the first argument, and what a join is called, nobody knows.
+        // Whether a handle is left behind the first argument, and what a join is called, nobody
+        // knows.
         let handle = match self.start(ti, f, argument, pc, (0, 1)) {
             Flow::Done(handle) => handle,
             _ => 0,
@@ -209,8 +214,8 @@ impl Machine<'_> {
         true
     }
 
-    /// A function that nobody defines may call back what it is given: here and now, if nothing is held that a later call
-    /// would not find held. True if a call was begun; its result is dropped.
+    /// A function that nobody defines may call back what it is given: here and now, if nothing is
+    /// held that a later call would not find held. True if a call was begun; its result is dropped.
     pub(super) fn call_back_argument(&mut self, ti: usize, n: usize, callee: u32, pc: u32) -> bool {
         let Some((_, f)) = self.function_argument(ti, n) else { return false };
         let t = &self.threads[ti];

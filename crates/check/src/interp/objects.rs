@@ -1,4 +1,5 @@
-//! Objects with runtime types: members, methods, delegates, arrays ([`crate::ir::objects`] says how they lie in memory).
+//! Objects with runtime types: members, methods, delegates, arrays ([`crate::ir::objects`] says how
+//! they lie in memory).
 
 use super::Machine;
 use super::history::WRITE;
@@ -166,7 +167,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The address of a field; an unknown place if the object is unknown. `None` when the thread goes elsewhere.
+    /// The address of a field; an unknown place if the object is unknown. `None` when the thread
+    /// goes elsewhere.
     fn member_address(&mut self, ti: usize, pc: u32, object: u64, name: u32) -> Option<u64> {
         if object == 0 {
             self.null(ti, pc);
@@ -204,7 +206,8 @@ impl Machine<'_> {
                 return self.call(ti, f, 1, pc);
             }
         }
-        // Whatever it is, it is the same each time, and asking for it says that the object is there.
+        // Whatever it is, it is the same each time, and asking for it says that the object is
+        // there.
         let address = self.witness.index(object, u64::from(name) * 8 + 4096, 1);
         let v = self.load(ti, pc, address, Scalar::U64, Access::Hidden);
         self.push(ti, v);
@@ -316,8 +319,8 @@ impl Machine<'_> {
         true
     }
 
-    /// A call of which nothing is known. What it does to objects that it is given nobody sees, but a delegate may have been
-    /// meant to do what another thread waits for.
+    /// A call of which nothing is known. What it does to objects that it is given nobody sees, but
+    /// a delegate may have been meant to do what another thread waits for.
     fn call_nothing(&mut self, ti: usize, n: usize) {
         let at = self.threads[ti].stack.len() - n;
         let args = self.threads[ti].stack.split_off(at);
@@ -329,7 +332,8 @@ impl Machine<'_> {
         self.push(ti, v);
     }
 
-    /// The innermost place of the program's own code, and its context: what the library does is done there.
+    /// The innermost place of the program's own code, and its context: what the library does is
+    /// done there.
     pub(super) fn own_place(&mut self, ti: usize, pc: u32) -> (u32, super::context::ContextId) {
         let program = self.program;
         let is_own = |pc: u32| {
@@ -397,8 +401,8 @@ impl Machine<'_> {
     }
 }
 
-/// What a method of an object that nobody knows does to it, going by its name. One that waits may guard whatever follows:
-/// nothing is said about that until it is given up.
+/// What a method of an object that nobody knows does to it, going by its name. One that waits may
+/// guard whatever follows: nothing is said about that until it is given up.
 fn synchronises(name: &str) -> Option<Named> {
     let begins = |words: &[&str]| words.iter().any(|w| name.starts_with(w));
     match named(name) {

@@ -1,4 +1,5 @@
-//! What the machine found, in its own terms: instructions and addresses. `report` makes findings of it.
+//! What the machine found, in its own terms: instructions and addresses. `report` makes findings of
+//! it.
 
 use raddle_finding::{Kind, Op};
 
@@ -61,7 +62,8 @@ pub struct RawFinding {
     pub threads: Vec<RawThread>,
     /// Names of the locks that accesses mention, as places.
     pub locks: Vec<(u64, RawPlace)>,
-    /// What it waits for, in words, for each access of a deadlock; of another kind, what else the reader should know.
+    /// What it waits for, in words, for each access of a deadlock; of another kind, what else the
+    /// reader should know.
     pub waits: Vec<String>,
     /// The entry of the run, and its seed.
     pub entry: super::Start,

@@ -1,4 +1,5 @@
-//! The source of randomness: small, fast, and the same everywhere (xorshift64*, seeded through splitmix64).
+//! The source of randomness: small, fast, and the same everywhere (xorshift64*, seeded through
+//! splitmix64).
 
 #[derive(Debug, Clone)]
 pub struct Rng(u64);

@@ -1,6 +1,7 @@
 //! Which thread runs next, and for how long.
 //!
-//! Each run has a strategy, chosen by its seed. All of them are random; they differ in what they make likely:
+//! Each run has a strategy, chosen by its seed. All of them are random; they differ in what they
+//! make likely:
 //!
 //! - [`Kind::Random`]: any thread, for a random number of steps around a mean. Short means interleave accesses,
 //!   long ones let threads meet only at synchronisation.
@@ -9,8 +10,9 @@
 //! - [`Kind::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread that can come to
 //!   hold one lock of a cycle comes to hold it, so that a deadlock that is possible soon happens.
 //!
-//! In all of them a turn often ends at an instruction that was an end of a race in an earlier run, and the thread may be
-//! held back there: what hangs on the value read (a notification that comes too early) needs a switch just there.
+//! In all of them a turn often ends at an instruction that was an end of a race in an earlier run,
+//! and the thread may be held back there: what hangs on the value read (a notification that comes
+//! too early) needs a switch just there.
 
 use super::thread::State;
 use super::{End, Machine, Rng};
@@ -93,7 +95,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Any thread, but not one that is about to wait while it holds something, unless there is no other.
+    /// Any thread, but not one that is about to wait while it holds something, unless there is no
+    /// other.
     fn least_greedy(&mut self, candidates: &[usize]) -> usize {
         let others: Vec<usize> = candidates.iter().copied().filter(|t| !self.is_greedy(*t)).collect();
         let from = if others.is_empty() { candidates } else { &others };
@@ -134,8 +137,9 @@ impl Machine<'_> {
         self.threads.len() > 1 && self.rng.below(self.strategy.sync_switch) == 0
     }
 
-    /// At an instruction that was an end of a race: now and then the thread stops there for a while, so that what hangs
-    /// on the value it has just read or written is decided by what the others do meanwhile.
+    /// At an instruction that was an end of a race: now and then the thread stops there for a
+    /// while, so that what hangs on the value it has just read or written is decided by what the
+    /// others do meanwhile.
     pub(super) fn at_hot_access(&mut self, thread: usize) {
         match self.rng.below(4) {
             0 => self.turn_over = true,

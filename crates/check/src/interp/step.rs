@@ -112,8 +112,9 @@ impl Machine<'_> {
         if is_unknown(a) { self.witness.conv(from, to, a) } else { value::known_conv(from, to, a) }
     }
 
-    /// The address of an element of `size` bytes. One that would leave its object is unknown: a loop whose bound is
-    /// unknown, or an object whose size is a guess, must not reach into another object.
+    /// The address of an element of `size` bytes. One that would leave its object is unknown: a
+    /// loop whose bound is unknown, or an object whose size is a guess, must not reach into another
+    /// object.
     #[inline(always)]
     fn element(&mut self, a: u64, i: u64, size: u64) -> u64 {
         if is_unknown(a) || is_unknown(i) {
@@ -130,7 +131,8 @@ impl Machine<'_> {
         self.element(a, offset, 1)
     }
 
-    /// Whether two addresses lie in one object or just behind it; of what is in no object nobody knows.
+    /// Whether two addresses lie in one object or just behind it; of what is in no object nobody
+    /// knows.
     #[cold]
     fn stays_in_object(&mut self, a: u64, to: u64) -> bool {
         let Some((start, end)) = self.object_around(a) else { return true };
@@ -310,8 +312,8 @@ impl Machine<'_> {
         let (v, address) = (self.pop(ti), self.pop(ti));
         let (ty, at, offset) = ty.around_bits(at, width);
         let address = self.field(address, offset);
-        // The bits around are not accessed for the reader, but a bit-field's neighbours do share its memory
-        // location (C11 3.14), so that the write covers the bytes around.
+        // The bits around are not accessed for the reader, but a bit-field's neighbours do share
+        // its memory location (C11 3.14), so that the write covers the bytes around.
         let whole = self.load(ti, pc, address, ty, Access::Hidden);
         let mask = field_mask(width) << at;
         let kept = self.bin(Bin::And, Scalar::U64, whole, ty.unsigned_mask() & !mask);
@@ -440,8 +442,8 @@ impl Scalar {
         if self.size() == 8 { u64::MAX } else { (1 << (self.size() * 8)) - 1 }
     }
 
-    /// The smallest scalar within this one that has the given bits: its type, the first bit in it, its offset. What lies
-    /// beside a bit-field in its unit need not be a bit-field.
+    /// The smallest scalar within this one that has the given bits: its type, the first bit in it,
+    /// its offset. What lies beside a bit-field in its unit need not be a bit-field.
     fn around_bits(self, at: u8, width: u8) -> (Self, u8, u64) {
         let last = at + width.max(1) - 1;
         let signed = self.is_signed();

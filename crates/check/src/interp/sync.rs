@@ -1,7 +1,8 @@
 //! Synchronisation operations: operands, results, and who does what.
 //!
-//! A blocking operation leaves its operands on the stack and the thread's `pc` on itself; when the thread is woken the
-//! operation is simply tried again. So there is one place for each operation's rule, and spurious wakes are harmless.
+//! A blocking operation leaves its operands on the stack and the thread's `pc` on itself; when the
+//! thread is woken the operation is simply tried again. So there is one place for each operation's
+//! rule, and spurious wakes are harmless.
 
 use super::Machine;
 use super::clock::Clock;
@@ -195,7 +196,8 @@ impl Machine<'_> {
         }
     }
 
-    /// A cancelled thread at a place where that takes effect. One that waits for a condition first takes its lock again.
+    /// A cancelled thread at a place where that takes effect. One that waits for a condition first
+    /// takes its lock again.
     fn cancel_here(&mut self, ti: usize, op: SyncOp, operands: &[u64; 4], pc: u32) -> Option<Flow> {
         let t = &mut self.threads[ti];
         if t.on_cancel == 0 || !op.is_cancellation_point() {

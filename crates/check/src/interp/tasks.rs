@@ -1,8 +1,9 @@
-//! Waiting for a task or an event: an object with a field that says that it is done, and one that names the thread that
-//! will bring that about.
+//! Waiting for a task or an event: an object with a field that says that it is done, and one that
+//! names the thread that will bring that about.
 //!
-//! A function that awaits a task which is not done gives its caller a task of its own and goes on later, on whatever
-//! thread. Here it goes on on a simulated thread that it gets at that moment: its frame, and no other, moves there.
+//! A function that awaits a task which is not done gives its caller a task of its own and goes on
+//! later, on whatever thread. Here it goes on on a simulated thread that it gets at that moment:
+//! its frame, and no other, moves there.
 
 use super::Machine;
 use super::clock::MOST_THREADS;

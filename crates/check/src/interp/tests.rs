@@ -10,7 +10,8 @@ const X: u32 = 0;
 const LOCK: u32 = 1;
 const WORKER: u32 = 2;
 
-/// A program of two functions and two globals: `main` starts `worker`, runs its own part, and joins.
+/// A program of two functions and two globals: `main` starts `worker`, runs its own part, and
+/// joins.
 fn program(worker: &[Instr], main: &[Instr]) -> Program {
     let function = |name: &str, code: &[Instr], params| {
         let mut b = Builder::default();
@@ -121,7 +122,8 @@ fn an_unknown_that_decided_takes_the_certainty_of_a_stuck_run() {
     let branch = [Instr::Unknown, Instr::Drop];
     let worker = ending([set_up.to_vec(), branch.to_vec(), sync(SyncOp::BarrierWait)].concat());
     let mut p = program(&worker, &[]);
-    // The jump lands on the next instruction either way; that an unknown decided is all that matters.
+    // The jump lands on the next instruction either way; that an unknown decided is all that
+    // matters.
     let at = p.code.iter().position(|i| *i == Instr::Unknown).expect("the unknown") + 1;
     p.code[at] = Instr::JumpIf(at as u32 + 1);
     assert_eq!(kinds(&p, 4), []);

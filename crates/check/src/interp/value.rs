@@ -1,7 +1,8 @@
 //! Values, known and unknown (section 3.5).
 //!
-//! A value is 64 bits. An *uninterpreted* value is one whose upper half is `TAG`; its lower half is a number that
-//! tells it from others. The paper has one uninterpreted value; here there are many, with these rules:
+//! A value is 64 bits. An *uninterpreted* value is one whose upper half is `TAG`; its lower half is
+//! a number that tells it from others. The paper has one uninterpreted value; here there are many,
+//! with these rules:
 //!
 //! 1. An operation on an unknown gives the unknown whose number is a hash of the operation and its operands. So the
 //!    same expression over the same unknowns is the same unknown.
@@ -9,8 +10,8 @@
 //!    (threaded) lock(); … if (threaded) unlock();` takes both or neither, and so does any other condition that follows
 //!    from an earlier one. The paper decides each time anew, which it names as a source of false reports.
 //!
-//! A program's own number collides with an unknown one time in 2³² random 64-bit values; it then counts as unknown,
-//! which can hide a finding but not invent one.
+//! A program's own number collides with an unknown one time in 2³² random 64-bit values; it then
+//! counts as unknown, which can hide a finding but not invent one.
 
 use crate::ir::{Bin, Scalar, Un};
 

@@ -1,18 +1,21 @@
 //! What a run has assumed of its unknowns.
 //!
-//! A path is taken only if there are inputs that take it. So every unknown has, besides its identity, a value that
-//! agrees with every branch decided so far: the *witness*. A *root* is an unknown that comes from outside; everything
-//! computed from roots is a [`Term`], which remembers its operation and is evaluated like an ordinary expression. To
-//! decide a branch is to want a side, and to look for values of the roots in its condition that take that side and
-//! keep all that was assumed before. If none are found, the branch goes the way that the present values go. So a
-//! contradiction is never entered, whatever the arithmetic (`i > 3` and later `i > 5`, `switch (k)` and `k == 2`, masks,
-//! casts, minima, remainders); what the search may miss is a side that could have been taken.
+//! A path is taken only if there are inputs that take it. So every unknown has, besides its
+//! identity, a value that agrees with every branch decided so far: the *witness*. A *root* is an
+//! unknown that comes from outside; everything computed from roots is a [`Term`], which remembers
+//! its operation and is evaluated like an ordinary expression. To decide a branch is to want a
+//! side, and to look for values of the roots in its condition that take that side and keep all that
+//! was assumed before. If none are found, the branch goes the way that the present values go. So a
+//! contradiction is never entered, whatever the arithmetic (`i > 3` and later `i > 5`, `switch (k)`
+//! and `k == 2`, masks, casts, minima, remainders); what the search may miss is a side that could
+//! have been taken.
 //!
-//! The search ([`search`]) asks which values of a root would give the condition the wanted outcome, by running the
-//! operations backwards from the constants they are compared with.
+//! The search ([`search`]) asks which values of a root would give the condition the wanted outcome,
+//! by running the operations backwards from the constants they are compared with.
 //!
-//! Bounds: a term of too many roots or too great a height becomes a root whose value is what it evaluates to, and its
-//! own roots keep their values from then on (they are *frozen*). A root of which very much was assumed is frozen too.
+//! Bounds: a term of too many roots or too great a height becomes a root whose value is what it
+//! evaluates to, and its own roots keep their values from then on (they are *frozen*). A root of
+//! which very much was assumed is frozen too.
 
 mod search;
 
@@ -31,7 +34,8 @@ const MOST_TERMS: usize = 1 << 16;
 const MOST_ASSUMED: usize = 100;
 /// How often a decision was used that stands for the whole run.
 const SETTLED: u16 = u16::MAX;
-/// A loop that waits for something unknown to change would never end otherwise: after so many times it does change.
+/// A loop that waits for something unknown to change would never end otherwise: after so many times
+/// it does change.
 const PATIENCE: u16 = 100;
 
 /// How a term came about. Operands are values, known or unknown.
@@ -359,7 +363,8 @@ impl Witness {
         self.decided.contains_key(&name)
     }
 
-    /// The unknowns behind a condition have changed: nothing that was assumed of them holds any longer.
+    /// The unknowns behind a condition have changed: nothing that was assumed of them holds any
+    /// longer.
     pub fn forget(&mut self, name: u32) {
         for root in self.roots_of(unknown(name)).as_slice() {
             let old = std::mem::take(&mut self.root(*root).assumed);

@@ -74,7 +74,8 @@ impl Builder {
         Some(slot)
     }
 
-    /// Frame memory of a size, aligned to 8 so that no two variables share a granule of the access history.
+    /// Frame memory of a size, aligned to 8 so that no two variables share a granule of the access
+    /// history.
     pub fn frame(&mut self, size: u64) -> u32 {
         let at = self.frame_size;
         let size = u32::try_from(size.next_multiple_of(8)).unwrap_or(u32::MAX / 4);
@@ -89,7 +90,8 @@ impl Builder {
     }
 
     pub fn finish(mut self, name: Arc<str>, linkage: Linkage, pos: Pos) -> UnitFunction {
-        // A label that was never placed (a goto to nowhere, in half-written source) leads to the end.
+        // A label that was never placed (a goto to nowhere, in half-written source) leads to the
+        // end.
         let end = self.code.len() as u32;
         self.pos = Pos { line: pos.line, ..pos };
         self.emit(Instr::Int(0));

@@ -1,8 +1,8 @@
 //! The control-flow graph of a function, and what is read off it.
 //!
-//! The interpreter needs no graph to run, but two things do: the check that the operand stack is balanced on
-//! all paths (a front end's mistake must not become a panic of the interpreter), and the choice of entries,
-//! which asks what a function can reach.
+//! The interpreter needs no graph to run, but two things do: the check that the operand stack is
+//! balanced on all paths (a front end's mistake must not become a panic of the interpreter), and
+//! the choice of entries, which asks what a function can reach.
 
 use std::ops::Range;
 

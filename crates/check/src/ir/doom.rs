@@ -1,7 +1,9 @@
-//! Which code leads to the end of the program or thread whatever happens: usage messages, fatal errors.
+//! Which code leads to the end of the program or thread whatever happens: usage messages, fatal
+//! errors.
 //!
-//! A branch on something unknown would send every second run there, and a long `main` checks its input dozens of times
-//! before it starts a thread. The interpreter asks this to prefer the other side.
+//! A branch on something unknown would send every second run there, and a long `main` checks its
+//! input dozens of times before it starts a thread. The interpreter asks this to prefer the other
+//! side.
 
 use super::{Instr, Intrinsic, Program, SyncOp, cfg};
 
@@ -9,7 +11,8 @@ use super::{Instr, Intrinsic, Program, SyncOp, cfg};
 pub fn doomed(program: &Program) -> Vec<bool> {
     let mut doomed = vec![false; program.code.len()];
     let mut noreturn = vec![false; program.functions.len()];
-    // A function that never returns dooms its callers' calls of it; a few rounds reach nearly all of them.
+    // A function that never returns dooms its callers' calls of it; a few rounds reach nearly all
+    // of them.
     for _ in 0..6 {
         let mut changed = false;
         for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {

@@ -130,8 +130,9 @@ pub enum AtomicOp {
     CompareSwap,
 }
 
-/// Operations on threads and synchronisation objects. Objects are named by their address and come into being
-/// when first used. Stack effect in the comments; every operation pushes exactly one value.
+/// Operations on threads and synchronisation objects. Objects are named by their address and come
+/// into being when first used. Stack effect in the comments; every operation pushes exactly one
+/// value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum SyncOp {
@@ -145,7 +146,8 @@ pub enum SyncOp {
     TryJoin,
     /// `handle -> 0`
     Detach,
-    /// `handle function -> 0`: at the next operation that blocks or sleeps, the thread calls the function with 0 instead.
+    /// `handle function -> 0`: at the next operation that blocks or sleeps, the thread calls the
+    /// function with 0 instead.
     Cancel,
     /// `result -> 0`; the thread ends.
     ExitThread,
@@ -157,10 +159,11 @@ pub enum SyncOp {
     TeamId,
     /// ` -> size`
     TeamSize,
-    /// `lock flags -> 0`: (re)initialised. Flag 1: recursive; flag 2: errors are returned, not reported; flag 4: robust,
-    /// its owner may end while it holds it.
+    /// `lock flags -> 0`: (re)initialised. Flag 1: recursive; flag 2: errors are returned, not
+    /// reported; flag 4: robust, its owner may end while it holds it.
     LockInit,
-    /// `lock flags -> 0`: what a static initialiser says, unless the lock was initialised or used before.
+    /// `lock flags -> 0`: what a static initialiser says, unless the lock was initialised or used
+    /// before.
     LockStatic,
     /// `lock -> 0`
     LockDestroy,
@@ -222,26 +225,30 @@ pub enum SyncOp {
     InterruptOff,
     /// ` -> 0`: blocks until an interrupt was handled, or gives up.
     Pause,
-    /// `set -> old set`: the interrupts that this thread is spared, a bit each, counted from 1. What is unknown spares all.
+    /// `set -> old set`: the interrupts that this thread is spared, a bit each, counted from 1.
+    /// What is unknown spares all.
     SetMask,
     /// ` -> set`
     GetMask,
-    /// `place -> 0`, and again with another value whenever `Jump` comes back to it. The place remembers where that is.
+    /// `place -> 0`, and again with another value whenever `Jump` comes back to it. The place
+    /// remembers where that is.
     SetJump,
     /// `place value -> `: goes back to where the place was set, if that function has not returned.
     Jump,
-    /// `timer function argument periodic -> 0`: the function is called on a thread of its own, any time from
-    /// now, once or again and again.
+    /// `timer function argument periodic -> 0`: the function is called on a thread of its own, any
+    /// time from now, once or again and again.
     TimerStart,
     /// `timer -> 0`
     TimerStop,
-    /// `object -> 0`: what this thread has done is before what follows a later `Learn` of the object.
+    /// `object -> 0`: what this thread has done is before what follows a later `Learn` of the
+    /// object.
     Publish,
     /// `object -> 0`
     Learn,
     /// `addr size -> 0`: races on the range are not reported.
     Benign,
-    /// `0|1 n -> 0`: reads, or writes, of this thread are looked at no longer; with a negative `n` they are again.
+    /// `0|1 n -> 0`: reads, or writes, of this thread are looked at no longer; with a negative `n`
+    /// they are again.
     Ignore,
 }
 
@@ -435,7 +442,8 @@ pub enum Instr {
     NewGrid,
     /// `function target captured… -> delegate`
     NewDelegate(u8),
-    /// `object -> value`: a field, or what its getter gives, by the class of the object. Hidden: no race is looked for.
+    /// `object -> value`: a field, or what its getter gives, by the class of the object. Hidden: no
+    /// race is looked for.
     GetMember(u32, Access),
     /// `object value -> `
     SetMember(u32, Access),
@@ -447,14 +455,16 @@ pub enum Instr {
     GridAddr,
     /// `array -> length`
     ArrayLength,
-    /// `object args -> result`: the method that the object's class has for a call site. The operand is the number of the
-    /// site, and in its upper eight bits that of the arguments with the object.
+    /// `object args -> result`: the method that the object's class has for a call site. The operand
+    /// is the number of the site, and in its upper eight bits that of the arguments with the
+    /// object.
     CallMethod(u32),
     /// `delegate args -> result`
     CallDelegate(u8),
     /// `args -> unknown`: a call of which nothing is known.
     CallNothing(u8),
-    /// `object -> 0|1`: whether it is of a class or one derived from it; of `u32::MAX`, whether it is an object at all.
+    /// `object -> 0|1`: whether it is of a class or one derived from it; of `u32::MAX`, whether it
+    /// is an object at all.
     IsInstance(u32),
     /// `object -> `: a method of the library reads it, or writes it, as a whole.
     Touch(bool),
@@ -462,8 +472,8 @@ pub enum Instr {
     SomeObject,
     /// `exception -> `
     Throw,
-    /// `task -> task`, which is done now. What waits in the function whose task is in this local is the function alone: its caller goes on with that
-    /// task. With `u16::MAX` the thread waits.
+    /// `task -> task`, which is done now. What waits in the function whose task is in this local is
+    /// the function alone: its caller goes on with that task. With `u16::MAX` the thread waits.
     Await(u16),
     /// `object -> 0|1`: waits until it is done, or for some time.
     AwaitTimed,

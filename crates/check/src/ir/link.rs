@@ -1,9 +1,10 @@
 //! Puts units together: names become indices and addresses, code becomes one array.
 //!
-//! The rules are those of a C linker, which serve other languages as well: one external definition a name, the
-//! first wins over later ones (a multiply defined name is a build error elsewhere, here the file is still
-//! being written), weak ones give way, internal ones are seen in their unit only. What nobody defines exists
-//! all the same: a function that gives an unknown, a global of unknown content.
+//! The rules are those of a C linker, which serve other languages as well: one external definition
+//! a name, the first wins over later ones (a multiply defined name is a build error elsewhere, here
+//! the file is still being written), weak ones give way, internal ones are seen in their unit only.
+//! What nobody defines exists all the same: a function that gives an unknown, a global of unknown
+//! content.
 
 use std::sync::Arc;
 
@@ -56,7 +57,8 @@ struct GlobalAt {
 }
 
 impl Linker {
-    /// Gives every function its index. Defined ones come in unit order, so that code stays in index order.
+    /// Gives every function its index. Defined ones come in unit order, so that code stays in index
+    /// order.
     fn declare(&mut self, units: &[&Unit]) {
         let mut chosen: FxHashMap<Arc<str>, (usize, usize)> = FxHashMap::default();
         for weak in [false, true] {

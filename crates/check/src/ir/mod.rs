@@ -1,10 +1,10 @@
 //! The intermediate code: a stack machine with instructions for concurrency.
 //!
-//! Section 3.2 of the paper maps source to "a self-designed virtual stack machine code … extended with
-//! concurrency-specific instructions". This is ours. It knows bytes, scalars, frames, threads and
-//! synchronisation objects; it knows no language. A front end lowers one file to a [`Unit`], whose names are
-//! still symbolic; [`link`] puts units together into a [`Program`], whose code is one contiguous array and
-//! whose addresses are final. The interpreter runs programs only.
+//! Section 3.2 of the paper maps source to "a self-designed virtual stack machine code … extended
+//! with concurrency-specific instructions". This is ours. It knows bytes, scalars, frames, threads
+//! and synchronisation objects; it knows no language. A front end lowers one file to a [`Unit`],
+//! whose names are still symbolic; [`link`] puts units together into a [`Program`], whose code is
+//! one contiguous array and whose addresses are final. The interpreter runs programs only.
 //!
 //! Conventions that every front end keeps:
 //!

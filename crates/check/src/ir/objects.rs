@@ -1,7 +1,9 @@
-//! Classes of a program whose values are objects: fields by name, methods by name, found through the object itself.
+//! Classes of a program whose values are objects: fields by name, methods by name, found through
+//! the object itself.
 //!
-//! A language with runtime types puts one of these tables beside its code. An object is a block whose first word is
-//! [`tag`] of its class; each field has eight bytes, so that no two share a granule of the access history.
+//! A language with runtime types puts one of these tables beside its code. An object is a block
+//! whose first word is [`tag`] of its class; each field has eight bytes, so that no two share a
+//! granule of the access history.
 
 use std::sync::Arc;
 
@@ -82,7 +84,8 @@ pub struct Classes {
     pub calls: Vec<CallSite>,
     /// For each name of a member the keys of its getter and setter.
     pub properties: Vec<[u32; 2]>,
-    /// Names of the fields that say that something waited for has come, and which thread will bring it.
+    /// Names of the fields that say that something waited for has come, and which thread will bring
+    /// it.
     pub done: u32,
     pub handle: u32,
 }

@@ -57,7 +57,8 @@ pub struct UnitFunction {
     pub pos: Pos,
     pub end_line: u32,
     pub params: u32,
-    /// For each parameter the size of what it points to if that is a complete record: entries instantiate it.
+    /// For each parameter the size of what it points to if that is a complete record: entries
+    /// instantiate it.
     pub param_objects: Vec<u32>,
     pub variadic: bool,
     pub locals: u32,
@@ -71,7 +72,8 @@ pub struct UnitFunction {
     pub handlers: Vec<Handler>,
 }
 
-/// Instructions in `start..end` that throw go on at `target`, with what was thrown alone on the operand stack.
+/// Instructions in `start..end` that throw go on at `target`, with what was thrown alone on the
+/// operand stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handler {
     pub start: u32,
@@ -106,7 +108,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The element and member that an offset lies in, as the source would write them after the name.
+    /// The element and member that an offset lies in, as the source would write them after the
+    /// name.
     pub fn part(&self, offset: u32) -> String {
         let (index, rest) = match self.stride {
             0 => (None, offset),

@@ -107,7 +107,8 @@ impl Run {
             assert_eq!(bytes.len(), SIZE);
             let mut memory = vec![0_u8; SIZE + ALIGN];
             let at = memory.as_mut_ptr();
-            // SAFETY: there is room for it behind its alignment, and the tables were written by the same build.
+            // SAFETY: there is room for it behind its alignment, and the tables were written by the
+            // same build.
             let core = unsafe {
                 let at = at.add(at.align_offset(ALIGN));
                 at.copy_from(bytes.as_ptr(), SIZE);
@@ -171,7 +172,8 @@ impl Sdk {
         std::fs::write(to.with_extension("runtimeconfig.json"), settings).unwrap();
     }
 
-    /// One assembly of all programs, each in a namespace of its name: the compiler takes longer to start than to compile.
+    /// One assembly of all programs, each in a namespace of its name: the compiler takes longer to
+    /// start than to compile.
     pub fn compile_programs(&self, programs: &[Program], folder: &Path) -> PathBuf {
         const CHOOSE: &str = "
             class Choose {

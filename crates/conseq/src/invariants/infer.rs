@@ -1,7 +1,7 @@
 //! Which invariants no sample contradicts, and which of them are more than chance.
 //!
-//! Candidates are made from the first samples and dropped at the first that contradicts them. What is left is ranked by
-//! how unlikely it would be by chance:
+//! Candidates are made from the first samples and dropped at the first that contradicts them. What
+//! is left is ranked by how unlikely it would be by chance:
 //!
 //! - of a value alone: each *run* is one observation, because the reads of one run are seldom independent. A constant is as if a coin
 //!   had come up the same each time; a set or a range of `k` values needs as many more observations.
@@ -31,7 +31,8 @@ pub struct Invariant {
 }
 
 impl Invariant {
-    /// The first time that it does not hold in a trace: what was read, and the value of the other side.
+    /// The first time that it does not hold in a trace: what was read, and the value of the other
+    /// side.
     pub fn broken(&self, events: &[Event]) -> Option<(i64, Option<i64>)> {
         let mut memory = Memory::at_the_beginning(events);
         for e in events {
@@ -48,7 +49,8 @@ impl Invariant {
         None
     }
 
-    /// An equality, which somebody has meant. That one is the larger, or a value one of a few, may be how it happened to be.
+    /// An equality, which somebody has meant. That one is the larger, or a value one of a few, may
+    /// be how it happened to be.
     pub fn is_strong(&self) -> bool {
         matches!(self.shape, Shape::Equal(_) | Shape::Linear(..))
     }
@@ -69,8 +71,8 @@ const SUM_OF_ADDRESSES: u64 = 1 << 44;
 /// The values of a small set.
 const FEW: usize = 3;
 
-/// The invariants of all places, the most certain first, those of one place without what follows from others. `is_address`: whether a number is that of mapped
-/// memory in these runs.
+/// The invariants of all places, the most certain first, those of one place without what follows
+/// from others. `is_address`: whether a number is that of mapped memory in these runs.
 pub fn infer(samples: &Samples, is_address: &dyn Fn(u64) -> bool) -> Vec<Invariant> {
     let mut found = Vec::new();
     let is_address = |n: i64| is_address(n as u64);

@@ -90,7 +90,8 @@ struct Part {
     len: u8,
 }
 
-/// A variable is looked up by its granules, most often one, and not by its bytes: there are millions of accesses.
+/// A variable is looked up by its granules, most often one, and not by its bytes: there are
+/// millions of accesses.
 fn parts(at: Variable) -> impl Iterator<Item = Part> {
     let (granule, first) = (at.address & !7, (at.address & 7) as u8);
     let len = at.size.min(8 - first);

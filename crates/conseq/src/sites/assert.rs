@@ -5,11 +5,12 @@
 //! if (left < 0) abort();
 //! ```
 //!
-//! In C++ a `throw` counts, and in Rust a panic: both say that the caller did not get what it asked for.
-//! The paper's rule: a call is sliced from what decides whether it runs.
+//! In C++ a `throw` counts, and in Rust a panic: both say that the caller did not get what it asked
+//! for. The paper's rule: a call is sliced from what decides whether it runs.
 //!
-//! Catch2 has no call that runs only if a check fails: `REQUIRE(n == 3)` hands an expression with its operands and its result to the library, which decides.
-//! So these calls are sliced from what they are given as well, at distance 1 as the arguments of an output are.
+//! Catch2 has no call that runs only if a check fails: `REQUIRE(n == 3)` hands an expression with
+//! its operands and its result to the library, which decides. So these calls are sliced from what
+//! they are given as well, at distance 1 as the arguments of an output are.
 
 use raddle_binary::flow::{Query, Start};
 
@@ -28,7 +29,8 @@ pub(super) fn site(query: &Query, called: Called, index: u32, name: &str) -> Opt
     Some(Candidate::call(SiteKind::Assert, index, name, starts))
 }
 
-/// Whether a function, by its raw name, decides by itself whether what it is given holds: Catch2, of versions 2 and 3.
+/// Whether a function, by its raw name, decides by itself whether what it is given holds: Catch2,
+/// of versions 2 and 3.
 pub(super) fn checks(name: &str) -> bool {
     name.starts_with("_ZN5Catch16AssertionHandler10handleExprE")
 }

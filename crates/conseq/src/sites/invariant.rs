@@ -1,7 +1,7 @@
 //! Reads of variables for which an invariant was inferred from earlier runs.
 //!
-//! Which ones is not known here: the dynamic half names the reads, and each is its own site. The paper's
-//! rule: no customisation, the read instruction itself is sliced.
+//! Which ones is not known here: the dynamic half names the reads, and each is its own site. The
+//! paper's rule: no customisation, the read instruction itself is sliced.
 
 use raddle_binary::flow::{Query, Start};
 

@@ -4,10 +4,11 @@
 //! if (thd->proc_info) fputs(thd->proc_info, out);   // cleared between the two reads
 //! ```
 //!
-//! The paper leaves these to ConMem. The only way followed here is from the pointer's read to its use,
-//! along copies and constant offsets; each read is one site, at its first use.
+//! The paper leaves these to ConMem. The only way followed here is from the pointer's read to its
+//! use, along copies and constant offsets; each read is one site, at its first use.
 //!
-//! A block that is given back is a use of its pointer as well: where another thread can put its own in between, it is freed twice.
+//! A block that is given back is a use of its pointer as well: where another thread can put its own
+//! in between, it is freed twice.
 //!
 //! ```c
 //! cb->skb = skb; unlock(&m); free(cb->skb);   // by now the other thread's

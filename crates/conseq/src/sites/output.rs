@@ -4,8 +4,8 @@
 //! printf("%d bytes\n", bwritten);
 //! ```
 //!
-//! The paper's rule: each argument is in the slice at distance 1, beside what decides whether the call
-//! runs. Arguments are those of the System V calling convention. The stream itself is none.
+//! The paper's rule: each argument is in the slice at distance 1, beside what decides whether the
+//! call runs. Arguments are those of the System V calling convention. The stream itself is none.
 
 use raddle_binary::flow::{Query, Start};
 

@@ -1,10 +1,12 @@
-//! Waits that nobody may end: on a condition variable, and not in a loop that asks again what the wait is for.
+//! Waits that nobody may end: on a condition variable, and not in a loop that asks again what the
+//! wait is for.
 //!
 //! ```c
 //! if (!ready) pthread_cond_wait(&changed, &m);   // the signal may have come before
 //! ```
 //!
-//! Sliced like assertions: from what decides whether the call runs. Where that is the way out of a loop around the wait, the loop is the site.
+//! Sliced like assertions: from what decides whether the call runs. Where that is the way out of a
+//! loop around the wait, the loop is the site.
 
 use raddle_binary::flow::{Query, Start};
 

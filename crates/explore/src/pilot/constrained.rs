@@ -1,16 +1,16 @@
-//! A scheduler after that of RFF: *Greybox fuzzing for concurrency testing* (Wolff, Shi, Duck, Mathur, Roychoudhury,
-//! ASPLOS 2024).
+//! A scheduler after that of RFF: *Greybox fuzzing for concurrency testing* (Wolff, Shi, Duck,
+//! Mathur, Roychoudhury, ASPLOS 2024).
 //!
-//! A constraint says that a read at one place is to get, or not to get, its value from a write at another. The
-//! scheduler holds threads back so that it comes about:
+//! A constraint says that a read at one place is to get, or not to get, its value from a write at
+//! another. The scheduler holds threads back so that it comes about:
 //!
 //! - wanted: the read waits until the write is the last one to its object; then other writes to that object wait
 //!   until the read has been done;
 //! - wanted from the initial value: writes to the object wait until the read has been done;
 //! - not wanted: the read waits while the write is the last one to its object.
 //!
-//! When everybody is held back, nobody is: a constraint may be impossible, and the run must come to its end. Among
-//! those not held back, partial-order sampling decides.
+//! When everybody is held back, nobody is: a constraint may be impossible, and the run must come to
+//! its end. Among those not held back, partial-order sampling decides.
 
 use super::View;
 use crate::choice::{Constraint, MAX_CONSTRAINTS};
@@ -81,8 +81,9 @@ impl Constrained {
     }
 }
 
-/// The release of a block counts as a write to it: whoever reads afterwards reads what is gone. So do the accesses that a constraint names as reads,
-/// which before a release may be writes, or a lock's.
+/// The release of a block counts as a write to it: whoever reads afterwards reads what is gone. So
+/// do the accesses that a constraint names as reads, which before a release may be writes, or a
+/// lock's.
 fn writes(op: &Op) -> bool {
     op.is_memory_write() || op.kind() == OpKind::Free
 }

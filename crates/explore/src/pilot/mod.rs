@@ -1,17 +1,18 @@
 //! The pilot: it sits in the target and says, at each scheduling point, which thread is next.
 //!
-//! An order is a *prefix* of choices to follow and a [`Tail`] that decides afterwards (the replay and record
-//! phases of section 4.1). The pilot follows the prefix, keeps the schedule fair throughout ([`Fair`]), and tells
-//! the runtime what to write into the trace. It allocates nothing and knows nothing of the program beyond what
-//! the [`View`] shows, so the same order on the same program gives the same run, in either back end.
+//! An order is a *prefix* of choices to follow and a [`Tail`] that decides afterwards (the replay
+//! and record phases of section 4.1). The pilot follows the prefix, keeps the schedule fair
+//! throughout ([`Fair`]), and tells the runtime what to write into the trace. It allocates nothing
+//! and knows nothing of the program beyond what the [`View`] shows, so the same order on the same
+//! program gives the same run, in either back end.
 //!
-//! A prefix that can not be followed (the thread is not eligible, or a choice of a value comes where one of a
-//! thread was recorded) is given up at that step, and the tail takes over, so that the run comes to its end
-//! (section 4.2); [`Pilot::divergence`] tells where.
+//! A prefix that can not be followed (the thread is not eligible, or a choice of a value comes
+//! where one of a thread was recorded) is given up at that step, and the tail takes over, so that
+//! the run comes to its end (section 4.2); [`Pilot::divergence`] tells where.
 //!
 //! *Reluctant* threads are those whose next step is a time-out or a spurious wake-up. They may run at any time, but
-//! in a real program rarely do: a deterministic tail lets them run only when nobody else can, a random one
-//! considers them once in [`RELUCTANCE`] steps.
+//! in a real program rarely do: a deterministic tail lets them run only when nobody else can, a
+//! random one considers them once in [`RELUCTANCE`] steps.
 
 mod constrained;
 mod pct;
@@ -52,7 +53,8 @@ pub struct Course<'a> {
     pub tail: Tail,
     /// For [`Tail::Surw`].
     pub weights: &'a [Weight],
-    /// For [`Tail::Constrained`]; those past [`MAX_CONSTRAINTS`](crate::choice::MAX_CONSTRAINTS) are ignored.
+    /// For [`Tail::Constrained`]; those past [`MAX_CONSTRAINTS`](crate::choice::MAX_CONSTRAINTS)
+    /// are ignored.
     pub constraints: &'a [Constraint],
 }
 
@@ -62,8 +64,8 @@ impl Course<'_> {
     }
 }
 
-/// See the module's description. About 700 KB, of which few pages are ever touched; all zero at first, so that a
-/// static one costs nothing in the file.
+/// See the module's description. About 700 KB, of which few pages are ever touched; all zero at
+/// first, so that a static one costs nothing in the file.
 #[derive(Debug)]
 pub struct Pilot {
     step: u32,
@@ -194,9 +196,9 @@ impl Pilot {
         thread
     }
 
-    /// The value to take, below `n`, at a choice of values by the running thread. 0 is what would ordinarily
-    /// happen, and what deterministic tails take. A choice among fewer than two is no choice: it is not to be
-    /// asked for, nor recorded.
+    /// The value to take, below `n`, at a choice of values by the running thread. 0 is what would
+    /// ordinarily happen, and what deterministic tails take. A choice among fewer than two is no
+    /// choice: it is not to be asked for, nor recorded.
     pub fn choose_value(&mut self, prefix: &[Choice], n: u16) -> u16 {
         let (value, from_prefix) = match self.prefix_says(prefix, Choice::as_value, |_, v| v < n) {
             Some(value) => (value, true),

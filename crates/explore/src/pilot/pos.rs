@@ -1,12 +1,12 @@
 //! POS: *Partial order aware concurrency sampling* (Yuan, Yang, Gu, CAV 2018).
 //!
-//! Each pending operation has a random priority, and the highest is executed. When it has been, the operations that
-//! race with it (that depend on it, of other threads) draw new priorities: so for each pair of racing operations
-//! both orders stay likely, however the rest of the schedule went.
+//! Each pending operation has a random priority, and the highest is executed. When it has been, the
+//! operations that race with it (that depend on it, of other threads) draw new priorities: so for
+//! each pair of racing operations both orders stay likely, however the rest of the schedule went.
 //!
-//! Deviation: with an even seed, threads are created and started before anything else is done, so that all of them are
-//! there to race; else, the more threads there are, the likelier it is that the first has ended before the last
-//! is born. An odd seed is the paper's algorithm.
+//! Deviation: with an even seed, threads are created and started before anything else is done, so
+//! that all of them are there to race; else, the more threads there are, the likelier it is that
+//! the first has ended before the last is born. An odd seed is the paper's algorithm.
 
 use super::View;
 use crate::op::{Op, OpKind, dependent};

@@ -1,13 +1,16 @@
-//! SURW: *Selectively uniform concurrency testing* (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025).
+//! SURW: *Selectively uniform concurrency testing* (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS
+//! 2025).
 //!
-//! A random walk that picks threads evenly favours interleavings in which short threads come early. If the number of
-//! operations left in each thread is known, and threads are picked in proportion to it, every interleaving is
-//! equally likely. Doing this for the *interesting* operations alone keeps the rest from diluting it: the thread
-//! that makes the next interesting operation is *intended* beforehand, by weight; the others may run, but wait before
-//! interesting operations of their own.
+//! A random walk that picks threads evenly favours interleavings in which short threads come early.
+//! If the number of operations left in each thread is known, and threads are picked in proportion
+//! to it, every interleaving is equally likely. Doing this for the *interesting* operations alone
+//! keeps the rest from diluting it: the thread that makes the next interesting operation is
+//! *intended* beforehand, by weight; the others may run, but wait before interesting operations of
+//! their own.
 //!
-//! A thread that does not exist yet lends its weight to the one that will create it. If all that can run wait
-//! for an intended thread that can not, the intention is drawn anew among those that can.
+//! A thread that does not exist yet lends its weight to the one that will create it. If all that
+//! can run wait for an intended thread that can not, the intention is drawn anew among those that
+//! can.
 
 use super::View;
 use crate::choice::Weight;

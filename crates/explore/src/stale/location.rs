@@ -84,8 +84,8 @@ impl Location {
         *self.store(0) = store;
     }
 
-    /// From how many stores, newest first, may a thread with this clock read? The first that it has seen is the last that
-    /// it may read.
+    /// From how many stores, newest first, may a thread with this clock read? The first that it has
+    /// seen is the last that it may read.
     pub fn readable(&self, clock: &Clock, fences: &Clock, order: Order) -> usize {
         let sc = order == Order::SeqCst;
         let seen = |s: &Store| {

@@ -1,10 +1,11 @@
 //! What else could this load have read? Stale values, as C11 allows them.
 //!
-//! After C11Tester (Luo, Demsky, *C11Tester: A Race Detector for C/C++ Atomics*, ASPLOS 2021) and loom. Threads run one at a
-//! time, and memory holds the newest values; beside it the model keeps, for each atomic object, the last stores. A load may
-//! read each of them that the rules below do not forbid, and which one is a choice like that of the next thread. So an
-//! execution is an interleaving and, at some loads, an older value: enough to show what a missing acquire or release
-//! does.
+//! After C11Tester (Luo, Demsky, *C11Tester: A Race Detector for C/C++ Atomics*, ASPLOS 2021) and
+//! loom. Threads run one at a time, and memory holds the newest values; beside it the model keeps,
+//! for each atomic object, the last stores. A load may read each of them that the rules below do
+//! not forbid, and which one is a choice like that of the next thread. So an execution is an
+//! interleaving and, at some loads, an older value: enough to show what a missing acquire or
+//! release does.
 //!
 //! The rules, as C++20 has them (C11 with the repairs of P0668), with *clocks* for happens-before:
 //!
@@ -22,9 +23,9 @@
 //! - **Read-modify-writes** read the newest store: nothing may come between.
 //! - **Other synchronisation** ([`Model::acquire`], [`Model::release`], [`Model::create`], [`Model::join`]) joins clocks as well.
 //!
-//! Every execution of the model is one that C++20 allows (but for the deviations 2 and 3, which only leave some out); that the
-//! stores a load may read are exactly those that the axioms allow, for the modification order and S of the execution, is
-//! tested on random programs.
+//! Every execution of the model is one that C++20 allows (but for the deviations 2 and 3, which
+//! only leave some out); that the stores a load may read are exactly those that the axioms allow,
+//! for the modification order and S of the execution, is tested on random programs.
 //!
 //! Deviations. All of them leave out behaviours; none adds one.
 //! 1. Modification order is the order of the execution, and a load reads from stores that came before it. So load buffering
@@ -115,7 +116,8 @@ impl Thread {
     const EMPTY: Thread = Thread { now: Clock::EMPTY, read: Clock::EMPTY, released: Clock::EMPTY };
 }
 
-/// One execution's atomics. Begins, and begins again, with [`Model::reset`]; memory full of zeros is one that was reset.
+/// One execution's atomics. Begins, and begins again, with [`Model::reset`]; memory full of zeros
+/// is one that was reset.
 pub struct Model {
     threads: [Thread; THREADS],
     /// Threads whose state may differ from [`Thread::EMPTY`].
@@ -127,7 +129,8 @@ pub struct Model {
     /// What has happened before some fence of S.
     fences: Clock,
     table: Table<LOCATIONS>,
-    /// A bit for each block of 16 bytes in which there may be a location, by a hash: most of what is written to has none.
+    /// A bit for each block of 16 bytes in which there may be a location, by a hash: most of what
+    /// is written to has none.
     filter: [u64; FILTER],
     locations: [Location; LOCATIONS],
     objects: Table<OBJECTS>,
@@ -174,7 +177,8 @@ impl Model {
         location.readable(&self.threads[thread].now, &self.fences, order)
     }
 
-    /// The thread loads the store that is `back` before the newest, `back` being below [`Model::candidates`].
+    /// The thread loads the store that is `back` before the newest, `back` being below
+    /// [`Model::candidates`].
     pub fn load(&mut self, thread: usize, place: Place, order: Order, back: usize) -> u128 {
         if !self.knows(thread) {
             return place.value;
@@ -230,13 +234,14 @@ impl Model {
 
     /// What has happened before the thread's next event. None: there are too many threads.
     ///
-    /// Whoever counts accesses by [`Clock::next`] can tell by [`Clock::covers`] whether one happened before another: all
-    /// that releases is an event of its own.
+    /// Whoever counts accesses by [`Clock::next`] can tell by [`Clock::covers`] whether one
+    /// happened before another: all that releases is an event of its own.
     pub fn clock(&mut self, thread: usize) -> Option<&Clock> {
         self.knows(thread).then(|| &self.threads[thread].now)
     }
 
-    /// What was released at the object happened before whatever the thread does next. 0 is no object.
+    /// What was released at the object happened before whatever the thread does next. 0 is no
+    /// object.
     pub fn acquire(&mut self, thread: usize, object: u64) {
         if object == 0 || !self.knows(thread) {
             return;
@@ -274,7 +279,8 @@ impl Model {
         }
     }
 
-    /// The memory is freed, or written by something else than an atomic operation: what is there next is the initial value.
+    /// The memory is freed, or written by something else than an atomic operation: what is there
+    /// next is the initial value.
     pub fn forget(&mut self, start: u64, end: u64) {
         const FEW: u64 = 64;
         let (first, last) = (start >> 4, end.max(start + 1).saturating_sub(1) >> 4);
@@ -331,7 +337,8 @@ impl Model {
             if location.size != size {
                 self.mix(bucket, address);
             } else if !location.mixed && location.newest().value != value {
-                // Somebody wrote it unseen: code that is not instrumented, and that may well have been a release.
+                // Somebody wrote it unseen: code that is not instrumented, and that may well have
+                // been a release.
                 location.begin(size, value);
                 let all = &mut self.locations[bucket].store(0).sync;
                 self.threads[..self.count].iter().for_each(|t| all.join(&t.now));
@@ -356,7 +363,8 @@ impl Model {
         Some(bucket)
     }
 
-    /// The location of a place that is modelled; else the thread synchronises with all that access it.
+    /// The location of a place that is modelled; else the thread synchronises with all that access
+    /// it.
     fn modelled(&mut self, thread: usize, place: Place) -> Option<usize> {
         let bucket = self.locate(place).filter(|b| !self.locations[*b].mixed);
         if bucket.is_none() {

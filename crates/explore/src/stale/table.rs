@@ -1,4 +1,5 @@
-//! A hash table of fixed size. A key's bucket is where its value lies, in an array beside the table.
+//! A hash table of fixed size. A key's bucket is where its value lies, in an array beside the
+//! table.
 
 pub struct Table<const BUCKETS: usize> {
     keys: [u64; BUCKETS],

@@ -1,19 +1,21 @@
 //! Aimed preemptions: one switch at a time, at the place that promises most.
 //!
-//! No paper has this; it takes preemption bounding's small changes and RFF's feedback (ASPLOS 2024), and predicts the
-//! outcome of a switch from a trace, as predictive analyses do, instead of trying all of them. From an execution
-//! that showed something new, consider each point `i` and each thread `u` that could have run there instead of `t`:
+//! No paper has this; it takes preemption bounding's small changes and RFF's feedback (ASPLOS
+//! 2024), and predicts the outcome of a switch from a trace, as predictive analyses do, instead of
+//! trying all of them. From an execution that showed something new, consider each point `i` and
+//! each thread `u` that could have run there instead of `t`:
 //!
 //! - if `u` runs from `i` on until it must wait for a lock held at `i`, and then `t` goes on, which [pairs](crate::pairs)
 //!   come about that no execution has shown? (As if the two kept doing what they did in the trace.)
 //! - which locks would be taken while which others are held, as no execution has shown?
 //! - would they come to wait for each other's locks in a circle? That is a deadlock.
 //!
-//! A value not yet chosen at its place is a candidate too. Points with the same places in the program count as one, and of a hundred equal threads one is as good as another,
-//! so there are few candidates however large the program; the best is executed first. What it shows is branched from
-//! in turn, which gives second and third preemptions. A pair that is predicted and does not come is tried
-//! [`ATTEMPTS`] times. So the strategy ends by itself, often after a few dozen executions; it finds much and
-//! proves nothing.
+//! A value not yet chosen at its place is a candidate too. Points with the same places in the
+//! program count as one, and of a hundred equal threads one is as good as another, so there are few
+//! candidates however large the program; the best is executed first. What it shows is branched from
+//! in turn, which gives second and third preemptions. A pair that is predicted and does not come is
+//! tried [`ATTEMPTS`] times. So the strategy ends by itself, often after a few dozen executions; it
+//! finds much and proves nothing.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -43,7 +45,8 @@ const OCCURRENCES: u32 = 3;
 const HORIZON: usize = 256;
 /// Traces longer than this are looked at only so far.
 const LONGEST: usize = 20_000;
-/// So many traces are branched from though they show nothing new: the plain one may be among them, and is the best.
+/// So many traces are branched from though they show nothing new: the plain one may be among them,
+/// and is the best.
 const FIRST: u64 = 4;
 /// The most switches considered in one trace.
 const POINTS: usize = 1024;
@@ -236,8 +239,8 @@ impl Strategy for Aim {
         self.take_in(&trace);
     }
 
-    /// Others' executions are looked at only when there is nothing left to aim at: random ones show so much at once that
-    /// what small steps from the plain execution would bring is lost among it.
+    /// Others' executions are looked at only when there is nothing left to aim at: random ones show
+    /// so much at once that what small steps from the plain execution would bring is lost among it.
     fn witness(&mut self, trace: TraceView<'_>) {
         let begun = self.schedules > 0 || self.considered > 0;
         if begun && self.in_flight == 0 && self.candidates.is_empty() {
@@ -256,7 +259,8 @@ impl Strategy for Aim {
         }
     }
 
-    /// What was in flight counts as an attempt; other attempts will be made, unless it was the very first.
+    /// What was in flight counts as an attempt; other attempts will be made, unless it was the very
+    /// first.
     fn resume(&mut self) {
         self.in_flight = 0;
         self.started = self.schedules > 0 || !self.seen.is_empty();
@@ -269,8 +273,8 @@ struct Point {
     next: usize,
 }
 
-/// The switches to consider in a trace: of those with the same places (of the step, the one before, and the other
-/// thread's) the first few, and of all no more than [`POINTS`], evenly spread.
+/// The switches to consider in a trace: of those with the same places (of the step, the one before,
+/// and the other thread's) the first few, and of all no more than [`POINTS`], evenly spread.
 fn points(steps: &[Step], wide: &[u64]) -> Vec<Point> {
     let mut upcoming = Upcoming::default();
     upcoming.begin(steps);
@@ -293,8 +297,8 @@ fn points(steps: &[Step], wide: &[u64]) -> Vec<Point> {
     points.into_iter().step_by(every).collect()
 }
 
-/// Whether it can matter to run another thread before this operation. Births and deaths touch nothing shared: to switch
-/// before what comes next does the same.
+/// Whether it can matter to run another thread before this operation. Births and deaths touch
+/// nothing shared: to switch before what comes next does the same.
 fn matters(op: &Op) -> bool {
     use OpKind::*;
     !matches!(op.kind(), Choose | Create | Start | Exit | Join)
@@ -360,7 +364,8 @@ impl<'a> Ahead<'a> {
         pairs
     }
 
-    /// Whether `holder`, of a lock that `u` wants, itself waits for `u`, which has `taken` locks, or for someone who does.
+    /// Whether `holder`, of a lock that `u` wants, itself waits for `u`, which has `taken` locks,
+    /// or for someone who does.
     fn is_circle(&self, mut holder: ThreadId, u: ThreadId, taken: &[u64]) -> bool {
         for _ in 0..=self.held.len() {
             let wanted = self.upcoming.next(holder).and_then(|i| acquires(&self.steps[i].op));

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::Choice;
 
-/// Choices of executions, each kept as long as some item refers to it. Numbers rather than pointers, so that a stored
-/// frontier holds each execution once.
+/// Choices of executions, each kept as long as some item refers to it. Numbers rather than
+/// pointers, so that a stored frontier holds each execution once.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Bases {
     all: Vec<Base>,

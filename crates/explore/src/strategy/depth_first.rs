@@ -1,17 +1,19 @@
-//! Depth-first search of all schedules, with sleep sets: *Partial-Order Methods for the Verification of Concurrent
-//! Systems* (Godefroid, LNCS 1032, 1996), chapter 5.
+//! Depth-first search of all schedules, with sleep sets: *Partial-Order Methods for the
+//! Verification of Concurrent Systems* (Godefroid, LNCS 1032, 1996), chapter 5.
 //!
-//! When a state has choices `a` and `b` that are independent, exploring `a b` makes `b a` superfluous. So after `a` has
-//! been explored from a state, `a` goes to *sleep* in the subtrees of its siblings, and wakes when a step that
-//! depends on it is made; a thread that sleeps is not chosen. Of each class of equivalent schedules one is explored
-//! to its end, without remembering states.
+//! When a state has choices `a` and `b` that are independent, exploring `a b` makes `b a`
+//! superfluous. So after `a` has been explored from a state, `a` goes to *sleep* in the subtrees of
+//! its siblings, and wakes when a step that depends on it is made; a thread that sleeps is not
+//! chosen. Of each class of equivalent schedules one is explored to its end, without remembering
+//! states.
 //!
-//! The tail of an execution does not know who sleeps. When it runs a sleeping thread, the rest of that execution is
-//! covered elsewhere and is not branched from; only the execution itself was in vain.
+//! The tail of an execution does not know who sleeps. When it runs a sleeping thread, the rest of
+//! that execution is covered elsewhere and is not branched from; only the execution itself was in
+//! vain.
 //!
-//! A sleeping thread's operation is its next one in the trace. Where there is none the thread is woken: sound, and
-//! seldom. That a wait may end in another way than it did in the trace makes no difference: whatever changes the way is
-//! an operation on what the thread waits for, and wakes it.
+//! A sleeping thread's operation is its next one in the trace. Where there is none the thread is
+//! woken: sound, and seldom. That a wait may end in another way than it did in the trace makes no
+//! difference: whatever changes the way is an operation on what the thread waits for, and wakes it.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -121,8 +123,8 @@ impl DepthFirst {
         }
         let share = walk.weight / (items.len() + 1) as f64;
         walk.weight = share;
-        // The last pushed is explored first; it must not matter to the sleep sets, and does not: they say who
-        // will be explored, not who has been.
+        // The last pushed is explored first; it must not matter to the sleep sets, and does not:
+        // they say who will be explored, not who has been.
         for (alt, sleep) in items {
             if walk.base == NO_BASE {
                 walk.base = self.bases.add(trace.choices());

@@ -1,11 +1,12 @@
 //! Strategies: one a file, behind one small trait.
 //!
-//! A strategy hands out orders and reads traces. It is asked for several orders before it sees a result, and sees
-//! results in any order; what it has handed out and not seen again is *in flight*. [`Strategy::next`] gives nothing
-//! when there is nothing to do *now*: only [`Progress::exhausted`] says that there never will be.
+//! A strategy hands out orders and reads traces. It is asked for several orders before it sees a
+//! result, and sees results in any order; what it has handed out and not seen again is *in flight*.
+//! [`Strategy::next`] gives nothing when there is nothing to do *now*: only [`Progress::exhausted`]
+//! says that there never will be.
 //!
-//! Every strategy is plain data with serde: written to disk and read back it goes on where it was, after
-//! [`Strategy::resume`] has taken back what was in flight.
+//! Every strategy is plain data with serde: written to disk and read back it goes on where it was,
+//! after [`Strategy::resume`] has taken back what was in flight.
 
 mod aim;
 mod bases;
@@ -54,7 +55,8 @@ pub trait Strategy {
 
     fn progress(&self) -> Progress;
 
-    /// Orders in flight will not come back (the search was stopped and is resumed): they are to be made again.
+    /// Orders in flight will not come back (the search was stopped and is resumed): they are to be
+    /// made again.
     fn resume(&mut self);
 }
 
@@ -80,8 +82,8 @@ pub struct Progress {
     pub lost: u64,
     /// There are schedules beyond the highest bound, which are not made.
     pub bounded: bool,
-    /// There is nothing left to do, in any bound that was asked for. Whether that is everything there is depends on more:
-    /// see [`crate::hidden`].
+    /// There is nothing left to do, in any bound that was asked for. Whether that is everything
+    /// there is depends on more: see [`crate::hidden`].
     pub exhausted: bool,
 }
 
@@ -93,7 +95,8 @@ impl Progress {
 }
 
 impl fmt::Display for Progress {
-    /// As a person wants to read it: `5,310 schedules; bound 2: 1,204 made, 331 known to be left, 62% done, about 1,900 in all`.
+    /// As a person wants to read it: `5,310 schedules; bound 2: 1,204 made, 331 known to be left,
+    /// 62% done, about 1,900 in all`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = if self.schedules == 1 { "schedule" } else { "schedules" };
         if self.exhausted {
@@ -116,7 +119,8 @@ impl fmt::Display for Progress {
 }
 
 impl Progress {
-    /// All of it is about the current bound, and adds up: what is made and left is no more than there is in all.
+    /// All of it is about the current bound, and adds up: what is made and left is no more than
+    /// there is in all.
     fn fmt_bound(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(made), Some(left)) = (self.in_bound, self.left) else { return Ok(()) };
         match self.bound {

@@ -1,8 +1,9 @@
-//! Probabilistic concurrency testing: *A randomized scheduler with probabilistic guarantees of finding bugs*
-//! (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
+//! Probabilistic concurrency testing: *A randomized scheduler with probabilistic guarantees of
+//! finding bugs* (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
-//! The number of steps that the points of change are drawn from is the longest execution seen so far; the depth goes
-//! round from 2 to 5, 3 coming twice, since most bugs have a small one and none is known beforehand.
+//! The number of steps that the points of change are drawn from is the longest execution seen so
+//! far; the depth goes round from 2 to 5, 3 coming twice, since most bugs have a small one and none
+//! is known beforehand.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
-//! Feedback-guided search after RFF: *Greybox fuzzing for concurrency testing* (Wolff, Shi, Duck, Mathur, Roychoudhury,
-//! ASPLOS 2024).
+//! Feedback-guided search after RFF: *Greybox fuzzing for concurrency testing* (Wolff, Shi, Duck,
+//! Mathur, Roychoudhury, ASPLOS 2024).
 //!
-//! An *abstract schedule* is a set of constraints: this read gets, or does not get, its value from that write, by places
-//! in the program. Executions steer towards it ([`Tail::Constrained`]). An abstract schedule whose execution showed a
-//! reads-from pair for the first time is kept, and further ones are made from those kept by adding, replacing,
-//! negating and deleting constraints.
+//! An *abstract schedule* is a set of constraints: this read gets, or does not get, its value from
+//! that write, by places in the program. Executions steer towards it ([`Tail::Constrained`]). An
+//! abstract schedule whose execution showed a reads-from pair for the first time is kept, and
+//! further ones are made from those kept by adding, replacing, negating and deleting constraints.
 //!
 //! Deviations:
 //! 1. A new constraint is one not yet seen to hold, where there is one, rather than any; each is tried in turn.
@@ -29,7 +29,8 @@ const KEPT: usize = 256;
 /// The most pairs considered.
 const PAIRS: usize = 1 << 14;
 
-/// A read, the write it gets its value from (0: the initial value), and an object where that is possible.
+/// A read, the write it gets its value from (0: the initial value), and an object where that is
+/// possible.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 struct ReadsFrom {
     write: u32,

@@ -1,9 +1,9 @@
-//! Selectively uniform random walk: *Selectively uniform concurrency testing* (Zhao, Wolff, Mathur, Roychoudhury,
-//! ASPLOS 2025).
+//! Selectively uniform random walk: *Selectively uniform concurrency testing* (Zhao, Wolff, Mathur,
+//! Roychoudhury, ASPLOS 2025).
 //!
-//! Which operations are interesting is drawn for each execution: those on one object that several threads use, or,
-//! once in four, all of them. How many each thread makes, and who creates whom, is taken from the last trace seen;
-//! before there is one, every thread weighs the same.
+//! Which operations are interesting is drawn for each execution: those on one object that several
+//! threads use, or, once in four, all of them. How many each thread makes, and who creates whom, is
+//! taken from the last trace seen; before there is one, every thread weighs the same.
 
 use serde::{Deserialize, Serialize};
 

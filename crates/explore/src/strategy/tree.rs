@@ -1,37 +1,44 @@
-//! The tree of schedules, searched bound by bound: what preemption and delay bounding have in common.
+//! The tree of schedules, searched bound by bound: what preemption and delay bounding have in
+//! common.
 //!
 //! *Iterative context bounding* (Musuvathi, Qadeer, PLDI 2007): a choice that departs from the default schedule has a
-//! cost, and schedules are explored in the order of what they cost in all. Each execution follows its prefix and then
-//! the default; each choice not taken after the prefix becomes an *item* of the frontier, at its own cost. So every
-//! schedule is made exactly once, and when the items of a bound are used up, the bound is complete.
+//! cost, and schedules are explored in the order of what they cost in all. Each execution follows
+//! its prefix and then the default; each choice not taken after the prefix becomes an *item* of the
+//! frontier, at its own cost. So every schedule is made exactly once, and when the items of a bound
+//! are used up, the bound is complete.
 //!
 //! # Pruning (section 4.4.2)
-//! A state (see [`fingerprint`](crate::fingerprint)) that has been entered has had all its choices put into the
-//! frontier. If it is reached again at the same cost or more, all that follows is covered, and the rest of that
-//! execution is not branched from. What a choice costs depends, besides the state, on the thread that runs, so that
-//! is part of the key (for preemptions only if it can go on); and since a choice never costs more than one preemption,
-//! the state reached with any other thread running covers it too, if for one less. Bounds are explored in order, so a state is
-//! first reached at its least cost; where results come out of order the costs are compared all the same.
+//! A state (see [`fingerprint`](crate::fingerprint)) that has been entered has had all its choices
+//! put into the frontier. If it is reached again at the same cost or more, all that follows is
+//! covered, and the rest of that execution is not branched from. What a choice costs depends,
+//! besides the state, on the thread that runs, so that is part of the key (for preemptions only if
+//! it can go on); and since a choice never costs more than one preemption, the state reached with
+//! any other thread running covers it too, if for one less. Bounds are explored in order, so a
+//! state is first reached at its least cost; where results come out of order the costs are compared
+//! all the same.
 //!
-//! The state *after* a choice can be told beforehand: a thread's next step in the trace is what it has pending. An
-//! item whose state has been covered by the time its turn comes is dropped without an execution. (Where a wait would end
-//! in another way than it did in the trace, the state told is one that can not be reached: nothing is dropped.)
+//! The state *after* a choice can be told beforehand: a thread's next step in the trace is what it
+//! has pending. An item whose state has been covered by the time its turn comes is dropped without
+//! an execution. (Where a wait would end in another way than it did in the trace, the state told is
+//! one that can not be reached: nothing is dropped.)
 //!
-//! Where fair scheduling holds somebody back, the choices of a state depend on the past as well, and the eligible
-//! threads are part of the key; the same state with nobody held back covers it. The windows that fairness will
-//! look at later are *not* part of it (they would tell apart every order of two spin loops): that loses no state
-//! in any program we know of, and is tested against brute force on random programs with spin loops, but not
-//! proved.
+//! Where fair scheduling holds somebody back, the choices of a state depend on the past as well,
+//! and the eligible threads are part of the key; the same state with nobody held back covers it.
+//! The windows that fairness will look at later are *not* part of it (they would tell apart every
+//! order of two spin loops): that loses no state in any program we know of, and is tested against
+//! brute force on random programs with spin loops, but not proved.
 //!
 //! # Why there are no sleep sets here
-//! Sleep sets and a bound do not simply combine: the equivalent schedule by which a sleeping thread's subtree is
-//! covered may cost more, and lie outside the bound (Coons, Musuvathi, McKinley, *Bounded partial-order reduction*,
-//! OOPSLA 2013). Caching states with their costs has the same reduction (section 4.4.2) and no such trouble. Sleep
-//! sets are in [`DepthFirst`](super::DepthFirst), which has no bound.
+//! Sleep sets and a bound do not simply combine: the equivalent schedule by which a sleeping
+//! thread's subtree is covered may cost more, and lie outside the bound (Coons, Musuvathi,
+//! McKinley, *Bounded partial-order reduction*, OOPSLA 2013). Caching states with their costs has
+//! the same reduction (section 4.4.2) and no such trouble. Sleep sets are in
+//! [`DepthFirst`](super::DepthFirst), which has no bound.
 //!
 //! # Memory
-//! Both tables are bounded. States past the limit are not remembered: less is pruned. Items past the limit are
-//! dropped, and the first bound that misses some is begun again from the root, with nothing remembered.
+//! Both tables are bounded. States past the limit are not remembered: less is pruned. Items past
+//! the limit are dropped, and the first bound that misses some is begun again from the root, with
+//! nothing remembered.
 //!
 //! # Deviations
 //! 1. A value other than the ordinary one, and a step of a reluctant thread, cost 1 like a preemption: else bound 0
@@ -260,7 +267,8 @@ impl Tree {
         self.finish(&item, rest);
     }
 
-    /// Puts the choices not taken after the prefix into the frontier. Gives the weight left for the execution itself.
+    /// Puts the choices not taken after the prefix into the frontier. Gives the weight left for the
+    /// execution itself.
     fn expand(&mut self, item: &Item, from: usize, trace: &TraceView<'_>, scratch: &mut Scratch) -> f32 {
         let Scratch { prints, upcoming, found } = scratch;
         prints.begin();
@@ -341,7 +349,8 @@ impl Tree {
         !self.visited.covers(key, cost) && self.visited.enter(eligible, cost)
     }
 
-    /// Whoever runs, a choice costs at most one preemption: so a state reached for one less covers it.
+    /// Whoever runs, a choice costs at most one preemption: so a state reached for one less covers
+    /// it.
     #[inline]
     fn is_covered_by_another(&self, state: u64, cost: u32) -> bool {
         self.pricing == Pricing::Preemption && cost > 0 && self.visited.covers(key(state, ANY), cost - 1)
@@ -420,7 +429,8 @@ impl Tree {
     }
 }
 
-/// The state after `alt` was taken at `step`, as far as it can be told, and the thread that takes it.
+/// The state after `alt` was taken at `step`, as far as it can be told, and the thread that takes
+/// it.
 fn after(
     prints: &Fingerprinter,
     upcoming: &Upcoming,

@@ -1,5 +1,6 @@
-//! Little concurrent programs as data, executed under the pilot: what the runtime and a target are to the strategies,
-//! in a few hundred lines. Also every outcome of such a program by brute force, as the oracle.
+//! Little concurrent programs as data, executed under the pilot: what the runtime and a target are
+//! to the strategies, in a few hundred lines. Also every outcome of such a program by brute force,
+//! as the oracle.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub mod programs;
@@ -9,7 +10,8 @@ use std::collections::{BTreeSet, HashSet};
 use raddle_explore::hidden::{Act, HiddenRaces};
 use raddle_explore::{Op, OpKind, Order, Outcome, Pilot, Step, ThreadId, ThreadSet, Trace, TraceBuf, View};
 
-/// One instruction. Those on registers alone are no scheduling points: they run along with the one before.
+/// One instruction. Those on registers alone are no scheduling points: they run along with the one
+/// before.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ins {
     Lock(usize),
@@ -62,7 +64,8 @@ enum Status {
     Unborn,
     Starting,
     Running,
-    /// On this condition variable, with this lock to take again; whether a spurious wake-up is still possible.
+    /// On this condition variable, with this lock to take again; whether a spurious wake-up is
+    /// still possible.
     Waiting(usize, usize, bool),
     Woken(usize, usize),
     Ended,
@@ -388,7 +391,8 @@ impl Machine {
         self.run_with(program, order, &mut |_, _, _| {})
     }
 
-    /// As the runtime does it: plain accesses at other places than `watch.points` run along with the step before.
+    /// As the runtime does it: plain accesses at other places than `watch.points` run along with
+    /// the step before.
     pub fn run_watched(&mut self, program: &Program, order: &Order, watch: &mut Watch) -> (Trace, Result) {
         watch.hidden.reset();
         let (trace, result) = self.run_with(program, order, &mut |state, t, op| {
@@ -451,7 +455,8 @@ impl Machine {
     }
 }
 
-/// Every way the program can end, by looking at every state. For programs without yields: this knows no fairness.
+/// Every way the program can end, by looking at every state. For programs without yields: this
+/// knows no fairness.
 pub fn brute_force(program: &Program) -> BTreeSet<Result> {
     let mut results = BTreeSet::new();
     let mut seen = HashSet::new();

@@ -58,7 +58,8 @@ pub fn check_then_act() -> Program {
     p
 }
 
-/// SCTBench's reorder: setters write a and then b; the checker must not see the one without the other.
+/// SCTBench's reorder: setters write a and then b; the checker must not see the one without the
+/// other.
 pub fn reorder(setters: usize) -> Program {
     let setter = vec![StoreConst(0, 1), StoreConst(1, -1)];
     let checker = vec![Load(0, 0), Load(1, 1), JumpIf(0, 0, 5), Assert(1, -1), Jump(6), Assert(1, 0)];
@@ -148,7 +149,8 @@ pub fn lost_wakeup() -> Program {
     start_all("lost_wakeup", vec![waiter, waker], &[0, 1], &[])
 }
 
-/// One condition variable for two conditions, `if` where `while` is needed is not the bug: `signal` is.
+/// One condition variable for two conditions, `if` where `while` is needed is not the bug: `signal`
+/// is.
 pub fn one_condition(consumers: usize, producers: usize) -> Program {
     let consumer = vec![
         Lock(0),
@@ -241,7 +243,8 @@ pub fn flicker_in_noise(noise: usize) -> Program {
     p
 }
 
-/// A chain of three: each flag is set by who saw the one before, and the last finds the first taken back.
+/// A chain of three: each flag is set by who saw the one before, and the last finds the first taken
+/// back.
 pub fn relay() -> Program {
     let first = vec![StoreConst(0, 1), StoreConst(3, 1), StoreConst(0, 0)];
     let second = vec![Load(0, 0), JumpIf(0, 0, 3), StoreConst(1, 1)];
@@ -249,7 +252,8 @@ pub fn relay() -> Program {
     start_all("relay", vec![first, second, third], &[0, 1, 2], &[])
 }
 
-/// Pop looks at the top and what is below, and compares the top alone: cells 0 top, 1 below A, 2 B is freed.
+/// Pop looks at the top and what is below, and compares the top alone: cells 0 top, 1 below A, 2 B
+/// is freed.
 pub fn aba() -> Program {
     const A: i64 = 1;
     const B: i64 = 2;
@@ -281,8 +285,8 @@ pub fn aba() -> Program {
     p
 }
 
-/// A queue of two items that an owner takes from one end and a thief from the other; the last one is taken twice.
-/// Cells: 0 head, 1 tail, 2 and 3 how often an item was taken.
+/// A queue of two items that an owner takes from one end and a thief from the other; the last one
+/// is taken twice. Cells: 0 head, 1 tail, 2 and 3 how often an item was taken.
 pub fn work_stealing() -> Program {
     let owner = vec![
         // Item 1, then item 0: lower the tail, then look at the head.

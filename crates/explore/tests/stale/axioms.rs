@@ -1,7 +1,9 @@
-//! The model held against the axioms of C++20 (\[intro.races\], \[atomics.order\]), on random executions.
+//! The model held against the axioms of C++20 (\[intro.races\], \[atomics.order\]), on random
+//! executions.
 //!
-//! An execution of the model is a sequence of events with reads-from. Happens-before is computed anew, as a closure over all
-//! pairs, and for the next load each store is tried: the axioms allow it if and only if the model does.
+//! An execution of the model is a sequence of events with reads-from. Happens-before is computed
+//! anew, as a closure over all pairs, and for the next load each store is tried: the axioms allow
+//! it if and only if the model does.
 
 use proptest::prelude::*;
 use raddle_explore::stale::Order::{self, *};
@@ -71,7 +73,8 @@ impl Execution {
         if !x.order().releases() || !y.order().acquires() {
             return false;
         }
-        // The reads that b stands for: itself, or those before a fence. The same for the stores of a.
+        // The reads that b stands for: itself, or those before a fence. The same for the stores of
+        // a.
         let reads = (0..=b).filter(|r| {
             let e = &self.events[*r];
             e.reads() && (*r == b || (y.is_fence() && e.thread == y.thread))
@@ -98,7 +101,8 @@ impl Execution {
         hb
     }
 
-    /// May the last event, a load, read what it reads? Modification order and S are the order of the events.
+    /// May the last event, a load, read what it reads? Modification order and S are the order of
+    /// the events.
     fn is_allowed(&self) -> bool {
         let hb = self.happens_before();
         let load = self.events.len() - 1;

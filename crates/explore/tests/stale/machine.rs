@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use raddle_explore::stale::{Model, Order, Place};
 
-/// One instruction. Locations and locks are small numbers; loads and updates give their thread's next register.
+/// One instruction. Locations and locks are small numbers; loads and updates give their thread's
+/// next register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Do {
     Store(usize, u8, Order),

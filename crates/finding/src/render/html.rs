@@ -1,6 +1,8 @@
-//! One page that needs nothing else: no script, no font, no image, light and dark as the reader's system is.
+//! One page that needs nothing else: no script, no font, no image, light and dark as the reader's
+//! system is.
 //!
-//! It is safe to publish: every text passes [`escape`], and the page forbids itself scripts and outside resources.
+//! It is safe to publish: every text passes [`escape`], and the page forbids itself scripts and
+//! outside resources.
 
 use crate::model::{Confidence, Finding, Frame, Interleaving, Report};
 use crate::place;
@@ -206,7 +208,8 @@ impl Page<'_> {
     }
 }
 
-/// Text for an element or a quoted attribute. HTML has no way to write a control character; they become U+FFFD.
+/// Text for an element or a quoted attribute. HTML has no way to write a control character; they
+/// become U+FFFD.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -9,9 +9,9 @@
 //! | [`github`](Format::Github) | annotations in a GitHub workflow |
 //! | [`html`](Format::Html) | a page to attach or to publish |
 //!
-//! What is said about a finding is worded once, in `story`; the formats decide only how it looks. Names come from
-//! the target and from its debug information, which is to say from strangers: each format escapes them in its own
-//! file and is tested with the worst of them.
+//! What is said about a finding is worded once, in `story`; the formats decide only how it looks.
+//! Names come from the target and from its debug information, which is to say from strangers: each
+//! format escapes them in its own file and is tested with the worst of them.
 
 mod github;
 mod html;
@@ -50,7 +50,8 @@ pub struct RenderOptions<'a> {
     pub width: usize,
     /// Where lines of source come from.
     pub source: &'a dyn Source,
-    /// The folder that file names are shown relative to. SARIF and GitHub find files only by relative names.
+    /// The folder that file names are shown relative to. SARIF and GitHub find files only by
+    /// relative names.
     pub root: Option<&'a str>,
 }
 

@@ -1,12 +1,12 @@
 //! SARIF 2.1.0, for code-scanning services and editors.
 //!
-//! A finding is a result of the rule that is its kind. Its location is the later access; the other ends, the
-//! allocation, and where threads were created are related locations. Each end is also a thread flow of one code
-//! flow, outermost call first, so that a viewer steps through both. The id is the partial fingerprint by which a
-//! service follows a finding from commit to commit.
+//! A finding is a result of the rule that is its kind. Its location is the later access; the other
+//! ends, the allocation, and where threads were created are related locations. Each end is also a
+//! thread flow of one code flow, outermost call first, so that a viewer steps through both. The id
+//! is the partial fingerprint by which a service follows a finding from commit to commit.
 //!
-//! Typed structs, not `json!`: the order of keys is then that of the structs, whatever features of serde_json
-//! somebody else in the workspace turns on.
+//! Typed structs, not `json!`: the order of keys is then that of the structs, whatever features of
+//! serde_json somebody else in the workspace turns on.
 
 use std::collections::BTreeMap;
 
@@ -81,8 +81,8 @@ fn result(finding: &Finding, kinds: &[Kind], options: &RenderOptions<'_>) -> Out
     }
 }
 
-/// The ends in the order they happened, then the allocation, the creation of threads, and the places of further findings with the same
-/// cause. Ids from 1.
+/// The ends in the order they happened, then the allocation, the creation of threads, and the
+/// places of further findings with the same cause. Ids from 1.
 fn related(finding: &Finding, options: &RenderOptions<'_>) -> Vec<Location> {
     let ends = story::ends(finding);
     let ends = ends.iter().map(|end| {

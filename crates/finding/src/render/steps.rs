@@ -1,4 +1,5 @@
-//! The places of a finding one by one, each with its sentence, for a reader who can jump: an editor.
+//! The places of a finding one by one, each with its sentence, for a reader who can jump: an
+//! editor.
 
 use crate::model::{Finding, Frame, Location};
 use crate::place::{is_user_code, place};
@@ -14,8 +15,9 @@ pub struct Step {
     pub end: Option<usize>,
 }
 
-/// The story in order: each end with the calls and locks that lead to it, then what the address is and who started
-/// which thread. Only places in files, and each file's line with the same sentence once.
+/// The story in order: each end with the calls and locks that lead to it, then what the address is
+/// and who started which thread. Only places in files, and each file's line with the same sentence
+/// once.
 pub fn steps(finding: &Finding, options: &RenderOptions<'_>) -> Vec<Step> {
     let mut out = Vec::new();
     for end in story::ends(finding) {

@@ -99,8 +99,8 @@ fn lock_deed(finding: &Finding, end: &End<'_>) -> String {
     format!("{} {verb} {lock} while holding {}", access.thread, held.join(", "))
 }
 
-/// The label of the lock that an edge takes. Where the access does not say, it is the one lock that the next edge
-/// of the cycle holds and this one does not.
+/// The label of the lock that an edge takes. Where the access does not say, it is the one lock that
+/// the next edge of the cycle holds and this one does not.
 pub(super) fn taken_lock(finding: &Finding, index: usize) -> Option<&str> {
     let access = &finding.accesses[index];
     if let Some(lock) = &access.lock {
@@ -130,7 +130,8 @@ fn held(access: &Access) -> String {
     if access.locks.is_empty() { "no lock".to_owned() } else { access.locks.join(", ") }
 }
 
-/// What the locks of a race's two ends have to do with each other; None where there is nothing to learn.
+/// What the locks of a race's two ends have to do with each other; None where there is nothing to
+/// learn.
 pub(super) fn lock_relation(finding: &Finding) -> Option<String> {
     let [now, earlier] = finding.accesses.as_slice() else { return None };
     if finding.kind != Kind::DataRace || (now.locks.is_empty() && earlier.locks.is_empty()) {
@@ -150,7 +151,8 @@ pub(super) fn row(row: &Row) -> String {
     if row.times > 1 { format!("{} ({} times)", row.text, row.times) } else { row.text.clone() }
 }
 
-/// Where the step of a row is: `transfer bank.c:12`. Columns are narrow, so the file stands without its folders.
+/// Where the step of a row is: `transfer bank.c:12`. Columns are narrow, so the file stands without
+/// its folders.
 pub(super) fn row_place(row: &Row, options: &RenderOptions<'_>) -> Option<String> {
     let frame = row.frame.as_ref()?;
     let short = match (frame.file.as_deref(), line(frame)) {
@@ -226,8 +228,8 @@ pub(super) fn suppress(rule: &str) -> String {
     format!("add the line `{rule}` to a suppression file")
 }
 
-/// The further places of a finding with several members, `read in show at src/b.c:9`, up to [`MAX_PLACES`]; beyond that they are
-/// counted.
+/// The further places of a finding with several members, `read in show at src/b.c:9`, up to
+/// [`MAX_PLACES`]; beyond that they are counted.
 pub(super) fn further_places(finding: &Finding, options: &RenderOptions<'_>) -> Vec<String> {
     let places = cause::further_places(finding);
     let beyond = places.len().saturating_sub(MAX_PLACES);
@@ -275,7 +277,8 @@ pub(super) fn column(frame: &Frame) -> Option<u32> {
     frame.column.filter(|column| *column > 0)
 }
 
-/// A mark that changes the direction in which the text around it is read, and so can show a name as another.
+/// A mark that changes the direction in which the text around it is read, and so can show a name as
+/// another.
 pub(super) fn turns_text(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -285,7 +288,8 @@ pub(super) fn function(frame: &Frame) -> &str {
     frame.function.as_deref().unwrap_or("<unknown function>")
 }
 
-/// A stack without the frames that start every program and thread. The innermost frame always stays.
+/// A stack without the frames that start every program and thread. The innermost frame always
+/// stays.
 pub(super) fn trimmed(stack: &[Frame]) -> &[Frame] {
     let starts_a_thread = |frame: &Frame| {
         let name = frame.function.as_deref().map(crate::place::stable_name).unwrap_or_default();

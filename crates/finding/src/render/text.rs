@@ -1,12 +1,13 @@
 //! For a person at a terminal.
 //!
-//! A finding reads from top to bottom as it happened: what is wrong, the earlier end, the later end, what the address
-//! is, where the threads come from and the locks were taken, and last what to do about it. Every end has its stack,
-//! and the line of source under the frame that stands for it (see [`crate::place`]), as rustc and miri show theirs.
+//! A finding reads from top to bottom as it happened: what is wrong, the earlier end, the later
+//! end, what the address is, where the threads come from and the locks were taken, and last what to
+//! do about it. Every end has its stack, and the line of source under the frame that stands for it
+//! (see [`crate::place`]), as rustc and miri show theirs.
 //!
-//! Held by tests: no line ends in a space, no control character of a name reaches the terminal, prose keeps to the
-//! width, and without colours the text is the same as with colours taken off. Names and paths are never cut: a line
-//! that holds one may be longer than the width.
+//! Held by tests: no line ends in a space, no control character of a name reaches the terminal,
+//! prose keeps to the width, and without colours the text is the same as with colours taken off.
+//! Names and paths are never cut: a line that holds one may be longer than the width.
 
 use crate::model::{Confidence, Finding, Frame, Interleaving, Report, Row, STAT_LOOKED_AT, Stat};
 use crate::place;
@@ -175,7 +176,8 @@ impl Page<'_> {
         self.line(&[(Style::Plain, &format!("{indent}  ")), (Style::Dim, &place)]);
     }
 
-    /// The other half of an edge of a cycle: where the locks were taken that the thread already held.
+    /// The other half of an edge of a cycle: where the locks were taken that the thread already
+    /// held.
     fn held_at(&mut self, finding: &Finding, end: &End<'_>) {
         for label in &end.access.locks {
             let lock = finding.locks.iter().find(|lock| lock.label == story::bare(label));
@@ -345,7 +347,8 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// A line of source with its indentation taken off and tabs widened, and where the caret stands in it.
+/// A line of source with its indentation taken off and tabs widened, and where the caret stands in
+/// it.
 fn excerpt(text: &str, column: Option<usize>) -> (String, Option<usize>) {
     let mut shown = String::new();
     let mut caret = None;

@@ -1,4 +1,5 @@
-//! Suppression files in ThreadSanitizer's format: findings somebody has looked at and wants to hear no more of.
+//! Suppression files in ThreadSanitizer's format: findings somebody has looked at and wants to hear
+//! no more of.
 //!
 //! ```text
 //! # a comment
@@ -7,8 +8,8 @@
 //! deadlock:libfoo.so
 //! ```
 //!
-//! One rule a line, `type:pattern`; for patterns see [`Pattern`]. What each type silences, and what the pattern is
-//! held against:
+//! One rule a line, `type:pattern`; for patterns see [`Pattern`]. What each type silences, and what
+//! the pattern is held against:
 //!
 //! | type | kinds | held against |
 //! |---|---|---|
@@ -20,13 +21,13 @@
 //! | `signal` | signal-unsafe-call, signal-spoils-errno | every frame |
 //! | `called_from_lib` | all | the module of the innermost frame that is not an interposed function |
 //!
-//! "Every frame" is what ThreadSanitizer looks at: the stacks of all accesses and those where the threads were
-//! created; of each frame the function, the file and the module. For `race` the name, file and module of a global
-//! variable count as well. One match anywhere silences the finding, and the first rule that matches is the one
-//! that is counted.
+//! "Every frame" is what ThreadSanitizer looks at: the stacks of all accesses and those where the
+//! threads were created; of each frame the function, the file and the module. For `race` the name,
+//! file and module of a global variable count as well. One match anywhere silences the finding, and
+//! the first rule that matches is the one that is counted.
 //!
-//! A line that cannot be read is an error, never skipped: a typo would otherwise let a known race fail the build, or
-//! worse, be found to have suppressed nothing only after months.
+//! A line that cannot be read is an error, never skipped: a typo would otherwise let a known race
+//! fail the build, or worse, be found to have suppressed nothing only after months.
 
 mod pattern;
 
@@ -150,8 +151,9 @@ impl Suppressions {
     }
 }
 
-/// The narrowest line that silences `finding` when it happens again; None where no type covers its kind. For a race on a
-/// global that is the variable's name: a function's would silence the next race in that function too.
+/// The narrowest line that silences `finding` when it happens again; None where no type covers its
+/// kind. For a race on a global that is the variable's name: a function's would silence the next
+/// race in that function too.
 pub fn suggestion(finding: &Finding) -> Option<String> {
     let kind = RuleKind::covering(finding.kind)?;
     let variable = match &finding.location {
@@ -165,8 +167,8 @@ pub fn suggestion(finding: &Finding) -> Option<String> {
     Some(format!("{kind}:{}", variable.or_else(function)?))
 }
 
-/// The pattern for a name as a whole. A name with a line break cannot be written in the file. A star in it, `f(int*)`,
-/// matches itself.
+/// The pattern for a name as a whole. A name with a line break cannot be written in the file. A
+/// star in it, `f(int*)`, matches itself.
 fn exactly(name: &str) -> Option<String> {
     if name.is_empty() || name.contains(char::is_control) {
         return None;

@@ -1,7 +1,7 @@
 //! The patterns of suppression files, as sanitizer_common's `TemplateMatch` reads them.
 //!
-//! A pattern is found anywhere in the text. `*` stands for any run of characters; `^` at the start and `$` at the end
-//! tie it to the start and the end. An empty text matches nothing.
+//! A pattern is found anywhere in the text. `*` stands for any run of characters; `^` at the start
+//! and `$` at the end tie it to the start and the end. An empty text matches nothing.
 //!
 //! Two deviations, both towards what a pattern's author means:
 //! 1. `TemplateMatch` takes the first place a piece fits and never looks further, so that `foo$` misses `foo_foo`.
@@ -35,7 +35,8 @@ impl Pattern {
             return false;
         }
         let (mut rest, mut pieces) = (text, self.pieces.as_slice());
-        // Without an anchor the outermost pieces are found anywhere, as if a star stood beside them.
+        // Without an anchor the outermost pieces are found anywhere, as if a star stood beside
+        // them.
         if self.at_start {
             let (first, others) = pieces.split_first().expect("split gives at least one piece");
             if others.is_empty() && self.at_end {

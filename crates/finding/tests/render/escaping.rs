@@ -1,5 +1,6 @@
-//! Every format with the worst names a target can have: what a C++ template, a Rust closure, a file name on Linux
-//! (any bytes; what is not UTF-8 arrives as U+FFFD) or somebody with bad intentions puts there.
+//! Every format with the worst names a target can have: what a C++ template, a Rust closure, a file
+//! name on Linux (any bytes; what is not UTF-8 arrives as U+FFFD) or somebody with bad intentions
+//! puts there.
 
 use raddle_finding::{
     Access, Confidence, Finding, Format, Frame, Interleaving, Kind, Location, Lock, Op, RenderOptions,

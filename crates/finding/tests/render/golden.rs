@@ -1,5 +1,5 @@
-//! Each format of one rich report, as it should look. `RADDLE_BLESS=1 cargo test -p raddle-finding` rewrites the files;
-//! read the difference before it is committed.
+//! Each format of one rich report, as it should look. `RADDLE_BLESS=1 cargo test -p raddle-finding`
+//! rewrites the files; read the difference before it is committed.
 
 use std::path::Path;
 
@@ -91,7 +91,8 @@ fn the_json_document_reads_back_as_the_report() {
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
 }
 
-/// The document of DESIGN.md, with no more fields than are named there: what older tools and people write by hand.
+/// The document of DESIGN.md, with no more fields than are named there: what older tools and people
+/// write by hand.
 #[test]
 fn the_smallest_document_is_read() {
     let text = r#"{ "schema": "raddle.findings/1", "command": "explore", "target": ["./bank"], "stats": { "schedules": 3 },

@@ -1,4 +1,5 @@
-//! What the SARIF 2.1.0 schema requires of the parts that raddle writes, checked by hand: tests have no network.
+//! What the SARIF 2.1.0 schema requires of the parts that raddle writes, checked by hand: tests
+//! have no network.
 
 use crate::sample;
 use raddle_finding::{Format, RenderOptions, render};

@@ -1,5 +1,6 @@
-//! What an execution came to, where `explore` sees nothing wrong: something unusual printed, or an invariant that does not hold. A
-//! `.raddle` file carries it, so that a replay can tell whether it has come again.
+//! What an execution came to, where `explore` sees nothing wrong: something unusual printed, or an
+//! invariant that does not hold. A `.raddle` file carries it, so that a replay can tell whether it
+//! has come again.
 
 pub mod events;
 pub mod printed;

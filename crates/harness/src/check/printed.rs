@@ -1,8 +1,9 @@
 //! What executions print, and whether one printed something that the others did not.
 //!
-//! Lines are compared as sets: threads may well print in another order. Which lines are usual is learned from the training runs; a
-//! line that differs between them but for its numbers is known to vary, and nothing is said about it. The time of day is no
-//! part of a line: training runs are made within a second.
+//! Lines are compared as sets: threads may well print in another order. Which lines are usual is
+//! learned from the training runs; a line that differs between them but for its numbers is known to
+//! vary, and nothing is said about it. The time of day is no part of a line: training runs are made
+//! within a second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,8 +52,8 @@ impl Printed {
         }
     }
 
-    /// What the last panic of a Rust program said, and where: ``assertion `a == b` failed, src/lib.rs:25``. A test's own output is shown
-    /// on standard output.
+    /// What the last panic of a Rust program said, and where: ``assertion `a == b` failed,
+    /// src/lib.rs:25``. A test's own output is shown on standard output.
     pub fn panic(&self) -> Option<String> {
         let lines: Vec<&String> = self.err.iter().chain(&self.out).collect();
         let at = lines.iter().rposition(|l| l.starts_with("thread '") && l.contains(" panicked at "))?;
@@ -71,7 +72,8 @@ impl Printed {
 /// A line longer than this counts with its beginning.
 const LONGEST: usize = 4096;
 
-/// The lines of what was printed. A carriage return ends one too: what a terminal shows after it is another line, as a progress bar's.
+/// The lines of what was printed. A carriage return ends one too: what a terminal shows after it is
+/// another line, as a progress bar's.
 fn lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let ends = text.split_terminator(['\n', '\r']);
@@ -185,8 +187,8 @@ fn has_clock(word: &str) -> bool {
         .any(|w| pair(w) && w[2] == b':' && pair(&w[3..]) && w[5] == b':' && pair(&w[6..]))
 }
 
-/// Whether the text is a question without a line's end, as in `overwrite? `, and one of these lines has it with what came behind. Which thread
-/// prints next is no part of the question.
+/// Whether the text is a question without a line's end, as in `overwrite? `, and one of these lines
+/// has it with what came behind. Which thread prints next is no part of the question.
 fn is_asked<'a>(text: &str, mut lines: impl Iterator<Item = &'a String>) -> bool {
     text.ends_with(' ') && lines.any(|l| l.starts_with(text))
 }
@@ -203,7 +205,8 @@ impl Usual {
         }
     }
 
-    /// Whether a line says that something failed that no training run printed, not even with other numbers.
+    /// Whether a line says that something failed that no training run printed, not even with other
+    /// numbers.
     pub fn complains(&self, printed: &Printed) -> bool {
         [Stream::Out, Stream::Err].into_iter().any(|stream| {
             let usual = self.streams.get(&stream);
@@ -212,7 +215,8 @@ impl Usual {
         })
     }
 
-    /// The first line that is unusual: one that appears before one that is missing, of these streams in their order.
+    /// The first line that is unusual: one that appears before one that is missing, of these
+    /// streams in their order.
     pub fn unusual(&self, printed: &Printed, streams: &[Stream]) -> Option<Line> {
         streams.iter().find_map(|s| self.unusual_in(*s, printed.lines(*s)))
     }

@@ -52,7 +52,8 @@ pub fn held(steps: &[Step]) -> Vec<Held> {
     held
 }
 
-/// A circle in who waits for whom, if there is one. `waits` gives the threads that a thread waits for.
+/// A circle in who waits for whom, if there is one. `waits` gives the threads that a thread waits
+/// for.
 pub fn cycle(waits: &[(ThreadId, Vec<ThreadId>)]) -> Option<Vec<ThreadId>> {
     for (start, _) in waits {
         let mut path = vec![*start];
@@ -65,7 +66,8 @@ pub fn cycle(waits: &[(ThreadId, Vec<ThreadId>)]) -> Option<Vec<ThreadId>> {
     None
 }
 
-/// Depth first; true when the path has come back to itself, with the thread at which it did at the end.
+/// Depth first; true when the path has come back to itself, with the thread at which it did at the
+/// end.
 fn walk(waits: &[(ThreadId, Vec<ThreadId>)], path: &mut Vec<ThreadId>) -> bool {
     let here = path[path.len() - 1];
     let next = waits.iter().find(|(t, _)| *t == here).map_or(&[][..], |(_, n)| n);

@@ -1,5 +1,5 @@
-//! What a failing program says of its failure: the text and the place that a panic, a check of a test framework, or an exception of C++
-//! that nobody caught has printed.
+//! What a failing program says of its failure: the text and the place that a panic, a check of a
+//! test framework, or an exception of C++ that nobody caught has printed.
 
 /// A failure in the program's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,8 @@ fn panic(printed: &str, skip: usize) -> Option<Said> {
     Some(Said { text, place: file_and_line(place.trim_end_matches(':')) })
 }
 
-/// GoogleTest: `queue.cc:12: Failure`; Catch2: `queue.cc:12: FAILED:`. What was expected is on the next lines.
+/// GoogleTest: `queue.cc:12: Failure`; Catch2: `queue.cc:12: FAILED:`. What was expected is on the
+/// next lines.
 fn check(printed: &str) -> Option<Said> {
     let head = |l: &str| l.strip_suffix(": Failure").or(l.strip_suffix(": FAILED:")).and_then(file_and_line);
     let lines: Vec<&str> = printed.lines().collect();

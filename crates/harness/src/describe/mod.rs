@@ -1,7 +1,8 @@
 //! A failure told: what happened, where each thread was, and the few orderings that made it happen.
 //!
-//! The orderings come from [`raddle_explore::explain`], which holds the failing execution against passing ones. The table shows
-//! the steps on the objects of those orderings, and every preemption; the rest made no difference and is left out.
+//! The orderings come from [`raddle_explore::explain`], which holds the failing execution against
+//! passing ones. The table shows the steps on the objects of those orderings, and every preemption;
+//! the rest made no difference and is left out.
 
 pub mod locks;
 pub mod message;
@@ -43,8 +44,9 @@ pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, module
     }
     let held = held(steps);
     let teller = Teller { failure, steps, held, explanation };
-    // That an execution which was cut off would never have ended is an argument, not an observation.
-    // That a call which raddle does not stand in for would never have returned is one too.
+    // That an execution which was cut off would never have ended is an argument, not an
+    // observation. That a call which raddle does not stand in for would never have returned is one
+    // too.
     let argued = match failure.kind {
         Kind::Starvation | Kind::Livelock => !failure.facts.ends.is_empty(),
         Kind::Hang => true,
@@ -109,7 +111,8 @@ impl Teller<'_> {
         finding.interleaving = Some(Interleaving { deeds, ..Interleaving::default() });
     }
 
-    /// The failure as the program tells it, where it has a place of its own or nothing better is known.
+    /// The failure as the program tells it, where it has a place of its own or nothing better is
+    /// known.
     fn in_its_words(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let Some(said) = &self.failure.facts.said else { return };
         finding.message = match self.failure.kind {

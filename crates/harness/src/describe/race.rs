@@ -75,7 +75,8 @@ fn location(race: &Race, words: &mut Words<'_>) -> Option<Location> {
     })
 }
 
-/// What the two threads did from shortly before the earlier access on, with both accesses in their places.
+/// What the two threads did from shortly before the earlier access on, with both accesses in their
+/// places.
 fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>) -> Interleaving {
     let [now, before] = &race.access;
     let ours = |s: &Step| [now.thread, before.thread].contains(&s.thread.0);

@@ -93,13 +93,15 @@ impl<'a> Words<'a> {
     /// The frame that stands for an operation: the innermost that the reader wrote.
     pub fn frame(&mut self, op: &Op) -> Option<Frame> {
         if op.kind() == OpKind::Start {
-            // The address of a function is no return address: one further on it is in the function for certain.
+            // The address of a function is no return address: one further on it is in the function
+            // for certain.
             let pc = self.pc(op.site)?;
             return self.places.frames(self.modules, pc + 1).pop();
         }
         let frames = self.frames(op.site);
         let place = raddle_finding::place::place(&frames)?;
-        // Deep inside Rust's library the outermost of the inlined functions says most: `send`, not `atomic_load`.
+        // Deep inside Rust's library the outermost of the inlined functions says most: `send`, not
+        // `atomic_load`.
         let inside = place.file.as_deref().is_some_and(|f| f.starts_with("/rustc/"));
         if inside { frames.last().cloned() } else { Some(place.clone()) }
     }

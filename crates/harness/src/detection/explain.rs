@@ -108,7 +108,8 @@ impl Explain<'_> {
         self.process.expected.iter().any(|e| covers(&race.now, e.address) || covers(&race.before, e.address))
     }
 
-    /// One end lies in code that is to be ignored. The runtime does this for the executable; here are the libraries.
+    /// One end lies in code that is to be ignored. The runtime does this for the executable; here
+    /// are the libraries.
     fn is_ignored(&self, finding: &Finding) -> bool {
         finding.accesses.iter().filter_map(|a| a.stack.first()).any(|frame| {
             let is = |value: &Option<String>, f: &dyn Fn(&str) -> bool| value.as_deref().is_some_and(f);

@@ -1,5 +1,5 @@
-//! The session: a private folder, the config page in it, and the two things the driver does while the target runs:
-//! answering runtimes that ask for a plan, and watching memory.
+//! The session: a private folder, the config page in it, and the two things the driver does while
+//! the target runs: answering runtimes that ask for a plan, and watching memory.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
@@ -148,8 +148,9 @@ impl Planner {
         self.questions.answer(pid, None, &plan);
     }
 
-    /// As the process itself says in its log: its `/proc/PID/exe` is closed to others if it is set-user-ID or can not be read, and
-    /// its number means another process if it has a namespace of its own.
+    /// As the process itself says in its log: its `/proc/PID/exe` is closed to others if it is
+    /// set-user-ID or can not be read, and its number means another process if it has a namespace
+    /// of its own.
     fn executable(&self, pid: u32) -> Option<PathBuf> {
         let newest = (0..).map(|n| self.dir.join(format!("{pid}.{n}.log"))).take_while(|p| p.exists()).last();
         newest.and_then(|log| crate::collect::executable(&log))

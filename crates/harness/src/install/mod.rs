@@ -159,8 +159,8 @@ impl Runtime {
     fn unpack(&self) -> Result<(), cache::CacheError> {
         let failed = |source| cache::CacheError::Unpack { path: self.dir.clone(), source };
         let root = self.dir.parent().unwrap_or(Path::new("/"));
-        // One at a time: a build in parallel must not take another's fresh folder for a damaged one. The lock goes with
-        // the file.
+        // One at a time: a build in parallel must not take another's fresh folder for a damaged
+        // one. The lock goes with the file.
         let lock = std::fs::File::create(root.join("unpack.lock")).map_err(failed)?;
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).map_err(|e| failed(e.into()))?;
         if self.is_intact() {
@@ -192,8 +192,9 @@ impl Runtime {
     }
 }
 
-/// The name of the folder: a hash over every path and content that goes into it. Of what the build made it made the digest as well: to
-/// compute that anew would take longer than many a program that is watched.
+/// The name of the folder: a hash over every path and content that goes into it. Of what the build
+/// made it made the digest as well: to compute that anew would take longer than many a program that
+/// is watched.
 pub fn content_hash() -> &'static str {
     static HASH: LazyLock<String> = LazyLock::new(|| {
         let mut hash = Sha256::new_with_prefix(embedded::DIGEST);

@@ -1,8 +1,9 @@
 //! What nobody has used for a month leaves the cache.
 //!
-//! Each raddle has a runtime of its own there, 15 MB, and `conseq` and `tsvd` a file or two for each program they have looked at. A runtime's folder is
-//! marked as used by its own time of change, once a day; the files by the time of their last reading, where
-//! the file system keeps it. A Rust sysroot stays: it takes long to make, and there is one a toolchain.
+//! Each raddle has a runtime of its own there, 15 MB, and `conseq` and `tsvd` a file or two for
+//! each program they have looked at. A runtime's folder is marked as used by its own time of
+//! change, once a day; the files by the time of their last reading, where the file system keeps it.
+//! A Rust sysroot stays: it takes long to make, and there is one a toolchain.
 //!
 //! Nothing here may fail for the user: what can not be removed stays.
 

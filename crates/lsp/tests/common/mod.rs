@@ -1,7 +1,7 @@
 //! A client in memory: what an editor would send, and what it would see.
 //!
-//! Nothing here depends on how fast the server is: a client waits for the message that it needs, and only a server that
-//! never sends it fails a test.
+//! Nothing here depends on how fast the server is: a client waits for the message that it needs,
+//! and only a server that never sends it fails a test.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 

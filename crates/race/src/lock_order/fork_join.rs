@@ -3,8 +3,9 @@
 use raddle_base::clock::{Epoch, PersistentClock, ThreadId};
 use std::collections::BTreeMap;
 
-/// For each thread the clocks of its segments. A program that creates threads one after the other has as many
-/// segments as threads, each knowing almost what the one before knew: the clocks share their nodes.
+/// For each thread the clocks of its segments. A program that creates threads one after the other
+/// has as many segments as threads, each knowing almost what the one before knew: the clocks share
+/// their nodes.
 #[derive(Default)]
 pub struct ForkJoin {
     segments: BTreeMap<ThreadId, Vec<PersistentClock>>,
@@ -27,8 +28,8 @@ impl ForkJoin {
         self.segments.get(&thread).map_or(0, |clocks| clocks.len() as u32 - 1)
     }
 
-    /// The segment, for comparing. A thread that was neither created nor joined, and did neither, has its first
-    /// segment without having been heard of.
+    /// The segment, for comparing. A thread that was neither created nor joined, and did neither,
+    /// has its first segment without having been heard of.
     pub fn place(&self, thread: ThreadId, segment: u32) -> Place<'_> {
         let clock = self.segments.get(&thread).and_then(|clocks| clocks.get(segment as usize));
         Place { moment: moment(thread, segment), clock }

@@ -1,17 +1,17 @@
 //! Potential deadlocks: cycles in the order in which locks are taken.
 //!
-//! After GoodLock (Havelund, *Using runtime analysis to guide model checking of Java programs*, SPIN 2000) for
-//! cycles of any length (Bensalem and Havelund, *Dynamic deadlock analysis of multi-threaded programs*, HVC 2005;
-//! Agarwal and Stoller, *Run-time detection of potential deadlocks for programs with locks, semaphores, and
-//! condition variables*, PADTAD 2006).
+//! After GoodLock (Havelund, *Using runtime analysis to guide model checking of Java programs*,
+//! SPIN 2000) for cycles of any length (Bensalem and Havelund, *Dynamic deadlock analysis of
+//! multi-threaded programs*, HVC 2005; Agarwal and Stoller, *Run-time detection of potential
+//! deadlocks for programs with locks, semaphores, and condition variables*, PADTAD 2006).
 //!
 //! # The algorithm
-//! When a thread takes a lock while it holds others, an [`Edge`] is recorded: who, which locks were held, which
-//! one was wanted, and in which segment of the thread. A *segment* here is a stretch of a thread between thread
-//! creations and joins, and segments are partially ordered by these alone (a signal or an unlock orders nothing:
-//! it might come otherwise in another run, which is the point of predicting). A *cycle* is a sequence of edges
-//! in which each edge wants a lock that the next one holds. It is a potential deadlock if all its edges can be
-//! under way at once:
+//! When a thread takes a lock while it holds others, an [`Edge`] is recorded: who, which locks were
+//! held, which one was wanted, and in which segment of the thread. A *segment* here is a stretch of
+//! a thread between thread creations and joins, and segments are partially ordered by these alone
+//! (a signal or an unlock orders nothing: it might come otherwise in another run, which is the
+//! point of predicting). A *cycle* is a sequence of edges in which each edge wants a lock that the
+//! next one holds. It is a potential deadlock if all its edges can be under way at once:
 //! - their threads are pairwise different;
 //! - no lock is held by two of them (a *gate* lock, which lets in one at a time), unless both hold it for reading.
 //!   The locks of the cycle count too: two threads cannot hold those at once either;
@@ -69,7 +69,8 @@ pub struct CycleEdge {
     pub held: Acquisition,
 }
 
-/// A potential deadlock. Each edge wants the lock that the next one holds, and the last the first's.
+/// A potential deadlock. Each edge wants the lock that the next one holds, and the last the
+/// first's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
     pub edges: Vec<CycleEdge>,
@@ -127,8 +128,9 @@ struct Holding {
     depth: u32,
 }
 
-/// The lock-order graph of a run. Feed it the run's creations, joins, acquisitions and releases in the order
-/// observed; or creations and joins first and then edges ([`LockOrder::edge`]), as read from a log.
+/// The lock-order graph of a run. Feed it the run's creations, joins, acquisitions and releases in
+/// the order observed; or creations and joins first and then edges ([`LockOrder::edge`]), as read
+/// from a log.
 #[derive(Default)]
 pub struct LockOrder {
     limits: Limits,

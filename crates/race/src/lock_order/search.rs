@@ -1,10 +1,10 @@
 //! The search for cycles, shortest first.
 //!
-//! Edges that differ only in who made them, when, and what else was held are one *class*: they make the same
-//! report. The search walks over classes and asks at each step whether the classes on the path can be filled
-//! with edges that are pairwise compatible. So a loop that takes two locks a thousand times in a hundred
-//! threads costs what two edges cost. Before that, locks on no cycle at all are left out (components), so that
-//! a large program with an order costs one pass.
+//! Edges that differ only in who made them, when, and what else was held are one *class*: they make
+//! the same report. The search walks over classes and asks at each step whether the classes on the
+//! path can be filled with edges that are pairwise compatible. So a loop that takes two locks a
+//! thousand times in a hundred threads costs what two edges cost. Before that, locks on no cycle at
+//! all are left out (components), so that a large program with an order costs one pass.
 
 use super::fork_join::{ForkJoin, Place};
 use super::{Acquisition, Cycle, CycleEdge, Cycles, Edge, Limits};
@@ -176,8 +176,8 @@ struct Reach {
 const FAR: usize = usize::MAX;
 
 impl Search<'_> {
-    /// Looks for all cycles of two locks, then of three, and so on. Each cycle is found from its least lock.
-    /// Threads differ, so no cycle is longer than there are threads.
+    /// Looks for all cycles of two locks, then of three, and so on. Each cycle is found from its
+    /// least lock. Threads differ, so no cycle is longer than there are threads.
     fn run(&mut self) {
         let graph = self.graph;
         let mut starts: Vec<usize> = (0..graph.out.len()).collect();
@@ -209,7 +209,8 @@ impl Search<'_> {
         self.found.truncated
     }
 
-    /// Finds the locks, none less than `start`, from which `start` can be reached in at most `depth` steps.
+    /// Finds the locks, none less than `start`, from which `start` can be reached in at most
+    /// `depth` steps.
     fn look_back(&mut self, start: usize, depth: usize, reach: &mut Reach) {
         for lock in reach.reached.drain(..) {
             reach.distance[lock] = FAR;
@@ -237,7 +238,8 @@ impl Search<'_> {
         }
     }
 
-    /// Prolongs the path, which ends at the lock `at`, by exactly `left` classes that lead back to its start.
+    /// Prolongs the path, which ends at the lock `at`, by exactly `left` classes that lead back to
+    /// its start.
     fn extend(&mut self, at: usize, left: usize, reach: &Reach) {
         let graph = self.graph;
         for &class in &graph.out[at] {
@@ -263,7 +265,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the end of the path would wait for `class`, and `class`, if it closes the cycle, for the start.
+    /// Whether the end of the path would wait for `class`, and `class`, if it closes the cycle, for
+    /// the start.
     fn waits(&self, class: usize, closes: bool) -> bool {
         let key = |class: usize| self.graph.classes[class].key;
         let waits = |waiter: usize, holder: usize| key(waiter).wanted_mode.excludes(key(holder).held_mode);

@@ -1,5 +1,6 @@
-//! Section 4.1 by the letter, by brute force: happens-before as the closure of a graph of events, lock sets by
-//! counting, races by looking at every pair. Shares nothing with the machines but the events.
+//! Section 4.1 by the letter, by brute force: happens-before as the closure of a graph of events,
+//! lock sets by counting, races by looking at every pair. Shares nothing with the machines but the
+//! events.
 
 use raddle_race::*;
 use std::collections::BTreeSet;
@@ -107,8 +108,8 @@ impl<'a> Definition<'a> {
         self.events[..before].iter().any(|event| event.kind == annotation)
     }
 
-    /// Synchronises-with of C++11: x is a release operation or a release fence, y an acquire operation or an
-    /// acquire fence.
+    /// Synchronises-with of C++11: x is a release operation or a release fence, y an acquire
+    /// operation or an acquire fence.
     fn synchronises(&self, x: usize, y: usize) -> bool {
         let heads = self.modifications_of_release(x);
         let reads = self.reads_of_acquire(y);
@@ -143,8 +144,9 @@ impl<'a> Definition<'a> {
         }
     }
 
-    /// Whether the value that `read` sees was written by the release sequence that `head` heads: everything
-    /// from the head to the latest modification before the read is a read-modify-write or by the head's thread.
+    /// Whether the value that `read` sees was written by the release sequence that `head` heads:
+    /// everything from the head to the latest modification before the read is a read-modify-write
+    /// or by the head's thread.
     fn reads_from_sequence(&self, head: usize, read: usize) -> bool {
         let object = self.atomic(head).map(|op| op.object);
         let continues = |event: usize| match self.atomic(event) {

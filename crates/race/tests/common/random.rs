@@ -11,9 +11,9 @@ const BYTES: u64 = 4;
 const SLOTS: u64 = 10;
 const OBJECT: u64 = 100;
 
-/// Any trace at all, also one that no program could make: locks held by two threads, unlocked by strangers. A
-/// third are single events, most of which race; a third are critical sections, most of which do not; and a
-/// third are messages through atomics, where each memory order decides a race.
+/// Any trace at all, also one that no program could make: locks held by two threads, unlocked by
+/// strangers. A third are single events, most of which race; a third are critical sections, most of
+/// which do not; and a third are messages through atomics, where each memory order decides a race.
 pub fn any_trace(length: usize) -> impl Strategy<Value = Vec<Event>> {
     let chaos = vec((0..THREADS, 0u64..4, kind().prop_map(|kind| vec![kind])), 0..length);
     let order = vec((0..THREADS, 0u64..4, block()), 0..length / 2);
@@ -29,8 +29,8 @@ pub fn any_trace(length: usize) -> impl Strategy<Value = Vec<Event>> {
 
 type Block = (u32, u64, Vec<EventKind>);
 
-/// Every sender writes a slot of its own and then modifies an atomic object; every receiver reads the object and
-/// then the slot of an earlier sender. A fence may come between.
+/// Every sender writes a slot of its own and then modifies an atomic object; every receiver reads
+/// the object and then the slot of an earlier sender. A fence may come between.
 fn messages(length: usize) -> impl Strategy<Value = Vec<Block>> {
     let half =
         (0..THREADS, any::<bool>(), operation(), prop::option::of(order()), any::<prop::sample::Index>());
@@ -75,7 +75,8 @@ fn critical_section(lock: u64, locks: u64, write: bool, body: Vec<EventKind>) ->
     locks.clone().map(lock).chain(body).chain(locks.rev().map(unlock)).collect()
 }
 
-/// A trace in which locks exclude, as in a real run: what a lock would not have let happen is left out.
+/// A trace in which locks exclude, as in a real run: what a lock would not have let happen is left
+/// out.
 pub fn lawful_trace(length: usize) -> impl Strategy<Value = Vec<Event>> {
     any_trace(length).prop_map(|mut events| {
         let mut holders: HashMap<LockId, Vec<(ThreadId, LockMode)>> = HashMap::new();

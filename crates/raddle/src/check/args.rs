@@ -39,7 +39,8 @@ pub struct Args {
           value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: u64,
 
-    /// Steps of all runs of a program; where there are more than 20 programs they share 20 times that
+    /// Steps of all runs of a program; where there are more than 20 programs they share 20 times
+    /// that
     #[arg(long, value_name = "N", default_value_t = Budget::default().steps, help_heading = "Bounds",
           value_parser = clap::value_parser!(u64).range(1..))]
     pub total_steps: u64,
@@ -70,8 +71,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Source")]
     pub compile_commands: Option<PathBuf>,
 
-    /// The compiler whose preprocessor is used for files in compile_commands.json [default: gcc, cc or
-    /// clang, whichever is found first]
+    /// The compiler whose preprocessor is used for files in compile_commands.json [default: gcc, cc
+    /// or clang, whichever is found first]
     #[arg(long, value_name = "PROGRAM", help_heading = "Source", conflicts_with = "raw")]
     pub preprocessor: Option<PathBuf>,
 

@@ -1,7 +1,8 @@
 //! compile_commands.json: where it is, and which of its entries belongs to a file.
 //!
-//! It is looked for beside a file and above it, in each folder also in the usual build folders. What its flags may mean
-//! is decided by `raddle_check::c::commands`; here they are only assigned to files.
+//! It is looked for beside a file and above it, in each folder also in the usual build folders.
+//! What its flags may mean is decided by `raddle_check::c::commands`; here they are only assigned
+//! to files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! Where the built-in preprocessor looks for what a file includes.
 //!
-//! Beside the including file, in the folders that compile_commands.json names, and, since without it nobody says where
-//! headers are, in the folders above the file and their `include`, up to the folder that the user named. The system's
-//! own headers are not read: the checker has declarations of its own for what it knows of them.
+//! Beside the including file, in the folders that compile_commands.json names, and, since without
+//! it nobody says where headers are, in the folders above the file and their `include`, up to the
+//! folder that the user named. The system's own headers are not read: the checker has declarations
+//! of its own for what it knows of them.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -22,7 +23,8 @@ const MOST_KEPT: usize = 256 << 20;
 /// How far above a file its headers are looked for.
 const MOST_LEVELS: usize = 8;
 
-/// Reads a regular file that is no larger than `most`, or says why not. Opening a pipe or a device would wait.
+/// Reads a regular file that is no larger than `most`, or says why not. Opening a pipe or a device
+/// would wait.
 pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let wrong = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "is not there".to_string(),

@@ -39,7 +39,8 @@ impl LeftOut {
         }
     }
 
-    /// Places that could not be parsed, at most a few: without the headers of a library there may be many.
+    /// Places that could not be parsed, at most a few: without the headers of a library there may
+    /// be many.
     pub fn unparsed(&mut self, outcome: &Outcome) {
         const MOST_UNPARSED: usize = 5;
         for (path, what) in outcome.unparsed.iter().take(MOST_UNPARSED) {

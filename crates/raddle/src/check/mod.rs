@@ -9,8 +9,9 @@
 //! left_out     a sentence for each file that was not checked
 //! ```
 //!
-//! The checking itself is `raddle-check`, which opens no file and starts no thread. All that comes from the project is
-//! data: nothing of it is run, and each file gets a bounded share of time and memory.
+//! The checking itself is `raddle-check`, which opens no file and starts no thread. All that comes
+//! from the project is data: nothing of it is run, and each file gets a bounded share of time and
+//! memory.
 
 pub mod args;
 mod database;

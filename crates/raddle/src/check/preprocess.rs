@@ -1,6 +1,7 @@
 //! A file through the preprocessor of a real compiler.
 //!
-//! compile_commands.json and the source are data from a repository that may have been made to do harm. So:
+//! compile_commands.json and the source are data from a repository that may have been made to do
+//! harm. So:
 //!
 //! 1. The compiler is raddle's choice or the user's, by its full path; never a word of the project's.
 //! 2. Its arguments are those that `raddle_check::c::commands` took, which only define macros and name folders and files
@@ -74,7 +75,8 @@ impl Preprocessor {
         Preprocessor { program, is_gcc, stuck: AtomicU32::new(0) }
     }
 
-    /// The file's text after preprocessing, with `shown` for its own path; nothing if that cannot be had.
+    /// The file's text after preprocessing, with `shown` for its own path; nothing if that cannot
+    /// be had.
     pub fn run(&self, real: &Path, shown: &Path, command: &Command) -> Option<Vec<u8>> {
         if self.stuck.load(Ordering::Relaxed) >= MOST_STUCK {
             return None;
@@ -144,14 +146,16 @@ fn drain(child: &mut Child) -> Option<Vec<u8>> {
     }
 }
 
-/// A program by its name. Relative folders on the PATH depend on where one stands, which may be in the project.
+/// A program by its name. Relative folders on the PATH depend on where one stands, which may be in
+/// the project.
 fn on_path(name: &Path, path: &std::ffi::OsStr) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let runs = |p: &PathBuf| p.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
     std::env::split_paths(path).filter(|f| f.is_absolute()).map(|f| f.join(name)).find(runs)
 }
 
-/// Line markers name files as the compiler found them; the reader knows them as seen from where raddle was started.
+/// Line markers name files as the compiler found them; the reader knows them as seen from where
+/// raddle was started.
 fn relabel(text: &[u8], real: &Path, shown: &Path, folder: &Path) -> Vec<u8> {
     let here = std::env::current_dir().unwrap_or_default();
     let mut known: std::collections::HashMap<Vec<u8>, Vec<u8>> = std::collections::HashMap::new();

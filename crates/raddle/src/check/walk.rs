@@ -1,9 +1,10 @@
 //! Paths into files.
 //!
-//! A file that is named is taken unless its name says that it is another language's; in folders files ending in `.c` or
-//! `.cs` are. A C# project or solution stands for the folder it lies in. Links are followed as long
-//! as they stay below the folder that was named and do not lead back to a folder they lie in. Everything is visited in
-//! the order of names, so that the same tree gives the same answer.
+//! A file that is named is taken unless its name says that it is another language's; in folders
+//! files ending in `.c` or `.cs` are. A C# project or solution stands for the folder it lies in.
+//! Links are followed as long as they stay below the folder that was named and do not lead back to
+//! a folder they lie in. Everything is visited in the order of names, so that the same tree gives
+//! the same answer.
 
 use std::collections::HashSet;
 use std::fs::Metadata;
@@ -54,7 +55,8 @@ pub fn files(paths: &[PathBuf], left_out: &mut LeftOut) -> Result<Vec<PathBuf>> 
                 walk.left_out.file(path, "is neither C nor C# by its name, and only these are checked");
             }
             Ok(meta) => walk.file(path, &meta),
-            // A link that is there but leads nowhere is a file left out; a name that is not there is a mistake.
+            // A link that is there but leads nowhere is a file left out; a name that is not there
+            // is a mistake.
             Err(e) if std::fs::symlink_metadata(path).is_ok() => walk.left_out.file(path, &why(&e)),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 return Err(WalkError::Missing(name()).into());
@@ -75,7 +77,8 @@ fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "c" || e == "cs")
 }
 
-/// Whether a file that was named may hold C or C#: what ends in `.cs`, `.c`, `.h`, `.i`, `.inc` and the like, or in nothing.
+/// Whether a file that was named may hold C or C#: what ends in `.cs`, `.c`, `.h`, `.i`, `.inc` and
+/// the like, or in nothing.
 fn may_be_source(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
     extension.is_none_or(|e| {

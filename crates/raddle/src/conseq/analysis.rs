@@ -79,7 +79,8 @@ impl Judge for Both<'_> {
         let x = variable(&read.point.cell).signed(value);
         let nothing = Memory::default();
         for (i, guard) in self.guards.iter().enumerate() {
-            // What a relation comes to depends on the moment; another value is reason enough to try.
+            // What a relation comes to depends on the moment; another value is reason enough to
+            // try.
             let breaks = guard.invariant.shape.holds(x, &nothing) != Some(true);
             if guard.invariant.site == read.point.site && breaks {
                 found.push(Some(FIRST_INVARIANT + i as u32));
@@ -161,8 +162,8 @@ pub fn analyse(
     Analysed { sites, guards, suspects: all, points, events, violations, ruled_out, reached }
 }
 
-/// Not what goes wrong inside Rust's own library, which is instrumented with the program: if it matters it shows where that was
-/// called.
+/// Not what goes wrong inside Rust's own library, which is instrumented with the program: if it
+/// matters it shows where that was called.
 fn is_told(suspect: &Suspect, sites: &Sites, modules: &[Mapped], places: &mut Places) -> bool {
     suspect.site.and_then(|site| sites.pc(site)).is_none_or(|pc| is_own(modules, pc + 1, places))
 }
@@ -215,11 +216,13 @@ fn guards(runs: &Runs, places: &mut Places, deadline: Instant) -> Vec<Guard> {
     guards
 }
 
-/// Whether a number is that of mapped memory: the program's own, what lies behind it, or where the kernel puts heap, stacks and libraries.
+/// Whether a number is that of mapped memory: the program's own, what lies behind it, or where the
+/// kernel puts heap, stacks and libraries.
 fn is_address(modules: &[Mapped], n: u64) -> bool {
     const MAPPED: std::ops::Range<u64> = 0x7000_0000_0000..0x8000_0000_0000;
     const BEHIND: u64 = 1 << 30;
-    // Where a program is linked to a fixed address, near zero, what lies behind it may well be numbers.
+    // Where a program is linked to a fixed address, near zero, what lies behind it may well be
+    // numbers.
     let behind = |m: &Mapped| if m.low >> 32 == 0 { 0 } else { BEHIND };
     MAPPED.contains(&n) || modules.iter().any(|m| (m.low..m.high + behind(m)).contains(&n))
 }

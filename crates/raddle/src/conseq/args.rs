@@ -9,11 +9,11 @@ use crate::report;
 
 /// Predict from passing runs what could fail under another schedule, and make it fail
 ///
-/// Raddle traces a few passing runs and predicts which assertion could fail, which error message could
-/// appear, which output could be wrong and which loop could hang under another schedule. Then it forces
-/// each prediction. Build the program with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`.
-/// A command that starts such programs, for example `ctest`, is one campaign; the tests of a
-/// GoogleTest, Catch2 or Rust test program are taken one by one.
+/// Raddle traces a few passing runs and predicts which assertion could fail, which error message
+/// could appear, which output could be wrong and which loop could hang under another schedule. Then
+/// it forces each prediction. Build the program with `raddle cc`, `raddle c++`, `raddle rustc` or
+/// `cargo raddle`. A command that starts such programs, for example `ctest`, is one campaign; the
+/// tests of a GoogleTest, Catch2 or Rust test program are taken one by one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -68,7 +68,8 @@ pub struct Args {
     #[arg(long, help_heading = "Runs")]
     pub whole: bool,
 
-    /// Hold each trace against others of the same order, one recorded at once and one of all accesses: for tests
+    /// Hold each trace against others of the same order, one recorded at once and one of all
+    /// accesses: for tests
     #[arg(long, hide = true)]
     pub check_traces: bool,
 
@@ -102,7 +103,8 @@ pub struct Args {
 pub enum Means {
     /// With the scheduler of `explore`: confirmed findings can be replayed
     Schedule,
-    /// With delays in ordinary runs, as in the paper: nothing to replay. Always used for programs that cannot be scheduled
+    /// With delays in ordinary runs, as in the paper: nothing to replay. Always used for programs
+    /// that cannot be scheduled
     Delays,
 }
 

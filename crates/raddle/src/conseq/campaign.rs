@@ -36,7 +36,8 @@ pub enum CampaignError {
 /// What is done with a program that can not be scheduled.
 const BY_ITSELF: &str = "it is traced as it runs by itself, and what is suspected is tried with delays, without a schedule to replay";
 
-/// When each part has to be done. What is found is told within the time as well: shrinking it, and looking its lines up.
+/// When each part has to be done. What is found is told within the time as well: shrinking it, and
+/// looking its lines up.
 #[derive(Clone, Copy)]
 pub struct Budget {
     begun: Instant,
@@ -50,7 +51,8 @@ impl Budget {
         Budget { begun: Instant::now(), seconds, longest: None }
     }
 
-    /// The same for a program that a command of so many seconds has started: one that takes much longer has no end of its own.
+    /// The same for a program that a command of so many seconds has started: one that takes much
+    /// longer has no end of its own.
     pub fn within(self, command: Option<Duration>) -> Budget {
         const SHORTEST: Duration = Duration::from_secs(2);
         Budget { longest: command.map(|c| SHORTEST + c * 5), ..self }
@@ -148,7 +150,8 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
     finish(args, options, runs, budget, clock, notes)
 }
 
-/// Traced runs of a program that is at work when it is cut off, with room for more steps; none, if that brings no run to its end.
+/// Traced runs of a program that is at work when it is cut off, with room for more steps; none, if
+/// that brings no run to its end.
 fn with_more_steps(args: &Args, cut: &Runs, budget: Budget, rust: bool, notes: &Notes) -> Option<Runs> {
     const TIMES: u32 = 20;
     let most = cut.recipe.max_steps;
@@ -161,8 +164,8 @@ fn with_more_steps(args: &Args, cut: &Runs, budget: Budget, rust: bool, notes: &
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
-/// Traced runs in which a loop that waits for a plain variable lets others run; none, if that brings no run to its end. The scheduler sees only points, and
-/// a plain read is none at first.
+/// Traced runs in which a loop that waits for a plain variable lets others run; none, if that
+/// brings no run to its end. The scheduler sees only points, and a plain read is none at first.
 fn with_loops(
     args: &Args,
     options: &Options,
@@ -182,7 +185,8 @@ fn with_loops(
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
-/// The same of a command as a whole, none of whose programs could be looked at by itself: a server and the script that ends it.
+/// The same of a command as a whole, none of whose programs could be looked at by itself: a server
+/// and the script that ends it.
 pub fn run_whole(
     args: &Args,
     options: &Options,
@@ -252,8 +256,8 @@ fn finish(
     findings::report(args, &runs, &analysed, &tested, (places, stacks), &clock)
 }
 
-/// The campaign of a program that is the whole command. One that fails before its first thread has not done what it is
-/// there for, and says so.
+/// The campaign of a program that is the whole command. One that fails before its first thread has
+/// not done what it is there for, and says so.
 pub fn run_alone(
     args: &Args,
     options: &Options,
@@ -279,7 +283,8 @@ pub fn ended_well(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::NoThreads(_, 0)))
 }
 
-/// An exit status by itself is no failure of a traced run: a correct program may return which thread was first ([`certain`]).
+/// An exit status by itself is no failure of a traced run: a correct program may return which
+/// thread was first ([`certain`]).
 fn forget_results(runs: &mut Runs, printed: &printed::Usual, notes: &Notes) {
     let usual = runs.usual.status;
     for run in &mut runs.runs {

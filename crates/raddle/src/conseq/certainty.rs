@@ -1,20 +1,24 @@
 //! Whether what an execution came to is certainly wrong.
 //!
-//! A failed assertion, a panic, a crash, a hang and an access to freed memory are: no correct program comes to them. A line that is
-//! not usual, an exit status that is not usual and an invariant of the training runs that does not hold are not wrong by themselves.
-//! A program may print how far it is, say that it failed to get a lock and tries again, or return which thread was first. Its words prove
-//! nothing: a retry and a bug may print the same line. Such a consequence is certain where one of these holds:
+//! A failed assertion, a panic, a crash, a hang and an access to freed memory are: no correct
+//! program comes to them. A line that is not usual, an exit status that is not usual and an
+//! invariant of the training runs that does not hold are not wrong by themselves. A program may
+//! print how far it is, say that it failed to get a lock and tries again, or return which thread
+//! was first. Its words prove nothing: a retry and a bug may print the same line. Such a
+//! consequence is certain where one of these holds:
 //!
 //! 1. The execution has a data race on the memory in question ([`points::racy`]).
 //! 2. It loses an update: a thread adds to a value that another has changed since it was read.
 //! 3. The program itself says twice that it failed: it prints a line that says so, which no training run printed, and it ends with a
 //!    failing status, where the usual status is 0.
 //!
-//! The memory in question is that of suspects that came about in this execution. For a race they must go together with a consequence
-//! in at least a third of the executions in which they come about: a race that is there whether the line is printed or not has not
-//! printed it. A line that says that something failed needs no such share.
+//! The memory in question is that of suspects that came about in this execution. For a race they
+//! must go together with a consequence in at least a third of the executions in which they come
+//! about: a race that is there whether the line is printed or not has not printed it. A line that
+//! says that something failed needs no such share.
 //!
-//! Everything else that was made to happen is shown to who asks for suspects, and is no finding. Nor is what did not happen again.
+//! Everything else that was made to happen is shown to who asks for suspects, and is no finding.
+//! Nor is what did not happen again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
@@ -80,8 +84,9 @@ fn has_lost_update(c: &Consequence, about: &BTreeSet<u64>, additions: &Additions
     })
 }
 
-/// What the traced runs add to: a value is read and written again by the same thread, always with the same difference, from at least two
-/// different values, with nobody's write in between. After the deadline no more than a little of each run is read.
+/// What the traced runs add to: a value is read and written again by the same thread, always with
+/// the same difference, from at least two different values, with nobody's write in between. After
+/// the deadline no more than a little of each run is read.
 pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
     const EACH: usize = 1 << 13;
     #[derive(Default)]
@@ -126,8 +131,9 @@ pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
     additions
 }
 
-/// Whether a thread writes what it made of a value that another thread has replaced meanwhile. A thread that has read again since, or that
-/// has waited on a condition variable, knows better: then nothing is said.
+/// Whether a thread writes what it made of a value that another thread has replaced meanwhile. A
+/// thread that has read again since, or that has waited on a condition variable, knows better: then
+/// nothing is said.
 fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
     let (granule, byte) = (address & !7, 1u8 << (address & 7));
     // Threads that have read, and whether somebody has written since.

@@ -1,8 +1,9 @@
 //! Whether a search of the tester has made every interleaving there is.
 //!
-//! A strategy that has nothing left to do has made every interleaving of its scheduling points. A suspect is impossible only if these
-//! are all interleavings of the program: every access that races is a point, and nothing happened for which no schedule stands
-//! ([`gaps`]). An access that turns out to race and is no point becomes one, and the search begins anew.
+//! A strategy that has nothing left to do has made every interleaving of its scheduling points. A
+//! suspect is impossible only if these are all interleavings of the program: every access that
+//! races is a point, and nothing happened for which no schedule stands ([`gaps`]). An access that
+//! turns out to race and is no point becomes one, and the search begins anew.
 
 use std::collections::HashMap;
 

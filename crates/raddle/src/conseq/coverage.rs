@@ -1,4 +1,5 @@
-//! What was looked at, and how each suspect ended: numbers for programs, and sentences for who reads that nothing was found.
+//! What was looked at, and how each suspect ended: numbers for programs, and sentences for who
+//! reads that nothing was found.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

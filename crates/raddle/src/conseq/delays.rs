@@ -1,13 +1,18 @@
-//! The second tester (section 8 of the paper): delays in ordinary runs, where the scheduler is not wanted or can not be had.
+//! The second tester (section 8 of the paper): delays in ordinary runs, where the scheduler is not
+//! wanted or can not be had.
 //!
-//! For each suspect the program is run a few times as it is, while the runtime delays the write until the read arrives, the read until
-//! the write has been made, and other writes meanwhile (`raddle_rt::trace::delays`). It is native speed, files and sockets and all; but
-//! a delay is no promise, what happened can not be replayed, and of a failure only how it ended and what it printed is known.
+//! For each suspect the program is run a few times as it is, while the runtime delays the write
+//! until the read arrives, the read until the write has been made, and other writes meanwhile
+//! (`raddle_rt::trace::delays`). It is native speed, files and sockets and all; but a delay is no
+//! promise, what happened can not be replayed, and of a failure only how it ended and what it
+//! printed is known.
 //!
-//! A few runs without delays come first: a program that fails in them shows nothing, and what they print is usual too. A suspect about
-//! freed memory is confirmed by the access as such: the release waits for a reader of that very block. Where the write and the read are under one lock, the one waits inside for the other until its
-//! time is over: the paper delays before the critical section, here such suspects stay open. And a run that shows nothing refutes nothing: the read may
-//! have come after the write at another time, or at other memory, than the one that matters.
+//! A few runs without delays come first: a program that fails in them shows nothing, and what they
+//! print is usual too. A suspect about freed memory is confirmed by the access as such: the release
+//! waits for a reader of that very block. Where the write and the read are under one lock, the one
+//! waits inside for the other until its time is over: the paper delays before the critical section,
+//! here such suspects stay open. And a run that shows nothing refutes nothing: the read may have
+//! come after the write at another time, or at other memory, than the one that matters.
 
 use raddle_base::hash::fnv32;
 use std::fs::File;
@@ -131,7 +136,8 @@ impl<'a> Delayed<'a> {
                         None => consequences.push(shown),
                     }
                     let (additions, usual) = (&self.expect.additions, &self.expect.usual);
-                    // Nothing is known of the order of accesses in such a run: what ends well is not certain.
+                    // Nothing is known of the order of accesses in such a run: what ends well is
+                    // not certain.
                     let c = &mut consequences[at];
                     c.is_certain = is_certain(c, self.suspects, &|_| false, additions, usual);
                     *verdict = if c.is_certain { Verdict::Confirmed(at) } else { Verdict::Shown(at) };
@@ -227,7 +233,8 @@ impl<'a> Delayed<'a> {
     /// What a run came to, if that is what the suspect is about.
     fn consequence(&self, run: &Run, i: usize) -> Option<Consequence> {
         let freed = matches!(self.suspects[i].instead, Instead::Freed(_));
-        // One that was ended from outside has not come to what it comes to, and has not printed all that it prints.
+        // One that was ended from outside has not come to what it comes to, and has not printed all
+        // that it prints.
         let own_end = |s: std::process::ExitStatus| s.signal().is_none_or(|s| !OUTSIDE.contains(&s));
         if !run.ordinary.status.is_some_and(own_end) && !freed {
             return None;
@@ -238,7 +245,8 @@ impl<'a> Delayed<'a> {
         let ended = ended(&run.ordinary, &self.expect.usual);
         let check = if ended.is_none() { unusual(&self.expect.streams) } else { None };
         let shown = ended.or_else(|| printed(&self.expect.streams));
-        // The very block was given back, and then accessed: that is wrong whether it does harm or not.
+        // The very block was given back, and then accessed: that is wrong whether it does harm or
+        // not.
         let shown = if freed {
             let harm = shown.filter(|_| run.ordinary.status.is_some());
             let harm = harm.map_or(String::new(), |(_, sentence)| format!(", and {sentence}"));

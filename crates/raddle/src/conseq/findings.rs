@@ -135,7 +135,8 @@ impl<'a> Teller<'a> {
         Ok(finding)
     }
 
-    /// What delays have brought about: nothing is known of it but how it ended and what was printed.
+    /// What delays have brought about: nothing is known of it but how it ended and what was
+    /// printed.
     fn delayed(&mut self, c: &Consequence) -> Finding {
         let sentence = &c.failure.facts.sentence;
         let mut finding = Finding::new(c.failure.kind, Confidence::Confirmed, sentence.as_str());
@@ -152,7 +153,8 @@ impl<'a> Teller<'a> {
         finding
     }
 
-    /// The read, and the write or release that it could come after, or the write that it could come before, with their locks.
+    /// The read, and the write or release that it could come after, or the write that it could come
+    /// before, with their locks.
     pub(super) fn add_ends(&mut self, finding: &mut Finding, s: &Suspect) {
         let other = match s.instead {
             Instead::Write(w) => Some((w, Op::Write)),
@@ -205,7 +207,8 @@ impl<'a> Teller<'a> {
         pc.map(|pc| self.stacks.at(point.thread(), point.site, pc)).unwrap_or_default()
     }
 
-    /// The site, which may never have been come by: it is called from where the read is called from that it depends on.
+    /// The site, which may never have been come by: it is called from where the read is called from
+    /// that it depends on.
     pub(super) fn site(&mut self, s: &Suspect) -> Option<Access> {
         let pc = s.site.and_then(|i| self.analysed.sites.pc(i))? + 1;
         let mut pcs = vec![pc];
@@ -345,7 +348,8 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// What a failure is compared with to explain it. One of many steps is not: that would take longer than all the rest.
+/// What a failure is compared with to explain it. One of many steps is not: that would take longer
+/// than all the rest.
 fn passing<'t>(tested: &'t Tested, failure: &Failure) -> &'t [Trace] {
     const LONG: usize = 20_000;
     if failure.trace.steps.len() > LONG { &[] } else { &tested.passing }
@@ -377,7 +381,8 @@ fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// A value as its reader would write it; `beside` is another that was there, and says whether these are pointers.
+/// A value as its reader would write it; `beside` is another that was there, and says whether these
+/// are pointers.
 fn value(value: u64, size: u8, beside: u64) -> String {
     const ADDRESSES: u64 = 1 << 32;
     match (value, size) {

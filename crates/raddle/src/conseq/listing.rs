@@ -59,8 +59,9 @@ fn text(path: &Path, analysis: &Analysis) -> String {
     text
 }
 
-/// The reads of each site, in their order. A large file has tens of thousands of sites and hundreds of thousands of reads: to go through all reads
-/// for each site would take longer than the analysis.
+/// The reads of each site, in their order. A large file has tens of thousands of sites and hundreds
+/// of thousands of reads: to go through all reads for each site would take longer than the
+/// analysis.
 fn by_site(reads: &[CriticalRead]) -> HashMap<u32, Vec<&CriticalRead>> {
     let mut by_site: HashMap<u32, Vec<&CriticalRead>> = HashMap::new();
     reads.iter().for_each(|read| by_site.entry(read.site).or_default().push(read));

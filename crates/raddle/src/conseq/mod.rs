@@ -1,7 +1,7 @@
 //! `raddle conseq`: start from what could go wrong, and work back to the interleaving.
 //!
-//! After ConSeq (Zhang et al., ASPLOS 2011). The analyses are the crate `raddle-conseq`, the tracing the runtime's, the scheduling that of
-//! `explore`; this is what brings them together.
+//! After ConSeq (Zhang et al., ASPLOS 2011). The analyses are the crate `raddle-conseq`, the
+//! tracing the runtime's, the scheduling that of `explore`; this is what brings them together.
 //!
 //! ```text
 //! suite          a command that starts programs, or a test program: each of its parts looked at

@@ -1,4 +1,5 @@
-//! Runs that nobody schedules: the program as it is, with all its threads at once, files and sockets and all.
+//! Runs that nobody schedules: the program as it is, with all its threads at once, files and
+//! sockets and all.
 
 use std::fs::File;
 use std::io::Read;
@@ -27,8 +28,8 @@ pub struct Ordinary {
     pub took: Duration,
 }
 
-/// Starts what the recipe says as a session with this config. `prepare` makes further files in its folder, `look` sees them once the
-/// run is over. It is ended after `limit`, or when `is_over`.
+/// Starts what the recipe says as a session with this config. `prepare` makes further files in its
+/// folder, `look` sees them once the run is over. It is ended after `limit`, or when `is_over`.
 pub fn run<F, R>(
     recipe: &Recipe,
     config: &Config,
@@ -77,7 +78,8 @@ fn content(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What is wrong with how a run ended. That one took long, or was killed by somebody else, proves nothing.
+/// What is wrong with how a run ended. That one took long, or was killed by somebody else, proves
+/// nothing.
 pub fn ended(run: &Ordinary, usual: &Usual) -> Option<(Kind, String)> {
     let status = run.status?;
     if status.signal().is_some_and(|s| OUTSIDE.contains(&s)) {
@@ -101,7 +103,8 @@ pub fn ended(run: &Ordinary, usual: &Usual) -> Option<(Kind, String)> {
     })
 }
 
-/// Signals that no fault of a program raises: an administrator's, or the kernel's for want of memory.
+/// Signals that no fault of a program raises: an administrator's, or the kernel's for want of
+/// memory.
 pub const OUTSIDE: [i32; 5] = [libc::SIGKILL, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGXCPU];
 
 /// ``ui: ui.c:7: ui: Assertion `url != 0' failed.``

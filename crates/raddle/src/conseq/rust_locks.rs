@@ -1,10 +1,12 @@
-//! Rust's locks in a trace. They are inlined atomics on a word; which atomics those are the debug information tells
-//! ([`Module::lock_sites`]). In the trace they become what they mean, a lock taken or given back, and whatever else is done to the
-//! word is left out: it is the lock's own business.
+//! Rust's locks in a trace. They are inlined atomics on a word; which atomics those are the debug
+//! information tells ([`Module::lock_sites`]). In the trace they become what they mean, a lock
+//! taken or given back, and whatever else is done to the word is left out: it is the lock's own
+//! business.
 //!
-//! Without optimisation all compare-exchanges are one function of `core`, so that a lock's fast path has no place of its own. But some operation
-//! on each word has one (a guard gives the lock back where it is dropped), and what a word is it is everywhere: by the values before and
-//! after, each operation on it says what it does.
+//! Without optimisation all compare-exchanges are one function of `core`, so that a lock's fast
+//! path has no place of its own. But some operation on each word has one (a guard gives the lock
+//! back where it is dropped), and what a word is it is everywhere: by the values before and after,
+//! each operation on it says what it does.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -93,7 +95,8 @@ impl Word {
         }
     }
 
-    /// Whether an update takes the lock, by the values before and after, and then whether for reading.
+    /// Whether an update takes the lock, by the values before and after, and then whether for
+    /// reading.
     fn takes(self, e: &Event) -> Option<bool> {
         /// Of an `RwLock`'s word, who holds it: so many readers, or all ones for a writer.
         const HOLDERS: u64 = (1 << 30) - 1;

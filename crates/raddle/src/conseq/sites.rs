@@ -1,5 +1,5 @@
-//! What the static half knows of the program, and which values at a read lead to an error site (section 7.2: "ConSeq also evaluates
-//! v' against the assertion/error-condition").
+//! What the static half knows of the program, and which values at a read lead to an error site
+//! (section 7.2: "ConSeq also evaluates v' against the assertion/error-condition").
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -27,13 +27,15 @@ pub struct Sites {
     parts: Vec<Part>,
     /// By the low half of the program counter: part and read.
     reads: HashMap<u32, Vec<(usize, usize)>>,
-    /// Rust's prints: the program counter of the call, that of the beginning of its function, and the site.
+    /// Rust's prints: the program counter of the call, that of the beginning of its function, and
+    /// the site.
     prints: Vec<(u64, u64, u32)>,
     kinds: Vec<SiteKind>,
 }
 
-/// What Rust prints is handed over by reference, as an array of references on the stack, behind which no slice of registers sees.
-/// So reads this close before the call, in the same function, count as printed.
+/// What Rust prints is handed over by reference, as an array of references on the stack, behind
+/// which no slice of registers sees. So reads this close before the call, in the same function,
+/// count as printed.
 const BEFORE_PRINT: u64 = 192;
 
 fn is_print(callee: &str) -> bool {
@@ -144,7 +146,8 @@ impl Sites {
         self.reads.get(&site).is_some_and(|of| of.iter().any(is))
     }
 
-    /// The program counters of all such reads, sorted. Where they are scheduling points a loop that waits lets others run.
+    /// The program counters of all such reads, sorted. Where they are scheduling points a loop that
+    /// waits lets others run.
     pub fn waiting_reads(&self) -> Vec<u64> {
         let reads = self.parts.iter().flat_map(|part| part.analysis.reads.iter().map(move |r| (part, r)));
         let waits =
@@ -191,8 +194,9 @@ impl Sites {
                 let to = value.wrapping_add_signed(*offset);
                 to < FIRST_PAGE || history.freed.iter().any(|(from, end)| (*from..*end).contains(&to))
             }
-            // A block that somebody gives back is freed twice if it is given back here as well: because the pointer is that of the
-            // block, or because a test now leads here that did not.
+            // A block that somebody gives back is freed twice if it is given back here as well:
+            // because the pointer is that of the block, or because a test now leads here that did
+            // not.
             (relation, SiteKind::Memory) if site.callee.is_some() => {
                 let is_freed = history.freed.iter().any(|(from, _)| *from == value);
                 let is_tested = matches!(relation, Relation::Tested(_));

@@ -1,8 +1,8 @@
 //! Where the accesses of suspects are called from.
 //!
-//! A trace has the innermost place of each access only: to unwind at each of millions would cost more than all the rest. Where something is
-//! to be told, the plain executions are made once more, now with the accesses in question as steps, each of which says where it was
-//! called from.
+//! A trace has the innermost place of each access only: to unwind at each of millions would cost
+//! more than all the rest. Where something is to be told, the plain executions are made once more,
+//! now with the accesses in question as steps, each of which says where it was called from.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -63,7 +63,8 @@ impl Stacks {
         self.0.entry((thread, site)).or_insert_with(callers);
     }
 
-    /// The program counters of an access whose own is `pc`: itself, and where it was called from as far as that is known.
+    /// The program counters of an access whose own is `pc`: itself, and where it was called from as
+    /// far as that is known.
     pub fn at(&self, thread: u16, site: u32, pc: u64) -> Vec<u64> {
         match self.0.get(&(thread, site)) {
             // Which of them is the access itself is a matter of how the step was made.

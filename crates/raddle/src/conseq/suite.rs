@@ -1,9 +1,12 @@
-//! A command that starts instrumented programs, such as `ctest`, `make check` or a script: one campaign.
+//! A command that starts instrumented programs, such as `ctest`, `make check` or a script: one
+//! campaign.
 //!
-//! The command runs once, as it would without raddle, while each instrumented process of it says what it was started with. Each of
-//! these programs is then looked at by itself, in its own folder, with its own variables, for its share of the time. What the
-//! static half finds is kept by build id, so a program that is started with several inputs is analysed once. All of them are one report. A test
-//! program is likewise one campaign of all its tests, as `explore` finds them (`explore::cases`).
+//! The command runs once, as it would without raddle, while each instrumented process of it says
+//! what it was started with. Each of these programs is then looked at by itself, in its own folder,
+//! with its own variables, for its share of the time. What the static half finds is kept by build
+//! id, so a program that is started with several inputs is analysed once. All of them are one
+//! report. A test program is likewise one campaign of all its tests, as `explore` finds them
+//! (`explore::cases`).
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -55,7 +58,8 @@ pub struct Part {
     is_test: bool,
 }
 
-/// The tests of a test program, each to be looked at by itself. None: it is not one, or the user has chosen.
+/// The tests of a test program, each to be looked at by itself. None: it is not one, or the user
+/// has chosen.
 pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<Part>> {
     if args.whole || recipe.words.len() > 1 {
         return None;
@@ -75,7 +79,8 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     let recipes = started(recipe, args.seconds * COMMAND, notes)?;
     let ran = begun.elapsed();
     if recipes.is_empty() {
-        // What PATH finds is a tool that was to start something, as `make` and `ctest`: its own sites are of no interest.
+        // What PATH finds is a tool that was to start something, as `make` and `ctest`: its own
+        // sites are of no interest.
         let tool = !recipe.words[0].as_bytes().contains(&b'/');
         let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
         return Err(match tool || script {
@@ -106,8 +111,8 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     Ok(all)
 }
 
-/// Looks at each part with an equal share of what is left of the time since it was begun; `command`: what the command took that has started
-/// them. An error if none could be looked at.
+/// Looks at each part with an equal share of what is left of the time since it was begun;
+/// `command`: what the command took that has started them. An error if none could be looked at.
 pub fn each(
     args: &Args,
     options: &Options,
@@ -143,8 +148,9 @@ pub fn each(
                     notes.say(&format!("{error:#}"));
                 }
             }
-            // One that can not be looked at is no reason to leave the others out. One that ends before its first thread, with a status that
-            // says so, may need what the command sets up around it.
+            // One that can not be looked at is no reason to leave the others out. One that ends
+            // before its first thread, with a status that says so, may need what the command sets
+            // up around it.
             Err(error) => {
                 notes.say(&format!("{}: {error:#}", part.at));
                 left_out += 1;
@@ -177,8 +183,8 @@ pub fn each(
     Ok(all)
 }
 
-/// Runs the command for at most so many seconds. Gives a recipe for each instrumented program that it started, in the order in which they
-/// were.
+/// Runs the command for at most so many seconds. Gives a recipe for each instrumented program that
+/// it started, in the order in which they were.
 fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Recipe>> {
     let folder = session()?;
     let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, folder.path());

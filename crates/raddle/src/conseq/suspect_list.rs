@@ -1,7 +1,8 @@
 //! What could happen and was neither shown nor ruled out: a ranked list, for who asks for it.
 //!
-//! A suspect is a pair of accesses and a place where it would show. One write, or one release, is often behind many of them, and to
-//! look at it once is enough: so there is one entry for each, with what it could do at worst and how often else. Those that could do most harm come first.
+//! A suspect is a pair of accesses and a place where it would show. One write, or one release, is
+//! often behind many of them, and to look at it once is enough: so there is one entry for each,
+//! with what it could do at worst and how often else. Those that could do most harm come first.
 
 use std::collections::BTreeMap;
 

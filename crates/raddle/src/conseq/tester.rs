@@ -1,7 +1,7 @@
 //! The tester (section 8 of the paper): each suspect is forced, not hoped for.
 //!
-//! The paper suspends threads before the write and the read, for a while, and hopes that they meet. Here the scheduler of `explore`
-//! decides who runs, in three rounds:
+//! The paper suspends threads before the write and the read, for a while, and hopes that they meet.
+//! Here the scheduler of `explore` decides who runs, in three rounds:
 //!
 //! 1. **Aimed.** For each suspect, executions with the constraint that the read gets the suspect's write: the read
 //!    waits until that write is the last, then other writes wait until the read is done ([`Tail::Constrained`]). That holds for a write and a
@@ -15,12 +15,15 @@
 //!    about when every interleaving has been made. Of freed memory the access itself is the consequence: where nothing was seen, the
 //!    block had been handed out again, and nothing is refuted.
 //!
-//! A process that somebody else kills (an administrator, the kernel for want of memory) shows nothing: its execution is made again.
+//! A process that somebody else kills (an administrator, the kernel for want of memory) shows
+//! nothing: its execution is made again.
 //!
-//! Something printed counts only if it is the schedule's doing: the default schedule, made before and after, does not show it, and the
-//! same choices show it again. A file that one execution leaves behind makes the next one print something, whatever its order.
+//! Something printed counts only if it is the schedule's doing: the default schedule, made before
+//! and after, does not show it, and the same choices show it again. A file that one execution
+//! leaves behind makes the next one print something, whatever its order.
 //!
-//! A consequence is what an execution came to: a failure, as `explore` judges it, or something printed that is not usual.
+//! A consequence is what an execution came to: a failure, as `explore` judges it, or something
+//! printed that is not usual.
 
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
@@ -48,13 +51,16 @@ use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};
 use raddle_harness::worker::{Ending, Execution, Recipe};
 
-/// How often an execution is made again whose process was killed, and one whose failure did not come again.
+/// How often an execution is made again whose process was killed, and one whose failure did not
+/// come again.
 const AGAIN: u32 = 3;
 /// Executions with which a suspect is aimed at.
 const AIMED: u64 = 24;
-/// A search of so many executions is long enough to say that what was not seen in it, and could not be forced, is not feasible.
+/// A search of so many executions is long enough to say that what was not seen in it, and could not
+/// be forced, is not feasible.
 const ENOUGH: u64 = 500;
-/// Lines that are not usual of which one is kept, at most: a program whose output varies has one in each execution.
+/// Lines that are not usual of which one is kept, at most: a program whose output varies has one in
+/// each execution.
 const PRINTED: usize = 8;
 /// So many in which the read got the value and nothing happened are enough.
 const HARMLESS: u32 = 6;
@@ -62,8 +68,8 @@ const HARMLESS: u32 = 6;
 const SEARCHED: u64 = 10_000;
 /// And so many when all that is left did no harm so far.
 const HARMLESS_SEARCH: u64 = 1_000;
-/// And so many when a line has been printed that usually is not, and all suspects are answered by that: control went where no traced run has been, and
-/// what lies behind was no suspect.
+/// And so many when a line has been printed that usually is not, and all suspects are answered by
+/// that: control went where no traced run has been, and what lies behind was no suspect.
 const AFTERMATH: u64 = 500;
 /// And the time that it may take.
 const SEARCHING: Duration = Duration::from_secs(8);
@@ -118,10 +124,12 @@ pub enum Verdict {
 pub enum Reason {
     /// The read got the value, and nothing went wrong.
     Harmless,
-    /// Every interleaving of the program has been made ([`Completeness`]), and none brings the write to the read.
+    /// Every interleaving of the program has been made ([`Completeness`]), and none brings the
+    /// write to the read.
     Impossible,
-    /// The read was held back for the write, or the write for the read, in [`AIMED`] executions until nobody else could go on, and never got the value; nor
-    /// did it in a long search, or in one that had nothing left to try. Locks, or what the program does, keep the two apart.
+    /// The read was held back for the write, or the write for the read, in [`AIMED`] executions
+    /// until nobody else could go on, and never got the value; nor did it in a long search, or in
+    /// one that had nothing left to try. Locks, or what the program does, keep the two apart.
     Infeasible,
 }
 
@@ -263,7 +271,8 @@ impl<'a> Tester<'a> {
         Instant::now() >= self.deadlines.tested || self.gave_up || raddle_harness::interrupt::came()
     }
 
-    /// What an order comes to. None: it was lost, because its process was killed each time or the time is over.
+    /// What an order comes to. None: it was lost, because its process was killed each time or the
+    /// time is over.
     fn execute(&mut self, order: Order) -> Result<Option<Seen>> {
         for _ in 0..AGAIN {
             let (mut seen, mut killed) = (None, false);
@@ -303,7 +312,8 @@ impl<'a> Tester<'a> {
     /// Executions that bring one suspect's write to its read.
     fn aim(&mut self, i: usize) -> Result<()> {
         let constraint = constraint(&self.suspects[i]);
-        // To hold the access back keeps the release away where one lock is around both: then chance may do.
+        // To hold the access back keeps the release away where one lock is around both: then chance
+        // may do.
         let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
         let tail =
             |seed| if frees && seed % 2 == 0 { Tail::Pos { seed } } else { Tail::Constrained { seed } };
@@ -354,7 +364,8 @@ impl<'a> Tester<'a> {
         }
     }
 
-    /// What races becomes a scheduling point. What was found before is settled with the points that it was found with.
+    /// What races becomes a scheduling point. What was found before is settled with the points that
+    /// it was found with.
     fn add_points(&mut self) -> Result<()> {
         self.shrink()?;
         let mut recipe = self.crew.recipe().clone();
@@ -366,7 +377,8 @@ impl<'a> Tester<'a> {
         Ok(())
     }
 
-    /// Whether something is left to find out: a suspect that has not come about, or, for a while, one that did no harm so far.
+    /// Whether something is left to find out: a suspect that has not come about, or, for a while,
+    /// one that did no harm so far.
     fn is_worth_it(&self, made: u64) -> bool {
         let open = |i: &usize| !self.is_shown(*i) && (made < HARMLESS_SEARCH || self.realized[*i] == 0);
         let only_printed = self.consequences.iter().all(|c| matches!(c.check, Some(Check::Printed(_))));
@@ -422,13 +434,15 @@ impl<'a> Tester<'a> {
         }
     }
 
-    /// Whether what was printed is of no further interest: no suspect could explain it, or there is much of it.
+    /// Whether what was printed is of no further interest: no suspect could explain it, or there is
+    /// much of it.
     fn has_enough_printed(&self, suspects: &[usize]) -> bool {
         let printed = self.consequences.iter().filter(|c| matches!(c.check, Some(Check::Printed(_)))).count();
         printed >= PRINTED && suspects.iter().all(|i| self.is_shown(*i)) || printed >= 4 * PRINTED
     }
 
-    /// Each consequence with as few preemptions as can be found in a little time, and once more, choice for choice.
+    /// Each consequence with as few preemptions as can be found in a little time, and once more,
+    /// choice for choice.
     fn shrink(&mut self) -> Result<()> {
         let found = std::mem::take(&mut self.consequences);
         let mut left = found.len() as u32;
@@ -495,7 +509,8 @@ impl<'a> Tester<'a> {
         Ok(Some(c))
     }
 
-    /// The same consequence with fewer preemptions, as far as that can be found in so much time. Not of those whose executions take long each.
+    /// The same consequence with fewer preemptions, as far as that can be found in so much time.
+    /// Not of those whose executions take long each.
     fn smaller(&mut self, c: &Consequence, limit: Duration) -> Result<Trace> {
         let trace = c.failure.trace.clone();
         if limit.is_zero() || matches!(c.failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation) {
@@ -518,7 +533,8 @@ impl<'a> Tester<'a> {
         Ok(shrink::shrink(trace, most.min(SHRINKING), &mut execute).trace)
     }
 
-    /// Whether the line makes its difference when nobody is preempted, which in the training runs it did not.
+    /// Whether the line makes its difference when nobody is preempted, which in the training runs
+    /// it did not.
     fn default_shows(&mut self, line: &Line) -> Result<bool> {
         let mut shown = false;
         self.crew.post(Order::free(0, Tail::NonPreemptive { next: Next::Lowest }));
@@ -556,7 +572,8 @@ impl<'a> Tester<'a> {
 
     /// Says of each consequence whether it is certainly wrong, now that all has been executed.
     fn weigh(&mut self) {
-        // A pair of places may be passed by several threads, one of which does no harm: a third of the executions is enough.
+        // A pair of places may be passed by several threads, one of which does no harm: a third of
+        // the executions is enough.
         let is_cause = |i: usize| 2 * self.harmful[i] >= self.realized[i];
         for c in &mut self.consequences {
             c.is_certain =
@@ -577,7 +594,8 @@ fn in_time(turn: Result<()>) -> Result<bool> {
 pub const KILLED: &str =
     "a process of the program was killed by somebody else, which shows nothing: its execution is made again";
 
-/// Whether the process was ended by a signal that no fault of its own raises: an administrator's, or the kernel's for want of memory.
+/// Whether the process was ended by a signal that no fault of its own raises: an administrator's,
+/// or the kernel's for want of memory.
 pub fn was_killed(e: &Execution<'_>) -> bool {
     match e.ending {
         Ending::Died(status) => status.and_then(|s| s.signal()).is_some_and(|s| OUTSIDE.contains(&s)),
@@ -586,7 +604,8 @@ pub fn was_killed(e: &Execution<'_>) -> bool {
     }
 }
 
-/// Whether a failure of this kind is what can be seen at such a site. What ends a program ends it before other sites are reached.
+/// Whether a failure of this kind is what can be seen at such a site. What ends a program ends it
+/// before other sites are reached.
 pub fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
     match kind {
         Kind::ErrorMessage => matches!(site, Some(SiteKind::Error) | None),
@@ -661,7 +680,8 @@ fn constraint(s: &Suspect) -> Constraint {
     Constraint { object, write, read: s.read.site, wanted: 1, bytes: bytes(s).into() }
 }
 
-/// The bytes of its granule that the suspect's read is about: a neighbour's writes are of no concern.
+/// The bytes of its granule that the suspect's read is about: a neighbour's writes are of no
+/// concern.
 fn bytes(s: &Suspect) -> u8 {
     let cell = &s.read.cell;
     let low = if cell.size >= 8 { 0xff } else { (1u8 << cell.size) - 1 };

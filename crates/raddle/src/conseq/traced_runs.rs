@@ -1,18 +1,22 @@
-//! The traced runs: a few executions in which nobody is preempted, with what their accesses read and wrote.
+//! The traced runs: a few executions in which nobody is preempted, with what their accesses read
+//! and wrote.
 //!
-//! The paper traces one run, and trains its invariants with others. Here the same executions serve for both: the threads in the
-//! order of their creation, in the opposite order, going round, and in random orders. None of them preempts a thread, so they
-//! are what a lightly loaded machine would do, and correct as a rule; one that is not is a finding in itself.
+//! The paper traces one run, and trains its invariants with others. Here the same executions serve
+//! for both: the threads in the order of their creation, in the opposite order, going round, and in
+//! random orders. None of them preempts a thread, so they are what a lightly loaded machine would
+//! do, and correct as a rule; one that is not is a finding in itself.
 //!
 //! **Each order is executed once where it can be, and the second time no further than needed.** What only one thread touches is left
-//! out of a trace, and is known only when all has been executed once. Where that is not too much the runtime records all accesses, tells what turns
-//! out to be shared, and the rest is taken out here once all orders have been executed ([`Shared`]). Where it is too much there is
-//! a second execution. But most programs share what they share early: the runtime
-//! then records what touches memory that is known to be shared, and begins anew when it finds more. So the end of a first execution is
-//! a trace from some step on ([`Part`]), which nothing is missing from if nothing more is found until all orders have been executed. The
-//! second execution is recorded up to that step, and ends there; both together are what a whole second execution would have recorded. Where
-//! the second comes another way to that step, because the program depends on more than its order of threads, it goes on to its end,
-//! and is the trace.
+//! out of a trace, and is known only when all has been executed once. Where that is not too much
+//! the runtime records all accesses, tells what turns out to be shared, and the rest is taken out
+//! here once all orders have been executed ([`Shared`]). Where it is too much there is a second
+//! execution. But most programs share what they share early: the runtime then records what touches
+//! memory that is known to be shared, and begins anew when it finds more. So the end of a first
+//! execution is a trace from some step on ([`Part`]), which nothing is missing from if nothing more
+//! is found until all orders have been executed. The second execution is recorded up to that step,
+//! and ends there; both together are what a whole second execution would have recorded. Where the
+//! second comes another way to that step, because the program depends on more than its order of
+//! threads, it goes on to its end, and is the trace.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -82,7 +86,8 @@ fn tails(n: u32) -> impl Iterator<Item = Tail> {
     plain.into_iter().chain(random).take(n as usize)
 }
 
-/// Makes `n` traced runs, or as many as can be begun before the deadline; one in any case. `check`: see [`Maker::check`].
+/// Makes `n` traced runs, or as many as can be begun before the deadline; one in any case. `check`:
+/// see [`Maker::check`].
 pub fn make(
     recipe: &Recipe,
     (n, check): (u32, bool),
@@ -105,7 +110,8 @@ pub fn make(
     };
     let tails: Vec<Tail> = tails(n).collect();
     let Some(mut learned) = maker.learn(&tails, half)? else {
-        // A server, or one that waits for what the scheduler does not see: more of the same would only take its time.
+        // A server, or one that waits for what the scheduler does not see: more of the same would
+        // only take its time.
         return Ok(as_they_are(maker.crew, maker.without_end));
     };
     let mut runs: Vec<Run> = Vec::new();
@@ -171,8 +177,8 @@ struct Learned {
 }
 
 impl Maker<'_> {
-    /// Executes each order to learn what is shared. An empty list where the executions to come will not know; then they are recorded
-    /// whole. None: the first orders came to no end.
+    /// Executes each order to learn what is shared. An empty list where the executions to come will
+    /// not know; then they are recorded whole. None: the first orders came to no end.
     fn learn(&mut self, tails: &[Tail], until: Instant) -> Result<Option<Vec<Learned>>> {
         let mut learned: Vec<Learned> = Vec::new();
         let mut lives = true;
@@ -224,7 +230,8 @@ impl Maker<'_> {
         self.usual = Usual { rust: self.usual.rust, ..Usual::default() };
     }
 
-    /// The trace of an order, whose first execution may have the `end` of it. `is_first`: no order has been executed.
+    /// The trace of an order, whose first execution may have the `end` of it. `is_first`: no order
+    /// has been executed.
     fn record(&mut self, tail: Tail, first: Option<(Part, Run)>, is_first: bool) -> Result<Run> {
         let (part, mut end) = first.unzip();
         if part.is_some_and(|p| p.begins == 0)
@@ -253,8 +260,8 @@ impl Maker<'_> {
     }
 }
 
-/// Leaves of the first executions what a second one would record. What has all accesses is of use if all say what they found to be
-/// shared; the others, if nothing was found after them.
+/// Leaves of the first executions what a second one would record. What has all accesses is of use
+/// if all say what they found to be shared; the others, if nothing was found after them.
 fn choose(learned: &mut [Learned]) {
     let all = learned.last().map_or(0, |l| l.discoveries);
     let told: u64 = learned.iter().flat_map(|l| &l.shared).map(|s| s.len() as u64).sum();
@@ -279,8 +286,10 @@ struct Differs {
 }
 
 impl Maker<'_> {
-    /// Holds a trace, however it came about, against the simple ways to it: one whole execution; and one that records all accesses
-    /// but those to a thread's own memory, without the short way of the probes, of which the shared memory is taken afterwards. Of a Rust program values are not compared ([`forget_values`]).
+    /// Holds a trace, however it came about, against the simple ways to it: one whole execution;
+    /// and one that records all accesses but those to a thread's own memory, without the short way
+    /// of the probes, of which the shared memory is taken afterwards. Of a Rust program values are
+    /// not compared ([`forget_values`]).
     fn check(&mut self, tail: Tail, run: &Run) -> Result<()> {
         let granule = |e: &Event| match e.what {
             What::Read(cell) | What::Write { cell, .. } => Some(cell.address & !7),
@@ -307,8 +316,9 @@ impl Maker<'_> {
     }
 }
 
-/// A program may copy what it has never set, as Rust's threads seem to do with the unused half of their `Result`: that is what a probe
-/// has left in a register, and another way through the probe leaves something else.
+/// A program may copy what it has never set, as Rust's threads seem to do with the unused half of
+/// their `Result`: that is what a probe has left in a register, and another way through the probe
+/// leaves something else.
 fn forget_values(event: &mut Event) {
     match &mut event.what {
         What::Read(cell) => cell.value = 0,
@@ -445,7 +455,8 @@ impl Run {
     }
 }
 
-/// The first write to a byte says what it found there. Which writes are the first is known only to who has seen the beginning.
+/// The first write to a byte says what it found there. Which writes are the first is known only to
+/// who has seen the beginning.
 fn forget_known(beginning: &[Event], end: &mut [Event]) {
     let bytes = |address: u64, size: u8| (0xff >> (8 - size)) << (address & 7);
     let mut written: HashMap<u64, u8> = HashMap::new();

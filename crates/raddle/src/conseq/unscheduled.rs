@@ -1,10 +1,13 @@
-//! Traced runs of a program that can not be scheduled: it runs as it does, and what it did is put in order afterwards
-//! (`raddle_rt::trace::plain`). It is the paper's own way (section 7.2). What it gives is less certain than a scheduled run, and what is suspected
-//! can only be tried with delays.
+//! Traced runs of a program that can not be scheduled: it runs as it does, and what it did is put
+//! in order afterwards (`raddle_rt::trace::plain`). It is the paper's own way (section 7.2). What
+//! it gives is less certain than a scheduled run, and what is suspected can only be tried with
+//! delays.
 //!
-//! There are no invariants, not even of globals, whose addresses are the same in each run. A relation needs the other variable at the moment of the read, and what the trace has of
-//! it may be some instructions off, so that one which always holds looks broken in training, and one which does not may look kept. And delayed runs are not
-//! traced: a broken one could not be seen, and each suspect of one would stay open.
+//! There are no invariants, not even of globals, whose addresses are the same in each run. A
+//! relation needs the other variable at the moment of the read, and what the trace has of it may be
+//! some instructions off, so that one which always holds looks broken in training, and one which
+//! does not may look kept. And delayed runs are not traced: a broken one could not be seen, and
+//! each suspect of one would stay open.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;

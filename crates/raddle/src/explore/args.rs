@@ -10,10 +10,10 @@ use crate::report;
 ///
 /// Raddle runs the program many times from the point where it creates its first thread, each time
 /// with another interleaving. Build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo
-/// raddle`. In a program that is not instrumented, raddle schedules only its calls that synchronise.
-/// Each test of a libtest, GoogleTest or Catch2 program is explored separately. When a schedule fails
-/// (a deadlock, an assertion, a panic, a crash, a use after free), raddle writes it to a file, and
-/// `raddle replay` repeats it.
+/// raddle`. In a program that is not instrumented, raddle schedules only its calls that
+/// synchronise. Each test of a libtest, GoogleTest or Catch2 program is explored separately. When a
+/// schedule fails (a deadlock, an assertion, a panic, a crash, a use after free), raddle writes it
+/// to a file, and `raddle replay` repeats it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -78,7 +78,8 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
 
-    /// Longest execution, in steps [default: 20000, raised up to a hundredfold if no execution ends]
+    /// Longest execution, in steps [default: 20000, raised up to a hundredfold if no execution
+    /// ends]
     #[arg(long, value_name = "N", help_heading = "Execution",
           value_parser = clap::value_parser!(u32).range(10..=10_000_000))]
     pub max_steps: Option<u32>,

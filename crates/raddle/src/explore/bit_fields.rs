@@ -1,4 +1,5 @@
-//! Scheduling points that are writes to bit-fields: the runtime is told, and makes two steps of each.
+//! Scheduling points that are writes to bit-fields: the runtime is told, and makes two steps of
+//! each.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

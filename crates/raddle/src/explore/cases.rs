@@ -1,10 +1,13 @@
 //! The tests of a test program, each explored by itself.
 //!
-//! A program made with Rust's libtest, GoogleTest or Catch2 runs many tests in one process. Explored as one, their threads would be
-//! interleaved with each other, and the snapshot would be taken before the first of them. So the program is asked for its tests, and
-//! each is a search of its own: its own snapshot at its own first thread, its share of the time. All of them are one report.
+//! A program made with Rust's libtest, GoogleTest or Catch2 runs many tests in one process.
+//! Explored as one, their threads would be interleaved with each other, and the snapshot would be
+//! taken before the first of them. So the program is asked for its tests, and each is a search of
+//! its own: its own snapshot at its own first thread, its share of the time. All of them are one
+//! report.
 //!
-//! What a program is made with is told by names in its file. A command with arguments is taken as it is: the user chooses.
+//! What a program is made with is told by names in its file. A command with arguments is taken as
+//! it is: the user chooses.
 
 use std::time::Instant;
 
@@ -58,7 +61,8 @@ impl Covered {
         self.names(Coverage::ToTheEnd).is_empty() && self.names(Coverage::InPart).is_empty()
     }
 
-    /// The last line of the report: `5 tests: 1 explored to the end, 1 in part, 2 without threads, 1 not reached (a::b)`.
+    /// The last line of the report: `5 tests: 1 explored to the end, 1 in part, 2 without threads,
+    /// 1 not reached (a::b)`.
     pub fn in_words(&self) -> String {
         const NAMES: usize = 8;
         let part = |of, words: &str, named: bool| {
@@ -95,8 +99,8 @@ impl Covered {
     }
 }
 
-/// Explores each test, and puts the reports together. First it is found out which of them have threads, in at most a third of the time:
-/// the rest of it is theirs.
+/// Explores each test, and puts the reports together. First it is found out which of them have
+/// threads, in at most a third of the time: the rest of it is theirs.
 pub fn explore_each(
     args: &Args,
     recipe: &Recipe,
@@ -198,8 +202,8 @@ fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
     all
 }
 
-/// Says in which test it was found. A failure without a function of its own is known by its test: the same status of two tests is two
-/// failures.
+/// Says in which test it was found. A failure without a function of its own is known by its test:
+/// the same status of two tests is two failures.
 fn tell_of(finding: &mut Finding, case: &Case) {
     finding.notes.insert(0, format!("in the test `{}`", case.name));
     let frames = finding.accesses.iter_mut().flat_map(|a| &mut a.stack);

@@ -1,8 +1,9 @@
 //! What a search has covered: whether it may be called complete, and if not, why.
 //!
-//! A strategy that has nothing left to do has made every schedule up to equivalence, *of those that its scheduling points
-//! make*. That is every execution there is if no execution had a [hidden race](raddle_explore::hidden) and nothing else
-//! happened for which no schedule stands. Each such thing is a [`gap`](raddle_harness::gaps::gap), and has a sentence here. A search with a gap is
+//! A strategy that has nothing left to do has made every schedule up to equivalence, *of those that
+//! its scheduling points make*. That is every execution there is if no execution had a [hidden
+//! race](raddle_explore::hidden) and nothing else happened for which no schedule stands. Each such
+//! thing is a [`gap`](raddle_harness::gaps::gap), and has a sentence here. A search with a gap is
 //! not complete, whatever it has left to do.
 
 use raddle_explore::{Limits, Progress};

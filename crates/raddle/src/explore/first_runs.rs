@@ -1,8 +1,10 @@
-//! The first runs: the program under the race detector, as `raddle run` does it (section 3.5 of the paper).
+//! The first runs: the program under the race detector, as `raddle run` does it (section 3.5 of the
+//! paper).
 //!
-//! Both ends of each race become scheduling points: an access that nothing orders is where a switch can make a
-//! difference, and the other accesses need none. Hybrid mode finds races that this very run happened to order. The runs
-//! also tell how the program usually ends, and how many threads it has.
+//! Both ends of each race become scheduling points: an access that nothing orders is where a switch
+//! can make a difference, and the other accesses need none. Hybrid mode finds races that this very
+//! run happened to order. The runs also tell how the program usually ends, and how many threads it
+//! has.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -71,7 +73,8 @@ pub struct Watched {
     pub instrumented: bool,
 }
 
-/// Runs the program once under the detector, for at most `limit`, and with nothing of its output shown.
+/// Runs the program once under the detector, for at most `limit`, and with nothing of its output
+/// shown.
 pub fn watch_once(recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watched> {
     let options = Options::new(mode);
     let (processes, _) = run(recipe, &options, limit)?;
@@ -79,7 +82,8 @@ pub fn watch_once(recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watche
     Ok(Watched { report, instrumented: processes.iter().any(|p| p.instrumented) })
 }
 
-/// The exit status is nothing if the program had to be ended, or ended by a signal: then it says nothing.
+/// The exit status is nothing if the program had to be ended, or ended by a signal: then it says
+/// nothing.
 fn run(recipe: &Recipe, options: &Options, limit: Duration) -> Result<(Vec<Process>, Option<i32>)> {
     let session = Session::open(options)?;
     let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, session.dir());
@@ -131,8 +135,9 @@ impl Idle {
     }
 }
 
-/// The processor time of a process and of its children that it has waited for, by the kernel's clock. One that waits for a child
-/// of its own can not be told from one that is stuck, so a process with children counts as busy.
+/// The processor time of a process and of its children that it has waited for, by the kernel's
+/// clock. One that waits for a child of its own can not be told from one that is stuck, so a
+/// process with children counts as busy.
 fn ticks(pid: u32) -> Option<u64> {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     if !children.trim().is_empty() {

@@ -1,8 +1,8 @@
 //! `raddle explore`: search the interleavings of a program for one that fails.
 //!
-//! After CHESS (*Finding and reproducing Heisenbugs in concurrent programs*, OSDI 2008). What searches is the crate
-//! `raddle-explore`; what takes control of the threads is the runtime; how a target is run is `raddle-harness`;
-//! this is what brings them together.
+//! After CHESS (*Finding and reproducing Heisenbugs in concurrent programs*, OSDI 2008). What
+//! searches is the crate `raddle-explore`; what takes control of the threads is the runtime; how a
+//! target is run is `raddle-harness`; this is what brings them together.
 //!
 //! ```text
 //! cases            the tests of a test program, each explored by itself
@@ -62,7 +62,8 @@ use search::{Clock, Search, Searcher};
 
 /// Orders that a worker has at once.
 const SLOTS: u32 = 32;
-/// The most steps of an execution, unless the user says otherwise; and how far that is raised where none comes to its end.
+/// The most steps of an execution, unless the user says otherwise; and how far that is raised where
+/// none comes to its end.
 const MAX_STEPS: u32 = 20_000;
 const MORE_STEPS: u32 = 10;
 const MOST_STEPS: u32 = 2_000_000;
@@ -116,7 +117,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
 fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
     let build_id = build_id(&recipe.program.path);
-    // Where older values can be read, which of them is a choice that an operation must be there for.
+    // Where older values can be read, which of them is a choice that an operation must be there
+    // for.
     if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc {
         recipe.quiet = rust_sites::of(&recipe.program.path);
     }
@@ -201,7 +203,8 @@ enum NothingEnded {
     Awaits(String),
 }
 
-/// Whether no execution at all came to an end, and none failed: then nothing is known of the program.
+/// Whether no execution at all came to an end, and none failed: then nothing is known of the
+/// program.
 fn nothing_ended(name: String, search: &Search, recipe: &Recipe, seconds: f64) -> Option<NothingEnded> {
     if search.ended > 0 || search.alone || search.has_failures() {
         return None;

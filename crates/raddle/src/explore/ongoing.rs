@@ -1,8 +1,10 @@
-//! A search that hands out what it found and goes on, for a caller that has other things to do in between.
+//! A search that hands out what it found and goes on, for a caller that has other things to do in
+//! between.
 //!
-//! `raddle explore` ends with its first failure, or tells all of them at its end. `raddle hunt` wants each as soon as it is
-//! shrunk and seen again, so that whatever ends the hunt loses none. The strategy, and all that it has learnt, stays; orders that
-//! were under way when a turn ended are made again.
+//! `raddle explore` ends with its first failure, or tells all of them at its end. `raddle hunt`
+//! wants each as soon as it is shrunk and seen again, so that whatever ends the hunt loses none.
+//! The strategy, and all that it has learnt, stays; orders that were under way when a turn ended
+//! are made again.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -57,8 +59,9 @@ impl<'a> Ongoing<'a> {
         self.search.alone || self.search.broke_off.is_some() || self.search.strategy.progress().exhausted
     }
 
-    /// Searches for at most `limit`, or up to a failure that was not reported before. The report has what is new; its
-    /// stats are of all turns. What is found is shrunk and seen again as long as that takes, and no longer than up to `end`.
+    /// Searches for at most `limit`, or up to a failure that was not reported before. The report
+    /// has what is new; its stats are of all turns. What is found is shrunk and seen again as long
+    /// as that takes, and no longer than up to `end`.
     pub fn turn(self, limit: Duration, end: Instant) -> Result<(Ongoing<'a>, Report)> {
         let Ongoing { args, mut recipe, mut search, seen, build_id, notes, begun } = self;
         search.strategy.get().resume();

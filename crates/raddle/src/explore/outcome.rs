@@ -125,8 +125,8 @@ impl Results<'_> {
         Ok(report)
     }
 
-    /// Was each execution a process from the start of the program, with files that no other had changed? Then a failure is the program's
-    /// own, even one that does not come back.
+    /// Was each execution a process from the start of the program, with files that no other had
+    /// changed? Then a failure is the program's own, even one that does not come back.
     fn begins_clean(&self) -> bool {
         self.recipe.flags & flag::FORK_AT_START != 0 && self.search.gaps & gap::OUTSIDE == 0
     }

@@ -1,15 +1,19 @@
-//! Which accesses are made to the variables that are raced on (sections 3.5 and 4.4.1 of the paper).
+//! Which accesses are made to the variables that are raced on (sections 3.5 and 4.4.1 of the
+//! paper).
 //!
-//! The detector remembers little of each variable, and reports a few of the accesses that race, not all. So the program is
-//! executed with a point at every access, once at random and once without a preemption, and looked at: a variable is racy if an access to it is one that
-//! the detector named, or if two of its accesses are not ordered by synchronisation ([`raddle_explore::points`]). Every place that
-//! accesses a racy variable is a scheduling point.
+//! The detector remembers little of each variable, and reports a few of the accesses that race, not
+//! all. So the program is executed with a point at every access, once at random and once without a
+//! preemption, and looked at: a variable is racy if an access to it is one that the detector named,
+//! or if two of its accesses are not ordered by synchronisation ([`raddle_explore::points`]). Every
+//! place that accesses a racy variable is a scheduling point.
 //!
-//! What these executions do not reach shows in the search, which then begins anew (`Search::begin_anew`). The one without a preemption, less the steps that are no points,
-//! is what the search would execute first: it is told, and need not do so.
+//! What these executions do not reach shows in the search, which then begins anew
+//! (`Search::begin_anew`). The one without a preemption, less the steps that are no points, is what
+//! the search would execute first: it is told, and need not do so.
 //!
-//! They are executions like any other, and may fail: then there is a schedule, in which every access is a step. The random one
-//! preempts wherever it likes, so with a scope its failure may be one that was not asked for, and does not count.
+//! They are executions like any other, and may fail: then there is a schedule, in which every
+//! access is a step. The random one preempts wherever it likes, so with a scope its failure may be
+//! one that was not asked for, and does not count.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -24,7 +28,8 @@ use raddle_harness::describe::steps::pc_of;
 use raddle_harness::places::Mapped;
 use raddle_harness::worker::{Ending, Recipe};
 
-/// The points as the detector has them, and all others of the same variables. `search` gets to see the executions.
+/// The points as the detector has them, and all others of the same variables. `search` gets to see
+/// the executions.
 pub fn complete(
     recipe: &mut Recipe,
     scope: &Scope,

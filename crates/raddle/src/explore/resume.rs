@@ -1,7 +1,8 @@
 //! A search that was interrupted, kept to go on with.
 //!
-//! The file: the word `raddle-search`, a version, then the state ([`Saved`]) in postcard's format, compressed. It is for the same raddle
-//! on the same machine: a file of another version, or of another program, is refused with a sentence.
+//! The file: the word `raddle-search`, a version, then the state ([`Saved`]) in postcard's format,
+//! compressed. It is for the same raddle on the same machine: a file of another version, or of
+//! another program, is refused with a sentence.
 
 use std::path::{Path, PathBuf};
 

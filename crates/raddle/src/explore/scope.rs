@@ -1,11 +1,12 @@
 //! `--only` and `--skip`: where a thread may be preempted.
 //!
-//! A preemption is a switch away from a thread that could go on, at what it was about to do. Where that place is out of scope the
-//! strategy is shown a trace in which the thread that went on was the only one that could: it makes no order that
-//! switches there. Switches at which the thread can not go on cost nothing and are never out of scope.
+//! A preemption is a switch away from a thread that could go on, at what it was about to do. Where
+//! that place is out of scope the strategy is shown a trace in which the thread that went on was
+//! the only one that could: it makes no order that switches there. Switches at which the thread can
+//! not go on cost nothing and are never out of scope.
 //!
-//! Only strategies that make their orders from traces keep to it (preemption and delay bounding, depth first); tails that draw lots
-//! would not, so they are not used with a scope.
+//! Only strategies that make their orders from traces keep to it (preemption and delay bounding,
+//! depth first); tails that draw lots would not, so they are not used with a scope.
 
 use std::collections::HashMap;
 
@@ -109,7 +110,8 @@ impl Scoped {
         for (i, step) in of.steps.iter().enumerate() {
             let eligible = ThreadSet::from_words(step.eligible_words(of.wide));
             let reluctant = ThreadSet::from_words(step.reluctant_words(of.wide));
-            // What the thread that ran was about to do here; where it never did it, nothing is known.
+            // What the thread that ran was about to do here; where it never did it, nothing is
+            // known.
             let about = i.checked_sub(1).and_then(|before| next[before]).map(|n| of.steps[n].op.site);
             let free = !step.flags.has(StepFlags::CAN_CONTINUE) || step.flags.has(StepFlags::PREEMPTION);
             let shown = if free || about.is_none_or(|site| self.has(site, modules)) {

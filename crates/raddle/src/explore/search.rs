@@ -1,8 +1,9 @@
 //! The search: one strategy, any number of workers that share it.
 //!
-//! Each worker has a thread of the driver's, which takes orders from the strategy, keeps the worker's slots full and shows
-//! the strategy what came of them. At first only a few orders are under way at once: the strategies learn most from
-//! the first executions, and an order made before they are seen is made in ignorance of them.
+//! Each worker has a thread of the driver's, which takes orders from the strategy, keeps the
+//! worker's slots full and shows the strategy what came of them. At first only a few orders are
+//! under way at once: the strategies learn most from the first executions, and an order made before
+//! they are seen is made in ignorance of them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,7 +119,8 @@ pub struct Search {
     pub alone: bool,
     /// Hides choices that are out of scope, if there is a scope.
     pub scoped: Option<Scoped>,
-    /// A load, and a store of its thread that it could have passed with an effect that no interleaving has (4.5).
+    /// A load, and a store of its thread that it could have passed with an effect that no
+    /// interleaving has (4.5).
     pub overtaking: Option<(Op, Option<Op>)>,
     /// What the first execution that ended well printed, if that is watched.
     pub printed: String,
@@ -218,8 +220,8 @@ impl Search {
         Some(order)
     }
 
-    /// An execution with a point at every access, before the search. Whether it goes round in circles can not be told: any loop is
-    /// many steps then.
+    /// An execution with a point at every access, before the search. Whether it goes round in
+    /// circles can not be told: any loop is many steps then.
     pub fn look_at(&mut self, e: &Execution<'_>) {
         self.count(e);
         let verdict = judge(e, &self.usual);
@@ -301,8 +303,8 @@ impl Search {
         self.look_for_hidden_races(round, e);
     }
 
-    /// Accesses that race and are no points become some, and the search begins anew (section 3.5): where it has been it did not
-    /// switch between them.
+    /// Accesses that race and are no points become some, and the search begins anew (section 3.5):
+    /// where it has been it did not switch between them.
     fn look_for_hidden_races(&mut self, round: u64, e: &Execution<'_>) {
         let mut new = Vec::new();
         for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
@@ -350,7 +352,8 @@ impl Search {
         bit_fields::marked(&self.points, &self.modules)
     }
 
-    /// Is there a failure that comes from what earlier executions have left behind, and not from its schedule?
+    /// Is there a failure that comes from what earlier executions have left behind, and not from
+    /// its schedule?
     pub fn has_leftovers(&mut self, recipe: &Recipe, notes: &Notes) -> bool {
         if recipe.flags & flag::FORK_AT_START != 0 {
             return false;
@@ -381,7 +384,8 @@ impl Search {
         self.most.preemptions = self.most.preemptions.max(view.preemptions() as u64);
     }
 
-    /// In the first executions, and then in few: it costs more than the rest of an execution's reading.
+    /// In the first executions, and then in few: it costs more than the rest of an execution's
+    /// reading.
     fn look_for_overtaking(&mut self, view: &TraceView<'_>) {
         const ALL: u64 = 64;
         const LONG: usize = 5000;
@@ -452,7 +456,8 @@ pub fn lock(search: &Mutex<Search>) -> MutexGuard<'_, Search> {
     search.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Searches with `jobs` workers until there is nothing left or the clock says so. Gives the recipe as it has become.
+/// Searches with `jobs` workers until there is nothing left or the clock says so. Gives the recipe
+/// as it has become.
 pub fn run(
     search: &Mutex<Search>,
     recipe: &Recipe,

@@ -65,8 +65,9 @@ pub fn shrink(
     })
 }
 
-/// The same failure once more, in a process of its own: for where each step was called from, for what the program prints of it,
-/// and because a failure may come from what executions before it have left behind, which only a new process is free of.
+/// The same failure once more, in a process of its own: for where each step was called from, for
+/// what the program prints of it, and because a failure may come from what executions before it
+/// have left behind, which only a new process is free of.
 pub fn once_more(
     mut small: Small,
     usual: &Usual,
@@ -112,7 +113,8 @@ pub fn once_more(
     small
 }
 
-/// Whether a failure of the search does not come back in a new process: executions before it have left something behind.
+/// Whether a failure of the search does not come back in a new process: executions before it have
+/// left something behind.
 pub fn is_left_behind(failure: &Failure, usual: &Usual, recipe: &Recipe, notes: &Notes) -> bool {
     if !worth_it(failure) {
         return false;

@@ -9,10 +9,11 @@ use crate::report;
 
 /// Find every concurrency bug that can be proven in the time given, by every means
 ///
-/// Raises suspicions by all of raddle's detectors (`run`, `check`, `conseq`, `tsvd`), takes control of the program's threads
-/// to settle each one, and searches at large with the time that is left. Reports only what it saw happen twice,
-/// each with one paragraph that says what goes wrong and what would mend it. The program is built with `raddle cc`, `raddle c++`,
-/// `raddle rustc`, `cargo raddle` or `raddle build`; a C or C++ source file is built first.
+/// Raises suspicions by all of raddle's detectors (`run`, `check`, `conseq`, `tsvd`), takes control
+/// of the program's threads to settle each one, and searches at large with the time that is left.
+/// Reports only what it saw happen twice, each with one paragraph that says what goes wrong and
+/// what would mend it. The program is built with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo
+/// raddle` or `raddle build`; a C or C++ source file is built first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,8 +1,9 @@
 //! `raddle build -- make -j2`: any build, with raddle's compilers in front of the PATH.
 //!
-//! A folder gets one script for each C and C++ compiler on the PATH, by its own name, which calls `raddle cc --use` with the compiler's
-//! path. So a build that says `gcc-12` gets gcc 12, and nothing is looked up twice. What names its compiler by an absolute path goes past
-//! it, and the caller is told when nothing came through at all.
+//! A folder gets one script for each C and C++ compiler on the PATH, by its own name, which calls
+//! `raddle cc --use` with the compiler's path. So a build that says `gcc-12` gets gcc 12, and
+//! nothing is looked up twice. What names its compiler by an absolute path goes past it, and the
+//! caller is told when nothing came through at all.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,8 +18,8 @@ use raddle_harness::say::{count, say};
 
 /// Run any build with instrumentation: compilers that it finds through the PATH are raddle's
 ///
-/// Takes C and C++ compilers by any of their usual names; for cargo there is `cargo raddle`. Nothing else about the build
-/// changes. It ends with the build's own status.
+/// Takes C and C++ compilers by any of their usual names; for cargo there is `cargo raddle`.
+/// Nothing else about the build changes. It ends with the build's own status.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

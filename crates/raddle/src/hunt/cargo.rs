@@ -24,7 +24,8 @@ struct Profile {
     test: bool,
 }
 
-/// Builds the tests with instrumentation, and gives their programs. `arguments` are cargo's: `--package`, `--release` …
+/// Builds the tests with instrumentation, and gives their programs. `arguments` are cargo's:
+/// `--package`, `--release` …
 pub fn test_programs(arguments: &[OsString]) -> Result<Vec<Prey>> {
     let raddle = std::env::current_exe().context("cannot find the raddle binary")?;
     let mut command = Command::new(raddle);

@@ -1,4 +1,5 @@
-//! `raddle list`, `show`, `triage` and `merge`: what hunts have found in this project, and what people decided about it.
+//! `raddle list`, `show`, `triage` and `merge`: what hunts have found in this project, and what
+//! people decided about it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +16,8 @@ use raddle_harness::say::{count, print, say};
 
 /// List what hunts have confirmed in this project
 ///
-/// One line a finding: its id, what it is, when it was first and last seen, and what was decided about it.
+/// One line a finding: its id, what it is, when it was first and last seen, and what was decided
+/// about it.
 ///
 /// Exit status: 0.
 #[derive(Debug, clap::Args)]
@@ -36,8 +38,8 @@ pub struct ShowArgs {
 
 /// Decide what becomes of a finding; later hunts respect it
 ///
-/// A finding that comes back after --fixed is called a regression. One that is benign, or that nobody will fix, is left out of
-/// later reports and does not set the exit status.
+/// A finding that comes back after --fixed is called a regression. One that is benign, or that
+/// nobody will fix, is left out of later reports and does not set the exit status.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("decision").required(true).args(["fixed", "benign", "wontfix"])))]
 pub struct TriageArgs {
@@ -207,7 +209,8 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode> {
 /// The day, as 2026-11-16, by the calendar that everybody uses; in UTC.
 fn date(at: SystemTime) -> String {
     let days = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs() / 86_400;
-    // After Howard Hinnant's "chrono-compatible low-level date algorithms": years that begin in March.
+    // After Howard Hinnant's "chrono-compatible low-level date algorithms": years that begin in
+    // March.
     let shifted = days + 719_468;
     let era = shifted / 146_097;
     let of_era = shifted % 146_097;

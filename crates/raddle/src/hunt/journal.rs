@@ -1,9 +1,9 @@
-//! What a hunt writes down while it goes on: each confirmed finding at once, verdicts at the end of each command, and lines
-//! for whoever watches.
+//! What a hunt writes down while it goes on: each confirmed finding at once, verdicts at the end of
+//! each command, and lines for whoever watches.
 //!
-//! Order matters where raddle may be killed at any moment: `explore` writes the schedule file first, then the store gets the finding
-//! with a copy of the schedule in one transaction, and then the line is printed. So a line that was printed is about
-//! something that is kept.
+//! Order matters where raddle may be killed at any moment: `explore` writes the schedule file
+//! first, then the store gets the finding with a copy of the schedule in one transaction, and then
+//! the line is printed. So a line that was printed is about something that is kept.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -133,7 +133,8 @@ impl Journal {
         self.standings.get(id).copied().unwrap_or(Standing::Known)
     }
 
-    /// How far it is: a line when something was settled; on a terminal, whenever something was done.
+    /// How far it is: a line when something was settled; on a terminal, whenever something was
+    /// done.
     pub fn progress(&mut self, prey: &Prey, ledger: &Ledger, what: &str) {
         let counts = ledger.counts();
         if self.speaks && (self.is_terminal || counts != self.last) {

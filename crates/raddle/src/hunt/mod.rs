@@ -1,6 +1,7 @@
 //! `raddle hunt`: every detector, and only what can be proven.
 //!
-//! What is suspected, confirmed and refuted is the crate `raddle-hunt`, which has the design; this drives the other commands for it.
+//! What is suspected, confirmed and refuted is the crate `raddle-hunt`, which has the design; this
+//! drives the other commands for it.
 //!
 //! ```text
 //! source     a source file is built first

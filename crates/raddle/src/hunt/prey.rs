@@ -23,7 +23,8 @@ use raddle_harness::install::Runtime;
 use raddle_harness::say::count;
 use raddle_harness::target::{self, Program};
 
-/// The first turn of a search, short so that what is easy to find is told at once; each later one is twice as long.
+/// The first turn of a search, short so that what is easy to find is told at once; each later one
+/// is twice as long.
 const FIRST_TURN: Duration = Duration::from_millis(500);
 const LONGEST_TURN: Duration = Duration::from_secs(15);
 /// What was found is worth some time beyond the end.
@@ -144,7 +145,8 @@ impl<'a> Hunter<'a> {
         self.args.seed + self.journal.hunts_before()
     }
 
-    /// One ordinary run under locksets and lock orders. Says whether anything in it is instrumented.
+    /// One ordinary run under locksets and lock orders. Says whether anything in it is
+    /// instrumented.
     fn look(&mut self) -> Result<bool> {
         let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
@@ -153,7 +155,8 @@ impl<'a> Hunter<'a> {
         let instrumented = watched.instrumented;
         let has_seen = self.watched(watched);
         self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
-        // What a run has seen for certain, such as a rule that was broken, needs no schedule: another run confirms it.
+        // What a run has seen for certain, such as a rule that was broken, needs no schedule:
+        // another run confirms it.
         if has_seen && begun.elapsed() < limit / 2 && !self.is_over() {
             self.watched(watch_once(&recipe, Mode::Hybrid, limit)?);
         }
@@ -230,8 +233,9 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// Whether a race is more than one detector's word. A search sees order as far as it knows the operations that make it; a run under
-    /// `raddle run` knows more of them, and locksets do not depend on the schedule.
+    /// Whether a race is more than one detector's word. A search sees order as far as it knows the
+    /// operations that make it; a run under `raddle run` knows more of them, and locksets do not
+    /// depend on the schedule.
     fn is_corroborated(&self, finding: &Finding) -> bool {
         let others =
             |t: &Target| t.by.iter().any(|d| *d != Detector::Explore) && same_cause(&t.finding, finding);
@@ -335,14 +339,16 @@ impl<'a> Hunter<'a> {
         let is_at_its_end = report.stats.get("exhausted") == Some(&Stat::Bool(true));
         // Of several processes the search controls one, and a suspicion may be about another.
         let is_whole = is_at_its_end && threads > 0 && self.processes <= 1;
-        // The thread in which libtest runs a test is a thread, and has nobody to be interleaved with.
+        // The thread in which libtest runs a test is a thread, and has nobody to be interleaved
+        // with.
         self.out.alone = threads == 0 || is_whole && self.out.schedules == 1;
         self.out.exhausted = is_whole;
         let watches_races = (threads as usize) < raddle_explore::clock::THREADS;
         self.out.ledger.searched(&Space { schedules: self.out.schedules, is_whole, watches_races });
     }
 
-    /// What could go wrong at assertions, outputs and uses of memory, and what of it can be made to.
+    /// What could go wrong at assertions, outputs and uses of memory, and what of it can be made
+    /// to.
     fn consequences(&mut self, notes: &Notes) {
         if self.is_over() {
             return;
@@ -370,7 +376,8 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// Each open target by a search of its own, in which threads are switched only in the functions that it names.
+    /// Each open target by a search of its own, in which threads are switched only in the functions
+    /// that it names.
     fn one_by_one(&mut self, notes: &Notes) {
         let open: Vec<Target> =
             self.out.ledger.queue().into_iter().filter(|t| is_driven_at(t)).cloned().collect();
@@ -435,8 +442,9 @@ impl<'a> Hunter<'a> {
         self.out.ledger.tried("ordinary runs and runs with delays", &|_| true);
     }
 
-    /// Calls of libraries that allow one caller, with delays that bring two together. The second of two runs begins with what the
-    /// first has learnt; what two such pairs of runs catch is confirmed.
+    /// Calls of libraries that allow one caller, with delays that bring two together. The second of
+    /// two runs begins with what the first has learnt; what two such pairs of runs catch is
+    /// confirmed.
     fn libraries(&mut self) {
         const PAIRS: u32 = 2;
         let runs = 2 * PAIRS as usize;
@@ -483,7 +491,8 @@ const SEEN_BY_ONE: &str = "a schedule in which the accesses are not ordered as f
 /// What is said of a race that [`is_inside_std_sync`].
 const INSIDE_STD: &str = "a schedule in which types of std::sync seem to race with themselves: they order their accesses by means that were not seen";
 
-/// Whether both ends of a race are within a type of Rust's `std::sync`. These keep their own accesses apart, whoever calls them.
+/// Whether both ends of a race are within a type of Rust's `std::sync`. These keep their own
+/// accesses apart, whoever calls them.
 fn is_inside_std_sync(finding: &Finding) -> bool {
     let inside = |access: &Access| {
         let own = access.stack.iter().take_while(|f| !raddle_finding::place::is_user_code(f));
@@ -495,8 +504,8 @@ fn is_inside_std_sync(finding: &Finding) -> bool {
 /// What is said of a failure that [`needs_long_wait`].
 const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out";
 
-/// Whether it takes a wait of very many seconds that times out. A thread may stand still for a while, but nothing shows that it does
-/// for so long.
+/// Whether it takes a wait of very many seconds that times out. A thread may stand still for a
+/// while, but nothing shows that it does for so long.
 fn needs_long_wait(finding: &Finding) -> bool {
     let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
     // `gives up waiting for word 1 after 10 s: time-out`

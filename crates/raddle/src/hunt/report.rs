@@ -1,4 +1,5 @@
-//! The report of a hunt: confirmed findings with their explanation; suspicions as counts, and in full for who asks.
+//! The report of a hunt: confirmed findings with their explanation; suspicions as counts, and in
+//! full for who asks.
 
 use raddle_finding::{Confidence, Finding, Report, Stat};
 use raddle_hunt::{Confirmed, Counts, Detector, Ledger, Target, Verdict, explain};

@@ -1,7 +1,7 @@
 //! `raddle hunt bank.c`: a source file is built first.
 //!
-//! The program goes into raddle's cache, under a name made of the source's path, and stays there: a schedule that was found names
-//! it, and `raddle replay` needs it.
+//! The program goes into raddle's cache, under a name made of the source's path, and stays there: a
+//! schedule that was found names it, and `raddle replay` needs it.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

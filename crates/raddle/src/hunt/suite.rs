@@ -15,7 +15,8 @@ use raddle_harness::cases;
 use raddle_harness::install::Runtime;
 use raddle_harness::target;
 
-/// The tests of what is a test program of libtest, GoogleTest or Catch2. None: it is not one, or the user has chosen.
+/// The tests of what is a test program of libtest, GoogleTest or Catch2. None: it is not one, or
+/// the user has chosen.
 pub fn tests_of(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
     if args.whole || whole.words.len() > 1 {
         return None;
@@ -35,7 +36,8 @@ pub fn tests_of(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
     Some(tests.iter().map(prey).collect())
 }
 
-/// One of several equal parts of a suite, as `--shard 3/8` names it: every eighth test, from the third on.
+/// One of several equal parts of a suite, as `--shard 3/8` names it: every eighth test, from the
+/// third on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: usize,

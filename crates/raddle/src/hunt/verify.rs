@@ -1,7 +1,8 @@
 //! `raddle verify`: is a finding mended in the program as it is built now?
 //!
-//! Its schedule is replayed. If it does not come to the failure, the space around it is searched: threads are switched only in the functions of
-//! the finding. That it was not reproduced is all that is ever said; only every schedule rules a failure out.
+//! Its schedule is replayed. If it does not come to the failure, the space around it is searched:
+//! threads are switched only in the functions of the finding. That it was not reproduced is all
+//! that is ever said; only every schedule rules a failure out.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode, Stdio};
@@ -24,8 +25,8 @@ use raddle_harness::target;
 
 /// Ask whether a finding is mended in the program as it is built now
 ///
-/// Replays its schedule, and searches around it if that does not lead to the failure. Never says that something is fixed:
-/// it says in how many schedules it did not come back.
+/// Replays its schedule, and searches around it if that does not lead to the failure. Never says
+/// that something is fixed: it says in how many schedules it did not come back.
 ///
 /// Exit status: 0 when it was not reproduced, 66 when it was, 2 when raddle could not do its job.
 #[derive(Debug, clap::Args)]
@@ -73,7 +74,8 @@ fn replays(record: &Record) -> Result<bool> {
     Ok(status.context("cannot replay")?.code() == Some(i32::from(exit::FINDINGS)))
 }
 
-/// Searches near the finding first, then at large with what is left: whether it was found, in how many schedules, and whether these were all.
+/// Searches near the finding first, then at large with what is left: whether it was found, in how
+/// many schedules, and whether these were all.
 fn search(record: &Record, limit: Duration) -> Result<(bool, u64, bool)> {
     let words: Vec<OsString> = record.target.iter().map(OsString::from).collect();
     let program = target::find(&words)?;

@@ -33,7 +33,8 @@ fn first(expected: &[Step], made: &Trace) -> Option<usize> {
         op && a.thread == b.thread && choice_of(a) == choice_of(b)
     };
     let common = expected.iter().zip(&made.steps).take_while(same).count();
-    // Where an execution is cut off its last step may not have been recorded; that makes no difference.
+    // Where an execution is cut off its last step may not have been recorded; that makes no
+    // difference.
     (common < expected.len() || made.steps.len() > expected.len()).then_some(common)
 }
 

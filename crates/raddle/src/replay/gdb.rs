@@ -1,7 +1,8 @@
 //! The failure in a debugger.
 //!
-//! gdb starts the program in a session whose one order is already there, and the runtime stops it at the failure by a trap. The
-//! signals of a crash go to the runtime first, which knows what they mean.
+//! gdb starts the program in a session whose one order is already there, and the runtime stops it
+//! at the failure by a trap. The signals of a crash go to the runtime first, which knows what they
+//! mean.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -14,7 +15,8 @@ use std::sync::atomic::Ordering;
 use raddle_harness::schedule::Schedule;
 use raddle_harness::worker::{Recipe, write};
 
-/// What gdb is told. All threads of the program run on one; where it changes from one to another is the runtime's `switch`.
+/// What gdb is told. All threads of the program run on one; where it changes from one to another is
+/// the runtime's `switch`.
 const SCRIPT: &str = r#"set disable-randomization on
 set breakpoint pending on
 set pagination off

@@ -1,7 +1,8 @@
 //! `raddle replay`: a failure that `raddle explore` has found, brought back.
 //!
-//! One worker, one order: the choices of the `.raddle` file. What the program then does is held against the steps in the file;
-//! where it first does otherwise is named, since from there on the choices mean something else.
+//! One worker, one order: the choices of the `.raddle` file. What the program then does is held
+//! against the steps in the file; where it first does otherwise is named, since from there on the
+//! choices mean something else.
 //!
 //! ```text
 //! divergence  the first step that differs, in words

@@ -1,9 +1,9 @@
 //! Whether the command that a `.raddle` file names may be run.
 //!
-//! A file is trusted if it is this user's, and if the folder that it names belongs to the project of the current folder or
-//! of the file. The program must belong to it too, unless the file lies in the current project and something marks that
-//! as one: a file in `/tmp` could say anything of `/tmp`. What is not trusted may come from a stranger, and `--trust` says
-//! that it was looked at.
+//! A file is trusted if it is this user's, and if the folder that it names belongs to the project
+//! of the current folder or of the file. The program must belong to it too, unless the file lies in
+//! the current project and something marks that as one: a file in `/tmp` could say anything of
+//! `/tmp`. What is not trusted may come from a stranger, and `--trust` says that it was looked at.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

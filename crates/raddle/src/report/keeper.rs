@@ -1,4 +1,5 @@
-//! Keeps the findings of a command for the editor. Not part of the answer: a store that fails is one line on stderr.
+//! Keeps the findings of a command for the editor. Not part of the answer: a store that fails is
+//! one line on stderr.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

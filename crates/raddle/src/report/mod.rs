@@ -1,4 +1,5 @@
-//! What every command does with what it found: the options of the report, where it goes, and how raddle ends.
+//! What every command does with what it found: the options of the report, where it goes, and how
+//! raddle ends.
 //!
 //! ```text
 //! args      --format, -o, --exit-code, --fail-on, --suppressions, --baseline …

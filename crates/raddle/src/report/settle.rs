@@ -128,7 +128,8 @@ impl Settler {
     }
 }
 
-/// Of `run` only: the other commands look for each pair of places by itself, and say what they did about it.
+/// Of `run` only: the other commands look for each pair of places by itself, and say what they did
+/// about it.
 fn causes(command: &str, findings: Vec<Finding>) -> Vec<Finding> {
     if command == "run" { cause::together(findings) } else { findings }
 }

@@ -1,8 +1,8 @@
 //! Lines of source for a report, and which files they may come from.
 //!
-//! File names come from debug information and from `#line`, which is to say from whoever wrote the source:
-//! `#line 1 "/home/me/.ssh/id_rsa"` must not put a line of that file into a report, which may be published. So lines are
-//! quoted from regular files in these folders only:
+//! File names come from debug information and from `#line`, which is to say from whoever wrote the
+//! source: `#line 1 "/home/me/.ssh/id_rsa"` must not put a line of that file into a report, which
+//! may be published. So lines are quoted from regular files in these folders only:
 //!
 //! - the project of the current folder, of the program, and of what is checked;
 //! - the projects that the program was compiled from, by the names that the compiler was given on its command line;

@@ -54,7 +54,8 @@ pub struct Options {
     #[arg(long, help_heading = "Detection")]
     pub no_lock_order: bool,
 
-    /// Do not report misuse of locks: locked twice, unlocked by another thread, destroyed while held
+    /// Do not report misuse of locks: locked twice, unlocked by another thread, destroyed while
+    /// held
     #[arg(long, help_heading = "Detection")]
     pub no_mutex_bugs: bool,
 
@@ -105,7 +106,8 @@ impl Options {
 pub enum Mode {
     /// Happens-before: no false reports on correct code
     Hb,
-    /// Happens-before and locksets: also finds races that this run happened to order; may report false ones
+    /// Happens-before and locksets: also finds races that this run happened to order; may report
+    /// false ones
     Hybrid,
     /// Hybrid that ignores memory until a second thread uses it: faster, misses some races
     Fast,

@@ -1,4 +1,5 @@
-//! `raddle run`: watch a program, and every instrumented process it starts, for data races and lock-order cycles.
+//! `raddle run`: watch a program, and every instrumented process it starts, for data races and
+//! lock-order cycles.
 //!
 //! How it is run and what its logs say is `raddle_harness::detection`.
 //!

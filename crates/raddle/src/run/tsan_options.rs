@@ -1,4 +1,5 @@
-//! `TSAN_OPTIONS`: the keys that mean something here, so that a pipeline made for ThreadSanitizer keeps its settings.
+//! `TSAN_OPTIONS`: the keys that mean something here, so that a pipeline made for ThreadSanitizer
+//! keeps its settings.
 //!
 //! | key | as if |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | `memory_limit_mb=N` | `--memory-limit NM` |
 //! | `history_size=0` | nothing: raddle's history is not a size |
 //!
-//! The command line wins where it says something other than its default. Other keys are for a runtime that is not
-//! there, and are passed over.
+//! The command line wins where it says something other than its default. Other keys are for a
+//! runtime that is not there, and are passed over.
 
 use super::args::Options;
 use crate::report::args::Color;

@@ -10,10 +10,10 @@ use crate::report;
 
 /// Catch threads that break a library's thread-safety contract, in ordinary test runs
 ///
-/// Calls of thread-unsafe functions (containers, strings, streams, handles of libraries) are delayed now and then, so that
-/// a second thread that calls in meanwhile is caught red-handed. Nothing is reported that did not happen. The program
-/// need not be built in any special way; optimised C++ hides the methods of containers, for which there is
-/// `raddle c++ --tsvd`.
+/// Calls of thread-unsafe functions (containers, strings, streams, handles of libraries) are
+/// delayed now and then, so that a second thread that calls in meanwhile is caught red-handed.
+/// Nothing is reported that did not happen. The program need not be built in any special way;
+/// optimised C++ hides the methods of containers, for which there is `raddle c++ --tsvd`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,8 +39,9 @@ pub struct Args {
 
 /// Write a copy of a program that watches itself, in a pipeline that raddle does not start
 ///
-/// The copy does what `raddle tsvd` would have the program do: calls of thread-unsafe functions are delayed now and then.
-/// What it catches goes into the folder beside it, COPY.raddle, and `raddle tsvd --collect COPY` reports it.
+/// The copy does what `raddle tsvd` would have the program do: calls of thread-unsafe functions are
+/// delayed now and then. What it catches goes into the folder beside it, COPY.raddle, and `raddle
+/// tsvd --collect COPY` reports it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -63,7 +64,8 @@ pub struct InstrumentArgs {
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub api: Vec<PathBuf>,
 
-    /// A library that the program loads later and that is to be watched too (may be repeated); those that it is linked with are, but for the system's
+    /// A library that the program loads later and that is to be watched too (may be repeated);
+    /// those that it is linked with are, but for the system's
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub library: Vec<PathBuf>,
 
@@ -130,8 +132,8 @@ pub struct Parameters {
     #[arg(long, value_name = "MS", default_value_t = 10_000.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub test_cap: f64,
 
-    /// The most delay for one process, all its threads together, as a part of the time it has run (above 1 with several
-    /// threads; 1000 is no cap); ten delays are always allowed
+    /// The most delay for one process, all its threads together, as a part of the time it has run
+    /// (above 1 with several threads; 1000 is no cap); ten delays are always allowed
     #[arg(long, value_name = "PART", default_value_t = 0.4, value_parser = times, help_heading = "Parameters")]
     pub share: f64,
 
@@ -147,8 +149,8 @@ pub struct Parameters {
     #[arg(long, help_heading = "Detection")]
     pub force_async: bool,
 
-    /// .NET: let an `await` of a task that is complete go on at once; without this it waits, as it does where the task is
-    /// not a mock's
+    /// .NET: let an `await` of a task that is complete go on at once; without this it waits, as it
+    /// does where the task is not a mock's
     #[arg(long, help_heading = "Detection")]
     pub synchronous_await: bool,
 

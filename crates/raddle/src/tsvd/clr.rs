@@ -1,7 +1,9 @@
-//! .NET: what the profiler of `raddle_clr` is told, and what it has left in the folder of a session.
+//! .NET: what the profiler of `raddle_clr` is told, and what it has left in the folder of a
+//! session.
 //!
-//! Its sites are numbered by each process for itself, since they are found as methods are compiled. They have names that hold from
-//! run to run, by which they get numbers here: a registry and traps of their own, beside those of native code.
+//! Its sites are numbered by each process for itself, since they are found as methods are compiled.
+//! They have names that hold from run to run, by which they get numbers here: a registry and traps
+//! of their own, beside those of native code.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -23,7 +25,8 @@ use super::sites::{Numbered, Registry};
 use super::traps::Traps;
 use raddle_harness::say::{count, say};
 
-/// Variables by which a runtime is told of a profiler: those of .NET, and the names that later versions prefer.
+/// Variables by which a runtime is told of a profiler: those of .NET, and the names that later
+/// versions prefer.
 const PREFIXES: [&str; 2] = ["CORECLR", "DOTNET"];
 
 /// Makes every .NET process of the tree load the profiler, unless the user has another one.

@@ -1,4 +1,5 @@
-//! `raddle instrument`: a copy of a program that watches itself, and `raddle tsvd --collect`: what its runs have caught.
+//! `raddle instrument`: a copy of a program that watches itself, and `raddle tsvd --collect`: what
+//! its runs have caught.
 //!
 //! ```text
 //! COPY           the program, made to load a library from the folder beside it first of all
@@ -10,7 +11,8 @@
 //!   PID.N.log, PID.N.state, callers                           what its runs leave
 //! ```
 //!
-//! The code of the copy is the program's, byte for byte: it is redirected in memory when it runs, as under `raddle tsvd`.
+//! The code of the copy is the program's, byte for byte: it is redirected in memory when it runs,
+//! as under `raddle tsvd`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -103,7 +105,8 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     }
     std::fs::create_dir(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let params = parameters.params(0);
-    // The budget of a run has no meaning where nobody says when a run ends; those of threads and tests hold.
+    // The budget of a run has no meaning where nobody says when a run ends; those of threads and
+    // tests hold.
     let flags = [(args.parameters.force_async, raddle_wire::tsvd::flag::FORCE_ASYNC)];
     session::write_files(&dir, &params, args.parameters.share, &flags, u64::MAX)?;
     let about = About {
@@ -187,8 +190,8 @@ impl Fixed {
     }
 }
 
-/// The sites of a file by its own addresses; functions and variables by name. `exempts`: it is the program, whose exempt objects
-/// are those of all.
+/// The sites of a file by its own addresses; functions and variables by name. `exempts`: it is the
+/// program, whose exempt objects are those of all.
 fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
     let file = site_cache::look(program, &common.catalogue);
     let mut named = Named { module: file.module(), names: Vec::new() };
@@ -210,8 +213,8 @@ fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
     Fixed { sites: plan, hooks: Vec::new(), watched, names, exempt, path: program.into(), file }
 }
 
-/// Watches the functions at their entries that the program and its libraries take the addresses of. Of the libraries of the
-/// system those stay in `system` that have some, and their plans are added.
+/// Watches the functions at their entries that the program and its libraries take the addresses of.
+/// Of the libraries of the system those stay in `system` that have some, and their plans are added.
 fn add_hooks(common: &Common, plans: &mut Vec<Fixed>, system: &mut Vec<Watched>) {
     let taken: Taken = plans.iter().flat_map(|plan| plan.file.found.taken.clone()).collect();
     if taken.is_empty() {

@@ -1,4 +1,5 @@
-//! Which points were reached, and which while several threads were at work: what a test suite can find at all.
+//! Which points were reached, and which while several threads were at work: what a test suite can
+//! find at all.
 
 use std::fmt::Write as _;
 

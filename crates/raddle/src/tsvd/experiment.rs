@@ -1,5 +1,6 @@
-//! What an experiment changes, for comparing algorithms as the benchmark does. Nobody who looks for bugs needs any of it, so it is
-//! not on the command line: it comes as words in an environment variable.
+//! What an experiment changes, for comparing algorithms as the benchmark does. Nobody who looks for
+//! bugs needs any of it, so it is not on the command line: it comes as words in an environment
+//! variable.
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -43,20 +44,24 @@ pub struct Experiment {
     #[arg(long, value_name = "PART", default_value_t = 0.05, value_parser = part)]
     pub chance: f64,
 
-    /// The part of a stretch without delays that the window grows to (not of the paper; policy tsvd; 0: it does not)
+    /// The part of a stretch without delays that the window grows to (not of the paper; policy
+    /// tsvd; 0: it does not)
     #[arg(long, value_name = "PART", default_value_t = 0.5, value_parser = part)]
     pub widening: f64,
 
-    /// How many times as long a delay may be for a pair that stays far apart (not of the paper; policy tsvd; 0: no longer)
+    /// How many times as long a delay may be for a pair that stays far apart (not of the paper;
+    /// policy tsvd; 0: no longer)
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub patience: u32,
 
-    /// The algorithm of the paper and no more: without widening, patience, rest, joins, renewal, short-first and prompt
+    /// The algorithm of the paper and no more: without widening, patience, rest, joins, renewal,
+    /// short-first and prompt
     #[arg(long)]
     pub paper: bool,
 
-    /// How many further runs of the same build leave a pair alone that was found to be ordered, or was delayed in vain too
-    /// often; twice as many each time it is again (not of the paper; policy tsvd; 0: none)
+    /// How many further runs of the same build leave a pair alone that was found to be ordered, or
+    /// was delayed in vain too often; twice as many each time it is again (not of the paper; policy
+    /// tsvd; 0: none)
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub rest: u32,
 
@@ -117,7 +122,8 @@ pub enum Technique {
     Phase,
     /// Several threads delayed at a time (3.4.6)
     Parallel,
-    /// What a joined thread did is no near miss of what its joiner does (not of the paper; policy tsvd)
+    /// What a joined thread did is no near miss of what its joiner does (not of the paper; policy
+    /// tsvd)
     Joins,
     /// One near miss is worth one delay at each end (not of the paper; policy tsvd)
     Renewal,

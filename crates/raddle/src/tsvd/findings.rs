@@ -91,8 +91,9 @@ impl<'a> Teller<'a> {
         Some(End { access, site, operation, called, name })
     }
 
-    /// Whether calls of another class are at both places, so that places alone do not say which contract was broken.
-    /// All calls of the program count, not those that were caught: an id must hold from run to run.
+    /// Whether calls of another class are at both places, so that places alone do not say which
+    /// contract was broken. All calls of the program count, not those that were caught: an id must
+    /// hold from run to run.
     fn may_be_another(&mut self, now: &End, before: &End) -> bool {
         let classes = [now, before].map(|end| self.classes_beside(end));
         let own = now.operation.class;

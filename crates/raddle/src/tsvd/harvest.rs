@@ -33,8 +33,8 @@ impl Harvest {
 
     fn add(&mut self, path: &Path, covered: &mut [Covered]) {
         let Some(tables) = read_tables(path) else { return };
-        // SAFETY: that long, aligned as mappings are, and written by the same version of the core: the session is this
-        // process's own.
+        // SAFETY: that long, aligned as mappings are, and written by the same version of the core:
+        // the session is this process's own.
         let tsvd = unsafe { &*tables.as_ptr().cast::<Tsvd>() };
         let stats = tsvd.stats();
         self.stats.points += stats.points;
@@ -59,8 +59,9 @@ pub fn of_process(path: &Path, covered: &mut [Covered]) -> Harvest {
     harvest
 }
 
-/// A copy of the tables of a process. Nearly all of the file are holes: looked at in a mapping of the file, each page of them would be
-/// made and cleared, which took ten times as long as a short process runs.
+/// A copy of the tables of a process. Nearly all of the file are holes: looked at in a mapping of
+/// the file, each page of them would be made and cleared, which took ten times as long as a short
+/// process runs.
 fn read_tables(path: &Path) -> Option<memmap2::MmapMut> {
     let file = File::open(path).ok()?;
     let len = file.metadata().ok()?.len();

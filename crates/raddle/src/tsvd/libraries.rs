@@ -1,5 +1,5 @@
-//! The libraries of a program that are not the system's, for `raddle instrument`: those that the loader would load with it, and
-//! those that were named because the program loads them later.
+//! The libraries of a program that are not the system's, for `raddle instrument`: those that the
+//! loader would load with it, and those that were named because the program loads them later.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

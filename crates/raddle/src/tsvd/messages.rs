@@ -52,8 +52,8 @@ pub fn lists(api: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
     Ok(read)
 }
 
-/// After the runs: was there anything to watch, in any process? Points that no run has reached do not count where a
-/// compiler has inlined what would have been reached.
+/// After the runs: was there anything to watch, in any process? Points that no run has reached do
+/// not count where a compiler has inlined what would have been reached.
 pub fn complain(
     program: &Program,
     common: &Common,

@@ -81,7 +81,8 @@ pub fn run(mut args: Args) -> Result<ExitCode> {
     settler.settle(report, status)
 }
 
-/// What was caught, with nothing printed and nothing of the target's output shown; each run is ended after `limit`. For `hunt`.
+/// What was caught, with nothing printed and nothing of the target's output shown; each run is
+/// ended after `limit`. For `hunt`.
 pub fn report_quietly(args: &Args, limit: Duration) -> Result<Report> {
     let caught = launch::quietly(limit, || catch(args, true));
     // Signals were passed on to the target; from now on they end the hunt.

@@ -1,5 +1,5 @@
-//! All that processes have mapped, each file opened once and asked once: a test suite may start thousands of processes that
-//! map the same files.
+//! All that processes have mapped, each file opened once and asked once: a test suite may start
+//! thousands of processes that map the same files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::MetadataExt;
@@ -99,7 +99,8 @@ impl Modules {
         ranges.map(|r| r.start.wrapping_add(loaded.bias)..r.end.wrapping_add(loaded.bias)).collect()
     }
 
-    /// The entries of functions by raw name, as far as a file has them. `local`: also of those that it does not export.
+    /// The entries of functions by raw name, as far as a file has them. `local`: also of those that
+    /// it does not export.
     pub fn entries(
         &mut self,
         loaded: &Loaded,
@@ -156,19 +157,21 @@ fn mappings(pid: u32) -> Vec<MappedFile> {
     String::from_utf8_lossy(&maps).lines().filter_map(MappedFile::parse).collect()
 }
 
-/// The files that a process has mapped to run, each by the mapping that its first page was loaded to.
+/// The files that a process has mapped to run, each by the mapping that its first page was loaded
+/// to.
 pub fn mapped_files(pid: u32) -> Vec<MappedFile> {
     loaded(mappings(pid), |m| m.runs)
 }
 
-/// The file that an address is in, by the same mapping: segments may share a page of the file, so that the others do not
-/// tell how far it was moved.
+/// The file that an address is in, by the same mapping: segments may share a page of the file, so
+/// that the others do not tell how far it was moved.
 pub fn mapped_at(pid: u32, address: u64) -> Option<MappedFile> {
     loaded(mappings(pid), |m| (m.start..m.end).contains(&address)).pop()
 }
 
-/// The beginnings of those files that have a mapping which is wanted, each once. A program may map its own file once more, to
-/// read symbols in it: the beginning is the last one before the mapping that is wanted.
+/// The beginnings of those files that have a mapping which is wanted, each once. A program may map
+/// its own file once more, to read symbols in it: the beginning is the last one before the mapping
+/// that is wanted.
 fn loaded(mappings: Vec<MappedFile>, wanted: impl Fn(&MappedFile) -> bool) -> Vec<MappedFile> {
     let mut beginnings: HashMap<PathBuf, MappedFile> = HashMap::new();
     let mut found: Vec<MappedFile> = Vec::new();

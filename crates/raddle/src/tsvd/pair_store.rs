@@ -1,9 +1,11 @@
-//! What is kept of pairs between commands: in the project's store, or in a file that can go with the sources.
+//! What is kept of pairs between commands: in the project's store, or in a file that can go with
+//! the sources.
 //!
-//! In a file a site is named by its program or library, the function it is in, the function it calls, and which of those
-//! calls it is, so that a pair outlives a rebuild that does not touch its functions. A pair that was caught goes into the file
-//! as one to try again, with probability 1: a bug that is still there is to be reported again. Pairs that rest are kept with
-//! the builds of their files: a lock may be gone from the next build, so there they are tried again.
+//! In a file a site is named by its program or library, the function it is in, the function it
+//! calls, and which of those calls it is, so that a pair outlives a rebuild that does not touch its
+//! functions. A pair that was caught goes into the file as one to try again, with probability 1: a
+//! bug that is still there is to be reported again. Pairs that rest are kept with the builds of
+//! their files: a lock may be gone from the next build, so there they are tried again.
 
 use raddle_base::hash::Fnv64;
 use std::collections::BTreeMap;

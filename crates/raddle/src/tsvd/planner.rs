@@ -1,4 +1,5 @@
-//! Answers processes that ask: which of their call sites and functions are points, and who has just called such a function.
+//! Answers processes that ask: which of their call sites and functions are points, and who has just
+//! called such a function.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -99,8 +100,9 @@ impl Planner {
         Contents { sites: &plan, pairs: &pairs, exempt: &exempt, hooks: &hooks, watched: &code }.encode()
     }
 
-    /// The functions to watch at their entries, now that the program is about to look for one of this name. Sites of libraries that came
-    /// meanwhile are not here: the runtime asks for those itself.
+    /// The functions to watch at their entries, now that the program is about to look for one of
+    /// this name. Sites of libraries that came meanwhile are not here: the runtime asks for those
+    /// itself.
     fn plan_of_name(&mut self, pid: u32, hash: u64) -> Vec<u8> {
         let all = self.mapped(pid);
         let paths = Paths::default();
@@ -168,8 +170,9 @@ fn is_clr(path: &str) -> bool {
     path.contains("/Microsoft.NETCore.App/") || path.contains("/host/fxr/") || path.ends_with("/dotnet")
 }
 
-/// The functions that files which are looked at take the addresses of, or that were looked up by name, wherever they are defined. A definition that
-/// another one hides is watched in vain, and does no harm.
+/// The functions that files which are looked at take the addresses of, or that were looked up by
+/// name, wherever they are defined. A definition that another one hides is watched in vain, and
+/// does no harm.
 fn hooks(
     common: &Common,
     registry: &mut Registry,

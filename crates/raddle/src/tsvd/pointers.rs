@@ -1,6 +1,8 @@
-//! Calls through pointers in copies of `raddle instrument`: what a run would ask the driver about is written down beforehand. The functions
-//! that the program and its libraries take the addresses of are hooked wherever they are defined, in libraries of the system too; each
-//! call in the program and in its own libraries is listed, with whose it is; and calls that runs have seen are read from the file that they share.
+//! Calls through pointers in copies of `raddle instrument`: what a run would ask the driver about
+//! is written down beforehand. The functions that the program and its libraries take the addresses
+//! of are hooked wherever they are defined, in libraries of the system too; each call in the
+//! program and in its own libraries is listed, with whose it is; and calls that runs have seen are
+//! read from the file that they share.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -17,7 +19,8 @@ use super::sites::{File, Numbered, NumberedHook, Registry};
 /// Functions by raw name, and which operation each is.
 pub type Taken = BTreeMap<String, usize>;
 
-/// The hooks of the functions in `taken` that a file has, by its own addresses. `file`: what is known of it if its calls count.
+/// The hooks of the functions in `taken` that a file has, by its own addresses. `file`: what is
+/// known of it if its calls count.
 pub fn hooks(
     common: &Common,
     registry: &mut Registry,
@@ -80,14 +83,16 @@ pub fn places(file: &File, catalogue: &Catalogue) -> Vec<u8> {
     words.into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// The file that runs gather their calls in, with nothing in it. None: there are too many sites already.
+/// The file that runs gather their calls in, with nothing in it. None: there are too many sites
+/// already.
 pub fn callers(registry: &Registry) -> Option<Vec<u8>> {
     let first = registry.sites.len() as u64;
     let fits = first + MOST_CALLERS as u64 <= u64::from(MAX_SITES);
     fits.then(|| [first.to_le_bytes().to_vec(), vec![0; MOST_CALLERS * 8]].concat())
 }
 
-/// Gives the calls that runs have gathered the numbers that they had there. `files`: the program and its libraries.
+/// Gives the calls that runs have gathered the numbers that they had there. `files`: the program
+/// and its libraries.
 pub fn number_callers(
     bytes: &[u8],
     registry: &mut Registry,
@@ -127,7 +132,8 @@ mod tests {
     use super::*;
     use crate::tsvd::sites::Found;
 
-    /// Calls of two functions from two places, and what a registry makes of them that has `sites` already.
+    /// Calls of two functions from two places, and what a registry makes of them that has `sites`
+    /// already.
     fn numbered(first: u64) -> Vec<String> {
         let hooks = [("strtok".to_string(), 0), ("deflate".to_string(), 1)];
         let path = PathBuf::from("/no such/prog");

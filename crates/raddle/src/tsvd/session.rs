@@ -158,7 +158,8 @@ pub fn write_files(
 
 fn params_bytes(params: &Params) -> &[u8] {
     const { assert!(size_of::<Params>() == 6 * 8 + 10 * 4, "no padding, and nothing forgotten") };
-    // SAFETY: repr(C) of numbers without padding, as just checked, so all its bytes are initialised.
+    // SAFETY: repr(C) of numbers without padding, as just checked, so all its bytes are
+    // initialised.
     unsafe { std::slice::from_raw_parts((&raw const *params).cast(), size_of::<Params>()) }
 }
 

@@ -1,9 +1,11 @@
-//! What looking at a file has found, kept between commands: disassembling a large program takes longer than starting it.
+//! What looking at a file has found, kept between commands: disassembling a large program takes
+//! longer than starting it.
 //!
-//! In the user's cache folder, one file for each program or library that was looked at. It is named by what the result depends on: the content of the file
-//! (its build id, and size and time of change, for `strip` keeps the id; a hash of it all where there is no id), the
-//! lists, and the build of raddle. So a program that was built anew, or other lists, find nothing and write another
-//! file; the oldest are removed.
+//! In the user's cache folder, one file for each program or library that was looked at. It is named
+//! by what the result depends on: the content of the file (its build id, and size and time of
+//! change, for `strip` keeps the id; a hash of it all where there is no id), the lists, and the
+//! build of raddle. So a program that was built anew, or other lists, find nothing and write
+//! another file; the oldest are removed.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The call sites of files, found once a file, and their numbers, which hold for all processes and runs.
+//! The call sites of files, found once a file, and their numbers, which hold for all processes and
+//! runs.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -74,8 +75,8 @@ impl File {
         self.module.get_or_init(|| Module::open(&self.path).ok()).as_ref()
     }
 
-    /// The name of the site that called a function through a pointer and goes on at `place`. None: the call was direct, or is the
-    /// library's own business.
+    /// The name of the site that called a function through a pointer and goes on at `place`. None:
+    /// the call was direct, or is the library's own business.
     pub fn name_of_call(
         &self,
         place: u64,
@@ -91,7 +92,8 @@ impl File {
         let own = |name: &Option<String>| {
             name.as_deref().is_some_and(|name| catalogue.is_own(name, operation, &paths))
         };
-        // A function that jumps on leaves its caller's return address: then it is the one that calls.
+        // A function that jumps on leaves its caller's return address: then it is the one that
+        // calls.
         if own(&call.caller) || own(&call.callee) {
             return None;
         }
@@ -149,7 +151,8 @@ pub struct Registry {
     hook_numbers: HashMap<(PathBuf, u64), u32>,
     /// Functions that are watched at their entries.
     pub hooks: Vec<NumberedHook>,
-    /// Functions whose addresses are taken and whose first instructions can not be moved, by raw name.
+    /// Functions whose addresses are taken and whose first instructions can not be moved, by raw
+    /// name.
     pub unwatched: BTreeSet<String>,
     /// Sites beyond the number that the core can tell apart.
     pub left_out: usize,
@@ -158,8 +161,8 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Whether a function is called, or watched at its entry, that is more than a destructor. Destructors alone never meet
-    /// what they would be in conflict with.
+    /// Whether a function is called, or watched at its entry, that is more than a destructor.
+    /// Destructors alone never meet what they would be in conflict with.
     pub fn has_points(&self, catalogue: &Catalogue) -> bool {
         let sites = self.sites.iter().map(|site| site.operation);
         let mut all = sites.chain(self.hooks.iter().map(|hook| hook.operation));
@@ -180,7 +183,8 @@ impl Registry {
         Some(number)
     }
 
-    /// Of a call through a pointer that returns to `place`: one such call may arrive at several functions.
+    /// Of a call through a pointer that returns to `place`: one such call may arrive at several
+    /// functions.
     pub fn number_pointer(
         &mut self,
         path: &Path,
@@ -236,8 +240,8 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     let returns = found.iter().filter(|s| !s.tail).map(|s| s.return_address).collect();
     let mut sites = Vec::new();
     let mut times = HashMap::new();
-    // By anybody, the library itself included. A destructor says nothing: compilers call it out of line, or hand its address
-    // to `atexit`, where they have inlined all else.
+    // By anybody, the library itself included. A destructor says nothing: compilers call it out of
+    // line, or hand its address to `atexit`, where they have inlined all else.
     let mut called = HashSet::new();
     let mut inside: HashMap<String, bool> = HashMap::new();
     for site in found {
@@ -248,7 +252,8 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
         {
             called.insert(operation);
         }
-        // A program may well call a function `gz_open` that calls zlib: it is zlib's own only where zlib is part of the file.
+        // A program may well call a function `gz_open` that calls zlib: it is zlib's own only where
+        // zlib is part of the file.
         let callee = &site.callee;
         let may_be_own = callee.starts_with('_')
             || *inside.entry(callee.clone()).or_insert_with(|| module.function_address(callee).is_some());
@@ -289,8 +294,9 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
 /// What two registers hold: Rust returns anything larger through memory.
 const IN_REGISTERS: u64 = 16;
 
-/// Finds the calls of Rust functions whose result is returned through memory, and those whose addresses are taken. Without debug information none is known: such
-/// a call then has the place of its result for its object, a local, which is in conflict with nothing.
+/// Finds the calls of Rust functions whose result is returned through memory, and those whose
+/// addresses are taken. Without debug information none is known: such a call then has the place of
+/// its result for its object, a local, which is in conflict with nothing.
 fn mark_results(module: &Module, sites: &mut [FileSite], taken: &BTreeMap<String, usize>) -> HashSet<String> {
     let names = sites.iter().map(|site| &site.callee).chain(taken.keys());
     let rust: HashSet<&str> = names.map(String::as_str).filter(|name| is_rust(name)).collect();
@@ -309,8 +315,8 @@ fn is_rust(raw: &str) -> bool {
     raw.starts_with("_R") || raw.starts_with("_ZN") && hash().is_some_and(is_hash)
 }
 
-/// Classes of which the file has the inner parts and no call. Classes that share those parts are told apart by nothing, so
-/// a call of one speaks for all.
+/// Classes of which the file has the inner parts and no call. Classes that share those parts are
+/// told apart by nothing, so a call of one speaks for all.
 fn inlined(module: &Module, called: &HashSet<usize>, catalogue: &Catalogue, paths: &Paths) -> Vec<usize> {
     let called: HashSet<&[String]> = called
         .iter()
@@ -323,7 +329,8 @@ fn inlined(module: &Module, called: &HashSet<usize>, catalogue: &Catalogue, path
     if module.function_address("_ZSt9terminatev").is_some() {
         return Vec::new();
     }
-    // Parts that are always inlined where anything is: the file was built for this, and the rest is of a static library.
+    // Parts that are always inlined where anything is: the file was built for this, and the rest is
+    // of a static library.
     if module.function_names().any(|name| name.starts_with("_ZNSt16allocator_traitsI")) {
         return Vec::new();
     }

@@ -1,9 +1,11 @@
-//! What runs have learned of pairs of sites: those that are worth a delay, those that were caught, and those that rest.
+//! What runs have learned of pairs of sites: those that are worth a delay, those that were caught,
+//! and those that rest.
 //!
-//! A pair *rests* (extension 7 of `raddle_tsvd`) when a run has found it to be ordered, or has delayed it in vain too often:
-//! the next runs of the same build leave it alone. The paper forgets it, and a lock-protected pair, which has near misses in
-//! every run, is paid for in every run. Inference may be mistaken, so it is tried again, and rests twice as long each time
-//! that it is settled again.
+//! A pair *rests* (extension 7 of `raddle_tsvd`) when a run has found it to be ordered, or has
+//! delayed it in vain too often: the next runs of the same build leave it alone. The paper forgets
+//! it, and a lock-protected pair, which has near misses in every run, is paid for in every run.
+//! Inference may be mistaken, so it is tried again, and rests twice as long each time that it is
+//! settled again.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,7 +29,8 @@ struct Known {
 pub struct Traps {
     /// From a file or the store, for sites that no process has had yet.
     kept: Kept,
-    /// How many pairs there were in the file to begin with, and how many of them had their sites in some process.
+    /// How many pairs there were in the file to begin with, and how many of them had their sites in
+    /// some process.
     named: usize,
     met: usize,
     /// From earlier runs of this command, and what the file says of sites that are known.
@@ -66,7 +69,8 @@ impl Traps {
         Traps { rest: self.rest, ..Traps::new(other) }
     }
 
-    /// The pairs to begin with, by the names of their sites: for processes that number their sites themselves.
+    /// The pairs to begin with, by the names of their sites: for processes that number their sites
+    /// themselves.
     pub fn pairs_by_name(&mut self, registry: &Registry) -> Vec<([String; 2], TrapPair)> {
         let name = |number: u32| registry.sites.get(number as usize).map(|site| site.name.clone());
         let known = self.pairs(registry).into_iter();

@@ -1,6 +1,7 @@
-//! The tests' own verdict. A test that sleeps and then takes for granted that others are done may fail by one delay, which
-//! says nothing of the program under test. So a command that failed in a run with delays is run once more, without raddle,
-//! and what it says then is its verdict. What was caught stays caught.
+//! The tests' own verdict. A test that sleeps and then takes for granted that others are done may
+//! fail by one delay, which says nothing of the program under test. So a command that failed in a
+//! run with delays is run once more, without raddle, and what it says then is its verdict. What was
+//! caught stays caught.
 //!
 //! Only the whole command can be run again: raddle does not know what a test is.
 

@@ -11,10 +11,10 @@
 //! - `CC_…` and `CXX_…` for the target are `raddle-cc` and `raddle-c++`, unless set, so that C
 //!   code built by build scripts is instrumented as well.
 //!
-//! `run`, `test`, `bench` and `nextest` go under `raddle run`, which watches every
-//! instrumented process of the tree and makes one report; its options stand before cargo's
-//! subcommand: `cargo raddle --mode hybrid test -- --nocapture`. Where another raddle watches already, as in `raddle conseq -- cargo raddle test`,
-//! nothing is put in between.
+//! `run`, `test`, `bench` and `nextest` go under `raddle run`, which watches every instrumented
+//! process of the tree and makes one report; its options stand before cargo's subcommand: `cargo
+//! raddle --mode hybrid test -- --nocapture`. Where another raddle watches already, as in `raddle
+//! conseq -- cargo raddle test`, nothing is put in between.
 
 use super::cc::CARGO_TARGET;
 use super::rustc::{NEXT_WRAPPER, Refusal, SYSROOT};

@@ -106,8 +106,8 @@ fn leading(mut args: Vec<OsString>) -> anyhow::Result<(Option<OsString>, bool, V
     }
 }
 
-/// `--tsvd`: nothing is instrumented, but calls of small functions stay calls, of the functions they name and with the
-/// arguments they were written with, so that `raddle tsvd` finds them.
+/// `--tsvd`: nothing is instrumented, but calls of small functions stay calls, of the functions
+/// they name and with the arguments they were written with, so that `raddle tsvd` finds them.
 fn for_tsvd(invocation: &Invocation, family: Family, debug_info: bool) -> Additions {
     let mut front: Vec<OsString> = Vec::new();
     // Also where only the linker runs: with link-time optimisation it is the one that inlines.
@@ -172,7 +172,8 @@ fn refuse(invocation: &Invocation) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// LLVM takes the write of `x++` for its read too. `raddle explore` would then not switch threads before the read.
+/// LLVM takes the write of `x++` for its read too. `raddle explore` would then not switch threads
+/// before the read.
 pub const READ_BEFORE_WRITE: &str = "-tsan-instrument-read-before-write";
 
 fn add_compile(

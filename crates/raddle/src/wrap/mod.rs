@@ -19,7 +19,8 @@
 //! | an executable is linked | `raddle_rt.o` by `-Xlinker`, the dynamic list | front: interposed names are defined before any archive is searched, so a static malloc cannot clash |
 //! | a library is linked | undefined symbols are allowed | end: the last such option wins over `-z defs` |
 //!
-//! With `--tsvd` nothing of this is added: only `-fno-inline` and what keeps gcc from cloning functions, and `-g1`.
+//! With `--tsvd` nothing of this is added: only `-fno-inline` and what keeps gcc from cloning
+//! functions, and `-g1`.
 //!
 //! `-Xlinker` rather than a plain path for the object, because after `-x c` gcc would compile
 //! a plain path as C.

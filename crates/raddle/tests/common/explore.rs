@@ -41,7 +41,8 @@ impl Searched {
 }
 
 impl Bench {
-    /// Builds a program of the corpus with gcc, by its path below `corpus/explore`; its name here is without folder and ending.
+    /// Builds a program of the corpus with gcc, by its path below `corpus/explore`; its name here
+    /// is without folder and ending.
     pub fn build_explored(&self, program: &str) -> String {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore").join(program);
         self.build_file(&file)

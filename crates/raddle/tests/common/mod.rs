@@ -15,7 +15,8 @@ use std::process::{Command, Output};
 /// A test's own folder.
 pub struct Bench {
     folder: tempfile::TempDir,
-    /// For what raddle keeps between runs; elsewhere, so that tests can tell that nothing was written here.
+    /// For what raddle keeps between runs; elsewhere, so that tests can tell that nothing was
+    /// written here.
     state: tempfile::TempDir,
 }
 

@@ -1,4 +1,5 @@
-//! `raddle run` in tests: targets built from `tests/programs`, runs, and what must hold after every run.
+//! `raddle run` in tests: targets built from `tests/programs`, runs, and what must hold after every
+//! run.
 
 use super::{Bench, refused, stderr};
 use serde_json::Value;
@@ -65,7 +66,8 @@ impl Bench {
         bench
     }
 
-    /// `raddle run OPTIONS -- COMMAND`. The session's folder has a place where it is missed if it stays.
+    /// `raddle run OPTIONS -- COMMAND`. The session's folder has a place where it is missed if it
+    /// stays.
     pub fn run_command(&self, options: &str, command: &[&str]) -> Command {
         let mut run = self.raddle("run");
         run.args(options.split_whitespace()).arg("--").args(command);
@@ -108,7 +110,8 @@ impl Bench {
         assert!(left.is_empty(), "the session's folder is left behind: {left:?}");
     }
 
-    /// Raddle refuses before the target is started: one sentence, status 2, not one file more or less.
+    /// Raddle refuses before the target is started: one sentence, status 2, not one file more or
+    /// less.
     #[track_caller]
     pub fn refused_run(&self, options: &str, command: &[&str]) -> String {
         let mut run = self.run_command(options, command);
@@ -138,8 +141,8 @@ impl Bench {
     pub fn start(&self, options: &str, command: &[&str]) -> Child {
         let options = format!("--format json -o report.json {options}");
         let mut run = self.run_command(&options, command);
-        // SAFETY: only an async-signal-safe call between fork and exec. Tests that were started by nohup ignore SIGHUP, and
-        // what they start would, too.
+        // SAFETY: only an async-signal-safe call between fork and exec. Tests that were started by
+        // nohup ignore SIGHUP, and what they start would, too.
         unsafe {
             run.pre_exec(|| {
                 libc::signal(libc::SIGHUP, libc::SIG_DFL);

@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Two threads that take steps until both have taken enough: whichever is delayed, the other one comes by.
+/// Two threads that take steps until both have taken enough: whichever is delayed, the other one
+/// comes by.
 const PAIR: &str = r#"
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -40,8 +41,8 @@ static void both(void) {
 }
 "#;
 
-/// Long delays and a wide window, so that a slow machine sees what a fast one does; `CALM` is for programs that are right.
-/// What is before `++` is for experiments ([`Bench::tsvd_command`]).
+/// Long delays and a wide window, so that a slow machine sees what a fast one does; `CALM` is for
+/// programs that are right. What is before `++` is for experiments ([`Bench::tsvd_command`]).
 pub const EAGER: &str = "--without short-first ++ --delay 400 --window 60000";
 pub const CALM: &str = "--delay 20 --window 60000 --test-cap 600";
 
@@ -54,7 +55,8 @@ pub struct Caught {
 }
 
 impl Bench {
-    /// Writes `pair.h` and a source that includes it, and builds it; the program has the name of the source.
+    /// Writes `pair.h` and a source that includes it, and builds it; the program has the name of
+    /// the source.
     pub fn build_pair(&self, source: &str, compiler: &str, text: &str) {
         self.file("pair.h", PAIR);
         self.file(source, &format!("#include \"pair.h\"\n{text}"));
@@ -96,8 +98,9 @@ impl Bench {
 const ATTEMPTS: u32 = 5;
 
 impl Bench {
-    /// Runs `raddle tsvd` until it catches something, at most [`ATTEMPTS`] times. Which thread draws a delay, and whether
-    /// another one comes by in that time, is luck; each attempt that caught nothing is said.
+    /// Runs `raddle tsvd` until it catches something, at most [`ATTEMPTS`] times. Which thread
+    /// draws a delay, and whether another one comes by in that time, is luck; each attempt that
+    /// caught nothing is said.
     #[track_caller]
     pub fn catch(&self, options: &str, target: &[&str]) -> Caught {
         for attempt in 1..ATTEMPTS {

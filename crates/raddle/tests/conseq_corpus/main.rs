@@ -1,7 +1,9 @@
-//! Runs `raddle conseq` on the programs of `corpus/conseq` and compares what it confirms with what their comments expect, and replays it.
+//! Runs `raddle conseq` on the programs of `corpus/conseq` and compares what it confirms with what
+//! their comments expect, and replays it.
 //!
-//! One test a program. Most are run by default; `RADDLE_CORPUS=all` runs every one of them, those in Rust and C++, which take longer to
-//! build, included. `cargo test --test conseq_corpus -- NAME` runs those whose name contains NAME.
+//! One test a program. Most are run by default; `RADDLE_CORPUS=all` runs every one of them, those
+//! in Rust and C++, which take longer to build, included. `cargo test --test conseq_corpus -- NAME`
+//! runs those whose name contains NAME.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
@@ -57,7 +59,8 @@ fn check(file: &Path) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let executable = folder.path().join(file.file_stem().unwrap());
     build(file, &executable)?;
-    // Each trace is held against simpler ways to it on the way: status 2, and no report, where they differ.
+    // Each trace is held against simpler ways to it on the way: status 2, and no report, where they
+    // differ.
     let words = ["conseq", "--check-traces", "--format", "json", "--no-store", "--"];
     let output = raddle(&words, &executable, folder.path())?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -134,7 +134,8 @@ pub struct MultiCase {
     parts: Vec<(String, PathBuf)>,
 }
 
-/// Folders with a `case.toml`: `main`, and any of `lib` (archive), `shared` (linked), `plugin` (its path is an argument).
+/// Folders with a `case.toml`: `main`, and any of `lib` (archive), `shared` (linked), `plugin` (its
+/// path is an argument).
 pub fn multi_cases(folder: &Path) -> Result<Vec<MultiCase>, String> {
     let entries = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut folders: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
@@ -160,7 +161,8 @@ fn multi_case(folder: &Path) -> Result<MultiCase, String> {
         }
     }
     let main = main.ok_or("no main")?;
-    // Marks say the line, and the files of a case have no marks on the same lines of different files.
+    // Marks say the line, and the files of a case have no marks on the same lines of different
+    // files.
     let mut program = Program::parse_part(&directives)?;
     for source in parts.iter().map(|(_, p)| p).chain([&main]) {
         program.add(&read(source)?)?;

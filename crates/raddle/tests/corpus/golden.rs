@@ -39,7 +39,8 @@ pub fn compare(built: &Built, file: &Path, program: &Program) -> Result<(), Fail
 fn built_text(built: &Built, file: &Path, program: &Program) -> Result<String, Failed> {
     let out = tempfile::NamedTempFile::new()?;
     let mut command = built.command(program, "hb");
-    // From the program's own folder, so that its name is short and lines break alike wherever the sources lie.
+    // From the program's own folder, so that its name is short and lines break alike wherever the
+    // sources lie.
     command.current_dir(file.canonicalize()?.parent().unwrap_or(Path::new("/")));
     command.arg("-o").arg(out.path());
     built.target(&mut command, program);

@@ -1,8 +1,10 @@
-//! Runs every program of `corpus/` under `raddle run` and compares what is found with what its comments expect.
+//! Runs every program of `corpus/` under `raddle run` and compares what is found with what its
+//! comments expect.
 //!
-//! One test a program and compiler; each builds once and runs in all three modes. `corpus/README.md` is the format.
-//! `cargo test --test corpus -- NAME` runs those whose path contains NAME; `RADDLE_BLESS=1` writes golden files anew;
-//! `RADDLE_REPEAT=20` runs each program so often in each mode, which shows the ones that depend on timing.
+//! One test a program and compiler; each builds once and runs in all three modes.
+//! `corpus/README.md` is the format. `cargo test --test corpus -- NAME` runs those whose path
+//! contains NAME; `RADDLE_BLESS=1` writes golden files anew; `RADDLE_REPEAT=20` runs each program
+//! so often in each mode, which shows the ones that depend on timing.
 
 mod build;
 mod compare;
@@ -86,8 +88,9 @@ fn repeat() -> u32 {
     std::env::var("RADDLE_REPEAT").map_or(1, |n| n.parse().expect("RADDLE_REPEAT is a number"))
 }
 
-/// A detector sees the run it gets: on a machine that stalls, two accesses can be farther apart than it remembers. So a
-/// finding that is missing is looked for again, and that is said. A finding too many is wrong at once.
+/// A detector sees the run it gets: on a machine that stalls, two accesses can be farther apart
+/// than it remembers. So a finding that is missing is looked for again, and that is said. A finding
+/// too many is wrong at once.
 const ATTEMPTS: u32 = 3;
 
 fn run_once(

@@ -9,7 +9,8 @@ pub struct Program {
     pub args: Vec<String>,
     pub options: Vec<String>,
     pub monitors: Vec<String>,
-    /// The kinds of which one must be found, under sequential consistency; none: nothing may be. Nothing: not explored so.
+    /// The kinds of which one must be found, under sequential consistency; none: nothing may be.
+    /// Nothing: not explored so.
     pub expected: Option<Vec<String>>,
     /// Lines at which a finding of the kind must be.
     pub marks: Vec<(String, u32)>,

@@ -1,7 +1,9 @@
-//! Explores programs of `corpus/explore` and compares what is found with what their comments expect.
+//! Explores programs of `corpus/explore` and compares what is found with what their comments
+//! expect.
 //!
-//! One test a program and compiler; `corpus/README.md` is the format. A fixed part is run by default, so that a test run stays short;
-//! `RADDLE_CORPUS=all` runs every program. `cargo test --test explore_corpus -- NAME` runs those whose path contains NAME.
+//! One test a program and compiler; `corpus/README.md` is the format. A fixed part is run by
+//! default, so that a test run stays short; `RADDLE_CORPUS=all` runs every program. `cargo test
+//! --test explore_corpus -- NAME` runs those whose path contains NAME.
 
 mod expect;
 mod explored;

@@ -1,7 +1,8 @@
 //! Atomic operations and fences: the C++11 rules, on clocks.
 //!
-//! Each atomic location that was ever released into has an object whose clock is what an acquire of its current value
-//! learns. The operation itself is carried out while the object is held, so that values and clocks go together.
+//! Each atomic location that was ever released into has an object whose clock is what an acquire of
+//! its current value learns. The operation itself is carried out while the object is held, so that
+//! values and clocks go together.
 //!
 //! - A release store heads a new release sequence: its clock replaces the object's.
 //! - A read-modify-write continues the sequence whatever its order: a release joins its clock.
@@ -10,9 +11,10 @@
 //! - An acquire joins the object's clock. A relaxed (or release-only) read keeps it aside in `seen_relaxed`, where an
 //!   acquire fence finds it; a program without fences ([`fences`]) is spared that.
 //!
-//! Deviations: (1) consume is acquire. (2) seq_cst adds no order beyond acquire and release; fences of that order are
-//! both. (3) A location that nothing was released into has no object; a relaxed store there that comes just when
-//! another thread makes one may leave that thread's clock in place, which can hide a race but not invent one.
+//! Deviations: (1) consume is acquire. (2) seq_cst adds no order beyond acquire and release; fences
+//! of that order are both. (3) A location that nothing was released into has no object; a relaxed
+//! store there that comes just when another thread makes one may leave that thread's clock in
+//! place, which can hide a race but not invent one.
 
 use core::ffi::c_int;
 
@@ -151,7 +153,8 @@ fn relaxed_store(t: &mut Thread, o: &mut Object) {
     }
 }
 
-/// Reads and writes by `op`, which says whether it wrote: a failed compare-exchange is a load with its own order.
+/// Reads and writes by `op`, which says whether it wrote: a failed compare-exchange is a load with
+/// its own order.
 #[inline]
 pub fn update<R>(
     t: &mut Thread,
@@ -253,9 +256,9 @@ fn touch_update(t: &mut Thread, address: usize, size: usize, pc: usize, wrote: b
     if wrote { touch::<true>(t, address, size, pc) } else { touch::<false>(t, address, size, pc) }
 }
 
-/// The access itself: atomics race with plain accesses, not with each other. An acquire has taken effect before it is
-/// judged, and a release covers it. All of that while the object is held: whoever sees the new value, and frees the
-/// memory, comes after.
+/// The access itself: atomics race with plain accesses, not with each other. An acquire has taken
+/// effect before it is judged, and a release covers it. All of that while the object is held:
+/// whoever sees the new value, and frees the memory, comes after.
 #[inline]
 pub fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
     if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, address, size, pc)) || !is_watchable(address) {

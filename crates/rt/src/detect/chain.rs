@@ -1,13 +1,15 @@
 //! Chains: the sids that one thread has worn out, one after the other.
 //!
-//! Each release uses up an epoch of its thread's sid, so a thread that passes words to and fro goes through hundreds of
-//! sids, and a clock that names them all has hundreds of lanes. But whoever knows any epoch of a sid knows all of the sids
-//! that its thread had worn out before, since that thread did. So a kept clock names the last sid of each chain
-//! ([`covers`]), and whoever learns of one learns the rest from here ([`expand`]).
+//! Each release uses up an epoch of its thread's sid, so a thread that passes words to and fro goes
+//! through hundreds of sids, and a clock that names them all has hundreds of lanes. But whoever
+//! knows any epoch of a sid knows all of the sids that its thread had worn out before, since that
+//! thread did. So a kept clock names the last sid of each chain ([`covers`]), and whoever learns of
+//! one learns the rest from here ([`expand`]).
 //!
-//! Only a sid at epoch 1 joins a chain: one that another thread has used before does not tell its epochs apart. A sid taken
-//! over from a thread that was not seen to end counts as known with its chain, as it counts as known itself ([`sids`]): that
-//! can hide a race, not invent one. A chain ends where its sids start over, and then their accesses are gone from the shadow.
+//! Only a sid at epoch 1 joins a chain: one that another thread has used before does not tell its
+//! epochs apart. A sid taken over from a thread that was not seen to end counts as known with its
+//! chain, as it counts as known itself ([`sids`]): that can hide a race, not invent one. A chain
+//! ends where its sids start over, and then their accesses are gone from the shadow.
 //!
 //! [`sids`]: super::sids
 
@@ -134,7 +136,8 @@ mod tests {
         ]
     }
 
-    /// Three threads that release into objects and acquire from them, each kept clock beside a plain one with all lanes.
+    /// Three threads that release into objects and acquire from them, each kept clock beside a
+    /// plain one with all lanes.
     fn hold_against_plain_clocks(ops: Vec<(usize, Op)>) {
         let _alone = alone();
         HIGHEST.fetch_max(200, Relaxed);

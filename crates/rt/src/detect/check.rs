@@ -1,7 +1,8 @@
 //! One access against one granule: the state machine of 4.2 in shadow slots.
 //!
-//! The probes of `tsan_abi` return when a slot already says what this access would say. Everything else comes to
-//! [`access`]: look for slots that are not ordered before this access and not excused, then record it.
+//! The probes of `tsan_abi` return when a slot already says what this access would say. Everything
+//! else comes to [`access`]: look for slots that are not ordered before this access and not
+//! excused, then record it.
 
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -71,7 +72,8 @@ fn lane(i: u32) -> Slots {
     load(LANE.0[i as usize & 3].as_ptr().cast())
 }
 
-/// Checks `current` (mask, state and flags) against the granule, which is not this thread's own, and records it.
+/// Checks `current` (mask, state and flags) against the granule, which is not this thread's own,
+/// and records it.
 #[inline(always)]
 pub fn check<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
     if settings().owners {
@@ -81,7 +83,8 @@ pub fn check<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize
     }
 }
 
-/// Does a slot already say what the atomic access `current` would say? The probes of plain accesses ask this themselves.
+/// Does a slot already say what the atomic access `current` would say? The probes of plain accesses
+/// ask this themselves.
 #[inline(always)]
 pub fn is_recorded(t: &Thread, address: usize, current: u32) -> bool {
     let slots = load(shadow_of(address));
@@ -109,15 +112,17 @@ fn check_slots<const WRITE: bool, const FULL: bool, const USABLE: u32>(
         return unordered(t, address, pc, current);
     }
     if WRITE && FULL && current & ATOMIC == 0 {
-        // All that came before is ordered before this write: whoever races with it races with us too.
+        // All that came before is ordered before this write: whoever races with it races with us
+        // too.
         let owner = if USABLE == 0b1111 { first_lane(0) } else { and(slots, lane(3)) };
         return store(p, or(first_lane(current), owner));
     }
     record::<WRITE, FULL, USABLE>(t, p, slots, current);
 }
 
-/// Nobody has touched the granule. Threads that are let loose on fresh memory come here at the same time, and a page fault
-/// on the shadow would leave each ample time to overlook the other: so the slot goes in atomically, or the other is seen.
+/// Nobody has touched the granule. Threads that are let loose on fresh memory come here at the same
+/// time, and a page fault on the shadow would leave each ample time to overlook the other: so the
+/// slot goes in atomically, or the other is seen.
 #[inline(never)]
 fn first_touch(t: &mut Thread, address: usize, pc: usize, current: u32) {
     let p = shadow_of(address);
@@ -133,8 +138,8 @@ fn first_touch(t: &mut Thread, address: usize, pc: usize, current: u32) {
 /// Puts `slot` into an empty granule. False: it is no longer empty.
 fn compare_exchange_empty(p: *mut u8, slot: u32) -> bool {
     let empty: u8;
-    // SAFETY: a mapped, aligned granule. rbx is the compiler's own, so it is put aside; the others are named, or one of them might
-    // be rbx.
+    // SAFETY: a mapped, aligned granule. rbx is the compiler's own, so it is put aside; the others
+    // are named, or one of them might be rbx.
     unsafe {
         core::arch::asm!(
             "xchg rsi, rbx",
@@ -153,8 +158,9 @@ fn compare_exchange_empty(p: *mut u8, slot: u32) -> bool {
     empty == 1
 }
 
-/// Fast mode and the initialization state: accesses to what is one thread's are forgotten, and leave no event. Lane 3 says
-/// whose it is, or that it is shared; the shared mark has an empty mask, so that as a slot it conflicts with nothing.
+/// Fast mode and the initialization state: accesses to what is one thread's are forgotten, and
+/// leave no event. Lane 3 says whose it is, or that it is shared; the shared mark has an empty
+/// mask, so that as a slot it conflicts with nothing.
 #[inline(always)]
 pub fn is_own(t: &Thread, address: usize) -> bool {
     may_be_own(address) && is_private(address, owned(t.sid()))
@@ -175,8 +181,8 @@ fn has_unordered(t: &Thread, p: *const u8, slots: Slots, current: u32) -> bool {
     let excused = or(or(same_sid, apart), and(both, all(READ | ATOMIC)));
     let mut rest = lanes(is_zero(excused));
     while rest != 0 {
-        // Read again from memory: cheaper than taking a lane out of a register. `unordered` starts afresh.
-        // SAFETY: a slot of the granule.
+        // Read again from memory: cheaper than taking a lane out of a register. `unordered` starts
+        // afresh. SAFETY: a slot of the granule.
         let other = unsafe { *p.cast::<u32>().add(rest.trailing_zeros() as usize) };
         if t.clock.of_slot(other) < epoch(other) {
             return true;
@@ -221,8 +227,8 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
     }
 }
 
-/// The block was freed by the thread of the state `by`, and waits to be given back: this access came later. If nothing
-/// orders the two it is a race like any other.
+/// The block was freed by the thread of the state `by`, and waits to be given back: this access
+/// came later. If nothing orders the two it is a race like any other.
 #[cold]
 fn after_free(t: &mut Thread, address: usize, pc: usize, current: u32, by: u32) {
     let free = by | 0xff;
@@ -245,7 +251,8 @@ fn without_leftovers(slots: Slots, usable: usize) -> Slots {
     unsafe { core::mem::transmute::<[u32; SLOTS], Slots>(s) }
 }
 
-/// Puts `current` into a slot, in place of those it makes superfluous. `USABLE`: the lanes that are slots.
+/// Puts `current` into a slot, in place of those it makes superfluous. `USABLE`: the lanes that are
+/// slots.
 #[inline(always)]
 fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     t: &Thread,
@@ -269,7 +276,8 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
         drop = and(drop, equal(and(slots, all(ATOMIC)), all(ATOMIC)));
     }
     if !FULL {
-        // The same segment's access of the same kind to other bytes of the granule: one slot for both.
+        // The same segment's access of the same kind to other bytes of the granule: one slot for
+        // both.
         let twin = is_zero(and(xor, all(!0xff)));
         drop = or(drop, twin);
         // SAFETY: SSE2.
@@ -295,8 +303,8 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     }
 }
 
-/// Beside a flag that threads spin on there may be the data it guards. To store the whole granule for each look at the flag
-/// would undo what another thread records at that moment.
+/// Beside a flag that threads spin on there may be the data it guards. To store the whole granule
+/// for each look at the flag would undo what another thread records at that moment.
 #[inline(never)]
 fn store_lanes(p: *mut u8, drop: u32, free: u32, current: u32) {
     let own = if drop != 0 { drop } else { free }.trailing_zeros();
@@ -311,9 +319,10 @@ fn store_lane(p: *mut u8, lane: usize, slot: u32) {
     unsafe { p.cast::<u32>().add(lane).write_volatile(slot) }
 }
 
-/// No slot is free: give up an access to the same bytes that happened before, whose races are ours too; else an atomic
-/// one; else one that happened before; else any. Reads go before writes. An atomic access gives way itself rather than
-/// displace a plain one: a variable beside a busy flag would lose its accesses to the flag's.
+/// No slot is free: give up an access to the same bytes that happened before, whose races are ours
+/// too; else an atomic one; else one that happened before; else any. Reads go before writes. An
+/// atomic access gives way itself rather than displace a plain one: a variable beside a busy flag
+/// would lose its accesses to the flag's.
 #[cold]
 #[inline(never)]
 fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
@@ -335,12 +344,13 @@ fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
 }
 
 fn owner_lane(granule: usize) -> &'static AtomicU32 {
-    // SAFETY: lane 3 of a mapped granule; it is only ever accessed as a whole word or with the whole granule.
+    // SAFETY: lane 3 of a mapped granule; it is only ever accessed as a whole word or with the
+    // whole granule.
     unsafe { &*shadow_of(granule).add(12).cast::<AtomicU32>() }
 }
 
-/// True: only this thread has touched the granule (or line) so far, and the access is to be forgotten. Otherwise the
-/// granule is marked as shared: from now on accesses count.
+/// True: only this thread has touched the granule (or line) so far, and the access is to be
+/// forgotten. Otherwise the granule is marked as shared: from now on accesses count.
 fn is_private(address: usize, mine: u32) -> bool {
     let own = owner_lane(address);
     if !settings().lines {
@@ -368,8 +378,8 @@ fn is_private(address: usize, mine: u32) -> bool {
     }
 }
 
-/// The slow half of a probe of `SIZE` bytes within one granule. Whatever it calls it calls last, so that it needs no frame:
-/// a sixth of its instructions would be pushes and pops.
+/// The slow half of a probe of `SIZE` bytes within one granule. Whatever it calls it calls last, so
+/// that it needs no frame: a sixth of its instructions would be pushes and pops.
 #[inline(always)]
 pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
     if t.gate != gate::OPEN {
@@ -408,7 +418,8 @@ fn shared_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: 
         return again::<WRITE, SIZE>(t, address, pc);
     }
     let mask = if SIZE == 8 { 0xff } else { (((1u32 << SIZE) - 1) << (address & 7)) & 0xff };
-    // That the flags are not set is known, but not to the compiler, which would look whether the access is atomic.
+    // That the flags are not set is known, but not to the compiler, which would look whether the
+    // access is atomic.
     let current = t.state & !(READ | ATOMIC) | mask | if WRITE { 0 } else { READ };
     if SIZE == 8 {
         check::<WRITE, true>(t, address, pc, current);

@@ -25,8 +25,8 @@ impl Clock {
         self.0[sid] as u32
     }
 
-    /// What is known of a slot's sid. Left to itself the compiler takes the sid from a register that has a high byte, which
-    /// has to be saved first.
+    /// What is known of a slot's sid. Left to itself the compiler takes the sid from a register
+    /// that has a high byte, which has to be saved first.
     #[inline(always)]
     pub fn of_slot(&self, slot: u32) -> u32 {
         let mut offset = slot as usize;
@@ -62,8 +62,8 @@ impl Clock {
 #[inline]
 pub fn join(to: &mut [u16], from: &[u16]) {
     for (a, b) in to.chunks_exact_mut(8).zip(from.chunks_exact(8)) {
-        // SAFETY: both chunks have eight lanes; unaligned loads and stores need no more. Epochs are below 2^15, so
-        // the signed maximum is the right one.
+        // SAFETY: both chunks have eight lanes; unaligned loads and stores need no more. Epochs are
+        // below 2^15, so the signed maximum is the right one.
         unsafe {
             let (a, b) = (a.as_mut_ptr().cast::<__m128i>(), b.as_ptr().cast::<__m128i>());
             _mm_storeu_si128(a, _mm_max_epi16(_mm_loadu_si128(a), _mm_loadu_si128(b)));

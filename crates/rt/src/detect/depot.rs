@@ -1,7 +1,8 @@
 //! Stacks, each kept once: where locks were taken, blocks allocated, threads created.
 //!
-//! A stack's number is the place of its words in one long run of memory: the count, whether it is in the log yet, and
-//! the return addresses. Two stacks with the same 64-bit hash are taken to be the same.
+//! A stack's number is the place of its words in one long run of memory: the count, whether it is
+//! in the log yet, and the return addresses. Two stacks with the same 64-bit hash are taken to be
+//! the same.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
 

@@ -1,13 +1,14 @@
 //! Forgetting: the shadow is emptied when memory runs short or sids run out (6.2.1).
 //!
-//! No thread is stopped. Clocks kept with synchronisation objects go first, the shadow second. An access recorded
-//! before the shadow is emptied is forgotten whatever its release did; one recorded after is released after too, into
-//! an object that nobody empties any more. In between, a thread may lack an order that was forgotten and still meet the
-//! access: what is found while a flush is under way is not reported ([`sequence`]). So a flush can hide a race but not
-//! invent one.
+//! No thread is stopped. Clocks kept with synchronisation objects go first, the shadow second. An
+//! access recorded before the shadow is emptied is forgotten whatever its release did; one recorded
+//! after is released after too, into an object that nobody empties any more. In between, a thread
+//! may lack an order that was forgotten and still meet the access: what is found while a flush is
+//! under way is not reported ([`sequence`]). So a flush can hide a race but not invent one.
 //!
-//! A probe reads a granule and writes it back whole. One that was preempted in between may put back slots from before
-//! the flush, whose order is forgotten. They are known by their epochs ([`is_leftover`]).
+//! A probe reads a granule and writes it back whole. One that was preempted in between may put back
+//! slots from before the flush, whose order is forgotten. They are known by their epochs
+//! ([`is_leftover`]).
 
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::*};
 
@@ -19,7 +20,8 @@ static LOCK: Spin = Spin::new();
 /// Odd while a flush is under way.
 static SEQUENCE: AtomicU32 = AtomicU32::new(0);
 
-/// What was found between two equal, even values was not found for lack of something just forgotten.
+/// What was found between two equal, even values was not found for lack of something just
+/// forgotten.
 pub fn sequence() -> u32 {
     SEQUENCE.load(Acquire)
 }
@@ -29,9 +31,9 @@ static FLOOR: [AtomicU16; SID_MAX + 1] = [const { AtomicU16::new(0) }; SID_MAX +
 
 /// Is this slot one from before the last flush, put back by a probe that the flush overtook?
 ///
-/// An access of an epoch that was handed over before is forgotten: its thread has left the epoch. One of a later epoch
-/// stays, since the order it has with others is still to come. A sid that has started over makes no access in an epoch
-/// that it has not come to yet.
+/// An access of an epoch that was handed over before is forgotten: its thread has left the epoch.
+/// One of a later epoch stays, since the order it has with others is still to come. A sid that has
+/// started over makes no access in an epoch that it has not come to yet.
 pub fn is_leftover(slot: u32) -> bool {
     let (sid, epoch) = (sid(slot), epoch(slot));
     FLOOR.get(sid).is_some_and(|f| epoch <= f.load(Relaxed) as u32) || !sids::has_reached(sid, epoch)

@@ -1,9 +1,11 @@
-//! What a signal handler may not do, as ThreadSanitizer reports it: allocate or free memory, since it may have interrupted
-//! the allocator; leave another `errno` behind, since it may have interrupted code that is about to read its own.
+//! What a signal handler may not do, as ThreadSanitizer reports it: allocate or free memory, since
+//! it may have interrupted the allocator; leave another `errno` behind, since it may have
+//! interrupted code that is about to read its own.
 //!
-//! Handlers of signals that a thread brings upon itself (faults, SIGABRT, SIGPIPE) interrupt nothing by surprise, and are
-//! left alone. So is `errno` where the thread has sent itself the signal, and for SIGTERM, whose handlers often end the
-//! process. Handlers of libraries that are not instrumented are not judged.
+//! Handlers of signals that a thread brings upon itself (faults, SIGABRT, SIGPIPE) interrupt
+//! nothing by surprise, and are left alone. So is `errno` where the thread has sent itself the
+//! signal, and for SIGTERM, whose handlers often end the process. Handlers of libraries that are
+//! not instrumented are not judged.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
@@ -19,8 +21,8 @@ use raddle_wire::record::{Record, misuse};
 /// What `errno` is while a handler has not touched it: no error has this number.
 const UNTOUCHED: c_int = 1 << 20;
 
-/// The handlers that run on a thread, one within the other. Zero is none. Atomic, because a handler changes what a call that
-/// it interrupts has a reference to.
+/// The handlers that run on a thread, one within the other. Zero is none. Atomic, because a handler
+/// changes what a call that it interrupts has a reference to.
 #[repr(C)]
 pub struct Handlers {
     running: AtomicU32,
@@ -46,8 +48,8 @@ pub struct Running {
     ignored: [u32; 3],
 }
 
-/// What annotations have the thread ignore: reads, writes, synchronisation. They speak of the code between them, and
-/// not of a handler that happens to interrupt it.
+/// What annotations have the thread ignore: reads, writes, synchronisation. They speak of the code
+/// between them, and not of a handler that happens to interrupt it.
 fn ignored(t: &Thread) -> [u32; 3] {
     [t.ignore_reads, t.ignore_writes, t.ignore_sync]
 }
@@ -118,7 +120,8 @@ pub fn running(t: &Thread) -> u32 {
     t.handlers.running.load(Relaxed)
 }
 
-/// The thread goes on where only so many ran: it has jumped out of the others, or left them for another context.
+/// The thread goes on where only so many ran: it has jumped out of the others, or left them for
+/// another context.
 pub fn left(t: &mut Thread, still: u32) {
     if still < running(t) {
         t.handlers.running.store(still, Relaxed);
@@ -166,8 +169,9 @@ fn tell(t: &mut Thread, what: u64, handler: usize, pc: usize) {
     }
 }
 
-/// The thread's stack with `pc` on top. A library that is not instrumented hides the handler that has called it, unless that has
-/// called another function in between: then the handler is put below it.
+/// The thread's stack with `pc` on top. A library that is not instrumented hides the handler that
+/// has called it, unless that has called another function in between: then the handler is put below
+/// it.
 fn stack(t: &mut Thread, handler: usize, pc: usize) -> u32 {
     let sp = t.sp;
     let entered = (sp as usize).saturating_sub(t.handlers.sp.load(Relaxed)) / size_of::<usize>();

@@ -1,9 +1,9 @@
 //! Which heap block an address lies in, and who allocated it.
 //!
-//! Each 16 bytes of memory have eight of their own, which hold the thread and the stack of the allocation where a block
-//! starts and zero elsewhere. A bit for each page tells where to look at all: a global has no block, and the search for one
-//! must not go through a gigabyte of zeros. The allocator stays the target's own: the size of a block is asked of it when a report
-//! needs it.
+//! Each 16 bytes of memory have eight of their own, which hold the thread and the stack of the
+//! allocation where a block starts and zero elsewhere. A bit for each page tells where to look at
+//! all: a global has no block, and the search for one must not go through a gigabyte of zeros. The
+//! allocator stays the target's own: the size of a block is asked of it when a report needs it.
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use core::sync::atomic::{AtomicU64, Ordering::*};
@@ -72,7 +72,8 @@ pub fn is_freed(address: usize) -> bool {
     is_watchable(address) && info(address).load(Relaxed) & GIVEN_BACK != 0
 }
 
-/// The block that starts at or before `address`. Whether it reaches that far is for its size to say.
+/// The block that starts at or before `address`. Whether it reaches that far is for its size to
+/// say.
 pub fn find(address: usize) -> Option<Block> {
     const PAGE: usize = 4096;
     let mut last = address & !15;

@@ -1,12 +1,13 @@
 //! The locks a thread holds, and, in hybrid mode, the epochs that stand for them.
 //!
-//! In hybrid mode locks make no happens-before arc, so between two releases of any other kind (a **period**) all
-//! segments of a thread are alike but for their locksets. Each pair of period and lockset gets one epoch, taken up
-//! again when the thread comes back to the lockset: the filter of the probes keeps hitting, and locking uses up no
-//! epochs. [`common`] finds the lockset of a slot by its sid and epoch.
+//! In hybrid mode locks make no happens-before arc, so between two releases of any other kind (a
+//! **period**) all segments of a thread are alike but for their locksets. Each pair of period and
+//! lockset gets one epoch, taken up again when the thread comes back to the lockset: the filter of
+//! the probes keeps hitting, and locking uses up no epochs. [`common`] finds the lockset of a slot
+//! by its sid and epoch.
 //!
-//! Deviation from 4.2: a set of more than [`WIDEST`] locks, or one too many sets, becomes [`ANY`], which shares a lock
-//! with every other. That can hide a race, never invent one.
+//! Deviation from 4.2: a set of more than [`WIDEST`] locks, or one too many sets, becomes [`ANY`],
+//! which shares a lock with every other. That can hide a race, never invent one.
 
 use core::sync::atomic::{AtomicU16, Ordering::*};
 
@@ -16,7 +17,8 @@ use crate::sys::{self, Shared, Spin};
 
 pub const DEEPEST: usize = 64;
 const WIDEST: usize = 8;
-/// A table with striped locks has as many sets as stripes. More than these, and locking uses up epochs.
+/// A table with striped locks has as many sets as stripes. More than these, and locking uses up
+/// epochs.
 const REMEMBERED: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,7 +170,8 @@ pub fn changed(t: &mut Thread) {
     t.set_state(state(sid, next));
 }
 
-/// Does the current access of `t` share a lock with the access in `slot`, each in the mode that counts for it?
+/// Does the current access of `t` share a lock with the access in `slot`, each in the mode that
+/// counts for it?
 pub fn common(t: &Thread, current: u32, slot: u32) -> bool {
     let (a, b) = (t.held.set, of_epoch(sid(slot), epoch(slot)));
     if a == 0 || b == 0 {
@@ -230,7 +233,8 @@ fn of_epoch(sid: usize, epoch: u32) -> u16 {
     unsafe { *tables().of_epoch.add(sid << 14 | epoch as usize) }
 }
 
-/// Looks first: a program that releases often and holds no lock would touch the whole table to write zeros into it.
+/// Looks first: a program that releases often and holds no lock would touch the whole table to
+/// write zeros into it.
 fn set_of_epoch(sid: usize, epoch: u32, set: u16) {
     // SAFETY: as above; only the sid's user writes its entries.
     unsafe {

@@ -1,12 +1,14 @@
-//! Misuse of locks and threads, as ThreadSanitizer reports it: a lock taken twice, let go of by a thread that does not hold
-//! it, or destroyed while it is held; a thread that has ended and was neither joined nor detached.
+//! Misuse of locks and threads, as ThreadSanitizer reports it: a lock taken twice, let go of by a
+//! thread that does not hold it, or destroyed while it is held; a thread that has ended and was
+//! neither joined nor detached.
 //!
-//! And a lock that is used while another thread frees or destroys it, which is a race: to use a lock reads its first byte,
-//! atomically, to make or destroy it writes it. A use counts before the lock is taken and before it is let go of, so that
-//! the last user may destroy the lock; that of a semaphore after the wait, so that whoever was woken may destroy that. In
-//! hybrid and fast mode locks order nothing, and every object that is freed by the last who held its lock would be
-//! reported: there it is left out. So are calls from code that is not instrumented: how it counts the users of a lock
-//! is not seen.
+//! And a lock that is used while another thread frees or destroys it, which is a race: to use a
+//! lock reads its first byte, atomically, to make or destroy it writes it. A use counts before the
+//! lock is taken and before it is let go of, so that the last user may destroy the lock; that of a
+//! semaphore after the wait, so that whoever was woken may destroy that. In hybrid and fast mode
+//! locks order nothing, and every object that is freed by the last who held its lock would be
+//! reported: there it is left out. So are calls from code that is not instrumented: how it counts
+//! the users of a lock is not seen.
 
 use super::thread::{Thread, cards};
 use super::{atomics, depot, range, report, settings, sync};
@@ -35,8 +37,8 @@ pub fn made_or_destroyed(t: &mut Thread, key: usize, pc: usize) {
     }
 }
 
-/// Tells of the misuse `what` (of [`misuse`]) of the lock at `key`, which is a `kind` of [`lock_kind`], once for each
-/// place. `held` is said to be by the thread itself where it is.
+/// Tells of the misuse `what` (of [`misuse`]) of the lock at `key`, which is a `kind` of
+/// [`lock_kind`], once for each place. `held` is said to be by the thread itself where it is.
 ///
 /// [`lock_kind`]: raddle_wire::record::lock_kind
 #[cold]
@@ -55,8 +57,8 @@ pub fn of_lock(t: &mut Thread, what: u64, key: usize, kind: u64, pc: usize) {
     log::write(&Record::Misuse { what, thread: t.id() as u64, lock, stack, taken });
 }
 
-/// The process ends: threads that have ended and that nobody has joined or detached. Those that still run are not known to
-/// be forgotten.
+/// The process ends: threads that have ended and that nobody has joined or detached. Those that
+/// still run are not known to be forgotten.
 pub fn leaked_threads() {
     for card in cards() {
         let leaks = card.registered && card.ended.load(Acquire) == 1 && !card.detached && !card.joined;

@@ -1,8 +1,9 @@
 //! The detector: shadow memory, clocks, locksets, and the history that reports are made of.
 //!
-//! This is the fast form of the state machines of ThreadSanitizer (Serebryany and Iskhodzhanov, 2009, sections 4.2 to
-//! 4.4); the slow and readable one is the crate `raddle-race`, and random traces go through both (`tests/oracle.rs`).
-//! Nothing here knows how events arrive: `tsan_abi` and `interpose` call in with the thread, the address and the pc.
+//! This is the fast form of the state machines of ThreadSanitizer (Serebryany and Iskhodzhanov,
+//! 2009, sections 4.2 to 4.4); the slow and readable one is the crate `raddle-race`, and random
+//! traces go through both (`tests/oracle.rs`). Nothing here knows how events arrive: `tsan_abi` and
+//! `interpose` call in with the thread, the address and the pc.
 //!
 //! Deviations from the paper:
 //! 1. State is kept for 8-byte granules with byte masks, in four slots of segment, mask, read and atomic (4.2 keeps two

@@ -1,18 +1,20 @@
 //! Clocks kept with synchronisation objects.
 //!
-//! A program may have a lock or an atomic in each vertex of a graph, so a kept clock must be small, and a release should
-//! not copy 254 lanes. A clock that knows few threads is kept as **pairs** of sid and epoch in the object itself, sids that
-//! others stand for ([`chain`]) left out; the thread has these pairs at hand. Beyond that a release leaves a
-//! reference to a **snapshot** of its thread's clock, which the thread makes once and hands out until it learns something
-//! new, and beside it the one lane that moves: the thread's own sid and epoch.
+//! A program may have a lock or an atomic in each vertex of a graph, so a kept clock must be small,
+//! and a release should not copy 254 lanes. A clock that knows few threads is kept as **pairs** of
+//! sid and epoch in the object itself, sids that others stand for ([`chain`]) left out; the thread
+//! has these pairs at hand. Beyond that a release leaves a reference to a **snapshot** of its
+//! thread's clock, which the thread makes once and hands out until it learns something new, and
+//! beside it the one lane that moves: the thread's own sid and epoch.
 //!
 //! **The shortcut.** Whoever knows a sid's epoch has learned all that its thread had released by then. So a thread that
-//! already knows the stamp of a kept clock need not look at the rest. That fails where a thread has taken over the sid of
-//! one that it did not see end: from then on ([`distrust_stamps`]), until a flush that begins later has forgotten all
-//! kept clocks, all lanes are compared.
+//! already knows the stamp of a kept clock need not look at the rest. That fails where a thread has
+//! taken over the sid of one that it did not see end: from then on ([`distrust_stamps`]), until a
+//! flush that begins later has forgotten all kept clocks, all lanes are compared.
 //!
 //! **Generations.** A flush empties kept clocks before sids start over, and a release may come in between. So a kept clock
-//! says in which generation it was right; what it knows of sids that have started over since is dropped before it is used.
+//! says in which generation it was right; what it knows of sids that have started over since is
+//! dropped before it is used.
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
@@ -36,8 +38,8 @@ pub struct Snapshot {
 
 static LOCK: Spin = Spin::new();
 static FREE: Shared<[*mut Snapshot; 3]> = Shared::new([core::ptr::null_mut(); 3]);
-/// How many sids have passed to a thread that had not seen their last user end, and of how many of these no stamp from
-/// before is left.
+/// How many sids have passed to a thread that had not seen their last user end, and of how many of
+/// these no stamp from before is left.
 static PASSED_UNSEEN: AtomicU32 = AtomicU32::new(0);
 static FORGOTTEN: AtomicU32 = AtomicU32::new(0);
 
@@ -46,8 +48,9 @@ pub fn distrust_stamps() {
     PASSED_UNSEEN.fetch_add(1, Relaxed);
 }
 
-/// How many sids have passed unseen: to be read before all kept clocks are forgotten, for [`trust_stamps`]. One that
-/// passes meanwhile may have left stamps in clocks that were forgotten before.
+/// How many sids have passed unseen: to be read before all kept clocks are forgotten, for
+/// [`trust_stamps`]. One that passes meanwhile may have left stamps in clocks that were forgotten
+/// before.
 pub fn passed_unseen() -> u32 {
     PASSED_UNSEEN.load(Acquire)
 }
@@ -142,8 +145,8 @@ pub enum Taught {
     Many,
 }
 
-/// Where there are too many pairs, the words of the first are a reference to a snapshot, and the fifth is the stamp: who
-/// knows this knows all of it. Sid 0: nobody.
+/// Where there are too many pairs, the words of the first are a reference to a snapshot, and the
+/// fifth is the stamp: who knows this knows all of it. Sid 0: nobody.
 #[repr(C)]
 pub struct Kept(Pairs);
 
@@ -251,7 +254,8 @@ impl Kept {
             let mut both = self.0;
             both.generation = generation;
             pairs.iter().for_each(|(sid, epoch)| both.note(sid, epoch));
-            // Otherwise one that has another meaning by now may stand for one that it does not cover.
+            // Otherwise one that has another meaning by now may stand for one that it does not
+            // cover.
             if !both.are_too_many() && sids::is_current(generation) {
                 self.0 = both;
                 return;
@@ -328,7 +332,8 @@ mod tests {
         c
     }
 
-    /// A release by the thread that has `sid`: as [`Thread::stamp`](crate::detect::thread::Thread::stamp) makes it.
+    /// A release by the thread that has `sid`: as
+    /// [`Thread::stamp`](crate::detect::thread::Thread::stamp) makes it.
     fn release(clock: &Clock, sid: usize, by: impl FnOnce(Stamp)) {
         let pairs = Pairs::of(clock, sid, 0);
         let many = pairs.are_too_many();
@@ -379,7 +384,8 @@ mod tests {
         for (assign, sid, by, other) in ops {
             let (sid, other) = (sid % n + 1, other % n + 1);
             if assign {
-                // It has acquired what the other has released so far: all of it, as any thread does.
+                // It has acquired what the other has released so far: all of it, as any thread
+                // does.
                 let learned = threads[other];
                 threads[sid].join(&learned.0);
             }
@@ -401,7 +407,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the mix of assignments and joins, an object knows what a plain vector of maxima knows.
+        /// Whatever the mix of assignments and joins, an object knows what a plain vector of maxima
+        /// knows.
         #[test]
         fn a_kept_clock_is_the_maximum_of_what_it_was_given(
             n in prop_oneof![Just(3usize), Just(6), Just(7), Just(9), Just(199)],

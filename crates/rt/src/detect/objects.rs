@@ -1,8 +1,10 @@
-//! Synchronisation objects by address: mutexes, semaphores, atomics, anything that hands a clock from thread to thread.
+//! Synchronisation objects by address: mutexes, semaphores, atomics, anything that hands a clock
+//! from thread to thread.
 //!
-//! A hash table of chains. A bucket's lock is held for as long as one of its objects is used, so that an object can be
-//! removed when its memory is freed; there are enough buckets that this is not where threads meet. A bit for each
-//! 8 bytes of memory says where objects are, so that freeing a block costs a look at a few words.
+//! A hash table of chains. A bucket's lock is held for as long as one of its objects is used, so
+//! that an object can be removed when its memory is freed; there are enough buckets that this is
+//! not where threads meet. A bit for each 8 bytes of memory says where objects are, so that freeing
+//! a block costs a look at a few words.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
@@ -10,16 +12,19 @@ use super::object_clock::Kept;
 use crate::layout::sync_bit;
 use crate::sys::{self, Shared, Spin};
 
-/// One cache line: a program may have a million of them, and threads that meet at one pass it to and fro.
+/// One cache line: a program may have a million of them, and threads that meet at one pass it to
+/// and fro.
 #[repr(C)]
 pub struct Object {
     pub key: usize,
     next: *mut Object,
     /// What a release hands to an acquire. For a reader-writer lock: what writers hand on.
     pub clock: Kept,
-    /// The threads that head release sequences to which the present value belongs (C++11), by their ids modulo 64.
+    /// The threads that head release sequences to which the present value belongs (C++11), by their
+    /// ids modulo 64.
     pub heads: u64,
-    /// What few objects need. Null until it is wanted; stays with the object when that serves another key.
+    /// What few objects need. Null until it is wanted; stays with the object when that serves
+    /// another key.
     more: *mut More,
     /// As a lock: its number, 0 if it never was one.
     pub uid: u32,
@@ -78,9 +83,9 @@ static FREE_LOCK: Spin = Spin::new();
 static FREE: Shared<*mut Object> = Shared::new(core::ptr::null_mut());
 static LOCKS: AtomicU32 = AtomicU32::new(1);
 
-/// Objects of one granule, which share a bit, are in one bucket. Those of 512 bytes are in 64 buckets behind each other, so
-/// that an array of atomics touches a few pages of the table; neighbours are two cache lines apart, since threads often
-/// have one each.
+/// Objects of one granule, which share a bit, are in one bucket. Those of 512 bytes are in 64
+/// buckets behind each other, so that an array of atomics touches a few pages of the table;
+/// neighbours are two cache lines apart, since threads often have one each.
 #[inline]
 fn bucket(key: usize) -> &'static Bucket {
     let (granule, region) = (key >> 3, key >> 9);
@@ -162,7 +167,8 @@ fn bit(key: usize) -> (&'static AtomicU64, u64) {
     (unsafe { AtomicU64::from_ptr(word) }, mask)
 }
 
-/// Keys that are no address of the target (descriptors, the runtime's own) have no bit, and are looked up always.
+/// Keys that are no address of the target (descriptors, the runtime's own) have no bit, and are
+/// looked up always.
 fn is_marked(key: usize) -> bool {
     if !crate::layout::is_watchable(key) || !crate::hub::is_active() {
         return true;
@@ -250,8 +256,8 @@ pub fn remove_range(address: usize, len: usize) {
     }
 }
 
-/// The lock's number, without the bucket's lock: a report may be made while one is held. The chain may change under the
-/// walk, which then ends somewhere, and the report names one lock less.
+/// The lock's number, without the bucket's lock: a report may be made while one is held. The chain
+/// may change under the walk, which then ends somewhere, and the report names one lock less.
 pub fn peek_lock_number(key: usize) -> u32 {
     const LONGEST: usize = 1000;
     // SAFETY: objects are never unmapped, and their links are null or an object.
@@ -291,7 +297,8 @@ pub fn forget_clocks() {
 }
 
 impl Object {
-    /// What was made by [`make_more`](Self::make_more) is not freed, so it is no borrow of the object.
+    /// What was made by [`make_more`](Self::make_more) is not freed, so it is no borrow of the
+    /// object.
     pub fn more(&self) -> Option<&'static mut More> {
         // SAFETY: null or memory of the arena, used while the object's bucket is held.
         unsafe { self.more.as_mut() }

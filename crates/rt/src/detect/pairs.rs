@@ -1,7 +1,8 @@
 //! A clock that knows few threads, as pairs of sid and epoch.
 //!
-//! What others stand for ([`chain`]) is left out. A thread has its own clock in this form beside the one with a lane for
-//! each sid, and keeps it up to date as it learns, so that a release copies three words.
+//! What others stand for ([`chain`]) is left out. A thread has its own clock in this form beside
+//! the one with a lane for each sid, and keeps it up to date as it learns, so that a release copies
+//! three words.
 
 use super::chain;
 use super::clock::{Clock, lanes};

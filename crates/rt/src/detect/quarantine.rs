@@ -1,14 +1,16 @@
 //! Freed blocks, kept aside for a while before the C library gets them back.
 //!
-//! A block that is used again at once looks new, and nobody can tell whoever still uses the old one. So a
-//! block that instrumented code frees waits here, marked as freed in its shadow ([`range::mark_freed`](super::range::mark_freed)), until
-//! enough others have been freed after it. Meanwhile each access to it is one after `free`, whatever orders
-//! the two: a data race if nothing does, a use after free if something does.
+//! A block that is used again at once looks new, and nobody can tell whoever still uses the old
+//! one. So a block that instrumented code frees waits here, marked as freed in its shadow
+//! ([`range::mark_freed`](super::range::mark_freed)), until enough others have been freed after it.
+//! Meanwhile each access to it is one after `free`, whatever orders the two: a data race if nothing
+//! does, a use after free if something does.
 //!
-//! It is bounded by blocks and by bytes, in [`SHARDS`] rings, so that threads seldom meet at a lock: 4,096
-//! blocks and 16 MiB in all. A block of more than [`LARGEST`] bytes does not wait: the C library gives most of
-//! those back to the system, and a later access crashes by itself. Forgetting a block hides a use after
-//! free, and can not invent one: its marks go when the C library hands the memory out again.
+//! It is bounded by blocks and by bytes, in [`SHARDS`] rings, so that threads seldom meet at a
+//! lock: 4,096 blocks and 16 MiB in all. A block of more than [`LARGEST`] bytes does not wait: the
+//! C library gives most of those back to the system, and a later access crashes by itself.
+//! Forgetting a block hides a use after free, and can not invent one: its marks go when the C
+//! library hands the memory out again.
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
@@ -66,7 +68,8 @@ impl Ring {
         Some(oldest)
     }
 
-    /// The next block to go was freed long ago: by the time it goes, what is written and read then is in the cache.
+    /// The next block to go was freed long ago: by the time it goes, what is written and read then
+    /// is in the cache.
     fn prefetch_oldest(&self) {
         let start = self.of[self.first].start;
         heap::prefetch(start);
@@ -85,8 +88,8 @@ impl Ring {
     }
 }
 
-/// Keeps a block of `len` bytes that `t` has just freed, and gives older ones to `release`. False: nothing
-/// is known of it, or another thread frees it too.
+/// Keeps a block of `len` bytes that `t` has just freed, and gives older ones to `release`. False:
+/// nothing is known of it, or another thread frees it too.
 pub fn keep(t: &mut Thread, start: usize, len: usize, release: impl Fn(usize)) -> bool {
     if !heap::set_freed(start) {
         return false;

@@ -12,7 +12,8 @@ use raddle_wire::record::AccessKind;
 
 /// Of a block that is freed, this much is marked as written: enough to catch whoever still uses it.
 const FREED_BYTES: usize = 1024;
-/// A fresh block up to this size counts as written by the thread that got it; a larger one as never touched.
+/// A fresh block up to this size counts as written by the thread that got it; a larger one as never
+/// touched.
 const FRESH: usize = 4096;
 
 /// Reads or writes `len` bytes.
@@ -77,7 +78,8 @@ pub fn fresh(t: &mut Thread, address: usize, len: usize, pc: usize) {
     if !is_watchable(address) {
         return;
     }
-    // What is allocated where writes are ignored was never written, as far as the detector is concerned.
+    // What is allocated where writes are ignored was never written, as far as the detector is
+    // concerned.
     if t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || settings().owners || len > FRESH {
         return clear(address, len);
     }
@@ -100,8 +102,8 @@ pub fn freed(t: &mut Thread, address: usize, len: usize, pc: usize) {
     each_granule::<true>(t, address, len, pc, None);
 }
 
-/// A freed block is not given to anybody else yet: each access to it is one after `free`. The marks stay until the
-/// allocator hands the memory out again, which [`fresh`] or [`clear`] is told of.
+/// A freed block is not given to anybody else yet: each access to it is one after `free`. The marks
+/// stay until the allocator hands the memory out again, which [`fresh`] or [`clear`] is told of.
 pub fn mark_freed(t: &Thread, address: usize, len: usize) {
     if t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || !is_watchable(address) {
         return;

@@ -35,14 +35,16 @@ struct Replay<'a> {
     hash: u32,
     in_segment: bool,
     top: usize,
-    /// How well the best match so far fits; later ones win ties, and a range that covers the granule is certain.
+    /// How well the best match so far fits; later ones win ties, and a range that covers the
+    /// granule is certain.
     fit: u32,
     held: [(u64, HeldLock); LOCKS],
     held_n: usize,
 }
 
-/// Fills `out` with what is known of `slot`'s access to the bytes `overlap` of the granule at `address`. The caller
-/// holds the lock on reports, which keeps the thread in question alive and [`CALLS`] to itself.
+/// Fills `out` with what is known of `slot`'s access to the bytes `overlap` of the granule at
+/// `address`. The caller holds the lock on reports, which keeps the thread in question alive and
+/// [`CALLS`] to itself.
 pub fn find(slot: u32, address: usize, overlap: u32, out: &mut Earlier) {
     out.kind = kind_of(slot);
     out.bytes = 0;
@@ -129,8 +131,8 @@ impl Replay<'_> {
     }
 
     fn keep(&mut self, pc: u32, depth: u32) {
-        // The access may come after returns, of which the trace knows nothing: the deepest depth that ends in these
-        // bits and is no deeper than the calls entered.
+        // The access may come after returns, of which the trace knows nothing: the deepest depth
+        // that ends in these bits and is no deeper than the calls entered.
         let below = self.top & 63;
         let depth = depth as usize;
         let depth = if below >= depth {

@@ -1,7 +1,8 @@
 //! Findings, into the log.
 //!
-//! A race in a loop is met again and again. Restoring the earlier stack costs a walk through a trace, so a pair is
-//! only restored while its later place has not been seen often with that kind of earlier access; the rest is counted.
+//! A race in a loop is met again and again. Restoring the earlier stack costs a walk through a
+//! trace, so a pair is only restored while its later place has not been seen often with that kind
+//! of earlier access; the rest is counted.
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::*};
 
@@ -95,7 +96,8 @@ pub fn race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32)
     pair(t, address, pc, current, other, true);
 }
 
-/// The access `current` of `t` is to a block that was freed by the access in slot `free`, which came before.
+/// The access `current` of `t` is to a block that was freed by the access in slot `free`, which
+/// came before.
 #[cold]
 #[inline(never)]
 pub fn use_after_free(t: &mut Thread, address: usize, pc: usize, current: u32, free: u32) {
@@ -251,7 +253,8 @@ pub fn lock_edge(t: &Thread, lock: Lock) {
     });
 }
 
-/// In the child of a fork: its log is empty, and what the parent has reported may be reported again.
+/// In the child of a fork: its log is empty, and what the parent has reported may be reported
+/// again.
 pub fn reset_after_fork() {
     LOCK.reset();
     KNOWN.iter().for_each(|k| k.store(0, Relaxed));

@@ -1,8 +1,9 @@
 //! Sids: the 254 slot numbers that stand for threads in shadow.
 //!
-//! A sid's epochs only ever grow, until a flush has emptied the shadow. So a sid that its thread has given up can
-//! serve another thread, which goes on where the first stopped. Accesses of one sid never race with each other, so
-//! the second thread should be one that the first happened before; those are preferred, then sids never used.
+//! A sid's epochs only ever grow, until a flush has emptied the shadow. So a sid that its thread
+//! has given up can serve another thread, which goes on where the first stopped. Accesses of one
+//! sid never race with each other, so the second thread should be one that the first happened
+//! before; those are preferred, then sids never used.
 //!
 //! Invariants:
 //! - A sid has at most one user at a time.
@@ -47,16 +48,19 @@ struct User {
 pub static GENERATION: AtomicU32 = AtomicU32::new(0);
 /// The generation in which a sid went back to epoch 1.
 static BORN: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
-/// The last epoch that each sid has published: what a thread of unknown origin is taken to have seen.
+/// The last epoch that each sid has published: what a thread of unknown origin is taken to have
+/// seen.
 pub static PUBLISHED: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
 
-/// The last epoch that each sid's user has come to. A slot with a later one was there before the sid started over.
+/// The last epoch that each sid's user has come to. A slot with a later one was there before the
+/// sid started over.
 static LATEST: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
 
 /// The user of `sid` begins `epoch`.
 #[inline]
 pub fn entered(sid: usize, epoch: u32) {
-    // In hybrid mode a thread goes back to an earlier one. Nobody else writes while the sid is in use.
+    // In hybrid mode a thread goes back to an earlier one. Nobody else writes while the sid is in
+    // use.
     if LATEST[sid].load(Relaxed) < epoch {
         LATEST[sid].store(epoch, Relaxed);
     }
@@ -83,9 +87,8 @@ pub fn is_current(generation: u32) -> bool {
     GENERATION.load(Acquire) == generation
 }
 
-/// A sid and the first epoch to use, for a thread that has seen `clock`, right in `generation`, and has just worn out a
-/// sid (0: none). None: all
-/// are in use or worn out.
+/// A sid and the first epoch to use, for a thread that has seen `clock`, right in `generation`, and
+/// has just worn out a sid (0: none). None: all are in use or worn out.
 pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<(usize, u32)> {
     let _guard = LOCK.lock();
     // SAFETY: STATES and USERS are only used under LOCK.
@@ -125,8 +128,9 @@ pub fn leave(sid: usize, epoch: u32) {
     unsafe { (*STATES.get())[sid] = State::Left(epoch as u16) };
 }
 
-/// In the child of a fork: the threads that used the other sids are not there. What they have done is all over, to be joined by the
-/// one that is. Nobody knows how far into an epoch each was, so their sids count as worn out.
+/// In the child of a fork: the threads that used the other sids are not there. What they have done
+/// is all over, to be joined by the one that is. Nobody knows how far into an epoch each was, so
+/// their sids count as worn out.
 pub fn outlived_by(own: usize) -> Clock {
     let _guard = LOCK.lock();
     let mut done = Clock::ZERO;
@@ -150,8 +154,8 @@ pub fn user(sid: usize, epoch: u32) -> Option<u32> {
     users.iter().find(|u| u.thread != u32::MAX && u.from as u32 <= epoch).map(|u| u.thread)
 }
 
-/// For each sid that nobody uses now the epoch in which it was left; to be given to [`recycle`] once the shadow is
-/// empty.
+/// For each sid that nobody uses now the epoch in which it was left; to be given to [`recycle`]
+/// once the shadow is empty.
 pub type Retired = [Option<u16>; SID_MAX + 1];
 
 pub fn retired() -> Retired {
@@ -164,8 +168,9 @@ pub fn retired() -> Retired {
     })
 }
 
-/// The shadow holds nothing of these sids: they start over. Not so one that a new thread took up while the shadow was
-/// being emptied, whether or not it has left it again: its accesses may be there.
+/// The shadow holds nothing of these sids: they start over. Not so one that a new thread took up
+/// while the shadow was being emptied, whether or not it has left it again: its accesses may be
+/// there.
 pub fn recycle(retired: &Retired) {
     let _guard = LOCK.lock();
     let generation = GENERATION.load(Relaxed) + 1;
@@ -188,7 +193,8 @@ pub fn recycle(retired: &Retired) {
     GENERATION.store(generation, Release);
 }
 
-/// Removes from `clock`, last correct in generation `since`, what it knows of sids that have started over.
+/// Removes from `clock`, last correct in generation `since`, what it knows of sids that have
+/// started over.
 pub fn correct(clock: &mut Clock, since: u32) {
     for (sid, born) in BORN.iter().enumerate() {
         if born.load(Relaxed) > since {
@@ -240,7 +246,8 @@ mod tests {
         assert_eq!(take(&clock, GENERATION.load(Acquire), 12, 0), Some((a, 1)));
         entered(a, 1);
         assert!(has_started_over(a) && has_reached(a, 1) && !has_reached(a, 2));
-        // Left, and taken up again while a flush is under way, by one that goes on and one that has left it already.
+        // Left, and taken up again while a flush is under way, by one that goes on and one that has
+        // left it already.
         let (d, first) = take(&clock, GENERATION.load(Acquire), 20, 0).unwrap();
         leave(d, first);
         clock.set(d, first);
@@ -263,7 +270,8 @@ mod tests {
         assert_ne!(take(&before, since, 24, 0).map(|got| got.0), Some(again));
         assert_eq!(take(&before, GENERATION.load(Acquire), 24, 0).map(|got| got.0), Some(again));
         let (a, _) = take(&Clock::ZERO, GENERATION.load(Acquire), 25, 0).unwrap();
-        // A fork by the thread with `b`: the others' epochs are over, those left behind as well, and its own is not.
+        // A fork by the thread with `b`: the others' epochs are over, those left behind as well,
+        // and its own is not.
         leave(c, 5);
         let done = outlived_by(b);
         assert_eq!((done.get(a), done.get(b), done.get(c)), (EPOCH_MAX, 0, 5));

@@ -1,7 +1,8 @@
 //! What synchronisation does to clocks and locksets.
 //!
-//! In hb mode a lock hands its clock from holder to holder (4.4.1: writer to reader and writer, reader to writer). In
-//! hybrid and fast mode it only enters the lockset, unless it was declared to order.
+//! In hb mode a lock hands its clock from holder to holder (4.4.1: writer to reader and writer,
+//! reader to writer). In hybrid and fast mode it only enters the lockset, unless it was declared to
+//! order.
 
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
@@ -66,7 +67,8 @@ pub struct Taking {
     pub pc: usize,
 }
 
-/// The thread is about to wait for the lock at `key`: an edge of lock order, even if it never gets it.
+/// The thread is about to wait for the lock at `key`: an edge of lock order, even if it never gets
+/// it.
 pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
     if !settings().lock_order || t.held.is_empty() || !t.known || t.held.holds(key) {
         return;
@@ -171,7 +173,8 @@ fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
     }
 }
 
-/// A condition variable lets go of the mutex altogether, however often it is held. Returns how often.
+/// A condition variable lets go of the mutex altogether, however often it is held. Returns how
+/// often.
 pub fn unlocking_for_wait(t: &mut Thread, key: usize) -> u32 {
     let times = t.held.times(key);
     if settings().condvar_mutexes_order {
@@ -254,7 +257,8 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
         let more = o.make_more();
         let phase = more.barrier.phase;
         more.barrier.inside[phase as usize & 1] += 1;
-        // Where more threads use a barrier than it is for, one of two phases ago may still have to learn its clock.
+        // Where more threads use a barrier than it is for, one of two phases ago may still have to
+        // learn its clock.
         let is_first = more.barrier.inside[phase as usize & 1] == 1;
         more.barrier.arrived += 1;
         if more.barrier.arrived >= more.barrier.count.max(1) {

@@ -1,4 +1,5 @@
-//! What `tests/oracle.rs` needs of the detector beyond its public face. Not part of the runtime: tests unwind.
+//! What `tests/oracle.rs` needs of the detector beyond its public face. Not part of the runtime:
+//! tests unwind.
 
 use core::cell::RefCell;
 
@@ -33,8 +34,8 @@ pub fn take_races() -> Vec<Race> {
     RACES.take()
 }
 
-/// Once in a process, before the first event. A test that has probes linked in finds it done: the runtime starts with
-/// the process even where nobody watches.
+/// Once in a process, before the first event. A test that has probes linked in finds it done: the
+/// runtime starts with the process even where nobody watches.
 pub fn reserve_shadow() {
     for range in RESERVED {
         let done = sys::reserve(range.start, range.len());

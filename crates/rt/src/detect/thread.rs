@@ -11,9 +11,11 @@ use super::{Settings, chain, settings, sids};
 use crate::layout::*;
 use crate::sys;
 
-/// Whether the slow half of a probe may go ahead ([`OPEN`](gate::OPEN) alone), must look twice, or turn back.
+/// Whether the slow half of a probe may go ahead ([`OPEN`](gate::OPEN) alone), must look twice, or
+/// turn back.
 pub mod gate {
-    /// Started, not ended, and not inside the runtime. Thread-local storage is zero at first, so open is the 1.
+    /// Started, not ended, and not inside the runtime. Thread-local storage is zero at first, so
+    /// open is the 1.
     pub const OPEN: u8 = 1;
     pub const IGNORE_READS: u8 = 2;
     pub const IGNORE_WRITES: u8 = 4;
@@ -26,8 +28,9 @@ pub const KEPT: usize = 7;
 
 /// One of these lives in the thread-local storage of every thread, zero until the thread is known.
 ///
-/// The probes compare shadow with `hot`, `hot_write8` and `hot_read8`; these hold the current segment in each lane
-/// (lane 3 is the owner's in fast mode), or ones that match nothing when each access is to be seen (history 2).
+/// The probes compare shadow with `hot`, `hot_write8` and `hot_read8`; these hold the current
+/// segment in each lane (lane 3 is the owner's in fast mode), or ones that match nothing when each
+/// access is to be seen (history 2).
 #[repr(C, align(64))]
 pub struct Thread {
     pub hot: [u32; 4],
@@ -125,8 +128,9 @@ core::arch::global_asm!(
 #[inline(always)]
 pub fn current() -> &'static mut Thread {
     let p: *mut Thread;
-    // SAFETY: the block is this thread's own and lives as long as the thread. References do not outlive the function
-    // that made them across a call that makes another, but for plain field accesses. The addition changes flags.
+    // SAFETY: the block is this thread's own and lives as long as the thread. References do not
+    // outlive the function that made them across a call that makes another, but for plain field
+    // accesses. The addition changes flags.
     unsafe {
         core::arch::asm!(
             "mov {0}, qword ptr [rip + raddle_thread@GOTTPOFF]",
@@ -148,7 +152,8 @@ pub fn prepare_table() {
 pub fn new_card(parent: u32, created_at: u32) -> *mut Card {
     let id = COUNT.fetch_add(1, Relaxed);
     let card = sys::ARENA.take(size_of::<Card>()).cast::<Card>();
-    // SAFETY: fresh zeroed memory of the right size; zero is valid for every field. The table has room for a million.
+    // SAFETY: fresh zeroed memory of the right size; zero is valid for every field. The table has
+    // room for a million.
     unsafe {
         (*card).id = id;
         (*card).parent = parent;
@@ -172,7 +177,8 @@ pub fn cards() -> impl Iterator<Item = &'static mut Card> {
     (0..COUNT.load(Acquire)).filter_map(card)
 }
 
-/// As long as it lives, signals to the thread wait: it may hold a lock of the runtime, or be half way through a change.
+/// As long as it lives, signals to the thread wait: it may hold a lock of the runtime, or be half
+/// way through a change.
 pub struct Inside(*mut Thread);
 
 impl Drop for Inside {
@@ -211,7 +217,8 @@ impl Thread {
         unsafe { (*card).stack = stack };
         self.trace.open(stack.1 - stack.0);
         self.sp = self.trace.stack;
-        // In this order: a flush that comes in between is one that the clock has yet to be corrected for.
+        // In this order: a flush that comes in between is one that the clock has yet to be
+        // corrected for.
         self.generation = sids::GENERATION.load(Acquire);
         // SAFETY: as above.
         unsafe {
@@ -221,7 +228,8 @@ impl Thread {
         self.held = Held::EMPTY;
         self.known = true;
         self.new_sid();
-        // SAFETY: the card is this thread's; `end` takes the pointer back before the thread is gone.
+        // SAFETY: the card is this thread's; `end` takes the pointer back before the thread is
+        // gone.
         unsafe { (*card).live.store(self, Release) };
     }
 
@@ -410,8 +418,9 @@ impl Thread {
         self.gate = open | reads | writes;
     }
 
-    /// Joins what `other` has seen, which is right in the thread's own generation: the thread has caught up *before* that
-    /// was made or corrected. Otherwise what it says of sids that start over meanwhile would stay.
+    /// Joins what `other` has seen, which is right in the thread's own generation: the thread has
+    /// caught up *before* that was made or corrected. Otherwise what it says of sids that start
+    /// over meanwhile would stay.
     #[inline]
     pub fn acquire(&mut self, other: &Clock) {
         self.drop_snapshot();
@@ -427,8 +436,8 @@ impl Thread {
         self.acquire(&last);
     }
 
-    /// Learns what is kept with an object, which is held: a flush that came before has been seen by whoever put a new
-    /// epoch into the clock.
+    /// Learns what is kept with an object, which is held: a flush that came before has been seen by
+    /// whoever put a new epoch into the clock.
     #[inline]
     pub fn learn(&mut self, kept: &mut Kept) {
         self.catch_up();

@@ -1,7 +1,9 @@
-//! The trace: enough of a thread's recent past to restore the stack and the locks of an earlier access.
+//! The trace: enough of a thread's recent past to restore the stack and the locks of an earlier
+//! access.
 //!
-//! Two pieces of memory a thread. The **shadow call stack** holds the return address of each active call, pushed by
-//! `__tsan_func_entry`, popped by `__tsan_func_exit`. The **ring** holds events, one or two words each:
+//! Two pieces of memory a thread. The **shadow call stack** holds the return address of each active
+//! call, pushed by `__tsan_func_entry`, popped by `__tsan_func_exit`. The **ring** holds events,
+//! one or two words each:
 //!
 //! | first word, from the top bit | event |
 //! |---|---|
@@ -11,23 +13,26 @@
 //! | 110, kind 3, pc 32, depth 6; then granule 44, granules 20 | a range was accessed, allocated or freed |
 //! | 111, lock event 2, read 1, stack 32; then lock 64 | a lock was taken or let go, or was held when the part began |
 //!
-//! Deviations from the paper, which keeps one context a segment (4.3): (1) contexts are kept for accesses, not
-//! segments, so that history 1 is as precise as the paper's 2 for the first access of a segment to a granule, at less
-//! cost; (2) the past is bounded by the ring: an access whose events were overwritten has no stack in its report.
+//! Deviations from the paper, which keeps one context a segment (4.3): (1) contexts are kept for
+//! accesses, not segments, so that history 1 is as precise as the paper's 2 for the first access of
+//! a segment to a granule, at less cost; (2) the past is bounded by the ring: an access whose
+//! events were overwritten has no stack in its report.
 //!
-//! Calls enter the ring only once an access below them does (bit 63 of a stack entry: already there), and returns
-//! never: an access says how deep it is. A **part** of the ring can be read without those before it, since it begins
-//! with the segment and the locks held, and all active calls are entered again when needed.
+//! Calls enter the ring only once an access below them does (bit 63 of a stack entry: already
+//! there), and returns never: an access says how deep it is. A **part** of the ring can be read
+//! without those before it, since it begins with the segment and the locks held, and all active
+//! calls are entered again when needed.
 //!
-//! Only the low half of a pc is kept with an access; a report finds the module in which it makes sense.
+//! Only the low half of a pc is kept with an access; a report finds the module in which it makes
+//! sense.
 
 use super::held_locks::{Held, Mode};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::AccessKind;
 
 pub const PART: usize = 1 << 13;
-/// Room for a ring. It is used up to here where each access leaves an event (history 2), up to half of it where only the first
-/// of a segment to a granule does: memory is touched as it is used.
+/// Room for a ring. It is used up to here where each access leaves an event (history 2), up to half
+/// of it where only the first of a segment to a granule does: memory is touched as it is used.
 const RING: usize = PART * 16;
 
 /// Bit 63 of a shadow-stack entry: this call is in the current part.
@@ -36,7 +41,8 @@ pub const ENTERED: usize = 1 << 63;
 /// More than the frames of a report, much less than a part.
 const ENTER_AT_ONCE: usize = 512;
 
-/// A page below the bottom of the shadow stack, so that looking at the top of an empty one is harmless.
+/// A page below the bottom of the shadow stack, so that looking at the top of an empty one is
+/// harmless.
 const BELOW: usize = 4096;
 const SMALLEST_STACK: usize = 256 << 10;
 const LARGEST_STACK: usize = 1 << 30;
@@ -110,7 +116,8 @@ pub const fn granule_hash(address: usize) -> u64 {
     ((address >> 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 45
 }
 
-/// The kind of an access as far as its event tells: whether it writes, and the logarithm of its size.
+/// The kind of an access as far as its event tells: whether it writes, and the logarithm of its
+/// size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
     pub write: bool,
@@ -140,8 +147,8 @@ impl Trace {
         PART - (self.pos as usize / 8) % PART
     }
 
-    /// An access that goes into shadow. False: [`prepare`] first. Nothing here calls, so that the slow half of a
-    /// probe needs no frame.
+    /// An access that goes into shadow. False: [`prepare`] first. Nothing here calls, so that the
+    /// slow half of a probe needs no frame.
     #[inline(always)]
     pub fn try_access(&mut self, sp: *mut usize, address: usize, pc: usize, shape: Shape) -> bool {
         if self.pos.is_null() {
@@ -168,10 +175,12 @@ impl Trace {
     #[cold]
     #[inline(never)]
     pub fn prepare(&mut self, sp: *mut usize, held: &Held) {
-        // SAFETY: entries from the bottom sentinel up to sp are valid, and pos stays inside the ring.
+        // SAFETY: entries from the bottom sentinel up to sp are valid, and pos stays inside the
+        // ring.
         unsafe {
             let mut entry = sp;
-            // No deeper than a report shows, so that all of it fits into a part however deep the recursion.
+            // No deeper than a report shows, so that all of it fits into a part however deep the
+            // recursion.
             while *entry.sub(1) & ENTERED == 0 && (sp as usize - entry as usize) / 8 < ENTER_AT_ONCE {
                 entry = entry.sub(1);
             }
@@ -222,7 +231,8 @@ impl Trace {
         }
     }
 
-    /// A new segment. It may cost the last word of a part, never more: no calls or locks are needed here.
+    /// A new segment. It may cost the last word of a part, never more: no calls or locks are needed
+    /// here.
     pub fn segment(&mut self, state: u32) {
         self.state = state;
         if self.pos.is_null() {
@@ -292,7 +302,8 @@ impl Trace {
         }
     }
 
-    /// All events, oldest first. Racing with the thread that writes them, which at worst garbles one.
+    /// All events, oldest first. Racing with the thread that writes them, which at worst garbles
+    /// one.
     pub fn replay(&self, mut see: impl FnMut(Event)) {
         if self.pos.is_null() {
             return;
@@ -399,7 +410,8 @@ fn fresh(bytes: usize) -> Trace {
     Trace { pos: ring, ring, stack, stack_bytes: bytes, wrapped: false, parts: parts(1), state: 0 }
 }
 
-/// The bottom of a new shadow call stack. The depth of an access is told by the low bits of sp, so it is page-aligned.
+/// The bottom of a new shadow call stack. The depth of an access is told by the low bits of sp, so
+/// it is page-aligned.
 pub fn shadow_stack(bytes: usize) -> *mut usize {
     // SAFETY: the mapping has a page more than asked for.
     unsafe {
@@ -409,7 +421,8 @@ pub fn shadow_stack(bytes: usize) -> *mut usize {
     }
 }
 
-/// Traces of ended threads are kept for reports until there are this many; then the oldest serves again.
+/// Traces of ended threads are kept for reports until there are this many; then the oldest serves
+/// again.
 const KEPT: usize = 64;
 static LOCK_POOL: Spin = Spin::new();
 static POOL: Shared<Pool> = Shared::new(Pool { cards: [core::ptr::null_mut(); KEPT], next: 0 });
@@ -422,7 +435,8 @@ struct Pool {
 /// The trace behind this card may serve again, later.
 pub fn retire(card: *mut super::thread::Card) {
     let _guard = LOCK_POOL.lock();
-    // SAFETY: POOL is used under its lock; cards are never freed. The one that falls out loses its trace.
+    // SAFETY: POOL is used under its lock; cards are never freed. The one that falls out loses its
+    // trace.
     unsafe {
         let pool = &mut *POOL.get();
         let at = pool.next % KEPT;

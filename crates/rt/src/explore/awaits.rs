@@ -1,7 +1,8 @@
 //! What a program waits for that only the world outside can give: a signal to end it, a client.
 //!
-//! Nobody outside does anything while a program is explored, so a server that waits to be ended looks like a deadlock, or like threads
-//! that go round for ever. The driver is told, and does not take it for one.
+//! Nobody outside does anything while a program is explored, so a server that waits to be ended
+//! looks like a deadlock, or like threads that go round for ever. The driver is told, and does not
+//! take it for one.
 
 use core::ffi::c_int;
 

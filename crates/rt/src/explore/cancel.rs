@@ -1,11 +1,12 @@
 //! Cancellation: one thread asks another to end, which it does at its next cancellation point.
 //!
-//! The C library's own cancellation sends a signal to a kernel thread, of which there is but the carrier. So the request is
-//! kept here. A wait at a cancellation point can be broken off by it ([`super::point::Breaks`]); the thread then leaves by the real
-//! `pthread_exit`, which runs clean-up handlers and destructors of C++ on its way to the bottom of the thread.
+//! The C library's own cancellation sends a signal to a kernel thread, of which there is but the
+//! carrier. So the request is kept here. A wait at a cancellation point can be broken off by it
+//! ([`super::point::Breaks`]); the thread then leaves by the real `pthread_exit`, which runs
+//! clean-up handlers and destructors of C++ on its way to the bottom of the thread.
 //!
-//! Deviation: a thread whose type is asynchronous is cancelled behind any call that raddle stands in for, not between any two
-//! instructions.
+//! Deviation: a thread whose type is asynchronous is cancelled behind any call that raddle stands
+//! in for, not between any two instructions.
 
 use core::ffi::c_int;
 

@@ -1,16 +1,19 @@
 //! Threads that go round without changing anything.
 //!
-//! A thread that comes back to a step of its own in the very state in which it made it before can do no more by itself: it polls, and
-//! waits for others. That is as good as a yield (section 4.3 of the paper), so such a step is marked as one, and fair scheduling lets
-//! the others in. `for (;;) { lock; if (ready) break; unlock; }` is the example. A loop that counts is in another state each time.
+//! A thread that comes back to a step of its own in the very state in which it made it before can
+//! do no more by itself: it polls, and waits for others. That is as good as a yield (section 4.3 of
+//! the paper), so such a step is marked as one, and fair scheduling lets the others in. `for (;;) {
+//! lock; if (ready) break; unlock; }` is the example. A loop that counts is in another state each
+//! time.
 //!
-//! The state is the registers that a call keeps, what lies on the stack from the call on ([`STACK`] bytes of it), and the words
-//! elsewhere that the thread has written to since: each must have its old value when the step comes round again. Of what a lap consists is
-//! told by its steps, no more than [`LONGEST`].
+//! The state is the registers that a call keeps, what lies on the stack from the call on ([`STACK`]
+//! bytes of it), and the words elsewhere that the thread has written to since: each must have its
+//! old value when the step comes round again. Of what a lap consists is told by its steps, no more
+//! than [`LONGEST`].
 //!
-//! What is not seen: writes by code that is not instrumented. In a program that is not instrumented at all a thread must therefore go
-//! round [`MANY`] times. [`super::State::progressed`] has the last step that was no such lap: by this the driver tells a livelock from
-//! work that takes long.
+//! What is not seen: writes by code that is not instrumented. In a program that is not instrumented
+//! at all a thread must therefore go round [`MANY`] times. [`super::State::progressed`] has the
+//! last step that was no such lap: by this the driver tells a livelock from work that takes long.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
@@ -31,8 +34,9 @@ const BELOW: usize = 64 << 10;
 /// Laps after which a program that is not instrumented is believed to change nothing.
 const MANY: u32 = 20;
 
-/// A lap in which the thread looks at a clock is progress, until there have been so many looks: by then more time has passed than
-/// [`super::time::SLOWEST`], and the thread does not wait for a moment.
+/// A lap in which the thread looks at a clock is progress, until there have been so many looks: by
+/// then more time has passed than [`super::time::SLOWEST`], and the thread does not wait for a
+/// moment.
 const CLOCK_LOOKS: u32 = 2000;
 
 /// How a thread goes round.
@@ -46,7 +50,8 @@ pub struct Circle {
     laps: u32,
     /// It has looked at a clock since.
     looked: bool,
-    /// Granules written since the first lap, and what the first `known` of them held when the last lap ended.
+    /// Granules written since the first lap, and what the first `known` of them held when the last
+    /// lap ended.
     count: u32,
     known: u32,
     at: [usize; WORDS],
@@ -140,7 +145,8 @@ pub fn writes(address: usize) {
 #[inline(never)]
 fn write(address: usize) {
     let s = state();
-    // The own stack is compared as a whole, and what lies below belongs to calls that will have returned.
+    // The own stack is compared as a whole, and what lies below belongs to calls that will have
+    // returned.
     let low = current().kept[0].wrapping_sub(BELOW);
     if s.running && address.wrapping_sub(low) >= STACK + BELOW {
         s.threads[s.current].circle.write(address);
@@ -158,7 +164,8 @@ pub fn writes_bytes(address: usize, len: usize) {
     }
 }
 
-/// The running thread is about to make the step `op`. The same, marked as a yield if the thread has only gone round.
+/// The running thread is about to make the step `op`. The same, marked as a yield if the thread has
+/// only gone round.
 #[inline]
 pub fn pass(op: Op) -> Op {
     let s = state();
@@ -230,8 +237,9 @@ fn effect(kind: OpKind) -> Effect {
 }
 
 fn read(granule: usize) -> u64 {
-    // SAFETY: memory that the thread has written to since its first lap. It is still mapped: blocks stay until the execution ends, and
-    // what the program unmaps makes all threads begin anew (`forget`).
+    // SAFETY: memory that the thread has written to since its first lap. It is still mapped: blocks
+    // stay until the execution ends, and what the program unmaps makes all threads begin anew
+    // (`forget`).
     unsafe { (granule as *const u64).read_volatile() }
 }
 

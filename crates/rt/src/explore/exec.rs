@@ -1,7 +1,8 @@
 //! A program that becomes another, by `exec`.
 //!
-//! Before its first thread that is its own affair: what it becomes is explored. Afterwards the other program is none of the
-//! search's: all threads end where it begins, and the execution ends as it does, in the process that was made for it.
+//! Before its first thread that is its own affair: what it becomes is explored. Afterwards the
+//! other program is none of the search's: all threads end where it begins, and the execution ends
+//! as it does, in the process that was made for it.
 
 use raddle_explore::OpKind;
 use raddle_wire::explore::{cannot, outcome, outside, status};

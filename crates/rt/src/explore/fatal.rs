@@ -1,5 +1,5 @@
-//! How an execution fails. None of these returns: the scheduler notes what happened, puts memory back, and goes on with the
-//! next order.
+//! How an execution fails. None of these returns: the scheduler notes what happened, puts memory
+//! back, and goes on with the next order.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -95,8 +95,8 @@ pub fn aborts(pc: usize) {
     ends(if thrown { outcome::EXCEPTION } else { outcome::ABORT }, s.current)
 }
 
-/// Where the exception was thrown that the library ends the program for, at `pc`: the innermost call of the program's below. The stack
-/// is as it was: nobody catches it, so nothing was unwound.
+/// Where the exception was thrown that the library ends the program for, at `pc`: the innermost
+/// call of the program's below. The stack is as it was: nobody catches it, so nothing was unwound.
 fn thrown_at(pc: usize) -> usize {
     unsafe extern "C" {
         fn backtrace(to: *mut *mut c_void, most: c_int) -> c_int;
@@ -161,8 +161,9 @@ fn catch(signal: c_int) {
 
 extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *mut libc::ucontext_t) {
     let s = state();
-    // A signal that another process has sent is none of the program's doing: the worker ends by it, and the order is given again.
-    // SAFETY: the kernel's description; who sent it is filled in where it was sent.
+    // A signal that another process has sent is none of the program's doing: the worker ends by it,
+    // and the order is given again. SAFETY: the kernel's description; who sent it is filled in
+    // where it was sent.
     let sent = unsafe { (*info).si_code <= 0 && (*info).si_pid() != sys::pid() as i32 };
     if !s.running || sent {
         let default = [0u64; 4];
@@ -180,7 +181,8 @@ extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *mut 
     unsafe {
         s.serve.slot().address = (*info).si_addr() as u64;
         let pc = (*context).uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
-        // The place of a crash is the instruction itself; everywhere else it is the one behind a call.
+        // The place of a crash is the instruction itself; everywhere else it is the one behind a
+        // call.
         s.threads[s.current].pc = pc + 1;
     }
     s.serve.slot().detail = signal as u64;

@@ -1,16 +1,20 @@
-//! Faults that the program handles itself: `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL` and `abort`, where it has installed a handler.
+//! Faults that the program handles itself: `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL` and `abort`,
+//! where it has installed a handler.
 //!
-//! The kernel hands a fault to [`super::fatal`], on the carrier's stack for signals. Where the program has a handler, it must not run
-//! there: it may be scheduled away, and another thread may fault meanwhile. So the description of the fault is copied to the thread's
-//! own stack (or the one that it has named by `sigaltstack`), and the thread goes on in [`enter`], which calls the handler. When the handler
-//! returns, the system call that ends a handler reads the copy: the instruction is tried again, or whatever the handler has made of the
-//! registers. A handler that jumps out is taken note of in [`super::signals::jumped`].
+//! The kernel hands a fault to [`super::fatal`], on the carrier's stack for signals. Where the
+//! program has a handler, it must not run there: it may be scheduled away, and another thread may
+//! fault meanwhile. So the description of the fault is copied to the thread's own stack (or the one
+//! that it has named by `sigaltstack`), and the thread goes on in [`enter`], which calls the
+//! handler. When the handler returns, the system call that ends a handler reads the copy: the
+//! instruction is tried again, or whatever the handler has made of the registers. A handler that
+//! jumps out is taken note of in [`super::signals::jumped`].
 
 use core::ffi::c_int;
 
 use super::{signals, state};
 
-/// What a handler sees of the thread, and what the kernel takes back. The kernel's part is shorter than that of the C library.
+/// What a handler sees of the thread, and what the kernel takes back. The kernel's part is shorter
+/// than that of the C library.
 #[repr(C, align(16))]
 struct Frame {
     context: [u8; size_of::<libc::ucontext_t>()],
@@ -40,7 +44,8 @@ impl HandlerStack {
     }
 }
 
-/// A fault whose handler runs: if the handler ends the program by it after all, it is told of this place.
+/// A fault whose handler runs: if the handler ends the program by it after all, it is told of this
+/// place.
 #[derive(Clone, Copy)]
 pub struct Fault {
     pub signal: c_int,
@@ -50,7 +55,8 @@ pub struct Fault {
     pub shadow: *mut usize,
 }
 
-/// Makes the thread that `context` is of go on in the program's handler. False: it has none that would run.
+/// Makes the thread that `context` is of go on in the program's handler. False: it has none that
+/// would run.
 ///
 /// # Safety
 /// What the kernel hands to a handler, for the running thread.
@@ -60,8 +66,9 @@ pub unsafe fn divert(signal: c_int, info: *const libc::siginfo_t, context: *mut 
     if !signals::would_handle(me, signal) {
         return false;
     }
-    // SAFETY: the kernel's descriptions; the stack below what is in use, which is as large as a handler takes. If it is not, this
-    // faults, and `would_handle` says no: the signal is blocked meanwhile.
+    // SAFETY: the kernel's descriptions; the stack below what is in use, which is as large as a
+    // handler takes. If it is not, this faults, and `would_handle` says no: the signal is blocked
+    // meanwhile.
     unsafe {
         let registers = &mut (*context).uc_mcontext.gregs;
         let sp = registers[libc::REG_RSP as usize] as usize;
@@ -111,7 +118,8 @@ unsafe fn extended_len(at: usize) -> usize {
     }
 }
 
-/// The thread goes on here, with the stack pointer at its [`Frame`], whose context is what the kernel expects there at the end.
+/// The thread goes on here, with the stack pointer at its [`Frame`], whose context is what the
+/// kernel expects there at the end.
 #[unsafe(naked)]
 unsafe extern "C" fn enter() {
     core::arch::naked_asm!(

@@ -1,11 +1,11 @@
 //! Processes that an explored program makes.
 //!
-//! A fork is a step of the thread that forks; the parent goes on as one logical thread among the others. The child has
-//! that thread alone, as the C library has it, and runs as it is: nothing is explored in it. It does not outlive the
-//! execution, which may end while the child hangs.
+//! A fork is a step of the thread that forks; the parent goes on as one logical thread among the
+//! others. The child has that thread alone, as the C library has it, and runs as it is: nothing is
+//! explored in it. It does not outlive the execution, which may end while the child hangs.
 //!
-//! Waiting for a child is waiting for the world outside. How fast it is must not decide what can be chosen, so who begins to wait
-//! gives a child some real time to end first.
+//! Waiting for a child is waiting for the world outside. How fast it is must not decide what can be
+//! chosen, so who begins to wait gives a child some real time to end first.
 
 use core::ffi::{c_int, c_void};
 
@@ -28,7 +28,8 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Before the program registers anything: handlers of the child run in the order in which they were registered.
+/// Before the program registers anything: handlers of the child run in the order in which they were
+/// registered.
 pub fn prepare() {
     // SAFETY: a handler that lives as long as the process.
     unsafe { __register_atfork(None, None, Some(in_child), core::ptr::null_mut()) };
@@ -68,7 +69,8 @@ pub fn has_ended(which: c_int) -> bool {
     r != 0 || unsafe { info.si_pid() } != 0
 }
 
-/// Before a call that waits for a child, unless it does not wait. False: it is broken off, and has said so.
+/// Before a call that waits for a child, unless it does not wait. False: it is broken off, and has
+/// said so.
 #[must_use]
 pub fn waits(which: c_int, options: c_int, pc: usize) -> bool {
     if !state().running {

@@ -1,7 +1,9 @@
-//! Functions of the C library that were found by name: where they are need not be found again in the next execution.
+//! Functions of the C library that were found by name: where they are need not be found again in
+//! the next execution.
 //!
-//! In place, the word that holds the address is taken out of what is put back. In a process of its own an execution writes down what it
-//! has found, in memory that it shares with its parent, and the parent takes it over before it makes the next.
+//! In place, the word that holds the address is taken out of what is put back. In a process of its
+//! own an execution writes down what it has found, in memory that it shares with its parent, and
+//! the parent takes it over before it makes the next.
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -44,7 +46,8 @@ pub fn found(word: &AtomicUsize) {
     }
 }
 
-/// In the parent, after an execution. An entry counts once it is complete, so it does not matter how the child ended.
+/// In the parent, after an execution. An entry counts once it is complete, so it does not matter
+/// how the child ended.
 pub fn take_over() {
     // SAFETY: as above, and the child is no more.
     let Some(list) = (unsafe { state().found.as_mut() }) else { return };

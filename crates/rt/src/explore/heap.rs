@@ -1,8 +1,9 @@
 //! The allocator of an explored program.
 //!
-//! Each logical thread allocates from memory of its own, one block behind the other, and a block that is freed is not used
-//! again in that execution. So an address depends on what its thread allocated before and on nothing else: it names the
-//! same object in every schedule, and an access to a freed block is seen for what it is.
+//! Each logical thread allocates from memory of its own, one block behind the other, and a block
+//! that is freed is not used again in that execution. So an address depends on what its thread
+//! allocated before and on nothing else: it names the same object in every schedule, and an access
+//! to a freed block is seen for what it is.
 
 use core::ffi::c_void;
 use core::ops::Range;
@@ -53,7 +54,8 @@ static LIST: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// By thread: the end of what any execution has used of its arena. Behind it all is zero. In memory of its own, which no snapshot has.
+/// By thread: the end of what any execution has used of its arena. Behind it all is zero. In memory
+/// of its own, which no snapshot has.
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 const MOST_FREED: usize = 1 << 22;
 
@@ -175,7 +177,8 @@ pub fn free(p: *mut c_void, pc: usize) {
                 hidden::freed(at, n, pc);
             }
         }
-        // The C++ library counts references by atomics of its own, which nobody sees, before it frees.
+        // The C++ library counts references by atomics of its own, which nobody sees, before it
+        // frees.
         if head.is_live() && modules::is_instrumented(pc) {
             races::freed(at, n, pc);
         }

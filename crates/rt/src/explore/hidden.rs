@@ -1,7 +1,8 @@
 //! Accesses that no scheduling points order, and what else keeps a search from being complete.
 //!
-//! The detector is [`raddle_explore::hidden`]; here it is told of steps and accesses, and what it finds goes into the slot
-//! of the order. It lies in memory of its own, which no snapshot has, and begins anew with each execution.
+//! The detector is [`raddle_explore::hidden`]; here it is told of steps and accesses, and what it
+//! finds goes into the slot of the order. It lies in memory of its own, which no snapshot has, and
+//! begins anew with each execution.
 
 use raddle_explore::hidden::{Act, HiddenRaces, Touch};
 use raddle_explore::{Op, OpKind};
@@ -57,7 +58,8 @@ pub fn note(gap: u32) {
     }
 }
 
-/// Whether an address that atomics hold could have come back: the memory was freed, and other memory allocated. Zeros: not yet.
+/// Whether an address that atomics hold could have come back: the memory was freed, and other
+/// memory allocated. Zeros: not yet.
 pub struct Reuse {
     /// A bit for each block whose address an atomic held, by a hash.
     held: [u64; 64],

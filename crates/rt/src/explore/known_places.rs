@@ -1,15 +1,17 @@
-//! What is known of single places in the program: atomic operations that are no scheduling points, or that take or give back a lock,
-//! and frees that are no scheduling points.
+//! What is known of single places in the program: atomic operations that are no scheduling points,
+//! or that take or give back a lock, and frees that are no scheduling points.
 //!
 //! *Quiet* is what Rust's std does for itself, where who is first makes no difference to the program (`raddle_binary::quiet`). It takes
-//! effect with the step before. So does what the C library gives back of what it has allocated itself.
+//! effect with the step before. So does what the C library gives back of what it has allocated
+//! itself.
 //!
-//! A lock of Rust's std is an atomic operation, inlined, and behind it a loop that looks at the lock a hundred times before it
-//! sleeps (`raddle_binary::lock_sites`). Where the place is known, the thread waits at its first operation until it will succeed, as for any other
-//! lock; so a lock that is taken by another is one step, and who holds it is known.
+//! A lock of Rust's std is an atomic operation, inlined, and behind it a loop that looks at the
+//! lock a hundred times before it sleeps (`raddle_binary::lock_sites`). Where the place is known,
+//! the thread waits at its first operation until it will succeed, as for any other lock; so a lock
+//! that is taken by another is one step, and who holds it is known.
 //!
-//! A thread that waits for another by one of them would wait for ever: after [`MOST`] in a row the next is a step after all, and
-//! lets others go first.
+//! A thread that waits for another by one of them would wait for ever: after [`MOST`] in a row the
+//! next is a step after all, and lets others go first.
 
 use raddle_explore::OpKind;
 use raddle_wire::explore::site;
@@ -87,7 +89,8 @@ pub fn may_wait() -> bool {
     waits
 }
 
-/// Is the free that returns to `pc` quiet? Rust's own function gets there by another, whose caller knows what the block is.
+/// Is the free that returns to `pc` quiet? Rust's own function gets there by another, whose caller
+/// knows what the block is.
 #[inline]
 pub fn frees_quietly(pc: usize) -> bool {
     let s = state();

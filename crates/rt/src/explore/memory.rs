@@ -1,13 +1,15 @@
-//! What happens before what, and `--memory c11`: at a load, which of the values that the C11 model allows.
+//! What happens before what, and `--memory c11`: at a load, which of the values that the C11 model
+//! allows.
 //!
-//! The model is [`raddle_explore::stale`]; here it is told what happens. It is there where stale values are asked for, or data races
-//! ([`super::races`]), which need its clocks only. Program memory always has the newest values, and
-//! a stale one is given to the loading thread alone, so all that is not an atomic operation of instrumented code (plain
-//! accesses, system calls, the C library) sees the newest. The model lies in memory of its own, which no snapshot has.
+//! The model is [`raddle_explore::stale`]; here it is told what happens. It is there where stale
+//! values are asked for, or data races ([`super::races`]), which need its clocks only. Program
+//! memory always has the newest values, and a stale one is given to the loading thread alone, so
+//! all that is not an atomic operation of instrumented code (plain accesses, system calls, the C
+//! library) sees the newest. The model lies in memory of its own, which no snapshot has.
 //!
-//! What synchronises besides atomics is told by its scheduling point ([`did`]). Where it is not certain that something
-//! orders two threads (a semaphore's `getvalue`, two readers of one lock, a futex) it counts as if it did: that hides stale
-//! reads and races, and never invents one.
+//! What synchronises besides atomics is told by its scheduling point ([`did`]). Where it is not
+//! certain that something orders two threads (a semaphore's `getvalue`, two readers of one lock, a
+//! futex) it counts as if it did: that hides stale reads and races, and never invents one.
 
 use core::ffi::c_int;
 
@@ -34,7 +36,8 @@ pub(super) fn model() -> Option<&'static mut Model> {
     if s.memory.is_null() || !s.running {
         return None;
     }
-    // SAFETY: memory of the model's own; one thread runs at a time, and no reference is kept across a point.
+    // SAFETY: memory of the model's own; one thread runs at a time, and no reference is kept across
+    // a point.
     Some(unsafe { &mut *s.memory })
 }
 
@@ -86,7 +89,8 @@ pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T)
     }
 }
 
-/// The thread has read `old` and, if it `wrote`, put there what now is. The second order is for when it did not.
+/// The thread has read `old` and, if it `wrote`, put there what now is. The second order is for
+/// when it did not.
 #[inline]
 pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int), old: T, wrote: bool) {
     if let Some(model) = model() {
@@ -117,8 +121,8 @@ pub fn fence(order: c_int, pc: usize) {
     }
 }
 
-/// Has the running thread passed a seq_cst fence since its last step? Without the model a fence is no step, but whether loads
-/// could have passed stores depends on it.
+/// Has the running thread passed a seq_cst fence since its last step? Without the model a fence is
+/// no step, but whether loads could have passed stores depends on it.
 #[inline]
 pub fn has_fenced() -> bool {
     let s = state();
@@ -179,7 +183,8 @@ pub fn created(child: usize) {
     }
 }
 
-/// The running thread comes past an initialiser, or is about to run it. One that threw happened before.
+/// The running thread comes past an initialiser, or is about to run it. One that threw happened
+/// before.
 pub fn initialises(at: usize) {
     let s = state();
     let me = s.current;

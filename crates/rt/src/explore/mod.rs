@@ -1,9 +1,11 @@
 //! Taking control of threads: one logical thread runs at a time, and the driver's orders say which.
 //!
-//! After CHESS (Musuvathi et al., *Finding and reproducing Heisenbugs in concurrent programs*, OSDI 2008), sections 3 and
+//! After CHESS (Musuvathi et al., *Finding and reproducing Heisenbugs in concurrent programs*, OSDI
+//! 2008), sections 3 and
 //! 4. Everything that a program can block on is a *scheduling point* here: the thread says what it is about to do
-//! ([`Op`]) and what it waits for ([`Wait`]), and [`point`] lets the [`Pilot`] choose among those that can go on. So nothing
-//! ever blocks, a state in which nobody can go on is a deadlock, and the choices are a schedule that can be repeated.
+//! ([`Op`]) and what it waits for ([`Wait`]), and [`point`] lets the [`Pilot`] choose among those
+//! that can go on. So nothing ever blocks, a state in which nobody can go on is a deadlock, and the
+//! choices are a schedule that can be repeated.
 //!
 //! ```text
 //! threads   logical threads: their life, and the donors that lend them a stack and a thread pointer
@@ -35,19 +37,21 @@
 //! ```
 //!
 //! **Carrier.** Every logical thread is a real thread of the C library (a *donor*) that has parked itself and lent its
-//! stack and thread pointer to the one thread that runs, the *carrier*, which is the process's first. So `errno`,
-//! `pthread_self`, thread-local storage and the fields that libc keeps in its thread descriptor are each thread's own. Locks
-//! are taken by the real `try` functions, which never block, so that every kind of mutex means what it means; what
-//! would block is told apart beforehand by a look at the object.
+//! stack and thread pointer to the one thread that runs, the *carrier*, which is the process's
+//! first. So `errno`, `pthread_self`, thread-local storage and the fields that libc keeps in its
+//! thread descriptor are each thread's own. Locks are taken by the real `try` functions, which
+//! never block, so that every kind of mutex means what it means; what would block is told apart
+//! beforehand by a look at the object.
 //!
 //! Invariants:
 //! - All that is written here between two points of one execution lies in [`State`], in the heap, or in memory that the
 //!   snapshot puts back. `State` is never part of the snapshot.
 //! - Nothing here calls into the C library while an execution runs, but for functions that take no lock.
 //!
-//! Deviations from the paper: (1) its scheduler has all threads of the process; a thread that raddle did not see created
-//! (inside a library, by `clone`) runs freely. (2) Objects are named by address, which is canonical because the heap and
-//! the stacks are; the paper names them by the order in which they are met.
+//! Deviations from the paper: (1) its scheduler has all threads of the process; a thread that
+//! raddle did not see created (inside a library, by `clone`) runs freely. (2) Objects are named by
+//! address, which is canonical because the heap and the stacks are; the paper names them by the
+//! order in which they are met.
 
 mod awaits;
 pub mod cancel;
@@ -109,13 +113,15 @@ pub fn is_on() -> bool {
     mode::mode() == Mode::Explore
 }
 
-/// An execution is under way: there may be more than one thread. Before the first is created nothing is a choice.
+/// An execution is under way: there may be more than one thread. Before the first is created
+/// nothing is a choice.
 #[inline(always)]
 pub fn is_running() -> bool {
     is_on() && state().running
 }
 
-/// Nobody asks for plain accesses, unless to memory that was freed: there are no points among them, and no monitor looks at them.
+/// Nobody asks for plain accesses, unless to memory that was freed: there are no points among them,
+/// and no monitor looks at them.
 static UNWATCHED: AtomicBool = AtomicBool::new(false);
 
 /// Need no more be done for a plain access at `address`, of one to eight bytes?
@@ -148,7 +154,8 @@ pub enum Wait {
     Semaphore(usize),
     /// A thread to have ended.
     Thread(usize),
-    /// To be told ([`Logical::told`]): a signal on a condition variable, a futex's wake, a barrier's last arrival.
+    /// To be told ([`Logical::told`]): a signal on a condition variable, a futex's wake, a
+    /// barrier's last arrival.
     Told(usize),
     /// To be told, and the mutex to be free: a condition variable and its mutex.
     ToldAndMutex(usize, usize),
@@ -232,17 +239,19 @@ pub struct State {
 
 #[inline(always)]
 pub fn state() -> &'static mut State {
-    // SAFETY: set before `is_on`. One thread runs at a time, and a reference is not kept across a switch.
+    // SAFETY: set before `is_on`. One thread runs at a time, and a reference is not kept across a
+    // switch.
     unsafe { &mut *STATE.load(Relaxed) }
 }
 
-/// The process is to be explored, by the orders in `header`. Not inlined: its frame has a megabyte, which every process
-/// that is not explored would touch as well.
+/// The process is to be explored, by the orders in `header`. Not inlined: its frame has a megabyte,
+/// which every process that is not explored would touch as well.
 #[inline(never)]
 pub fn turn_on(header: *mut Header) {
     let at = sys::pages(size_of::<State>()).cast::<State>();
-    // SAFETY: fresh memory of the right size. All zero is a state but for the fields written here. The pilot is not: it is large, and what
-    // is made and moved here would be pages of the stack and of the state, which each fork copies the entries of.
+    // SAFETY: fresh memory of the right size. All zero is a state but for the fields written here.
+    // The pilot is not: it is large, and what is made and moved here would be pages of the stack
+    // and of the state, which each fork copies the entries of.
     unsafe {
         (*at).header = header;
         (&raw mut (*at).threads[0]).write(Logical::FIRST);
@@ -270,7 +279,8 @@ pub fn turn_off() {
     state().running = false;
 }
 
-/// An operation at `pc`. The low half of a program counter is the same in every schedule, and the driver knows the rest.
+/// An operation at `pc`. The low half of a program counter is the same in every schedule, and the
+/// driver knows the rest.
 pub fn op(kind: OpKind, object: usize, pc: usize) -> Op {
     Op::new(kind, object as u64, pc as u32)
 }

@@ -1,8 +1,9 @@
-//! The second back end: every logical thread is a thread of the system, and they hand over by futex.
+//! The second back end: every logical thread is a thread of the system, and they hand over by
+//! futex.
 //!
-//! For debuggers, which then see all threads where they are, and for machines that do not let a program change its thread
-//! pointer. The choices, and so the run, are the same as on the carrier; a hand-over costs a thousand times as much, and each
-//! execution is a process of its own.
+//! For debuggers, which then see all threads where they are, and for machines that do not let a
+//! program change its thread pointer. The choices, and so the run, are the same as on the carrier;
+//! a hand-over costs a thousand times as much, and each execution is a process of its own.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -50,7 +51,8 @@ fn wait_for_turn(me: usize) {
     }
 }
 
-/// Starts the system's thread for logical thread `i`; it waits for its turn. Gives its handle, or an error number.
+/// Starts the system's thread for logical thread `i`; it waits for its turn. Gives its handle, or
+/// an error number.
 pub unsafe fn start(i: usize, attributes: *const c_void) -> Result<usize, c_int> {
     static CREATE: Real = Real::new(c"pthread_create", None);
     type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;

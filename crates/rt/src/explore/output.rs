@@ -1,8 +1,9 @@
 //! `--same-output`: what the program prints on its standard output.
 //!
-//! The driver gives it a file of the session's as descriptor 1. What is in the file at the end of an execution goes into the slot, and the
-//! file is emptied for the next. The C library writes by itself what it has buffered, so no function that prints has to be known;
-//! what it would write at the very end is asked for before.
+//! The driver gives it a file of the session's as descriptor 1. What is in the file at the end of
+//! an execution goes into the slot, and the file is emptied for the next. The C library writes by
+//! itself what it has buffered, so no function that prints has to be known; what it would write at
+//! the very end is asked for before.
 
 use raddle_base::hash::Fnv64;
 use raddle_wire::explore::{OUTPUT, flag};
@@ -11,7 +12,8 @@ use super::{has, state};
 use crate::interpose::Real;
 use crate::sys;
 
-/// Where the second name of descriptor 1 lies: out of the way of a program that counts its descriptors.
+/// Where the second name of descriptor 1 lies: out of the way of a program that counts its
+/// descriptors.
 const HIGH: usize = 900;
 
 /// At the start of the process.
@@ -40,7 +42,8 @@ pub fn begin() {
 pub fn flush() {
     static FLUSH: Real = Real::new(c"fflush", None);
     if state().output != 0 || has(flag::FLUSH) {
-        // SAFETY: the C library's function, for all files. Nobody is inside it: no thread is switched away from there.
+        // SAFETY: the C library's function, for all files. Nobody is inside it: no thread is
+        // switched away from there.
         unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> i32>(FLUSH.get())(0) };
     }
 }

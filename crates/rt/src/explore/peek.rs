@@ -1,4 +1,5 @@
-//! Whether a step would block, told by a look at the object: glibc's layouts, which have been the same since 2.26.
+//! Whether a step would block, told by a look at the object: glibc's layouts, which have been the
+//! same since 2.26.
 
 use super::{Wait, state};
 
@@ -57,7 +58,8 @@ impl Wait {
     }
 
     fn has_come(self, thread: usize) -> bool {
-        // SAFETY: objects that the program handed to a function and that exist while it waits for them.
+        // SAFETY: objects that the program handed to a function and that exist while it waits for
+        // them.
         unsafe {
             match self {
                 Wait::Nothing => true,

@@ -33,7 +33,8 @@ pub enum End {
     Broken,
 }
 
-/// The running thread is about to make the step `op`, which `wait` may hold up. Returns when it is its turn.
+/// The running thread is about to make the step `op`, which `wait` may hold up. Returns when it is
+/// its turn.
 #[inline]
 pub fn point(op: Op, wait: Wait, pc: usize) {
     let s = state();
@@ -73,8 +74,9 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
     }
 }
 
-/// A lock, a condition variable or a semaphore may have been freed before its step comes. Not looked at are those who leave a condition
-/// variable or a barrier: it may be destroyed as soon as they have been told to.
+/// A lock, a condition variable or a semaphore may have been freed before its step comes. Not
+/// looked at are those who leave a condition variable or a barrier: it may be destroyed as soon as
+/// they have been told to.
 #[inline]
 fn still_there(op: &Op, pc: usize) {
     use OpKind::*;
@@ -89,11 +91,13 @@ fn still_there(op: &Op, pc: usize) {
     }
 }
 
-/// After so many steps alone the next are written down: an execution that does not end is to be told by them.
+/// After so many steps alone the next are written down: an execution that does not end is to be
+/// told by them.
 const MOST_ALONE: u32 = 1000;
 
-/// All other threads have been joined, so there is nobody to choose, and nobody who could see the step or be seen by it. What is read at
-/// the end, and who was created and ended, is written down all the same: it tells executions apart.
+/// All other threads have been joined, so there is nobody to choose, and nobody who could see the
+/// step or be seen by it. What is read at the end, and who was created and ended, is written down
+/// all the same: it tells executions apart.
 fn goes_alone(op: &Op, wait: Wait) -> bool {
     use OpKind::*;
     let s = state();
@@ -248,7 +252,8 @@ fn find_enabled() {
                 None => awake = true,
             }
             if t.altered {
-                // It was told while it could have given up: what it does now is what it first meant to do.
+                // It was told while it could have given up: what it does now is what it first meant
+                // to do.
                 s.pending[i] = t.meant;
                 s.threads[i].altered = false;
             }
@@ -289,8 +294,8 @@ fn find_enabled() {
     }
 }
 
-/// May the thread, which waits and has not been chosen for anything else, give up? One that was signalled has its signal, and waits for
-/// the mutex alone.
+/// May the thread, which waits and has not been chosen for anything else, give up? One that was
+/// signalled has its signal, and waits for the mutex alone.
 fn may_give_up(i: usize, horizon: u64) -> bool {
     let t = &state().threads[i];
     let is_told = t.told && matches!(t.wait, Wait::ToldAndMutex(..));
@@ -301,8 +306,8 @@ fn may_give_up(i: usize, horizon: u64) -> bool {
 /// Steps for which a thread that ends the process lets others go first.
 const LAST_STEPS: u32 = 300;
 
-/// A program that ends while its threads run is most often meant to do their work first: to end it now is a choice that a thread
-/// is reluctant to make, for a while. Some threads never end.
+/// A program that ends while its threads run is most often meant to do their work first: to end it
+/// now is a choice that a thread is reluctant to make, for a while. Some threads never end.
 fn hold_back_exit() {
     let s = state();
     let ends = |i: &usize| s.threads[*i].ends_process && !s.threads[*i].ended;
@@ -330,7 +335,8 @@ fn give_up(i: usize, kind: OpKind, reluctant: bool) {
     }
 }
 
-/// Nobody can go on, but somebody waits for a descriptor or a child: the world outside may help (4.2). False: it did not.
+/// Nobody can go on, but somebody waits for a descriptor or a child: the world outside may help
+/// (4.2). False: it did not.
 #[cold]
 fn sees_outside() -> bool {
     let s = state();
@@ -381,7 +387,8 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     }
 }
 
-/// Before an operation on a mutex of Rust's. Other atomic operations on it are named by its granule.
+/// Before an operation on a mutex of Rust's. Other atomic operations on it are named by its
+/// granule.
 #[inline]
 fn mutex(kind: OpKind, address: usize, pc: usize) {
     let granule = address & !7;
@@ -391,8 +398,8 @@ fn mutex(kind: OpKind, address: usize, pc: usize) {
     hidden::atomic(OpKind::AtomicRmw, address, 4, true, pc);
 }
 
-/// Before a plain access of `len` bytes. Those that the detector found racy are points (3.5). `counts`: the program does not
-/// want it to be ignored.
+/// Before a plain access of `len` bytes. Those that the detector found racy are points (3.5).
+/// `counts`: the program does not want it to be ignored.
 #[cold]
 #[inline(never)]
 pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
@@ -434,7 +441,8 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     }
 }
 
-/// A write to a bit-field reads its word first, behind the probe: that is a step of its own, and gives what is read.
+/// A write to a bit-field reads its word first, behind the probe: that is a step of its own, and
+/// gives what is read.
 fn reads_word(address: usize, len: usize, width: usize, pc: usize) -> [u8; 8] {
     let at = word_of(address, width);
     let o = op(OpKind::DataRead, at & !7, pc).with_bytes(at as u64, width);
@@ -454,7 +462,8 @@ fn word_of(address: usize, width: usize) -> usize {
     address & !(width - 1)
 }
 
-/// Before a function of the C library writes at `address`, nobody knows how much: related to everything, if it is a point.
+/// Before a function of the C library writes at `address`, nobody knows how much: related to
+/// everything, if it is a point.
 pub fn fills(address: usize, pc: usize) {
     let s = state();
     if !s.running {
@@ -473,7 +482,8 @@ pub fn fills(address: usize, pc: usize) {
     circle::writes_bytes(address, MUCH);
 }
 
-/// Before a function of a library that keeps something from call to call: its place among all steps matters.
+/// Before a function of a library that keeps something from call to call: its place among all steps
+/// matters.
 pub fn keeps_state(pc: usize) {
     if super::is_running() {
         point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
@@ -516,7 +526,8 @@ fn is_seekable(file: usize) -> bool {
     fd < 0 || crate::sys::syscall(libc::SYS_lseek, ask) >= 0
 }
 
-/// After a plain access of `len` bytes, by a function of the C library: it was part of the step in [`fills`], if that was one.
+/// After a plain access of `len` bytes, by a function of the C library: it was part of the step in
+/// [`fills`], if that was one.
 pub fn data_made(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     if !state().running {
         return;
@@ -568,7 +579,8 @@ enum Spin {
 fn has_pause(pc: usize) -> bool {
     const NEAR: usize = 80;
     let start = pc.saturating_sub(NEAR);
-    // SAFETY: code around a place that runs; a function at the very edge of its pages is preceded by others or by padding.
+    // SAFETY: code around a place that runs; a function at the very edge of its pages is preceded
+    // by others or by padding.
     let code = unsafe { core::slice::from_raw_parts(start as *const u8, 2 * NEAR) };
     code.windows(2).any(|w| w == [0xf3, 0x90])
 }
@@ -578,9 +590,10 @@ const PATIENCE: u32 = 200;
 /// After so many looks it is again at the same place, whether it looks at one thing or at two.
 const LAP: u32 = 2;
 
-/// Does the thread read again, at the same place, what it has just read (or the two things it has just read)? Then it waits
-/// for somebody to change them, and says no more than that: a `pause` is no call. While nobody else runs it reads what it
-/// read before, so there is nothing to choose; a loop that gives up after some time, as locks have it, comes to its end.
+/// Does the thread read again, at the same place, what it has just read (or the two things it has
+/// just read)? Then it waits for somebody to change them, and says no more than that: a `pause` is
+/// no call. While nobody else runs it reads what it read before, so there is nothing to choose; a
+/// loop that gives up after some time, as locks have it, comes to its end.
 fn spins(o: &Op) -> Spin {
     let s = state();
     let t = &mut s.threads[s.current];

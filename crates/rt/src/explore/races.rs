@@ -1,8 +1,9 @@
 //! `--races`: the data races of the execution under way.
 //!
-//! The detector is [`raddle_explore::races`], with the clocks of [`super::memory`]; here it is told of accesses, and what it finds goes
-//! into the slot of the order. An execution goes on after a race: what a program does then is worth seeing too. Both lie in memory
-//! of their own, which no snapshot has, and begin anew with each execution.
+//! The detector is [`raddle_explore::races`], with the clocks of [`super::memory`]; here it is told
+//! of accesses, and what it finds goes into the slot of the order. An execution goes on after a
+//! race: what a program does then is worth seeing too. Both lie in memory of their own, which no
+//! snapshot has, and begin anew with each execution.
 
 use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
 use raddle_explore::stale::Place;

@@ -1,8 +1,9 @@
 //! Orders in, traces out: the loop that runs on the scheduler's own stack.
 //!
-//! The first `pthread_create` of the program never returns in the ordinary sense. It makes the donors, leaves the first
-//! thread's context behind, and enters [`serve`], which takes the snapshot and then, for each order, goes on in that
-//! context: `pthread_create` returns once for each execution. An execution ends in [`finish`], which jumps back here.
+//! The first `pthread_create` of the program never returns in the ordinary sense. It makes the
+//! donors, leaves the first thread's context behind, and enters [`serve`], which takes the snapshot
+//! and then, for each order, goes on in that context: `pthread_create` returns once for each
+//! execution. An execution ends in [`finish`], which jumps back here.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::*;
@@ -22,7 +23,8 @@ use super::{
 use crate::interpose::Real;
 use crate::sys;
 
-/// How long a state in which all wait for the world outside is watched before it is called a deadlock.
+/// How long a state in which all wait for the world outside is watched before it is called a
+/// deadlock.
 pub const PATIENCE_MS: u32 = 250;
 /// The same where a child process is waited for: it may have much to do.
 pub const PATIENCE_WITH_CHILDREN_MS: u32 = 5000;
@@ -102,7 +104,8 @@ impl Serve {
         slot.wide = wide;
     }
 
-    /// Asks for the pages of the next steps at once: in a long execution to meet each by a fault of its own is a fifth of a step's cost.
+    /// Asks for the pages of the next steps at once: in a long execution to meet each by a fault of
+    /// its own is a fifth of a step's cost.
     #[cold]
     fn populate(&self) {
         if self.len + POPULATED <= self.steps.1 {
@@ -242,8 +245,8 @@ pub fn begin(_pc: usize) {
     enter_loop();
 }
 
-/// One process executes orders: the first that comes here, or the next where that one is no more (a debugger runs the program
-/// again).
+/// One process executes orders: the first that comes here, or the next where that one is no more (a
+/// debugger runs the program again).
 fn is_owner() -> bool {
     let me = u64::from(sys::pid());
     let owner = &header().owner;
@@ -285,8 +288,8 @@ fn prepare_threads() {
     super::watch_accesses();
 }
 
-/// The first `pthread_exit` loads the unwinder, under the loader's lock: a switch in there would leave others waiting for real.
-/// So it is loaded now, by a function that does the same.
+/// The first `pthread_exit` loads the unwinder, under the loader's lock: a switch in there would
+/// leave others waiting for real. So it is loaded now, by a function that does the same.
 fn prime_unwinding() {
     unsafe extern "C" {
         fn backtrace(to: *mut *mut c_void, most: c_int) -> c_int;
@@ -296,7 +299,8 @@ fn prime_unwinding() {
     unsafe { backtrace(&mut frame, 1) };
 }
 
-/// Is this libtest's thread for its test? It asks for it first of all, and without one it runs the test itself.
+/// Is this libtest's thread for its test? It asks for it first of all, and without one it runs the
+/// test itself.
 pub fn declines_thread() -> bool {
     let s = state();
     let declines = super::is_on() && has(flag::LIBTEST) && s.serve.in_main && !s.serve.begun;
@@ -371,11 +375,12 @@ fn give_up_for(lost: Option<u64>) {
     }
 }
 
-/// An execution in which the process became another program ends as that one does; one that left by a system call of its own, or was
-/// killed, as the system says.
+/// An execution in which the process became another program ends as that one does; one that left by
+/// a system call of its own, or was killed, as the system says.
 fn note_end(ended: i32) {
     let s = state();
-    // SAFETY: the slot of the order that is done, as the header tells; the child that wrote to it has ended.
+    // SAFETY: the slot of the order that is done, as the header tells; the child that wrote to it
+    // has ended.
     let slot = unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) }.slot;
     let ready = header().status.load(Relaxed) == status::READY;
     if ready && matches!(slot.outcome, outcome::EXEC | outcome::NONE) {
@@ -424,7 +429,8 @@ fn is_done() {
     let s = state();
     s.serve.order = s.serve.order.wrapping_add(1);
     header().done.store(s.serve.order, Release);
-    // The driver is woken when half of what it can post is through, so that neither waits for the other.
+    // The driver is woken when half of what it can post is through, so that neither waits for the
+    // other.
     let sleeping = header().driver_sleeps.load(SeqCst);
     if sleeping != 0 && header().posted.load(Relaxed).wrapping_sub(s.serve.order) <= header().slots / 2 {
         wake_driver();
@@ -587,7 +593,8 @@ pub fn changes_outside(pc: usize) {
     changes(outside::CHANGES, pc);
 }
 
-/// The program is about to close or copy a descriptor, or to change what else a process has for itself, such as its limits.
+/// The program is about to close or copy a descriptor, or to change what else a process has for
+/// itself, such as its limits.
 pub fn changes_process(pc: usize) {
     changes(outside::FILE, pc);
 }
@@ -600,7 +607,8 @@ fn changes(what: u64, pc: usize) {
     }
 }
 
-/// The program is about to look at files or folders, which other threads may change: its place among all steps matters.
+/// The program is about to look at files or folders, which other threads may change: its place
+/// among all steps matters.
 pub fn looks_outside(pc: usize) {
     super::keeps_state(pc);
 }
@@ -610,7 +618,8 @@ pub fn shares_memory() {
     state().serve.shares_memory = true;
 }
 
-/// A thread of Rust panics. Of the first time the thread is kept, and a digest of its stack: by this two failures are told apart.
+/// A thread of Rust panics. Of the first time the thread is kept, and a digest of its stack: by
+/// this two failures are told apart.
 pub fn panics() {
     if !super::is_running() {
         return;

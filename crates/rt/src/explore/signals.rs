@@ -1,12 +1,15 @@
 //! Signals between the threads of an explored program.
 //!
-//! The kernel knows one thread, the carrier, so it can not keep the threads' masks nor tell them apart. What threads send each
-//! other is kept here: a signal arrives at a logical thread, and its handler runs in that thread when it is next scheduled,
-//! which a waiting thread then can be. Signals from outside go to whatever runs, as the program asked for.
+//! The kernel knows one thread, the carrier, so it can not keep the threads' masks nor tell them
+//! apart. What threads send each other is kept here: a signal arrives at a logical thread, and its
+//! handler runs in that thread when it is next scheduled, which a waiting thread then can be.
+//! Signals from outside go to whatever runs, as the program asked for.
 //!
-//! A signal to the process goes to one thread that takes it; while all block it, it waits for the first that does not.
+//! A signal to the process goes to one thread that takes it; while all block it, it waits for the
+//! first that does not.
 //!
-//! Real-time signals are queued, as many of one number as are sent up to [`QUEUE`] in all; others are pending or not.
+//! Real-time signals are queued, as many of one number as are sent up to [`QUEUE`] in all; others
+//! are pending or not.
 
 use core::ffi::{c_int, c_void};
 
@@ -45,7 +48,8 @@ fn parcel(signal: c_int) -> &'static mut Parcel {
     unsafe { &mut (*PARCELS.get())[signal as usize] }
 }
 
-/// Real-time signals that have not been taken, in the order in which they were sent. Part of the snapshot.
+/// Real-time signals that have not been taken, in the order in which they were sent. Part of the
+/// snapshot.
 static QUEUED: sys::Shared<Queue> = sys::Shared::new(Queue { len: 0, of: [Queued::NONE; QUEUE] });
 const QUEUE: usize = 256;
 /// The first number that is queued: those before it are the C library's.
@@ -73,7 +77,8 @@ fn queue() -> &'static mut Queue {
     unsafe { &mut *QUEUED.get() }
 }
 
-/// The running thread takes a signal that has arrived at it, or at the process. One of the same number may be left.
+/// The running thread takes a signal that has arrived at it, or at the process. One of the same
+/// number may be left.
 fn take(signal: c_int) {
     let s = state();
     let at_thread = s.threads[s.current].arrived & bit(signal) != 0;
@@ -122,7 +127,8 @@ const fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// Failures of the program, which the scheduler sees first while an execution is under way: see [`super::faults`].
+/// Failures of the program, which the scheduler sees first while an execution is under way: see
+/// [`super::faults`].
 fn is_ours(signal: c_int) -> bool {
     matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGABRT)
 }
@@ -141,7 +147,8 @@ pub unsafe fn install(
     unsafe {
         let before = action(signal).unwrap_or_else(|| {
             let mut none = core::mem::zeroed::<Action>();
-            // So Rust's std asks whether to install its handler for stack overflows, which is of no use here.
+            // So Rust's std asks whether to install its handler for stack overflows, which is of no
+            // use here.
             if is_ours(signal) && new.is_null() {
                 none.sa_sigaction = libc::SIG_IGN;
             }
@@ -345,7 +352,8 @@ unsafe fn call_handler(signal: c_int, action: Action, info: *mut libc::siginfo_t
     t.handled = true;
 }
 
-/// Would a fault in the thread run a handler of the program's? One that is blocked ends the process.
+/// Would a fault in the thread run a handler of the program's? One that is blocked ends the
+/// process.
 pub fn would_handle(thread: usize, signal: c_int) -> bool {
     is_handled(signal) && state().threads[thread].mask & bit(signal) == 0
 }
@@ -366,7 +374,8 @@ pub unsafe fn handle_fault(signal: c_int, info: *mut libc::siginfo_t, context: *
     }
 }
 
-/// `abort`: the handler runs even where the signal is blocked, and if it returns the process ends all the same.
+/// `abort`: the handler runs even where the signal is blocked, and if it returns the process ends
+/// all the same.
 pub fn handle_abort() {
     let s = state();
     s.threads[s.current].mask &= !bit(libc::SIGABRT);
@@ -419,7 +428,8 @@ fn by_default(signal: c_int) -> Ran {
     if !is_harmless(signal) && state().running {
         let s = state();
         s.serve.slot().detail = signal as u64;
-        // A handler that reports a fault and then ends the process by it: the fault is what is told.
+        // A handler that reports a fault and then ends the process by it: the fault is what is
+        // told.
         let t = &mut s.threads[s.current];
         if let Some(fault) = t.fault.filter(|f| f.signal == signal) {
             t.pc = fault.pc + 1;
@@ -431,7 +441,8 @@ fn by_default(signal: c_int) -> Ran {
     Ran::Ignored
 }
 
-/// `sigwait` and its kin: the signal that came, or why none did. After so many nanoseconds it may give up.
+/// `sigwait` and its kin: the signal that came, or why none did. After so many nanoseconds it may
+/// give up.
 pub fn wait(set: u64, most: Option<u64>, breaks: Breaks, pc: usize) -> Result<c_int, c_int> {
     let due = most.map(|most| state().time.passed.saturating_add(most));
     let o = op(OpKind::Signal, state().current, pc);

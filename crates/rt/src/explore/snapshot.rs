@@ -1,13 +1,16 @@
 //! The program's memory, put aside once and put back after each execution.
 //!
-//! What is put back: every page of a writable private mapping that has been written to, the used part of the stacks of the
-//! first thread and of the donors, and the blocks of the heap. What is not: the runtime's own mappings, and stack below
-//! what was in use, where nothing is expected to be found.
+//! What is put back: every page of a writable private mapping that has been written to, the used
+//! part of the stacks of the first thread and of the donors, and the blocks of the heap. What is
+//! not: the runtime's own mappings, and stack below what was in use, where nothing is expected to
+//! be found.
 //!
-//! A page that had not been written to when the snapshot was taken has no copy, and needs none while nobody writes to it.
-//! The kernel counts page faults; when an execution had none, no such page can have come into being, and putting back is
-//! nothing but copying. Otherwise the pages are looked for, given back to the kernel (they read as at first then), and
-//! join the copied ones. Of the pages that have a copy only those are put back that some execution has written to ([`written`]).
+//! A page that had not been written to when the snapshot was taken has no copy, and needs none
+//! while nobody writes to it. The kernel counts page faults; when an execution had none, no such
+//! page can have come into being, and putting back is nothing but copying. Otherwise the pages are
+//! looked for, given back to the kernel (they read as at first then), and join the copied ones. Of
+//! the pages that have a copy only those are put back that some execution has written to
+//! ([`written`]).
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -19,8 +22,8 @@ use raddle_wire::explore::{flag, gap, outside};
 
 const PAGE: usize = 4096;
 const MOST: usize = 1 << 14;
-/// After so many executions it is looked anew what they write to: the first ones write to much that later ones do not, such as where
-/// functions were found.
+/// After so many executions it is looked anew what they write to: the first ones write to much that
+/// later ones do not, such as where functions were found.
 const WATCH_AGAIN: [u32; 2] = [40, 1000];
 
 /// Memory and its copy.
@@ -167,8 +170,9 @@ impl Snapshot {
         self.faults = faults();
     }
 
-    /// To learn what a program shares takes few executions, and to copy some pages for each costs less than to find out which of them need
-    /// it: that is a fault for each page that is written to.
+    /// To learn what a program shares takes few executions, and to copy some pages for each costs
+    /// less than to find out which of them need it: that is a fault for each page that is written
+    /// to.
     fn is_soon_copied(&self) -> bool {
         const SMALL: usize = 16 << 20;
         crate::trace::learns() && self.bytes <= SMALL
@@ -177,7 +181,8 @@ impl Snapshot {
     /// Nothing counts as written to from now on.
     fn watch(&mut self) {
         self.end();
-        // Two pages to see whether the kernel tells: after the first has been written to, they differ.
+        // Two pages to see whether the kernel tells: after the first has been written to, they
+        // differ.
         let pages = sys::pages(2 * PAGE);
         // SAFETY: fresh memory of ours.
         unsafe {
@@ -196,7 +201,8 @@ impl Snapshot {
         self.find_written();
     }
 
-    /// The process is about to end. Where it can not say so, the copy ends all the same, but somebody else has to wait for it.
+    /// The process is about to end. Where it can not say so, the copy ends all the same, but
+    /// somebody else has to wait for it.
     pub fn end(&mut self) {
         if let Some(child) = self.copy.take() {
             written::end(child);
@@ -355,8 +361,8 @@ impl Snapshot {
         }
     }
 
-    /// Pages of a gap were written to: they become as they were at first, and have a copy from now on. The gap stays: a page
-    /// that is both is put back twice.
+    /// Pages of a gap were written to: they become as they were at first, and have a copy from now
+    /// on. The gap stays: a page that is both is put back twice.
     fn fill(&mut self, _gap: usize, (low, high): (usize, usize)) {
         let known = |r: &Region| r.at <= low && high <= r.at + r.len;
         // SAFETY: `count` entries are written.
@@ -378,8 +384,8 @@ fn keep(at: usize, len: usize) -> Region {
     Region { at, len, copy }
 }
 
-/// Calls `f` with all memory of the program's that has been written to, but for stacks and the heap; `f` gets the first thread's
-/// stack too, from `stack` on.
+/// Calls `f` with all memory of the program's that has been written to, but for stacks and the
+/// heap; `f` gets the first thread's stack too, from `stack` on.
 pub fn each_written(stack: usize, mut f: impl FnMut(usize, usize)) {
     modules::each_line(|line| match writable(line) {
         Some((_, high, true)) => f(stack, high),
@@ -428,7 +434,8 @@ fn writable(line: &[u8]) -> Option<(usize, usize, bool)> {
     (!line.ends_with(b"[vvar]")).then_some((low, high, line.ends_with(b"[stack]")))
 }
 
-/// Calls `f` with each page and whether it has been written to: it is there, and no longer the file's. Where the kernel does not tell, it has.
+/// Calls `f` with each page and whether it has been written to: it is there, and no longer the
+/// file's. Where the kernel does not tell, it has.
 fn for_each_page(low: usize, high: usize, mut f: impl FnMut(usize, bool)) {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;

@@ -1,4 +1,5 @@
-//! From one logical thread to another, on the carrier: the registers that a call keeps, the stack, the thread pointer.
+//! From one logical thread to another, on the carrier: the registers that a call keeps, the stack,
+//! the thread pointer.
 
 use core::arch::naked_asm;
 
@@ -72,8 +73,8 @@ pub unsafe extern "C" fn switch(from: *mut Context, to: *const Context) {
     )
 }
 
-/// Leaves the running thread in `from` and goes on in `then(argument)`, which does not return, on the stack that ends at
-/// `stack`, with the same thread pointer.
+/// Leaves the running thread in `from` and goes on in `then(argument)`, which does not return, on
+/// the stack that ends at `stack`, with the same thread pointer.
 ///
 /// # Safety
 /// The stack is large enough and nobody else's.

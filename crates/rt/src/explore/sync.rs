@@ -1,7 +1,9 @@
-//! What each function that can block does instead: a scheduling point, then the real function that does not block.
+//! What each function that can block does instead: a scheduling point, then the real function that
+//! does not block.
 //!
-//! The state of a lock or semaphore is the program's own object, changed by the real `try` functions. Condition variables,
-//! barriers and futexes have nothing to try: their waiters are told ([`Wait::Told`]), and the object itself stays as it is.
+//! The state of a lock or semaphore is the program's own object, changed by the real `try`
+//! functions. Condition variables, barriers and futexes have nothing to try: their waiters are told
+//! ([`Wait::Told`]), and the object itself stays as it is.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
@@ -272,8 +274,8 @@ pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
     if gave_up { libc::ETIMEDOUT } else { 0 }
 }
 
-/// The clock of a condition variable's time-outs. Where glibc keeps it differs between versions, so a variable that has it is
-/// looked at once.
+/// The clock of a condition variable's time-outs. Where glibc keeps it differs between versions, so
+/// a variable that has it is looked at once.
 pub fn clock_of(c: usize) -> c_int {
     static AT: AtomicUsize = AtomicUsize::new(0);
     const MONOTONIC: u32 = 2;
@@ -435,7 +437,8 @@ fn goes_on(end: End) -> bool {
     end != End::Broken
 }
 
-/// Before a call that may wait for one of several descriptors. False: it is broken off, and has said so.
+/// Before a call that may wait for one of several descriptors. False: it is broken off, and has
+/// said so.
 #[must_use]
 pub fn several(which: Several, waits: bool, until: Until, pc: usize) -> bool {
     if !state().running {
@@ -529,8 +532,8 @@ pub fn abandon_robust_mutexes() {
     if head.is_null() {
         return;
     }
-    // SAFETY: glibc's list of the donor: the first word is the first mutex, the second how far its lock word is from there;
-    // it ends where it began.
+    // SAFETY: glibc's list of the donor: the first word is the first mutex, the second how far its
+    // lock word is from there; it ends where it began.
     unsafe {
         let offset = *head.add(1);
         let mut entry = *head & !1;

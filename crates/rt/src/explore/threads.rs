@@ -1,9 +1,10 @@
 //! Logical threads.
 //!
-//! Donors are made before the first execution and park themselves at once. A logical thread that is created takes the
-//! next donor; none is used twice in one execution, so that the n-th thread always has the same stack, the same handle
-//! and the same thread-local storage. What a donor does when it is first switched to is the life of one thread
-//! ([`donate`]); it never comes to its end, because a thread's last step is to switch away.
+//! Donors are made before the first execution and park themselves at once. A logical thread that is
+//! created takes the next donor; none is used twice in one execution, so that the n-th thread
+//! always has the same stack, the same handle and the same thread-local storage. What a donor does
+//! when it is first switched to is the life of one thread ([`donate`]); it never comes to its end,
+//! because a thread's last step is to switch away.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -47,7 +48,8 @@ pub struct Logical {
     pub joiner: Option<usize>,
     /// C11's start functions give an int.
     pub gives_int: bool,
-    /// What it means to do, and whether its pending step is something else: to give up, to run a handler.
+    /// What it means to do, and whether its pending step is something else: to give up, to run a
+    /// handler.
     pub meant: Op,
     pub altered: bool,
     pub role: Role,
@@ -64,7 +66,8 @@ pub struct Logical {
     /// The step before the last, and how often the last ones were repeated: see `point::spins`.
     pub recent: Op,
     pub looks: u32,
-    /// Its registers and stack a lap before the last look, and whether they were the same in the end.
+    /// Its registers and stack a lap before the last look, and whether they were the same in the
+    /// end.
     pub look_state: u64,
     pub idles: bool,
     pub circle: Circle,
@@ -160,7 +163,8 @@ impl Logical {
         initialisers: [0; 4],
     };
 
-    /// A thread of a timer that has nothing to do: it keeps no process alive, and is in nobody's way.
+    /// A thread of a timer that has nothing to do: it keeps no process alive, and is in nobody's
+    /// way.
     pub fn is_idle(&self) -> bool {
         matches!(self.wait, Wait::Timer(_) | Wait::Callback)
     }
@@ -186,7 +190,8 @@ struct Donor {
     /// Its stack; at the end is its thread-local storage.
     low: usize,
     top: usize,
-    /// The kernel's list of its robust mutexes. It stays where it is, and to ask each time would cost more than to end a thread.
+    /// The kernel's list of its robust mutexes. It stays where it is, and to ask each time would
+    /// cost more than to end a thread.
     robust: *const isize,
 }
 
@@ -219,7 +224,8 @@ pub fn make_donors(n: usize) {
             break;
         }
         made += 1;
-        // One after the other: each allocates, and the allocator is made for one running thread at a time.
+        // One after the other: each allocates, and the allocator is made for one running thread at
+        // a time.
         while READY.load(Acquire) < made {
             sys::yield_now();
         }
@@ -256,8 +262,8 @@ pub fn donors() -> usize {
     COUNT.load(Relaxed) as usize
 }
 
-/// The memory of logical thread `i`, which is not the first: its stack from where it is in use, with its thread-local storage and its
-/// descriptor; of one that has ended, the descriptor alone.
+/// The memory of logical thread `i`, which is not the first: its stack from where it is in use,
+/// with its thread-local storage and its descriptor; of one that has ended, the descriptor alone.
 pub fn memory_of(i: usize) -> (usize, usize) {
     let (t, d) = (&state().threads[i], donor(i - 1));
     let low = if t.ended { d.context.thread_pointer() } else { t.context.stack() };
@@ -310,15 +316,16 @@ pub fn live() -> ! {
     end(result)
 }
 
-/// Where unwinding by `pthread_exit` comes to an end: glibc's buffer for clean-up handlers, and whether it was used.
+/// Where unwinding by `pthread_exit` comes to an end: glibc's buffer for clean-up handlers, and
+/// whether it was used.
 #[repr(C, align(16))]
 struct Bottom {
     words: [usize; 32],
     unwound: usize,
 }
 
-/// Calls `function(argument)`. When it is left by `pthread_exit`, all that lies between is unwound, as at the bottom of a
-/// real thread, and this returns as well.
+/// Calls `function(argument)`. When it is left by `pthread_exit`, all that lies between is unwound,
+/// as at the bottom of a real thread, and this returns as well.
 #[unsafe(naked)]
 unsafe extern "C" fn call_with_bottom(function: usize, argument: usize, bottom: *mut Bottom) -> usize {
     core::arch::naked_asm!(
@@ -394,7 +401,8 @@ pub unsafe fn create(
     }
     super::begin(pc);
     if !super::is_on() {
-        // SAFETY: the program's call, passed on. C11's start functions give an int, which is in the same register.
+        // SAFETY: the program's call, passed on. C11's start functions give an int, which is in the
+        // same register.
         return unsafe {
             core::mem::transmute::<usize, Create>(CREATE.get())(handle, attributes, function, argument)
         };
@@ -564,7 +572,8 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
     Some(Ok(t.result))
 }
 
-/// Has `by` joined the thread, or one that had joined it, and so on? Then all that it did came before.
+/// Has `by` joined the thread, or one that had joined it, and so on? Then all that it did came
+/// before.
 pub fn has_joined(by: usize, thread: usize) -> bool {
     let s = state();
     let mut last = thread;

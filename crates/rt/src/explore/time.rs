@@ -1,4 +1,5 @@
-//! Time that passes only when somebody waits for it: a sleep is a step, and the clock moves on by what was slept.
+//! Time that passes only when somebody waits for it: a sleep is a step, and the clock moves on by
+//! what was slept.
 //!
 //! When a wait with a time-out can give up, and a timer can expire ([`horizon`]):
 //!
@@ -9,8 +10,8 @@
 //! 3. A thread that yields [`PATIENCE`] times while another waits may be waiting for that one's time-out, which then may come. A thread
 //!    that polls moves the clock little or not at all.
 //!
-//! Deviation: a sleep may end at any moment, however long it is. A program that works until its main thread has slept for a minute would
-//! otherwise have to work for a minute.
+//! Deviation: a sleep may end at any moment, however long it is. A program that works until its
+//! main thread has slept for a minute would otherwise have to work for a minute.
 
 use core::sync::atomic::{AtomicU64, Ordering::*};
 
@@ -35,12 +36,14 @@ impl Time {
     }
 }
 
-/// Less than this passes between two steps of a thread that can go on: tests wait ten seconds for what never takes so long.
+/// Less than this passes between two steps of a thread that can go on: tests wait ten seconds for
+/// what never takes so long.
 pub const SLOWEST: u64 = 6_000_000_000;
 /// Yields during a wait after which it may be given up whenever it is due.
 const PATIENCE: u64 = 1000;
 
-/// Until when what is due may come. `awake`: a thread can go on and does not sleep; `first`: what is due first.
+/// Until when what is due may come. `awake`: a thread can go on and does not sleep; `first`: what
+/// is due first.
 pub fn horizon(awake: bool, first: Option<u64>) -> u64 {
     let passed = state().time.passed;
     let from = if awake { passed } else { first.unwrap_or(0).max(passed) };
@@ -53,7 +56,8 @@ pub fn is_awaited(thread: usize) -> bool {
     s.yields - s.threads[thread].yields_before >= PATIENCE
 }
 
-/// Each look at a clock moves it a little, and the more the more looks there were: a loop until some moment comes to its end.
+/// Each look at a clock moves it a little, and the more the more looks there were: a loop until
+/// some moment comes to its end.
 const LOOK: u64 = 1000;
 /// After so many looks each is twice as long, until it has doubled so often: 16 ms.
 const LOOKS: u32 = 64;
@@ -69,7 +73,8 @@ fn real(clock: libc::c_int) -> u64 {
 }
 
 pub fn prepare() {
-    // A round number: the same in every process of a search would be better still, but certificates expire.
+    // A round number: the same in every process of a search would be better still, but certificates
+    // expire.
     REAL_AT_START.store(real(libc::CLOCK_REALTIME) / 1_000_000_000 * 1_000_000_000, Relaxed);
     MONOTONIC_AT_START.store(1_000_000_000_000, Relaxed);
 }

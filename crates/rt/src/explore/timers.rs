@@ -1,10 +1,11 @@
 //! Timers, in virtual time: `timer_create`, `setitimer`, `alarm`, `timerfd`.
 //!
-//! An armed timer is a logical thread whose pending step is an expiry. Like a time-out this can come at any moment and
-//! rarely does, so it is a reluctant step ([`OpKind::TimeOut`] on the timer). Chosen, it moves the clock on to when it was due, and
-//! then does what the timer is for: it lets a thread run the callback, sends the signal, or writes to the eventfd that stands
-//! for a timerfd. Callbacks run in threads of their own, so that two expiries of one timer may overlap; a thread that has
-//! come to the end of a callback takes the next, as a pool would.
+//! An armed timer is a logical thread whose pending step is an expiry. Like a time-out this can
+//! come at any moment and rarely does, so it is a reluctant step ([`OpKind::TimeOut`] on the
+//! timer). Chosen, it moves the clock on to when it was due, and then does what the timer is for:
+//! it lets a thread run the callback, sends the signal, or writes to the eventfd that stands for a
+//! timerfd. Callbacks run in threads of their own, so that two expiries of one timer may overlap; a
+//! thread that has come to the end of a callback takes the next, as a pool would.
 //!
 //! When a timer can expire ([`first`]):
 //!
@@ -16,8 +17,8 @@
 //! 5. After [`FEW`] expiries ([`MANY`], where nobody else can go on) without a step of the program's own threads there are no
 //!    more: a periodic timer neither goes on for ever nor hides a deadlock.
 //!
-//! Deviations: (1) time that the processor spends (`ITIMER_PROF`, CPU clocks) is virtual time too. (2) A watchdog that is
-//! set before the first thread never rings.
+//! Deviations: (1) time that the processor spends (`ITIMER_PROF`, CPU clocks) is virtual time too.
+//! (2) A watchdog that is set before the first thread never rings.
 
 use core::ffi::{c_int, c_void};
 

@@ -1,12 +1,14 @@
 //! Which pages have been written to since the snapshot was taken: a copy of the process tells.
 //!
-//! A process and its fork share each page until one of them writes to it. Here the copy does nothing but exist. So the first write to
-//! a page is a page fault, which the kernel counts, and from then on the page is this process's alone, which `/proc/self/pagemap` says.
-//! It is true of what the kernel itself writes, and costs nothing after the first time. A program may have much memory when it
-//! creates its first thread, and its executions write to little of it: only that is put back.
+//! A process and its fork share each page until one of them writes to it. Here the copy does
+//! nothing but exist. So the first write to a page is a page fault, which the kernel counts, and
+//! from then on the page is this process's alone, which `/proc/self/pagemap` says. It is true of
+//! what the kernel itself writes, and costs nothing after the first time. A program may have much
+//! memory when it creates its first thread, and its executions write to little of it: only that is
+//! put back.
 //!
-//! The copy ends with the process, has no descriptor open, so that nobody waits for it to close one, and is no child that the program
-//! could wait for.
+//! The copy ends with the process, has no descriptor open, so that nobody waits for it to close
+//! one, and is no child that the program could wait for.
 
 use crate::sys;
 
@@ -42,7 +44,8 @@ fn stand_by(parent: u32) -> ! {
     }
 }
 
-/// The page is mapped here and nowhere else, or has been moved out of memory, where it can not be told.
+/// The page is mapped here and nowhere else, or has been moved out of memory, where it can not be
+/// told.
 pub fn is_written(entry: u64) -> bool {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;

@@ -1,11 +1,14 @@
-//! What a function of the C library does to its caller's memory, for functions that do nothing else.
+//! What a function of the C library does to its caller's memory, for functions that do nothing
+//! else.
 //!
-//! Most of the C library only reads and writes what it is handed. Such a function is one entry of a table:
-//! [`looks!`] for one that reads and returns a result ([`strlen`](super::string)), [`accesses!`] for all
-//! others. An entry says which bytes, never more than the function must touch, and holds in each mode: the
-//! detector checks the bytes, a recorded run records them, an explored program meets its points there.
+//! Most of the C library only reads and writes what it is handed. Such a function is one entry of a
+//! table: [`looks!`] for one that reads and returns a result ([`strlen`](super::string)),
+//! [`accesses!`] for all others. An entry says which bytes, never more than the function must
+//! touch, and holds in each mode: the detector checks the bytes, a recorded run records them, an
+//! explored program meets its points there.
 //!
-//! Calls from code that is not instrumented are passed on unseen: how such code synchronises is not known.
+//! Calls from code that is not instrumented are passed on unseen: how such code synchronises is not
+//! known.
 
 use core::ffi::{c_char, c_int};
 
@@ -32,7 +35,8 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The call changes what lies outside of memory, such as a folder: an explored execution can not undo that.
+    /// The call changes what lies outside of memory, such as a folder: an explored execution can
+    /// not undo that.
     pub fn changes_outside(&self) {
         explore::changes_outside(self.pc);
     }
@@ -49,7 +53,8 @@ impl<'a> Call<'a> {
         explore::changes_process(self.pc);
     }
 
-    /// The function keeps something from call to call, such as what `rand` gives next: in an explored program its order is a choice.
+    /// The function keeps something from call to call, such as what `rand` gives next: in an
+    /// explored program its order is a choice.
     pub fn keeps_state(&mut self) {
         if self.judged {
             explore::keeps_state(self.pc);
@@ -123,7 +128,8 @@ impl<'a> Call<'a> {
         self.writes(p, size_of::<T>());
     }
 
-    /// Before the call writes to `p`, nobody knows how much: in an explored program this may be a point.
+    /// Before the call writes to `p`, nobody knows how much: in an explored program this may be a
+    /// point.
     #[inline]
     pub fn fills<T>(&mut self, p: *const T) {
         if self.judged && explore::is_on() && !p.is_null() {
@@ -235,8 +241,8 @@ pub unsafe fn wide_length_within(s: Wide, most: usize) -> usize {
     n
 }
 
-/// `fn NAME(ARGUMENTS) -> RESULT, |c, r| { … }`: a function that reads, and changes nothing. Once the result
-/// `r` is known, so is how far it has looked; `c` is the [`Call`].
+/// `fn NAME(ARGUMENTS) -> RESULT, |c, r| { … }`: a function that reads, and changes nothing. Once
+/// the result `r` is known, so is how far it has looked; `c` is the [`Call`].
 macro_rules! looks {
     ($(fn $name:ident($($a:ident: $ty:ty),* $(,)?) -> $r:ty, |$c:ident, $result:ident| $reads:block)*) => {
         $crate::interpose::interpose! {$(
@@ -260,8 +266,8 @@ macro_rules! looks {
 }
 pub(crate) use looks;
 
-/// `fn NAME(ARGUMENTS) -> RESULT, |c| { before } then |r| { after }`: what the call is about to read and
-/// write, and what it has, now that its result `r` is known; `c` is the [`Call`].
+/// `fn NAME(ARGUMENTS) -> RESULT, |c| { before } then |r| { after }`: what the call is about to
+/// read and write, and what it has, now that its result `r` is known; `c` is the [`Call`].
 macro_rules! accesses {
     ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$c:ident| { $($before:tt)* }
        $(then |$result:ident| $after:block)?)*) => {

@@ -68,7 +68,8 @@ unsafe fn release(p: Pointer, pc: usize) {
         return give_back(p as usize);
     }
     let (t, at) = (current(), p as usize);
-    // What is known of a block that was allocated long ago is in no cache; it is wanted further down.
+    // What is known of a block that was allocated long ago is in no cache; it is wanted further
+    // down.
     heap::prefetch(at);
     if range::is_marked_freed(at) && heap::is_freed(at) && quarantine::take_back(at) {
         // Freed twice: the C library sees both, and says so.
@@ -132,7 +133,8 @@ unsafe fn moved(p: Pointer, old: usize, n: usize, pc: usize) -> Pointer {
     }
 }
 
-/// The old block counts as freed before the real function can give it to somebody else, and what comes back as new.
+/// The old block counts as freed before the real function can give it to somebody else, and what
+/// comes back as new.
 unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
         return if p.is_null() {

@@ -1,4 +1,5 @@
-//! Barriers: all that was done before by any of the threads happened before all that is done after by any.
+//! Barriers: all that was done before by any of the threads happened before all that is done after
+//! by any.
 
 use core::ffi::{c_int, c_void};
 

@@ -1,16 +1,18 @@
-//! Synchronisation through descriptors: what is written into a pipe, a socket or an eventfd happened before what is done
-//! by whoever reads it.
+//! Synchronisation through descriptors: what is written into a pipe, a socket or an eventfd
+//! happened before what is done by whoever reads it.
 //!
-//! A descriptor has a **channel**: the two ends of a socket pair share one, duplicates inherit it, and all
-//! sockets that were connected or accepted share a single one, since which end talks to which is not known. The ends of a pipe have one
-//! inode, which is their channel. So it is told of any descriptor, however the program came by it: opened by name, duplicated,
-//! closed and made anew by a FILE, received through a socket ([`found`]). Waiting for
-//! readiness (`poll`, `select`, `epoll_wait`) may be all that a program does, so each write into a channel is also
-//! released to everyone who waits.
+//! A descriptor has a **channel**: the two ends of a socket pair share one, duplicates inherit it,
+//! and all sockets that were connected or accepted share a single one, since which end talks to
+//! which is not known. The ends of a pipe have one inode, which is their channel. So it is told of
+//! any descriptor, however the program came by it: opened by name, duplicated, closed and made anew
+//! by a FILE, received through a socket ([`found`]). Waiting for readiness (`poll`, `select`,
+//! `epoll_wait`) may be all that a program does, so each write into a channel is also released to
+//! everyone who waits.
 //!
-//! A file is a channel too, known by its inode: whoever reads what was written, through whichever descriptor, comes
-//! after the writer. Writers alone are not ordered, nor are readers. `flock`, and locks of an open file (`F_OFD_SETLK`),
-//! order by the same inode; those of `fcntl` and `lockf` belong to the process and keep no two threads apart.
+//! A file is a channel too, known by its inode: whoever reads what was written, through whichever
+//! descriptor, comes after the writer. Writers alone are not ordered, nor are readers. `flock`, and
+//! locks of an open file (`F_OFD_SETLK`), order by the same inode; those of `fcntl` and `lockf`
+//! belong to the process and keep no two threads apart.
 
 use core::ffi::{c_int, c_uint};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
@@ -33,15 +35,16 @@ pub(super) const SIGNALS: u32 = 4;
 /// Channels of queues and semaphores that have ids of their own, and of inodes.
 pub const BY_ID: u32 = 1 << 30;
 pub(super) const BY_INODE: u32 = 1 << 31;
-/// Inodes of files. Noted with the descriptor until it is closed or replaced, so that the kernel is asked once, and not
-/// for each line that is read.
+/// Inodes of files. Noted with the descriptor until it is closed or replaced, so that the kernel is
+/// asked once, and not for each line that is read.
 const FILES: u32 = BY_INODE | BY_ID;
 
 pub(super) fn is_file(channel: u32) -> bool {
     channel & FILES == FILES
 }
 
-/// The object that stands for the channel of a descriptor while the program is explored; 0: it has none.
+/// The object that stands for the channel of a descriptor while the program is explored; 0: it has
+/// none.
 pub fn channel_of(fd: c_int) -> usize {
     let channel = channel(fd);
     if channel == 0 || is_file(channel) { 0 } else { key(channel) }
@@ -71,8 +74,9 @@ pub(super) fn channel(fd: c_int) -> u32 {
     }
 }
 
-/// The channel of a descriptor that was not seen to be made. Asked anew each time, since the number may stand for something else by now; only what
-/// is a file stays one until it is closed or replaced. 0: a device that tells nobody anything.
+/// The channel of a descriptor that was not seen to be made. Asked anew each time, since the number
+/// may stand for something else by now; only what is a file stays one until it is closed or
+/// replaced. 0: a device that tells nobody anything.
 fn found(fd: c_int) -> u32 {
     if is_output(fd) {
         return 0;
@@ -102,8 +106,8 @@ fn mixed(file: &libc::stat) -> u32 {
     ((file.st_ino ^ file.st_dev << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 34) as u32
 }
 
-/// Standard output and error lead out of the process, unless it has put another descriptor in their place: a release for each line would only wear out
-/// epochs.
+/// Standard output and error lead out of the process, unless it has put another descriptor in their
+/// place: a release for each line would only wear out epochs.
 pub(super) fn is_output(fd: c_int) -> bool {
     matches!(fd, 1 | 2)
 }
@@ -141,7 +145,8 @@ pub fn forget(fd: c_int) {
     descriptor_use::forget(fd);
 }
 
-/// Some of these are closed. Of files alone it matters that they are forgotten: what else a number may stand for later is seen to be made, or asked for.
+/// Some of these are closed. Of files alone it matters that they are forgotten: what else a number
+/// may stand for later is seen to be made, or asked for.
 pub(super) fn forget_from(first: c_uint) {
     for channel in CHANNELS.iter().skip(first as usize) {
         let _ = channel.fetch_update(Relaxed, Relaxed, |c| is_file(c).then_some(0));
@@ -156,9 +161,10 @@ pub(super) fn new_channel() -> u32 {
 /// The process has connected a socket: it may be to one of its own.
 pub(super) static CONNECTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether order comes through the channel. What a server's clients do between two of its answers is not known; the detector takes it that
-/// they pass on all they got, so that it invents no race. A trace that believed this would find nothing in a server: there, only a
-/// process that has connected a socket itself is taken to talk to itself.
+/// Whether order comes through the channel. What a server's clients do between two of its answers
+/// is not known; the detector takes it that they pass on all they got, so that it invents no race.
+/// A trace that believed this would find nothing in a server: there, only a process that has
+/// connected a socket itself is taken to talk to itself.
 fn orders(channel: u32) -> bool {
     let talks_to_itself = !plain::is_on() || CONNECTED.load(Relaxed) && !is_file(channel);
     channel != 0 && (!is_file(channel) && channel != SOCKETS || talks_to_itself)
@@ -168,7 +174,8 @@ pub fn sending(t: &mut Thread, fd: c_int) {
     let channel = channel(fd);
     if orders(channel) {
         sync::release(t, key(channel));
-        // A file is always ready, but a change of it may be what a descriptor of `inotify` tells of.
+        // A file is always ready, but a change of it may be what a descriptor of `inotify` tells
+        // of.
         if !is_file(channel) || INOTIFY.load(Relaxed) {
             sync::release(t, key(READINESS));
         }

@@ -1,11 +1,11 @@
 //! Condition variables.
 //!
-//! A wait lets go of its mutex and takes it again; in hb mode that is all the order there is. In hybrid and fast mode a
-//! signal is a SIGNAL and a wait that was woken a WAIT (section 4 of the paper); one that never had to wait is the false
-//! positive of 6.4.1.
+//! A wait lets go of its mutex and takes it again; in hb mode that is all the order there is. In
+//! hybrid and fast mode a signal is a SIGNAL and a wait that was woken a WAIT (section 4 of the
+//! paper); one that never had to wait is the false positive of 6.4.1.
 //!
-//! A thread that is cancelled while it waits gets the mutex back before its clean-up handlers run: a handler of ours,
-//! pushed around the wait, tells the detector.
+//! A thread that is cancelled while it waits gets the mutex back before its clean-up handlers run:
+//! a handler of ours, pushed around the wait, tells the detector.
 
 use core::ffi::{c_int, c_void};
 

@@ -33,7 +33,8 @@ fn with(at: usize, f: impl FnOnce(&mut Context)) {
     }
 }
 
-/// `makecontext`: the context begins with an empty stack, in new memory or in that of an earlier use.
+/// `makecontext`: the context begins with an empty stack, in new memory or in that of an earlier
+/// use.
 extern "C" fn made(context: usize) -> usize {
     static REAL: Real = Real::new(c"makecontext", None);
     if crate::hub::is_active() {

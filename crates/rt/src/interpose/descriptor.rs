@@ -90,8 +90,8 @@ fn duplicated(from: c_int, to: c_int) -> c_int {
     to
 }
 
-/// `dup2` has put another descriptor under this number. Whoever used the old one is not judged: some programs do that
-/// to keep a number from being used again. Whoever closes the new one is.
+/// `dup2` has put another descriptor under this number. Whoever used the old one is not judged:
+/// some programs do that to keep a number from being used again. Whoever closes the new one is.
 fn replaced(t: &mut Thread, to: c_int, pc: usize) -> c_int {
     if to >= 0 {
         descriptor_use::used(t, to, pc);

@@ -1,14 +1,17 @@
-//! A descriptor that one thread closes while another uses it, which ThreadSanitizer calls a race on the descriptor:
-//! the number may stand for something else by the time the other thread comes to the kernel.
+//! A descriptor that one thread closes while another uses it, which ThreadSanitizer calls a race on
+//! the descriptor: the number may stand for something else by the time the other thread comes to
+//! the kernel.
 //!
-//! Each number has two words of memory that nobody else touches. To use the descriptor reads the first, to close
-//! it writes the first, and the detector says what is not ordered. Then the first is forgotten: the next descriptor
-//! of that number may be made where nobody sees it. The second word is written by `close` and read by a use that
-//! the kernel refused for want of a descriptor: that one came after the close.
+//! Each number has two words of memory that nobody else touches. To use the descriptor reads the
+//! first, to close it writes the first, and the detector says what is not ordered. Then the first
+//! is forgotten: the next descriptor of that number may be made where nobody sees it. The second
+//! word is written by `close` and read by a use that the kernel refused for want of a descriptor:
+//! that one came after the close.
 //!
-//! Left out: the three standard descriptors, which daemons close and replace; what code without instrumentation
-//! does; pipes and terminals of a process that has had children, through which an order may come back that nobody
-//! sees; and the modes in which locks do not order, as for [`misuse`](crate::detect::misuse).
+//! Left out: the three standard descriptors, which daemons close and replace; what code without
+//! instrumentation does; pipes and terminals of a process that has had children, through which an
+//! order may come back that nobody sees; and the modes in which locks do not order, as for
+//! [`misuse`](crate::detect::misuse).
 
 use core::ffi::c_int;
 use core::sync::atomic::AtomicU64;

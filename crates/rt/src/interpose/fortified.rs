@@ -1,5 +1,6 @@
-//! What the compiler makes of `read`, `recv`, `recvfrom` and `poll` where `_FORTIFY_SOURCE` is set and the size of the
-//! buffer is known: the same calls, told that size. The C library's go past the plain names.
+//! What the compiler makes of `read`, `recv`, `recvfrom` and `poll` where `_FORTIFY_SOURCE` is set
+//! and the size of the buffer is known: the same calls, told that size. The C library's go past the
+//! plain names.
 
 use core::ffi::{c_int, c_void};
 

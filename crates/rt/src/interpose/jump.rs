@@ -1,4 +1,5 @@
-//! `setjmp` and `longjmp`: a jump leaves functions without their exits, so the shadow call stack is put back.
+//! `setjmp` and `longjmp`: a jump leaves functions without their exits, so the shadow call stack is
+//! put back.
 
 use core::arch::naked_asm;
 use core::ffi::c_int;
@@ -65,8 +66,9 @@ fn land_explored(t: &mut Thread, buffer: usize) {
     }
 }
 
-/// Notes the buffer in rdi, and whether the mask is kept (`$keeps`, or what rsi says), and goes on into the real function as if nothing had been in between: `setjmp` saves the
-/// registers of its caller.
+/// Notes the buffer in rdi, and whether the mask is kept (`$keeps`, or what rsi says), and goes on
+/// into the real function as if nothing had been in between: `setjmp` saves the registers of its
+/// caller.
 macro_rules! set {
     ($($name:literal $real:literal $keeps:expr),*) => {$(
         const _: () = {

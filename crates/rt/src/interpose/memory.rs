@@ -18,7 +18,8 @@ macro_rules! real {
         #[inline]
         pub unsafe fn $function(a: usize, b: usize, n: usize) -> usize {
             static REAL: Real = Real::new($name, None);
-            // SAFETY: the function of that name takes three words and returns one; the call is the caller's.
+            // SAFETY: the function of that name takes three words and returns one; the call is the
+            // caller's.
             unsafe { core::mem::transmute::<usize, unsafe extern "C" fn(usize, usize, usize) -> usize>(REAL.get())(a, b, n) }
         }
     )*};
@@ -71,7 +72,8 @@ accesses! {
     fn qsort_r(array: Pointer, n: usize, size: usize, compare: usize, with: Pointer), |c| { sorts(&mut c, array, n, size) }
 }
 
-/// Whether elements are moved depends on the comparisons, and on the algorithm that the C library has.
+/// Whether elements are moved depends on the comparisons, and on the algorithm that the C library
+/// has.
 fn sorts(c: &mut Call, array: Pointer, n: usize, size: usize) {
     if n > 1 {
         c.writes(array, n.saturating_mul(size));
@@ -95,8 +97,9 @@ looks! {
     }
 }
 
-/// The same for a mapping that the program asks for. A small one counts as written by the thread that made it, as a heap
-/// block does: whoever is handed its address without order may find nothing there.
+/// The same for a mapping that the program asks for. A small one counts as written by the thread
+/// that made it, as a heap block does: whoever is handed its address without order may find nothing
+/// there.
 fn mapped_for(t: &mut Thread, p: Pointer, n: usize, pc: usize) {
     mapped(p, n);
     if p as isize != -1 && modules::is_instrumented(pc) {

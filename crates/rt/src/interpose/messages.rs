@@ -1,7 +1,9 @@
-//! Queues and semaphores that the kernel keeps, by an id: POSIX message queues, System V messages and semaphores; and the calls that move data
-//! between descriptors without a buffer of the program's, or several messages at once.
+//! Queues and semaphores that the kernel keeps, by an id: POSIX message queues, System V messages
+//! and semaphores; and the calls that move data between descriptors without a buffer of the
+//! program's, or several messages at once.
 //!
-//! While the program is explored these calls are not stood in for: one that waits is taken for a hang.
+//! While the program is explored these calls are not stood in for: one that waits is taken for a
+//! hang.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 

@@ -52,7 +52,8 @@ use crate::sys;
 /// A function of the C library, found when it is first wanted.
 pub struct Real {
     name: &'static CStr,
-    /// Where the plain name gives an older function: condition variables had another layout before 2.3.2.
+    /// Where the plain name gives an older function: condition variables had another layout before
+    /// 2.3.2.
     version: Option<&'static CStr>,
     at: AtomicUsize,
 }
@@ -73,8 +74,9 @@ impl Real {
     #[cold]
     #[inline(never)]
     fn find(&self) -> usize {
-        // SAFETY: plain look-ups by name, in what comes behind the runtime. No `dlopen` for a handle of the C library: it
-        // allocates, and an allocator of the program's own may lock a mutex and come back here.
+        // SAFETY: plain look-ups by name, in what comes behind the runtime. No `dlopen` for a
+        // handle of the C library: it allocates, and an allocator of the program's own may lock a
+        // mutex and come back here.
         let at = unsafe {
             let mut at = match self.version {
                 Some(v) => sys::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), v.as_ptr()),
@@ -102,10 +104,11 @@ impl Real {
 /// fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … } record as detect, tsvd real, explore { … }
 /// ```
 ///
-/// The first body is that of `detect`. Behind it come the other modes, in any order: a body, `as detect`,
-/// or `real` for the C library's function and nothing else. `explore cancels { … }` is a cancellation
-/// point. A mode that is missing is a compile error, which names the function and the mode. In a body,
-/// `t` is the thread, `pc` the place of the call and `real` the C library's function.
+/// The first body is that of `detect`. Behind it come the other modes, in any order: a body, `as
+/// detect`, or `real` for the C library's function and nothing else. `explore cancels { … }` is a
+/// cancellation point. A mode that is missing is a compile error, which names the function and the
+/// mode. In a body, `t` is the thread, `pc` the place of the call and `real` the C library's
+/// function.
 macro_rules! interpose {
     () => {};
     ($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?,
@@ -118,7 +121,8 @@ macro_rules! interpose {
 }
 pub(crate) use interpose;
 
-/// Sorts the modes of the first function: those as `detect`, those that are `real`, those with bodies.
+/// Sorts the modes of the first function: those as `detect`, those that are `real`, those with
+/// bodies.
 macro_rules! modes {
     ($f:tt [$($like:ident)*] $real:tt $own:tt $mode:ident as detect $($rest:tt)*) => {
         $crate::interpose::modes! { $f [$($like)* $mode] $real $own $($rest)* }
@@ -182,8 +186,9 @@ macro_rules! function {
                 // SAFETY: the C library's function of that name has this type.
                 let $real = unsafe { core::mem::transmute::<usize, Function>(REAL.get()) };
                 #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
-                // SAFETY: each body passes the caller's arguments on, and touches only what the function
-                // may touch. While the program is explored, nothing is called that may block.
+                // SAFETY: each body passes the caller's arguments on, and touches only what the
+                // function may touch. While the program is explored, nothing is called that may
+                // block.
                 unsafe {
                     match $crate::mode::mode() {
                         $crate::mode::Mode::Off $(| $crate::mode::word::$as_real)* => $real($($a),*),
@@ -197,8 +202,9 @@ macro_rules! function {
 }
 pub(crate) use function;
 
-/// The body of a cancellation point: the thread may end before it and, when it was broken off for that, behind it. Behind any
-/// other, one that may be ended at any moment. Here and not within, because frames of plain Rust can not be unwound.
+/// The body of a cancellation point: the thread may end before it and, when it was broken off for
+/// that, behind it. Behind any other, one that may be ended at any moment. Here and not within,
+/// because frames of plain Rust can not be unwound.
 macro_rules! explored {
     ($body:block) => {{
         #[allow(clippy::redundant_closure_call, reason = "the body returns from here")]

@@ -1,4 +1,5 @@
-//! `pthread_once`, and the guards of C++ static locals: what the initialiser did happened before whoever comes past.
+//! `pthread_once`, and the guards of C++ static locals: what the initialiser did happened before
+//! whoever comes past.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::*};
@@ -11,7 +12,8 @@ use crate::sys;
 
 pub type Routine = unsafe extern "C-unwind" fn();
 
-/// The routines that `pthread_once` is about to call in this thread, innermost last: a routine gets no argument.
+/// The routines that `pthread_once` is about to call in this thread, innermost last: a routine gets
+/// no argument.
 #[repr(C)]
 pub struct Pending {
     of: [Call; 8],
@@ -82,8 +84,8 @@ interpose! {
     }
 }
 
-// Guards of static locals, whole: the C++ library's own may be linked statically, or not at all. The first byte is the
-// compiler's (1: initialised); the second word is ours.
+// Guards of static locals, whole: the C++ library's own may be linked statically, or not at all.
+// The first byte is the compiler's (1: initialised); the second word is ours.
 const FREE: u32 = 0;
 const RUNNING: u32 = 1;
 const AWAITED: u32 = 2;

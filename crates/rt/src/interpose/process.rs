@@ -12,7 +12,8 @@ use crate::explore;
 use crate::hub::{annotations, init, is_active, log, modules, session};
 use crate::{sys, tsvd};
 
-/// Orders that come through other processes are one object: what goes out to any may come back from any.
+/// Orders that come through other processes are one object: what goes out to any may come back from
+/// any.
 const WORLD: usize = 0x4900_0000_0000;
 
 pub fn world_release(t: &mut Thread) {
@@ -37,7 +38,8 @@ pub fn has_had_children() -> bool {
     CHILDREN.load(Relaxed)
 }
 
-/// In the child: one thread is left, whatever locks the others held are free, and the log is its own.
+/// In the child: one thread is left, whatever locks the others held are free, and the log is its
+/// own.
 fn in_child(t: &mut Thread) {
     IS_CHILD.store(true, Relaxed);
     objects::reset_locks();
@@ -62,13 +64,14 @@ fn in_child(t: &mut Thread) {
             card.live.store(core::ptr::null_mut(), Relaxed);
         }
     }
-    // This memory is a copy: what the others did to it, locked or not, they did before, and can not do again.
+    // This memory is a copy: what the others did to it, locked or not, they did before, and can not
+    // do again.
     t.acquire(&sids::outlived_by(t.sid()));
     init::new_log(t);
 }
 
-/// Calls what makes a child, and in the child `arrived`. The child is known by its number: `daemon` returns nothing else, and only
-/// there.
+/// Calls what makes a child, and in the child `arrived`. The child is known by its number: `daemon`
+/// returns nothing else, and only there.
 fn makes_child(make: impl FnOnce() -> c_int, arrived: impl FnOnce()) -> c_int {
     CHILDREN.store(true, Relaxed);
     let before = sys::pid();
@@ -82,8 +85,9 @@ fn makes_child(make: impl FnOnce() -> c_int, arrived: impl FnOnce()) -> c_int {
     r
 }
 
-/// A copy of `environment` with what a watched process needs of it, where that is missing: a program that cleans its
-/// environment before it starts another does not mean to leave raddle behind.
+/// A copy of `environment` with what a watched process needs of it, where that is missing: a
+/// program that cleans its environment before it starts another does not mean to leave raddle
+/// behind.
 unsafe fn with_session(environment: *const *const c_char) -> *const *const c_char {
     let wanted = session::remembered();
     let mut n = 0;
@@ -201,8 +205,8 @@ interpose! {
         modules::forget_unmapped();
         r
     } record as detect, tsvd real, explore real
-    /// What is registered by one thread may be run by another, which ends the process, by a call or by a return from
-    /// main, which nobody sees.
+    /// What is registered by one thread may be run by another, which ends the process, by a call or
+    /// by a return from main, which nobody sees.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
         real(run_at_exit as *const () as usize, keep_at_exit(function, argument), dso)
@@ -253,14 +257,16 @@ interpose! {
     }
 }
 
-/// Functions that start other programs, watched or not: `$real` gets an environment that names the session.
+/// Functions that start other programs, watched or not: `$real` gets an environment that names the
+/// session.
 macro_rules! exec {
     ($($name:ident($($a:ident: $ty:ty),*) -> c_int, |$real:ident: $like:literal($($like_ty:ty),*)| $body:expr)*) => {$(
         const _: () = {
             #[unsafe(export_name = concat!("__interpose_", stringify!($name)))]
             unsafe extern "C" fn body($($a: $ty),*) -> c_int {
                 static REAL: super::Real = super::Real::new($like, None);
-                // SAFETY: the C library's function of that name has this type; the arguments are the caller's.
+                // SAFETY: the C library's function of that name has this type; the arguments are
+                // the caller's.
                 unsafe {
                     let $real = core::mem::transmute::<usize, unsafe extern "C" fn($($like_ty),*) -> c_int>(REAL.get());
                     $body
@@ -327,7 +333,8 @@ unsafe fn without_session(environment: Texts) -> Texts {
     }
 }
 
-/// `execl` and its kin take the arguments one by one: six words in registers, the rest on the stack. They are laid down as an array.
+/// `execl` and its kin take the arguments one by one: six words in registers, the rest on the
+/// stack. They are laid down as an array.
 macro_rules! exec_list {
     ($($name:literal => $body:path),* $(,)?) => {$(
         const _: () = {
@@ -448,8 +455,8 @@ unsafe extern "C" {
     fn __fork() -> c_int;
 }
 
-/// A real vfork returns twice through the same frame, and its child shares our memory: both rule out standing in its
-/// place. It becomes a fork, watched or not.
+/// A real vfork returns twice through the same frame, and its child shares our memory: both rule
+/// out standing in its place. It becomes a fork, watched or not.
 #[unsafe(export_name = "__interpose_vfork")]
 extern "C" fn vfork() -> c_int {
     let t = current();

@@ -1,5 +1,5 @@
-//! How many processors there are. Pools size themselves by it, and on a machine with one they run everything one after the
-//! other; `raddle tsvd --force-async` shows some more.
+//! How many processors there are. Pools size themselves by it, and on a machine with one they run
+//! everything one after the other; `raddle tsvd --force-async` shows some more.
 
 use core::ffi::{c_int, c_long, c_void};
 

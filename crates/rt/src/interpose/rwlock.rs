@@ -25,7 +25,8 @@ unsafe fn check_unlock(t: &mut Thread, l: *mut c_void, pc: usize) {
     const CURRENT_WRITER: usize = 24;
     const WRITE_LOCKED: u32 = 2;
     const READERS: u32 = 3;
-    // SAFETY: glibc keeps the number of readers, above three flags, and the writer's thread at these offsets.
+    // SAFETY: glibc keeps the number of readers, above three flags, and the writer's thread at
+    // these offsets.
     let (readers, writer) = unsafe { (*l.cast::<u32>(), *l.byte_add(CURRENT_WRITER).cast::<u32>()) };
     if !t.known || t.held.holds(l as usize) {
         return;

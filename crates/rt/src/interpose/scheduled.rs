@@ -1,4 +1,5 @@
-//! Functions that matter only to a program that is explored: time, sleep, and ways to fail or to end.
+//! Functions that matter only to a program that is explored: time, sleep, and ways to fail or to
+//! end.
 
 use core::ffi::{c_char, c_int, c_long, c_void};
 

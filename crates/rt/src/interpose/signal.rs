@@ -1,8 +1,8 @@
 //! Signals.
 //!
-//! The runtime stands between the kernel and each handler. A signal that comes while the thread is inside the runtime
-//! waits until it leaves: the handler may synchronise, and the thread may hold a lock that this needs. Faults do not
-//! wait, since the instruction would only fault again.
+//! The runtime stands between the kernel and each handler. A signal that comes while the thread is
+//! inside the runtime waits until it leaves: the handler may synchronise, and the thread may hold a
+//! lock that this needs. Faults do not wait, since the instruction would only fault again.
 //!
 //! Whoever sends a signal, or installs the handler, has happened before it.
 
@@ -67,7 +67,8 @@ static ACTIONS: Shared<[Action; SIGNALS]> =
     Shared::new([Action { handler: libc::SIG_DFL, flags: 0 }; SIGNALS]);
 
 fn action(signal: c_int) -> Option<&'static mut Action> {
-    // SAFETY: a word-sized handler may be read while it is changed; the program that races here races natively too.
+    // SAFETY: a word-sized handler may be read while it is changed; the program that races here
+    // races natively too.
     unsafe { (*ACTIONS.get()).get_mut(signal as usize) }
 }
 
@@ -164,9 +165,10 @@ unsafe fn install(
     }
 }
 
-/// Rust's std asks whether faults are handled before it installs its own handler against stack overflow. With that
-/// handler comes a mutex that every thread takes as it starts and as it ends: one that ends would happen before one that
-/// starts, and happens-before would miss each race between such two. So std is told that somebody handles them.
+/// Rust's std asks whether faults are handled before it installs its own handler against stack
+/// overflow. With that handler comes a mutex that every thread takes as it starts and as it ends:
+/// one that ends would happen before one that starts, and happens-before would miss each race
+/// between such two. So std is told that somebody handles them.
 unsafe fn keep_rust_from_watching_stacks(signal: c_int, new: *const SigAction, old: *mut SigAction) {
     let asks = new.is_null() && matches!(signal, libc::SIGSEGV | libc::SIGBUS);
     // SAFETY: null, or just filled in.

@@ -1,6 +1,6 @@
-//! Streams: what they copy from and to memory. A FILE has a lock of its own; the order it makes is not used.
-//! That of a pipe behind it is: what is written, or flushed, happened before what is done by whoever reads
-//! it. `printf` and `scanf` are in [`super::format`].
+//! Streams: what they copy from and to memory. A FILE has a lock of its own; the order it makes is
+//! not used. That of a pipe behind it is: what is written, or flushed, happened before what is done
+//! by whoever reads it. `printf` and `scanf` are in [`super::format`].
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -36,8 +36,8 @@ pub unsafe fn filled(file: File) {
     }
 }
 
-/// Where a FILE stands within its buffer: words that are part of the C library's interface, since `getc_unlocked` and
-/// `putc_unlocked` are compiled into programs.
+/// Where a FILE stands within its buffer: words that are part of the C library's interface, since
+/// `getc_unlocked` and `putc_unlocked` are compiled into programs.
 const READ: (usize, usize) = (1, 2);
 const WRITTEN: (usize, usize) = (5, 6);
 

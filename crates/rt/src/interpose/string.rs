@@ -1,5 +1,5 @@
-//! Strings. Each function reads what it must look at, and no more: how far a comparison looks is found by
-//! looking.
+//! Strings. Each function reads what it must look at, and no more: how far a comparison looks is
+//! found by looking.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -32,8 +32,8 @@ unsafe fn looks_for(c: &mut Call, s: Text, found: Text, size: usize) {
     }
 }
 
-/// A token was cut off the string `s`, or off the rest of an earlier one: it was read, with the separators
-/// before it, and its end made zero if there is more behind it.
+/// A token was cut off the string `s`, or off the rest of an earlier one: it was read, with the
+/// separators before it, and its end made zero if there is more behind it.
 unsafe fn cut(c: &mut Call, s: Text, token: Text, rest: Text) {
     if c.is_judged() && !token.is_null() {
         // SAFETY: the token ends in zero.
@@ -120,7 +120,8 @@ accesses! {
     fn strxfrm_l(to: Room, from: Text, n: usize, locale: usize) -> usize, |c| { c.text(from); c.fills(to) } then |need| {
         c.wrote(to, if need < n { need + 1 } else { 0 })
     }
-    /// Of a call that goes on with an earlier string it is not known whether the token was its last.
+    /// Of a call that goes on with an earlier string it is not known whether the token was its
+    /// last.
     fn strtok(s: Room, set: Text) -> Room, |c| {
         c.keeps_state();
         c.text(set);

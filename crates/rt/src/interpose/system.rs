@@ -1,5 +1,6 @@
-//! What the C library and the kernel tell of time, names, users and hosts: into memory of the caller's.
-//! Results that the C library keeps in memory of its own (`localtime`, `getpwnam`) are not looked at.
+//! What the C library and the kernel tell of time, names, users and hosts: into memory of the
+//! caller's. Results that the C library keeps in memory of its own (`localtime`, `getpwnam`) are
+//! not looked at.
 
 use core::ffi::{c_char, c_double, c_float, c_int, c_long, c_uint, c_void};
 

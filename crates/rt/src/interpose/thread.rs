@@ -1,7 +1,8 @@
 //! Threads: creation, end, join, names.
 //!
-//! A thread is told of by its card, which its creator makes. It ends when the destructor of a key of ours runs for the
-//! last time: behind the destructors of `thread_local` objects and of the program's own keys, however it came to end.
+//! A thread is told of by its card, which its creator makes. It ends when the destructor of a key
+//! of ours runs for the last time: behind the destructors of `thread_local` objects and of the
+//! program's own keys, however it came to end.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -123,8 +124,9 @@ fn begin(card: *mut Card) {
     t.inside -= 1;
 }
 
-/// A thread that was not created through the C library's interposed functions: a helper thread of libc itself, say.
-/// It is taken to have seen all that was released so far, so that nothing is reported for lack of knowledge.
+/// A thread that was not created through the C library's interposed functions: a helper thread of
+/// libc itself, say. It is taken to have seen all that was released so far, so that nothing is
+/// reported for lack of knowledge.
 #[cold]
 pub fn adopt(t: &Thread) {
     // A thread that has ended is known by its card, and stays ended.
@@ -218,8 +220,9 @@ fn register_handle(card: &mut Card, handle: usize) {
     }
 }
 
-/// The thread of this handle, while the handle is valid. As soon as a real join has returned, glibc may give the handle to
-/// the next thread, so it is looked up before: of several cards with one handle, the youngest is the first of its chain.
+/// The thread of this handle, while the handle is valid. As soon as a real join has returned, glibc
+/// may give the handle to the next thread, so it is looked up before: of several cards with one
+/// handle, the youngest is the first of its chain.
 fn by_handle(handle: usize) -> Option<&'static mut Card> {
     let _guard = HANDLES_LOCK.lock();
     // SAFETY: as above; cards are never freed.
@@ -281,8 +284,8 @@ pub unsafe fn starts_detached(attributes: *const c_void) -> bool {
         && state == libc::PTHREAD_CREATE_DETACHED
 }
 
-/// A thread inherits the blocked signals of its creator: with all of them blocked, no handler runs in it before it is
-/// known.
+/// A thread inherits the blocked signals of its creator: with all of them blocked, no handler runs
+/// in it before it is known.
 fn with_signals_blocked(card: *mut Card, create: impl FnOnce() -> c_int) -> c_int {
     let mask = sys::block_signals();
     // SAFETY: nobody else knows the card yet.

@@ -1,14 +1,16 @@
-//! The second tester of `raddle conseq`: delays, for runs that nobody schedules (section 8 of the paper).
+//! The second tester of `raddle conseq`: delays, for runs that nobody schedules (section 8 of the
+//! paper).
 //!
-//! Before the write a thread waits for the read to arrive in another, before the read for the write; when both are there, the write
-//! comes first and the read right after it, while other writes to the same memory wait. If one thread makes both, the write does not
-//! wait. Each wait has an end, and there are not many of them: a run that can not be brought to it goes on as it would.
+//! Before the write a thread waits for the read to arrive in another, before the read for the
+//! write; when both are there, the write comes first and the read right after it, while other
+//! writes to the same memory wait. If one thread makes both, the write does not wait. Each wait has
+//! an end, and there are not many of them: a run that can not be brought to it goes on as it would.
 //!
-//! The write may be the release of a block: it waits for a reader of that very block, and what the reader then touches is freed memory, whether
-//! it does harm or not.
+//! The write may be the release of a block: it waits for a reader of that very block, and what the
+//! reader then touches is freed memory, whether it does harm or not.
 //!
-//! A probe comes before its access. So the read waits a little longer after the write's probe, for the store itself: that is a
-//! delay as well, and no promise.
+//! A probe comes before its access. So the read waits a little longer after the write's probe, for
+//! the store itself: that is a delay as well, and no promise.
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
 
@@ -131,7 +133,8 @@ fn write(h: &Header) {
     }
 }
 
-/// Another write to the same memory: not between the two, and not before a read that is to come first.
+/// Another write to the same memory: not between the two, and not before a read that is to come
+/// first.
 fn other(h: &Header) {
     let writer = h.written.load(Acquire);
     // A thread that has made the write and is on its way to the read must not wait for itself.

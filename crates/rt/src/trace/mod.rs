@@ -1,34 +1,40 @@
 //! The traced run of `raddle conseq`: what each access read or wrote.
 //!
-//! After ConSeq (Zhang et al., *ConSeq: detecting concurrency bugs through sequential errors*, ASPLOS 2011), section 7.2: for
-//! each access the program counter, the address and the value before a read or after a write; for each
-//! operation that synchronises, what it was.
+//! After ConSeq (Zhang et al., *ConSeq: detecting concurrency bugs through sequential errors*,
+//! ASPLOS 2011), section 7.2: for each access the program counter, the address and the value before
+//! a read or after a write; for each operation that synchronises, what it was.
 //!
 //! **It rides on the scheduler.** The paper traces threads that run freely, and writes a file a thread so that they do not wait for
-//! each other. Here the process is under [`crate::explore`]: one logical thread runs at a time. That buys three things.
-//! Values are exact, but where code without probes has changed the memory meanwhile: a write's probe comes before the store, and the value is taken at the same thread's next probe, before which
-//! nobody else has run. The order of events is the order in which they happened, in one stream, with no clock read and no
-//! lock taken. And the run can be had again: the same order of the driver's gives the same addresses and the same
-//! events, so memory that only one thread touches is found out in one execution ([`mode::LEARN`]) and left out of the next
+//! each other. Here the process is under [`crate::explore`]: one logical thread runs at a time.
+//! That buys three things. Values are exact, but where code without probes has changed the memory
+//! meanwhile: a write's probe comes before the store, and the value is taken at the same thread's
+//! next probe, before which nobody else has run. The order of events is the order in which they
+//! happened, in one stream, with no clock read and no lock taken. And the run can be had again: the
+//! same order of the driver's gives the same addresses and the same events, so memory that only one
+//! thread touches is found out in one execution ([`mode::LEARN`]) and left out of the next
 //! ([`mode::SHARED`]).
 //!
 //! A program that can not be scheduled is traced as it runs, with less certainty: [`plain`].
 //!
 //! **What it costs.** Recording is 7 ns an event, and the pages that events go to are made ready by the driver, on another core; to schedule a step
-//! is ten times that. So a program that synchronises often is recorded whole the first time, with what is a thread's own and what turns out to
-//! be shared ([`Event::Shared`]), of which the driver keeps the shared; there is no second execution ([`progress`]).
+//! is ten times that. So a program that synchronises often is recorded whole the first time, with
+//! what is a thread's own and what turns out to be shared ([`Event::Shared`]), of which the driver
+//! keeps the shared; there is no second execution ([`progress`]).
 //!
-//! Where a thread accesses much memory between two steps, most of it is its own, and passes by in eight instructions ([`probes`]). While it is
-//! learned what is shared, what touches memory that is already known to be is recorded; when more is found the stream begins anew, once nothing has been found for
-//! a while ([`Progress::is_quiet`]). So where such a program shares early what it shares, its first execution leaves a trace of nearly all of it,
-//! and the second ends where that begins ([`Header::begins`], [`Header::until`]): both together are what a whole second one would
+//! Where a thread accesses much memory between two steps, most of it is its own, and passes by in
+//! eight instructions ([`probes`]). While it is learned what is shared, what touches memory that is
+//! already known to be is recorded; when more is found the stream begins anew, once nothing has
+//! been found for a while ([`Progress::is_quiet`]). So where such a program shares early what it
+//! shares, its first execution leaves a trace of nearly all of it, and the second ends where that
+//! begins ([`Header::begins`], [`Header::until`]): both together are what a whole second one would
 //! record. A digest of the steps says whether the second has come the same way.
 //!
-//! Deviations from the paper: (1) one stream, not a file a thread, as said. (2) Not only globals and the heap: a stack that
-//! another thread touches is shared memory too. (3) What came before the program's first thread is not traced; the value that
-//! a first write finds is recorded instead, and stands for it. (4) Nor is what a thread leaves to the one that joins it, which no
-//! order can change ([`shared`]). (5) All reads of shared memory are recorded, not only critical ones: invariants and atomicity
-//! violations are made from them.
+//! Deviations from the paper: (1) one stream, not a file a thread, as said. (2) Not only globals
+//! and the heap: a stack that another thread touches is shared memory too. (3) What came before the
+//! program's first thread is not traced; the value that a first write finds is recorded instead,
+//! and stands for it. (4) Nor is what a thread leaves to the one that joins it, which no order can
+//! change ([`shared`]). (5) All reads of shared memory are recorded, not only critical ones:
+//! invariants and atomicity violations are made from them.
 //!
 //! Of a block that is copied or filled at once, the first [`LARGEST`] bytes count.
 
@@ -64,7 +70,8 @@ struct Trace {
     header: *mut Header,
     stream: *mut u8,
     used: usize,
-    /// As much of the stream as is there to be written to, less the longest event; 0 after something was lost.
+    /// As much of the stream as is there to be written to, less the longest event; 0 after
+    /// something was lost.
     limit: usize,
     lost: u64,
     accesses: u64,
@@ -83,7 +90,8 @@ struct Trace {
     /// Some execution made too many accesses to be recorded whole.
     had_too_much: bool,
     pending: Pending,
-    /// What a block has before it is written to: it stands for the beginning, where that write is the first.
+    /// What a block has before it is written to: it stands for the beginning, where that write is
+    /// the first.
     before: [u8; LARGEST],
     progress: Progress,
 }
@@ -119,7 +127,8 @@ fn trace() -> Option<&'static mut Trace> {
     if at.is_null() || !explore::is_running() {
         return None;
     }
-    // SAFETY: set once, to memory of its own; one thread runs at a time, and no reference is kept across a switch.
+    // SAFETY: set once, to memory of its own; one thread runs at a time, and no reference is kept
+    // across a switch.
     Some(unsafe { &mut *at })
 }
 
@@ -143,7 +152,8 @@ pub fn learns() -> bool {
 pub fn prepare() {
     let Some(header) = session::trace_file() else { return };
     let at = sys::pages(size_of::<Trace>()).cast::<Trace>();
-    // SAFETY: fresh memory of the right size; the stream lies where the header of the mapped file says.
+    // SAFETY: fresh memory of the right size; the stream lies where the header of the mapped file
+    // says.
     unsafe {
         at.write(Trace {
             header,
@@ -297,7 +307,8 @@ impl Trace {
         Some(unsafe { &mut *self.stream.add(self.used).cast::<[u8; LONGEST]>() })
     }
 
-    /// The next part of the stream, its pages asked for at once: to meet each of them by a fault of its own costs more.
+    /// The next part of the stream, its pages asked for at once: to meet each of them by a fault of
+    /// its own costs more.
     #[cold]
     fn extend(&mut self) -> bool {
         const PART: usize = 1 << 20;
@@ -316,7 +327,8 @@ impl Trace {
                 SMALL
             }
         };
-        // A stream without its end is of use, one with a hole is not: what is lost once is lost for good.
+        // A stream without its end is of use, one with a hole is not: what is lost once is lost for
+        // good.
         if self.lost > 0 || self.used + LONGEST > room {
             self.lost += 1;
             return false;
@@ -413,7 +425,8 @@ impl Trace {
 
     /// Keeps what is in a block that is about to be written to.
     fn keep_before(&mut self, address: usize, len: usize) {
-        // SAFETY: the program is about to write to these bytes; the buffer has room for `LARGEST` of them.
+        // SAFETY: the program is about to write to these bytes; the buffer has room for `LARGEST`
+        // of them.
         unsafe {
             core::ptr::copy_nonoverlapping(address as *const u8, self.before.as_mut_ptr(), len.min(LARGEST));
         }
@@ -432,8 +445,8 @@ impl Trace {
     }
 }
 
-/// A probe of [`probes`] does not pass by this access, to a granule of `owner`. Mostly it is one that is recorded, and there is nothing
-/// else to do.
+/// A probe of [`probes`] does not pass by this access, to a granule of `owner`. Mostly it is one
+/// that is recorded, and there is nothing else to do.
 #[inline(always)]
 fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize, owner: u16) {
     // SAFETY: as in `trace`; the probes are there only where it is.
@@ -497,7 +510,8 @@ pub fn range(write: bool, address: usize, len: usize, pc: usize) {
     }
 }
 
-/// The running thread has made an atomic operation. `old`: what it read, if it is a read-modify-write.
+/// The running thread has made an atomic operation. `old`: what it read, if it is a
+/// read-modify-write.
 pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: usize) {
     let Some(t) = trace() else { return };
     t.settle();

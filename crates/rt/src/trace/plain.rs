@@ -1,16 +1,20 @@
-//! The traced run without a scheduler: for programs that [`crate::explore`] can not take control of.
+//! The traced run without a scheduler: for programs that [`crate::explore`] can not take control
+//! of.
 //!
-//! Section 7.2 of the paper, more nearly than the scheduled one: threads run as they do, all at once. Their events go into one stream
-//! behind a lock. The paper has a file a thread and puts them in order afterwards; one stream is in order, and what is in it is in the file at
-//! any moment, however the process ends.
+//! Section 7.2 of the paper, more nearly than the scheduled one: threads run as they do, all at
+//! once. Their events go into one stream behind a lock. The paper has a file a thread and puts them
+//! in order afterwards; one stream is in order, and what is in it is in the file at any moment,
+//! however the process ends.
 //!
-//! Guarantees are weaker than those of the scheduled run. (1) A write's probe comes before its store. Its event is written at
-//! once, so that no read that follows the store comes before it in the stream, and its value is filled in by whoever comes next: the thread at
-//! its next event, or another before it touches the same granule. Between probe and store are a few instructions; a thread that reads in just
-//! that moment seems to have read the new value's write and got the old one. (2) Atomic operations are made with the lock held, and are exact.
-//! (3) A thread's own stack is left out, as in the paper. (4) Tracing begins with the first thread, and is of the process that made it; a
-//! child by `fork` is traced if it is the first to create threads. (5) Threads from number [`THREADS`] on are left out, and the
-//! trace counts as cut short there.
+//! Guarantees are weaker than those of the scheduled run. (1) A write's probe comes before its
+//! store. Its event is written at once, so that no read that follows the store comes before it in
+//! the stream, and its value is filled in by whoever comes next: the thread at its next event, or
+//! another before it touches the same granule. Between probe and store are a few instructions; a
+//! thread that reads in just that moment seems to have read the new value's write and got the old
+//! one. (2) Atomic operations are made with the lock held, and are exact. (3) A thread's own stack
+//! is left out, as in the paper. (4) Tracing begins with the first thread, and is of the process
+//! that made it; a child by `fork` is traced if it is the first to create threads. (5) Threads from
+//! number [`THREADS`] on are left out, and the trace counts as cut short there.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 
@@ -26,8 +30,8 @@ use crate::sys::{self, Shared, Spin};
 const LARGEST: usize = 4096;
 /// Threads that can have writes under way.
 const THREADS: usize = 1024;
-/// And how many each: of a block that is filled or copied at once, this many pieces have the values that come to be there, and others those
-/// that were.
+/// And how many each: of a block that is filled or copied at once, this many pieces have the values
+/// that come to be there, and others those that were.
 const PIECES: usize = 16;
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
@@ -146,7 +150,8 @@ impl Stream {
         }
     }
 
-    /// Somebody is about to touch this memory: what others have stored there is read while it is theirs.
+    /// Somebody is about to touch this memory: what others have stored there is read while it is
+    /// theirs.
     fn settle_at(&mut self, header: &'static Header, from: usize, to: usize) {
         for thread in 0..self.seen {
             if self.pending[thread].n > 0 {
@@ -250,7 +255,8 @@ pub fn access(write: bool, address: usize, len: usize, pc: usize) {
     });
 }
 
-/// The running thread makes an atomic operation, by `op`, which returns the value before and whether it wrote; `reads`: it looked at that value.
+/// The running thread makes an atomic operation, by `op`, which returns the value before and
+/// whether it wrote; `reads`: it looked at that value.
 #[inline]
 pub fn atomic<T: Copy + Into<u128>>(
     address: usize,

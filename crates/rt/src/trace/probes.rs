@@ -1,13 +1,14 @@
 //! The probes of a traced run, in the place of the detector's.
 //!
-//! The program calls the probes of [`crate::tsan_abi`] by name, and the detector's look at its shadow first of all. Where a run
-//! is traced, other code is put in their place when the process starts ([`hot`]); so the detector's own do not pay for it. It looks at two
-//! bytes, and returns where the granule is the running thread's own ([`super::shared`]): eight instructions, no frame, no vector
-//! registers. Anything else goes on here. A jump from the detector's probe to one that is compiled here, instead of the code itself, would be a tenth
-//! of what a grid kernel pays.
+//! The program calls the probes of [`crate::tsan_abi`] by name, and the detector's look at its
+//! shadow first of all. Where a run is traced, other code is put in their place when the process
+//! starts ([`hot`]); so the detector's own do not pay for it. It looks at two bytes, and returns
+//! where the granule is the running thread's own ([`super::shared`]): eight instructions, no frame,
+//! no vector registers. Anything else goes on here. A jump from the detector's probe to one that is
+//! compiled here, instead of the code itself, would be a tenth of what a grid kernel pays.
 //!
-//! Where the code can not be written to, it stays as it is, and the detector's probes find the way to the same functions:
-//! slower, and with the same result.
+//! Where the code can not be written to, it stays as it is, and the detector's probes find the way
+//! to the same functions: slower, and with the same result.
 
 use core::arch::naked_asm;
 
@@ -68,7 +69,8 @@ pub fn install() {
         // SAFETY: a probe, with others behind it.
         let there = unsafe { core::slice::from_raw_parts(from as *const u8, LONGEST) };
         if let Some(code) = hot(from, to, ME.as_ptr() as usize).filter(|_| is_long_enough(there)) {
-            // SAFETY: the beginning of a function as long as this, in memory that was just made writable; nobody runs there.
+            // SAFETY: the beginning of a function as long as this, in memory that was just made
+            // writable; nobody runs there.
             unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), from as *mut u8, LEN) };
         }
     }
@@ -80,14 +82,15 @@ const LEN: usize = 39;
 /// More than any probe of the detector's has.
 const LONGEST: usize = 128;
 
-/// Has the detector's probe, which is `there`, room for [`hot`]? Its last instructions are known: it returns, or fetches its caller's
-/// address and jumps.
+/// Has the detector's probe, which is `there`, room for [`hot`]? Its last instructions are known:
+/// it returns, or fetches its caller's address and jumps.
 fn is_long_enough(there: &[u8]) -> bool {
     const LAST: [u8; 6] = [0xc3, 0x48, 0x8b, 0x34, 0x24, 0xe9];
     there.windows(LAST.len()).position(|w| w == LAST).is_some_and(|at| at + LAST.len() + 4 >= LEN)
 }
 
-/// The code at `from`: returns if the granule of the address in rdi is of `me`, and goes on at `to` otherwise. None: these are out of reach.
+/// The code at `from`: returns if the granule of the address in rdi is of `me`, and goes on at `to`
+/// otherwise. None: these are out of reach.
 #[rustfmt::skip]
 fn hot(from: usize, to: usize, me: usize) -> Option<[u8; LEN]> {
     let o = OWNERS.start.to_le_bytes();
@@ -141,7 +144,8 @@ mod tests {
         let (me, elsewhere) = (page + 1024, page + 512);
         let code = hot(page, elsewhere, me).unwrap();
         let address = 0x7a00_0004_0000usize;
-        // SAFETY: fresh memory, which gets code that touches rax and rcx alone: the probe, and `mov eax, 77; ret`.
+        // SAFETY: fresh memory, which gets code that touches rax and rcx alone: the probe, and `mov
+        // eax, 77; ret`.
         let probe = unsafe {
             core::ptr::copy_nonoverlapping(code.as_ptr(), page as *mut u8, LEN);
             core::ptr::copy_nonoverlapping([0xb8, 77, 0, 0, 0, 0xc3].as_ptr(), elsewhere as *mut u8, 6);

@@ -3,9 +3,11 @@
 //! What is shared is known only at the end. There are two ways to record no more than that.
 //!
 //! **All at once, and choose afterwards** ([`Records::All`]). One execution is enough. But an access to a thread's own memory, which would
-//! pass by in 2 ns, takes 7 ns and 5 bytes. That is nothing beside the scheduler where a thread makes a few accesses between two steps, as
-//! programs do whose threads work together, and far too much where it computes in its own memory. So the bytes are held against
-//! the steps ([`Progress::most`]): a hash table under locks has 40 to a step, a queue 160, a sweep over a grid two million.
+//! pass by in 2 ns, takes 7 ns and 5 bytes. That is nothing beside the scheduler where a thread
+//! makes a few accesses between two steps, as programs do whose threads work together, and far too
+//! much where it computes in its own memory. So the bytes are held against the steps
+//! ([`Progress::most`]): a hash table under locks has 40 to a step, a queue 160, a sweep over a
+//! grid two million.
 //!
 //! **What is known to be shared** ([`Records::Chosen`]), once the first way has turned out to be too long: a part of it is then recorded by a
 //! second execution.
@@ -16,7 +18,8 @@ use raddle_explore::Op;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Records {
     Nothing,
-    /// The accesses that the mode chooses: while it is learned what is shared, those to memory that is known to be.
+    /// The accesses that the mode chooses: while it is learned what is shared, those to memory that
+    /// is known to be.
     Chosen,
     All,
 }
@@ -26,7 +29,8 @@ pub struct Progress {
     pub steps: u64,
     /// A digest of them.
     pub way: u64,
-    /// The steps when it was last learned that something is shared, or that there is too much to record.
+    /// The steps when it was last learned that something is shared, or that there is too much to
+    /// record.
     pub learned: u64,
     pub records: Records,
 }
@@ -48,8 +52,8 @@ impl Progress {
         self.steps - self.learned >= self.learned / 8 + 3
     }
 
-    /// The bytes that a recording of all accesses may have by now. To have tried in vain costs no more than half a millisecond, and for
-    /// each step what three more would.
+    /// The bytes that a recording of all accesses may have by now. To have tried in vain costs no
+    /// more than half a millisecond, and for each step what three more would.
     pub fn most(&self) -> usize {
         const AT_FIRST: usize = 1 << 18;
         const BY_STEP: usize = 256;

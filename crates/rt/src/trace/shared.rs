@@ -1,17 +1,20 @@
-//! Which memory more than one thread touches, by granules of 8 bytes: two bytes for each ([`crate::layout::OWNERS`]), which no snapshot
-//! puts back. So what one execution learns the next knows.
+//! Which memory more than one thread touches, by granules of 8 bytes: two bytes for each
+//! ([`crate::layout::OWNERS`]), which no snapshot puts back. So what one execution learns the next
+//! knows.
 //!
 //! **Most memory is one thread's own, and costs next to nothing.** The probes of a traced run ([`super::probes`]) are eight instructions
-//! long where the granule is the running thread's: there is nothing to learn, nothing to record, and nothing to settle, since a write that
-//! is pending is one to shared memory, which the thread does not change in between. A quarter of the program's memory is what they look
-//! at; the detector's shadow, where this was kept at first, is twice as large as what it stands for, and to bring it into the
-//! cache was two fifths of what a hash table paid.
+//! long where the granule is the running thread's: there is nothing to learn, nothing to record,
+//! and nothing to settle, since a write that is pending is one to shared memory, which the thread
+//! does not change in between. A quarter of the program's memory is what they look at; the
+//! detector's shadow, where this was kept at first, is twice as large as what it stands for, and to
+//! bring it into the cache was two fifths of what a hash table paid.
 //!
-//! A block that is freed belongs to nobody again, or counts as shared and freed, so that no probe passes by it and use after free is
-//! still seen.
+//! A block that is freed belongs to nobody again, or counts as shared and freed, so that no probe
+//! passes by it and use after free is still seen.
 //!
-//! What a thread that has ended leaves to the one that joined it is not shared: no order of theirs can change what is read. The thread keeps
-//! it in its name, since the next execution is likely to begin the same way.
+//! What a thread that has ended leaves to the one that joined it is not shared: no order of theirs
+//! can change what is read. The thread keeps it in its name, since the next execution is likely to
+//! begin the same way.
 
 use core::sync::atomic::{AtomicU16, Ordering::*};
 
@@ -120,8 +123,9 @@ pub fn is_shared(address: usize) -> bool {
     false
 }
 
-/// A block is given back, which is as good as writing to it; what was the thread's own is nobody's from now on. Of a large
-/// one the beginning tells enough of who shares it. `learns`: that is to be found out, and told of each granule that it is new of.
+/// A block is given back, which is as good as writing to it; what was the thread's own is nobody's
+/// from now on. Of a large one the beginning tells enough of who shares it. `learns`: that is to be
+/// found out, and told of each granule that it is new of.
 pub fn give_back(from: usize, to: usize, learns: bool, mut discovered: impl FnMut(usize)) {
     const LARGEST: usize = 1 << 16;
     for address in (from..to).step_by(8) {
@@ -137,8 +141,8 @@ pub fn give_back(from: usize, to: usize, learns: bool, mut discovered: impl FnMu
     }
 }
 
-/// Is this the first write to one of these bytes in this execution? Beside the bytes written the number of the execution is kept, so
-/// nothing need be cleared but after [`AGES`] of them.
+/// Is this the first write to one of these bytes in this execution? Beside the bytes written the
+/// number of the execution is kept, so nothing need be cleared but after [`AGES`] of them.
 #[inline]
 pub fn is_first(address: usize, size: usize, execution: u32) -> bool {
     let bytes = ((0xffu32 >> (8 - size.min(8))) << (address & 7)) as u8;

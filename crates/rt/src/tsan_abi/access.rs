@@ -1,11 +1,12 @@
-//! Memory accesses. The hot half of each probe is naked and ten instructions long: it needs no frame, and its caller's
-//! return address, which is the place of the access, is still on top of the stack when the slow half wants it.
+//! Memory accesses. The hot half of each probe is naked and ten instructions long: it needs no
+//! frame, and its caller's return address, which is the place of the access, is still on top of the
+//! stack when the slow half wants it.
 //!
-//! One 16-byte load brings the granule's four slots; one comparison with the slot that this access would leave behind,
-//! kept in each lane by the thread, tells whether it is there already.
+//! One 16-byte load brings the granule's four slots; one comparison with the slot that this access
+//! would leave behind, kept in each lane by the thread, tells whether it is there already.
 //!
-//! Each of them begins a line of the cache: as long as one, it would otherwise be two. (What is aligned within a section aligns the section,
-//! and each function has its own.)
+//! Each of them begins a line of the cache: as long as one, it would otherwise be two. (What is
+//! aligned within a section aligns the section, and each function has its own.)
 
 use core::arch::naked_asm;
 use core::mem::offset_of;
@@ -16,8 +17,8 @@ use crate::detect::thread::{Thread, current};
 use crate::explore;
 use crate::layout::READ;
 
-/// Vectors for the probes of one size: the bytes accessed by address modulo 8, then the bits that count for a write and
-/// for a read (which an own write covers), then READ alone.
+/// Vectors for the probes of one size: the bytes accessed by address modulo 8, then the bits that
+/// count for a write and for a read (which an own write covers), then READ alone.
 #[repr(C, align(16))]
 struct Masks {
     bytes: [[u32; 4]; 8],
@@ -172,7 +173,8 @@ extern "C" fn write_range(address: usize, len: usize, pc: usize) {
 extern "C" fn vptr_read(address: usize, pc: usize) {
     access::<false, 8>(current(), address, pc);
 }
-/// Constructors and destructors store the same pointer again and again; only a change is a write (6.3.10).
+/// Constructors and destructors store the same pointer again and again; only a change is a write
+/// (6.3.10).
 extern "C" fn vptr_update(address: usize, new: usize, pc: usize) {
     // SAFETY: the compiler is about to store there.
     if unsafe { *(address as *const usize) } != new {
@@ -212,7 +214,8 @@ with_pc! {
     "__tsan_vptr_update" => vptr_update in "rdx",
 }
 
-/// A read-modify-write is a write here: whoever races with its read races with its write. Volatile accesses are plain.
+/// A read-modify-write is a write here: whoever races with its read races with its write. Volatile
+/// accesses are plain.
 macro_rules! alias {
     ($($name:literal = $target:literal),* $(,)?) => {$(
         core::arch::global_asm!(

@@ -1,8 +1,9 @@
 //! Atomic operations of 8 to 128 bits.
 //!
-//! The operation is always carried out sequentially consistent; the order the program asked for decides what the
-//! detector learns. Where the plan says that an operation is part of a library's lock (Rust's `Mutex`), it counts as
-//! that: hybrid mode needs locks, and a reader-writer lock seen as bare atomics orders readers that it does not order.
+//! The operation is always carried out sequentially consistent; the order the program asked for
+//! decides what the detector learns. Where the plan says that an operation is part of a library's
+//! lock (Rust's `Mutex`), it counts as that: hybrid mode needs locks, and a reader-writer lock seen
+//! as bare atomics orders readers that it does not order.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -47,8 +48,8 @@ fn update<T: Copy + Into<u128>>(
     }
 }
 
-/// An operation of the kind that lets go of a lock. Where the optimiser has merged code, no plan can tell; but a word that
-/// this thread holds as a lock is let go by nothing else.
+/// An operation of the kind that lets go of a lock. Where the optimiser has merged code, no plan
+/// can tell; but a word that this thread holds as a lock is let go by nothing else.
 #[inline]
 fn update_or_unlock<T: Copy + Into<u128>>(
     address: usize,
@@ -64,7 +65,8 @@ fn update_or_unlock<T: Copy + Into<u128>>(
     update(address, size, (order, order), op)
 }
 
-/// A lock is taken with acquire and let go with release; weaker operations at the same place announce a waiter.
+/// A lock is taken with acquire and let go with release; weaker operations at the same place
+/// announce a waiter.
 fn counts(site: Site, order: Order) -> bool {
     match site.class {
         SiteClass::MutexAcquire | SiteClass::ReadAcquire | SiteClass::WriteAcquire => order.acquires(),
@@ -153,7 +155,8 @@ macro_rules! atomics {
                     trace::plain::atomic(a, SIZE, false, t.caller, || (at(a).swap(v, SeqCst), true));
                     return;
                 }
-                // A lock may be let go of by a plain release store (parking_lot, hand-written ones).
+                // A lock may be let go of by a plain release store (parking_lot, hand-written
+                // ones).
                 atomics::store(t, a, SIZE, Order(order), t.caller, || at(a).store(v, SeqCst))
             }
             extern "C" fn exchange(a: usize, v: $t, order: c_int) -> $t {
@@ -261,8 +264,8 @@ mod wide {
     impl AtomicU128 {
         pub fn compare_exchange(&self, old: u128, new: u128, _: Ordering, _: Ordering) -> Result<u128, u128> {
             let (mut low, mut high) = (old as u64, (old >> 64) as u64);
-            // SAFETY: the address is 16-byte aligned. rbx is the compiler's own, so it is put aside; the others are named, or one of
-            // them might be rbx.
+            // SAFETY: the address is 16-byte aligned. rbx is the compiler's own, so it is put
+            // aside; the others are named, or one of them might be rbx.
             unsafe {
                 asm!(
                     "xchg rsi, rbx",

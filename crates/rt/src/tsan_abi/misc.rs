@@ -1,4 +1,5 @@
-//! Function entry and exit, start-up, and the memory functions that clang and rustc call by their own names.
+//! Function entry and exit, start-up, and the memory functions that clang and rustc call by their
+//! own names.
 
 use core::arch::naked_asm;
 use core::mem::offset_of;
@@ -26,7 +27,8 @@ unsafe extern "C" fn func_entry() {
     )
 }
 
-/// Pops it. A thread that became known inside a function returns below its bottom entry: the bottom stays.
+/// Pops it. A thread that became known inside a function returns below its bottom entry: the bottom
+/// stays.
 #[unsafe(export_name = "__tsan_func_exit")]
 #[unsafe(naked)]
 unsafe extern "C" fn func_exit() {
@@ -68,7 +70,8 @@ memory!(
     "__tsan_memset" tsan_memset false real_memset
 );
 
-/// What a program calls by itself for words that lie anywhere (`sanitizer/common_interface_defs.h`).
+/// What a program calls by itself for words that lie anywhere
+/// (`sanitizer/common_interface_defs.h`).
 macro_rules! unaligned {
     ($($load:literal $get:ident $store:literal $put:ident $word:ty),*) => {$(
         unsafe extern "C" fn $get(from: *const $word, pc: usize) -> $word {

@@ -1,6 +1,7 @@
-//! Who calls a function that is watched at its entry. Such a place is not known beforehand: the first time that a return address
-//! is seen, the driver is asked whether it is a point, and under which number. Places in code that is not
-//! watched (the library's own, the system's) are told apart without asking.
+//! Who calls a function that is watched at its entry. Such a place is not known beforehand: the
+//! first time that a return address is seen, the driver is asked whether it is a point, and under
+//! which number. Places in code that is not watched (the library's own, the system's) are told
+//! apart without asking.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
@@ -12,7 +13,8 @@ use raddle_wire::tsvd::{Caller, Plan};
 static WATCHED: AtomicPtr<Range<u64>> = AtomicPtr::new(core::ptr::null_mut());
 static WATCHED_COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// The code whose calls count, as a new plan has it. `bias`: the plan is of one file of several, and is to be moved so far.
+/// The code whose calls count, as a new plan has it. `bias`: the plan is of one file of several,
+/// and is to be moved so far.
 pub fn set_watched(plan: Plan, bias: Option<u64>) {
     let known = WATCHED_COUNT.load(Relaxed) as usize;
     let old: &[Range<u64>] = match bias {
@@ -29,7 +31,8 @@ pub fn set_watched(plan: Plan, bias: Option<u64>) {
         unsafe { new.add(n).write(range) };
         n += 1;
     }
-    // A plan names all that is mapped or adds to it, so the ranges only become more: a reader with the old count sees some of the new.
+    // A plan names all that is mapped or adds to it, so the ranges only become more: a reader with
+    // the old count sees some of the new.
     if n >= known {
         WATCHED.store(new, Release);
         WATCHED_COUNT.store(n as u32, Release);

@@ -1,6 +1,6 @@
-//! Calls through pointers in an instrumented copy, where nobody can be asked about them. Which places count was written down when the copy was
-//! made; a place that is seen for the first time is added to a file that all runs of the copy share, and has its number by
-//! where it is in there.
+//! Calls through pointers in an instrumented copy, where nobody can be asked about them. Which
+//! places count was written down when the copy was made; a place that is seen for the first time is
+//! added to a file that all runs of the copy share, and has its number by where it is in there.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, AtomicUsize, Ordering::*};
@@ -34,7 +34,8 @@ fn parts() -> &'static [Part] {
     unsafe { &(&*PARTS.get())[..n] }
 }
 
-/// A plan of the copy is followed. Under the lock of `redirect`; a library is visited again whenever another one was loaded.
+/// A plan of the copy is followed. Under the lock of `redirect`; a library is visited again
+/// whenever another one was loaded.
 pub fn add(plan: Plan, given: &Given) {
     let bias = given.bias as u64;
     for range in plan.watched() {
@@ -50,7 +51,8 @@ pub fn add(plan: Plan, given: &Given) {
     }
 }
 
-/// A hook where it is in this process. Its library has the place of the bytes, of which a function's entry has more.
+/// A hook where it is in this process. Its library has the place of the bytes, of which a
+/// function's entry has more.
 pub fn placed(given: &Given, hook: Hook) -> Hook {
     if let Some(library) = LIBRARIES.get(hook.site.id as usize) {
         library.store(hook.site.bytes as u16, Relaxed);

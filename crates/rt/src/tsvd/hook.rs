@@ -1,11 +1,13 @@
-//! Watches functions at their entries, for calls through pointers: no call site could be redirected, and a pointer to a
-//! stub would not be equal to other pointers to the same function.
+//! Watches functions at their entries, for calls through pointers: no call site could be
+//! redirected, and a pointer to a stub would not be equal to other pointers to the same function.
 //!
-//! The first instructions of the function give way to a jump to its stub and run behind it, in the next 32 bytes, from
-//! where a jump leads back. The driver has seen to it that they may be moved (`raddle_binary::Movable`). The stack is
-//! that of the call all the time, so a frame looks as usual to an unwinder as soon as the function's own code runs on.
+//! The first instructions of the function give way to a jump to its stub and run behind it, in the
+//! next 32 bytes, from where a jump leads back. The driver has seen to it that they may be moved
+//! (`raddle_binary::Movable`). The stack is that of the call all the time, so a frame looks as
+//! usual to an unwinder as soon as the function's own code runs on.
 //!
-//! Only while the process has one thread: another one could be about to run the second of those instructions.
+//! Only while the process has one thread: another one could be about to run the second of those
+//! instructions.
 
 use super::redirect;
 use super::stub::{self, Area};
@@ -15,7 +17,8 @@ use raddle_wire::tsvd::Hook;
 /// A jump with an operand of four bytes.
 const JUMP: usize = 5;
 
-/// Makes the entries of functions in one mapping of code lead to their stubs. Under the lock of `redirect`, and alone.
+/// Makes the entries of functions in one mapping of code lead to their stubs. Under the lock of
+/// `redirect`, and alone.
 pub fn patch_mapping((start, end): (usize, usize), hooks: impl Iterator<Item = Hook> + Clone) {
     let fits = |h: &Hook| h.site.address as usize + usize::from(h.len) <= end && is_as_read(h);
     let count = hooks.clone().filter(fits).count();

@@ -1,5 +1,6 @@
-//! The libraries that an instrumented copy has plans for. Where such a library is loaded is known by the name of its file, and that it
-//! is still the same file by its first page, which has the headers and, as linkers lay files out, the build id.
+//! The libraries that an instrumented copy has plans for. Where such a library is loaded is known
+//! by the name of its file, and that it is still the same file by its first page, which has the
+//! headers and, as linkers lay files out, the build id.
 
 use super::plans::{Given, map_words, named};
 use crate::hub::modules;
@@ -39,7 +40,8 @@ fn numbered(name: &str, number: u64) -> Path {
 }
 
 fn is_the_same(library: &Library, start: usize) -> bool {
-    // SAFETY: the first page of a mapping of a file, which can be read: `each_beginning` has seen to it.
+    // SAFETY: the first page of a mapping of a file, which can be read: `each_beginning` has seen
+    // to it.
     let page = unsafe { core::slice::from_raw_parts(start as *const u8, Library::PAGE) };
     Library::identity(page) == library.identity
 }

@@ -1,9 +1,10 @@
 //! Libraries that come while the program runs.
 //!
-//! `dlopen` looks at where it was called from: a name without a slash is searched in the caller's own RUNPATH. Called from here,
-//! it would search in the runtime's. So only a call with a path is made from here, and sites are redirected when it
-//! returns. Others are passed on by a jump, with the caller's return address, and what they load is looked at from the next
-//! points on, for a while.
+//! `dlopen` looks at where it was called from: a name without a slash is searched in the caller's
+//! own RUNPATH. Called from here, it would search in the runtime's. So only a call with a path is
+//! made from here, and sites are redirected when it returns. Others are passed on by a jump, with
+//! the caller's return address, and what they load is looked at from the next points on, for a
+//! while.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::*};

@@ -1,8 +1,10 @@
-//! `raddle tsvd` in the target: calls of thread-unsafe functions go through a stub that may delay them.
+//! `raddle tsvd` in the target: calls of thread-unsafe functions go through a stub that may delay
+//! them.
 //!
-//! After "Efficient Scalable Thread-Safety-Violation Detection" (Li, Lu, Musuvathi, Nath, Padhye, SOSP 2019). The paper
-//! rewrites .NET binaries before they run; here the code in memory is changed when it has been loaded, and no file is.
-//! What to do at a call is decided by the pure core, `raddle_tsvd`; this module brings it its events and sleeps.
+//! After "Efficient Scalable Thread-Safety-Violation Detection" (Li, Lu, Musuvathi, Nath, Padhye,
+//! SOSP 2019). The paper rewrites .NET binaries before they run; here the code in memory is changed
+//! when it has been loaded, and no file is. What to do at a call is decided by the pure core,
+//! `raddle_tsvd`; this module brings it its events and sleeps.
 //!
 //! ```text
 //! redirect   points each call site of a plan at a stub of its own
@@ -66,10 +68,11 @@ static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
 pub struct Own {
     /// Counted from one; zero: not numbered yet.
     number: u32,
-    /// In here already: a signal handler, or a function of the library that is asked about an object.
+    /// In here already: a signal handler, or a function of the library that is asked about an
+    /// object.
     inside: bool,
-    /// The stack pointer and the return address of the last call that came through its site: when it arrives at the entry
-    /// of a function that is watched, it has been counted.
+    /// The stack pointer and the return address of the last call that came through its site: when
+    /// it arrives at the entry of a function that is watched, it has been counted.
     passed: (u64, u64),
     /// What the thread was created to run, until it does, and where it was created.
     start: (u64, u64),
@@ -92,7 +95,8 @@ impl Own {
         self.number - 1
     }
 
-    /// Where the thread was created, if it was created to run the function with this entry and begins to.
+    /// Where the thread was created, if it was created to run the function with this entry and
+    /// begins to.
     fn take_start(&mut self, entry: u64) -> Option<NonZero<u64>> {
         /// An `endbr64` stays before the jump.
         const MARK: u64 = 4;
@@ -155,7 +159,8 @@ fn map_shared() -> Option<*mut Shared> {
     known.then_some(shared)
 }
 
-/// Takes a delay from what the run may still spend in all its processes, and this process in the time it has run.
+/// Takes a delay from what the run may still spend in all its processes, and this process in the
+/// time it has run.
 fn pay(now: u64, nanos: u64) -> bool {
     let Some(shared) = shared() else { return false };
     let here = SPENT_HERE.load(Relaxed);

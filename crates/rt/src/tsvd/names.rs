@@ -1,6 +1,7 @@
-//! Functions that the program looks up by name, with `dlsym` and its like. Whatever the look-up will find, all functions of that
-//! name that are listed are watched at their entries from then on: what is handed out stays a plain pointer, and the
-//! look-up itself, which minds who makes it, is the program's own call.
+//! Functions that the program looks up by name, with `dlsym` and its like. Whatever the look-up
+//! will find, all functions of that name that are listed are watched at their entries from then on:
+//! what is handed out stays a plain pointer, and the look-up itself, which minds who makes it, is
+//! the program's own call.
 
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU64, Ordering::*};
@@ -19,7 +20,8 @@ static SEEN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 #[cold]
 pub fn look_up(name: *const c_char) {
     super::loading::look_if_pending();
-    // Entries change only while nobody else runs: then asking is in vain, and the name may be asked about later.
+    // Entries change only while nobody else runs: then asking is in vain, and the name may be asked
+    // about later.
     if name.is_null() || !redirect::is_alone() {
         return;
     }

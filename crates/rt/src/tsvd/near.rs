@@ -100,8 +100,8 @@ pub fn target(entry: &Entry) -> usize {
     if is_slot { unsafe { *(entry.target as *const usize) } } else { entry.target }
 }
 
-/// Writes the code. It finds the pointer to [`super::state::EPOCH_AT`] and the target at these distances from its own
-/// beginning.
+/// Writes the code. It finds the pointer to [`super::state::EPOCH_AT`] and the target at these
+/// distances from its own beginning.
 pub fn write<const N: usize>(code: &mut Code<N>, entry: &Entry, epoch_at: i32, target: i32) {
     let own = &current().tsvd;
     let place = (&raw const own.near[entry.id as usize % NEAR]).cast::<u8>();

@@ -1,13 +1,15 @@
-//! The fast way out of a redirected call: what `raddle_tsvd::Tsvd::passes` does, in assembly, so that a call in a hot loop
-//! saves five registers and not thirty-one. What it can not let by goes the whole way, [`super::stub`], as if it had come there
-//! at once.
+//! The fast way out of a redirected call: what `raddle_tsvd::Tsvd::passes` does, in assembly, so
+//! that a call in a hot loop saves five registers and not thirty-one. What it can not let by goes
+//! the whole way, [`super::stub`], as if it had come there at once.
 //!
-//! Before it comes a shorter one, in the stub itself (see [`super::near`]). A thread has, in its own storage, for each site the
-//! object that it came to last; if that was the same twice, the next [`CHUNK`] calls are let by if nothing but the core's epoch
-//! is as it was: a dozen instructions. They are counted when they are granted, and what was not used is taken back.
+//! Before it comes a shorter one, in the stub itself (see [`super::near`]). A thread has, in its
+//! own storage, for each site the object that it came to last; if that was the same twice, the next
+//! [`CHUNK`] calls are let by if nothing but the core's epoch is as it was: a dozen instructions.
+//! They are counted when they are granted, and what was not used is taken back.
 //!
-//! There is one such routine for each place where a call may have its object, since a stub has no time to ask. The
-//! runtime's state must be there before the first stub is run (see [`super::turn_on`]).
+//! There is one such routine for each place where a call may have its object, since a stub has no
+//! time to ask. The runtime's state must be there before the first stub is run (see
+//! [`super::turn_on`]).
 
 use core::mem::offset_of;
 
@@ -106,7 +108,8 @@ macro_rules! fast_way {
             "cmp r11d, dword ptr [rbx + {way_ended}]",
             "je 5f",
             "mov dword ptr [rbx + {way_ended}], r11d",
-            // An object ends: what the stub lets by would not say that the next one at its address is there.
+            // An object ends: what the stub lets by would not say that the next one at its address
+            // is there.
             "test r11d, r11d",
             "jz 5f",
             "mov r11, qword ptr [rip + raddle_thread@GOTTPOFF]",
@@ -177,7 +180,8 @@ macro_rules! fast_way {
             ".cfi_def_cfa_offset 16",
             ".cfi_restore rbx",
             ".cfi_restore r12",
-            // No register is free to jump through. What lies just below the stack pointer is safe from signal handlers.
+            // No register is free to jump through. What lies just below the stack pointer is safe
+            // from signal handlers.
             "lea rsp, [rsp + 8]",
             ".cfi_def_cfa_offset 8",
             "jmp qword ptr [rsp - 8]",
@@ -260,8 +264,8 @@ const _: () = assert!(
         && NEAR.is_power_of_two()
 );
 
-/// An object in an argument. Where most objects of a class are in the frames of their callers, those are told apart at
-/// once: they are no points.
+/// An object in an argument. Where most objects of a class are in the frames of their callers,
+/// those are told apart at once: they are no points.
 macro_rules! argument {
     ($fast:literal, $local:literal, $register:literal) => {
         fast_way!($fast, local: [], object: [concat!("mov r11, ", $register)]);
@@ -348,7 +352,8 @@ pub fn way_of(entry: &Entry) -> usize {
     }
 }
 
-/// After the whole way: the stubs may let calls by again, as far as the core's epoch says. What they had left is void.
+/// After the whole way: the stubs may let calls by again, as far as the core's epoch says. What
+/// they had left is void.
 pub fn renew(own: &mut Own, tsvd: &Tsvd, thread: u32) {
     let epoch = tsvd.epoch();
     if own.near_epoch == epoch {

@@ -1,5 +1,5 @@
-//! Where plans come from. The driver reads the files and answers whoever asks; an instrumented copy of a program, which
-//! runs without a driver, has a plan in the folder beside it.
+//! Where plans come from. The driver reads the files and answers whoever asks; an instrumented copy
+//! of a program, which runs without a driver, has a plan in the folder beside it.
 
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -102,7 +102,8 @@ pub fn map_words(path: &Path) -> Option<&'static [u64]> {
     Some(unsafe { core::slice::from_raw_parts(at as *const u64, len / 8) })
 }
 
-/// The site of a call that arrived at a function's entry. None: it is no point, or nobody is there to be asked.
+/// The site of a call that arrived at a function's entry. None: it is no point, or nobody is there
+/// to be asked.
 pub fn ask_about(caller: Caller) -> Option<u32> {
     if ITSELF.load(Relaxed) {
         return copies::site(caller);

@@ -19,7 +19,8 @@ use raddle_wire::tsvd::site_flag;
 /// The policy number of `std::launch::async`.
 const LAUNCH_ASYNC: u64 = 1;
 
-/// Called for every call that is not let by (see [`super::pass`]). Leaves the address of the function that was meant in `frame.word`.
+/// Called for every call that is not let by (see [`super::pass`]). Leaves the address of the
+/// function that was meant in `frame.word`.
 pub extern "C" fn arrive(frame: &mut Frame) {
     let entry = redirect::entry(frame.word);
     let slot = entry.flags & site_flag::SLOT != 0;
@@ -57,7 +58,8 @@ fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
     current().tsvd.inside = false;
 }
 
-/// A call from code that is not watched: a point only if the thread was created by code that is, to run this function.
+/// A call from code that is not watched: a point only if the thread was created by code that is, to
+/// run this function.
 #[cold]
 #[inline(never)]
 fn begin(frame: &mut Frame, entry: &'static Entry) {
@@ -106,7 +108,8 @@ fn go_on(frame: &mut Frame, entry: &'static Entry, place: Place) {
     }
 }
 
-/// What the call is about. None: nothing that others could have, or that the library lets them share.
+/// What the call is about. None: nothing that others could have, or that the library lets them
+/// share.
 #[inline(always)]
 fn object(frame: &Frame, entry: &Entry) -> Option<u64> {
     if entry.object == LIBRARY {
@@ -124,7 +127,8 @@ fn object(frame: &Frame, entry: &Entry) -> Option<u64> {
         return None;
     }
     if entry.field >= 0 {
-        // SAFETY: the list says that the object is at least this long; the callee would read it as well.
+        // SAFETY: the list says that the object is at least this long; the callee would read it as
+        // well.
         object = unsafe { *((object + entry.field as u64) as *const u64) };
     }
     if entry.via | entry.safe_if == 0 {
@@ -139,7 +143,8 @@ pub const NEAR_FRAMES: u64 = 64 << 10;
 /// Functions of the library itself say what the object belongs to and whether it may be shared.
 #[cold]
 fn ask_library(mut object: u64, entry: &Entry) -> Option<u64> {
-    // SAFETY: the list names functions of the library with this type, which the driver has found in it.
+    // SAFETY: the list names functions of the library with this type, which the driver has found in
+    // it.
     let call = |function: usize, object: u64| unsafe {
         core::mem::transmute::<usize, extern "C" fn(u64) -> u64>(function)(object)
     };
@@ -163,7 +168,8 @@ fn key(object: u64, mix: u64) -> u64 {
 pub fn now() -> u64 {
     static CLOCK: Real = Real::new(c"clock_gettime", None);
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the C library's function of that name has this type; it asks the vDSO, and no system call is made.
+    // SAFETY: the C library's function of that name has this type; it asks the vDSO, and no system
+    // call is made.
     unsafe {
         let clock =
             core::mem::transmute::<usize, extern "C" fn(i32, *mut libc::timespec) -> i32>(CLOCK.get());
@@ -269,7 +275,8 @@ fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> Caught<'a> 
     let f = here.frame;
     // The callee's return would leave the stack pointer here.
     let stack = &raw const f.return_address as usize + 8;
-    // Of a thread that begins here the place that created it is told: the stack is empty but for the runtime's own.
+    // Of a thread that begins here the place that created it is told: the stack is empty but for
+    // the runtime's own.
     let (from, most) = here.place.started.map_or((f.return_address, MOST_STACK), |from| (from.get(), 0));
     let registers: [u64; REGISTERS] = [from, stack as u64, f.rbp, f.rbx, f.r12, f.r13, f.r14, f.r15];
     let end = mapping_end(stack).min(stack + most);

@@ -1,5 +1,6 @@
-//! Points call sites at stubs, when the process starts and whenever a library has been loaded. A plan has the sites of all
-//! that is mapped; one that was redirected before no longer has the bytes of its file, and is left alone.
+//! Points call sites at stubs, when the process starts and whenever a library has been loaded. A
+//! plan has the sites of all that is mapped; one that was redirected before no longer has the bytes
+//! of its file, and is left alone.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
 
@@ -210,8 +211,8 @@ fn is_in_one_line(site: &Site) -> bool {
 }
 
 fn store_operand(at: usize, value: i32) {
-    // SAFETY: the operand of an instruction in memory that was made writable; one store, so that it is never half done
-    // within a cache line.
+    // SAFETY: the operand of an instruction in memory that was made writable; one store, so that it
+    // is never half done within a cache line.
     unsafe {
         core::arch::asm!("mov dword ptr [{at}], {value:e}", at = in(reg) at, value = in(reg) value, options(nostack))
     }

@@ -1,5 +1,5 @@
-//! The core's tables, in a file of the session: what was learned and covered is there for the driver however the
-//! process ends.
+//! The core's tables, in a file of the session: what was learned and covered is there for the
+//! driver however the process ends.
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
 
@@ -28,7 +28,8 @@ fn params() -> Option<Params> {
     let mut path = Path::new(dir());
     path.push(PARAMS_FILE.as_bytes());
     let (at, len) = map_file(&path, 4096)?;
-    // SAFETY: a mapping of at least that size; the driver wrote a valid value, as the equal length vouches for.
+    // SAFETY: a mapping of at least that size; the driver wrote a valid value, as the equal length
+    // vouches for.
     (len == size_of::<Params>()).then(|| unsafe { *(at as *const Params) })
 }
 
@@ -78,7 +79,8 @@ fn new_file() -> Option<*mut u8> {
 }
 
 fn map_new(fd: isize) -> Option<*mut u8> {
-    // The tables are sparse. Where they might not find room, nothing is watched: a page that can not be had ends the process.
+    // The tables are sparse. Where they might not find room, nothing is watched: a page that can
+    // not be had ends the process.
     if !is_room_for(fd, SIZE) || sys::longest_file() < SIZE {
         sys::close(fd);
         log::write(&Record::Fatal { code: fatal::NO_ROOM, detail: b"" });

@@ -1,10 +1,12 @@
 //! The way from a redirected call to its point and on to the function it meant.
 //!
-//! A stub is 128 bytes: `push SITE; jmp *WAY(%rip)`, where it is for a point before that the code of [`super::near`], and at its
-//! end its own address, for instructions whose operand is a slot, and the target.
-//! WAY is one of [`WAYS`]: most let calls of hot loops by, and take the rest to the last of them, `raddle_tsvd_way`. That saves all registers that code may have in use (compilers that see a callee's code know which registers it leaves
-//! alone, so this is more than the calling convention says), asks [`super::point::arrive`], and jumps to the target
-//! with everything as it was. The halves of vector registers above 128 bits are not touched: the runtime is compiled for
+//! A stub is 128 bytes: `push SITE; jmp *WAY(%rip)`, where it is for a point before that the code
+//! of [`super::near`], and at its end its own address, for instructions whose operand is a slot,
+//! and the target. WAY is one of [`WAYS`]: most let calls of hot loops by, and take the rest to the
+//! last of them, `raddle_tsvd_way`. That saves all registers that code may have in use (compilers
+//! that see a callee's code know which registers it leaves alone, so this is more than the calling
+//! convention says), asks [`super::point::arrive`], and jumps to the target with everything as it
+//! was. The halves of vector registers above 128 bits are not touched: the runtime is compiled for
 //! SSE2, whose instructions leave them alone.
 
 use super::near;
@@ -125,7 +127,8 @@ core::arch::global_asm!(
     "pop r14",
     "pop r15",
     ".cfi_def_cfa_offset 16",
-    // No register is free to jump through. What lies just below the stack pointer is safe from signal handlers.
+    // No register is free to jump through. What lies just below the stack pointer is safe from
+    // signal handlers.
     "lea rsp, [rsp + 8]",
     ".cfi_def_cfa_offset 8",
     "jmp qword ptr [rsp - 8]",
@@ -139,7 +142,8 @@ unsafe extern "C" {
 }
 
 pub const SIZE: usize = 128;
-/// The head of an area holds the addresses of all ways, and that of the pointer to the core's epoch.
+/// The head of an area holds the addresses of all ways, and that of the pointer to the core's
+/// epoch.
 const HEAD: usize = SIZE;
 const EPOCH_AT: usize = WAYS.len() * 8;
 const _: () = assert!(EPOCH_AT + 8 <= HEAD);
@@ -156,7 +160,8 @@ const OWN_ADDRESS: usize = SIZE - 16;
 const TARGET: usize = SIZE - 8;
 
 impl Area {
-    /// Room for `count` stubs that code around `near` reaches. None: there is no free memory within two gigabytes.
+    /// Room for `count` stubs that code around `near` reaches. None: there is no free memory within
+    /// two gigabytes.
     pub fn near(near: usize, count: usize) -> Option<Area> {
         let len = (HEAD + count * SIZE).next_multiple_of(4096);
         let at = map_near(near, len)?;

@@ -1,9 +1,10 @@
-//! What synchronises, for the policy `tsvd-hb`, which wants to know. Others see threads created and joined and pay for nothing
-//! else: their library does not stand in for these functions.
+//! What synchronises, for the policy `tsvd-hb`, which wants to know. Others see threads created and
+//! joined and pay for nothing else: their library does not stand in for these functions.
 //!
-//! Seen: creating and joining threads, mutexes, spinlocks, read-write locks, condition variables, semaphores, barriers,
-//! `pthread_once`. Not seen: atomics, and locks that are made of them, as Rust's. A pair that only those order is tried
-//! with delays, as the paper says of ad-hoc synchronisation; nothing false is reported for it.
+//! Seen: creating and joining threads, mutexes, spinlocks, read-write locks, condition variables,
+//! semaphores, barriers, `pthread_once`. Not seen: atomics, and locks that are made of them, as
+//! Rust's. A pair that only those order is tried with delays, as the paper says of ad-hoc
+//! synchronisation; nothing false is reported for it.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::*};
@@ -63,8 +64,9 @@ struct Start {
     caller: usize,
 }
 
-/// `pthread_create` or `thrd_create`, with a number for the thread before it runs. `real` makes the thread run a function with an argument.
-/// Of all that synchronises, every policy sees this and joins.
+/// `pthread_create` or `thrd_create`, with a number for the thread before it runs. `real` makes the
+/// thread run a function with an argument. Of all that synchronises, every policy sees this and
+/// joins.
 pub unsafe fn create(
     real: impl Fn(usize, usize) -> c_int,
     handle: *mut usize,
@@ -96,8 +98,8 @@ pub unsafe fn create(
     }
 }
 
-/// A thread has ended, or was not created after all. One that ends by `pthread_exit` or is cancelled goes unseen: the
-/// core takes it for alive, and delays where it need not.
+/// A thread has ended, or was not created after all. One that ends by `pthread_exit` or is
+/// cancelled goes unseen: the core takes it for alive, and delays where it need not.
 fn gone(number: u32) {
     let own = &mut current().tsvd;
     if let Some(core) = tsvd().filter(|_| !own.inside) {
@@ -109,7 +111,8 @@ fn gone(number: u32) {
 
 /// The result of a function for `thrd_create` is in the lower half of the same register.
 unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
-    // SAFETY: what `create` made for this thread alone; the program's own start routine and argument.
+    // SAFETY: what `create` made for this thread alone; the program's own start routine and
+    // argument.
     unsafe {
         let Start { function, argument, number, caller } = start.cast::<Start>().read();
         let own = &mut current().tsvd;
@@ -123,7 +126,8 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
     }
 }
 
-/// A join, of which `real` does the waiting. As soon as that has returned, the handle may be another thread's.
+/// A join, of which `real` does the waiting. As soon as that has returned, the handle may be
+/// another thread's.
 pub fn join(handle: usize, real: impl FnOnce() -> c_int) -> c_int {
     let number = forget(handle).filter(|_| super::is_on());
     let result = real();

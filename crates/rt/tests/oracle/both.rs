@@ -1,5 +1,5 @@
-//! One script, played to the detector and to the pure machine at once, and the relation between the two held at each
-//! step. What is expected of them is said in `oracle.rs`.
+//! One script, played to the detector and to the pure machine at once, and the relation between the
+//! two held at each step. What is expected of them is said in `oracle.rs`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -67,7 +67,8 @@ struct Life {
     /// Arrived at the barrier in this phase, and not passed yet.
     at_barrier: Option<u32>,
     fenced: bool,
-    /// There was a flush, and it has not synchronised since: it may take a sid that started over for its last user.
+    /// There was a flush, and it has not synchronised since: it may take a sid that started over
+    /// for its last user.
     behind: bool,
 }
 
@@ -80,15 +81,18 @@ pub struct Both {
     started: u32,
     arrivals: u32,
     sids: BTreeSet<usize>,
-    /// For each thread and byte, the segments in which it wrote and read it, not atomically: what the filter may know.
+    /// For each thread and byte, the segments in which it wrote and read it, not atomically: what
+    /// the filter may know.
     done: HashMap<(ThreadId, u64, bool), [BTreeSet<u32>; 2]>,
     /// Bytes on which the detector has reported.
     reported: Bytes,
     /// Granules that have lost a slot, or whose line was reset in part.
     worn: Bytes,
-    /// The threads that head release sequences of an object, as far as the detector can tell them apart.
+    /// The threads that head release sequences of an object, as far as the detector can tell them
+    /// apart.
     heads: BTreeMap<u64, BTreeSet<ThreadId>>,
-    /// The detector knows of order, or of an owner, that the machine does not: it may be silent from now on.
+    /// The detector knows of order, or of an owner, that the machine does not: it may be silent
+    /// from now on.
     silent: bool,
     /// A thread has gone on with another sid.
     resumed: bool,
@@ -244,7 +248,8 @@ impl Both {
             _ => return Ok(()),
         };
         if alone {
-            // The detector keeps one clock for all heads, and can not take those of others out of it.
+            // The detector keeps one clock for all heads, and can not take those of others out of
+            // it.
             self.silent |= !order.releases() && heads.contains(&id) && heads.len() > 1;
             heads.retain(|head| *head == id);
         }
@@ -254,7 +259,8 @@ impl Both {
         Ok(())
     }
 
-    /// Fresh memory was written by whoever got it, up to a size: so that handing it on without order is a race.
+    /// Fresh memory was written by whoever got it, up to a size: so that handing it on without
+    /// order is a race.
     fn renew(&mut self, me: usize, step: &Step) {
         let (at, size) = match *step {
             Step::Fresh { at, size } => {
@@ -333,7 +339,8 @@ impl Both {
                 let phase = logical.arrive();
                 assert_eq!(phase, self.arrivals / PARTY, "phases are counted alike");
                 *at_barrier = Some(phase);
-                // Phases of one parity share a clock. A slow thread may learn of the later one, too.
+                // Phases of one parity share a clock. A slow thread may learn of the later one,
+                // too.
                 let slow = |life: &Life| life.at_barrier.is_some_and(|p| p != phase && p % 2 == phase % 2);
                 self.silent |= self.lives.iter().any(slow);
                 self.arrivals += 1;
@@ -507,8 +514,8 @@ impl Both {
         Ok(())
     }
 
-    /// Whether the last access races by 4.1 with any earlier one, superseded or not: the machine is shown each pair
-    /// alone, among all that synchronises.
+    /// Whether the last access races by 4.1 with any earlier one, superseded or not: the machine is
+    /// shown each pair alone, among all that synchronises.
     fn is_race_by_definition(&self, byte: u64) -> bool {
         let last = self.events.len() - 1;
         (0..last).filter(|x| touches(&self.events[*x], byte)).any(|x| self.races_alone(x, last, byte))

@@ -1,5 +1,6 @@
-//! The detector of the runtime, driven by hand: many logical threads on one thread of the system, each a [`Thread`] that
-//! is handed over explicitly, or put into thread-local storage for the probes, which know no other place.
+//! The detector of the runtime, driven by hand: many logical threads on one thread of the system,
+//! each a [`Thread`] that is handed over explicitly, or put into thread-local storage for the
+//! probes, which know no other place.
 
 use raddle_race::{AtomicOp, LockMode, MemoryOrder};
 use raddle_rt::detect::atomics::{self, Order};
@@ -9,8 +10,8 @@ use raddle_rt::detect::thread::{Card, Thread, new_card};
 use raddle_rt::detect::{objects, range, testing};
 use raddle_wire::record::lock_kind;
 
-/// Any watchable address will do: shadow needs no memory behind it. A low one, because reports look below it for a heap
-/// block.
+/// Any watchable address will do: shadow needs no memory behind it. A low one, because reports look
+/// below it for a heap block.
 pub const BASE: u64 = 0x1_0000;
 const LOCK: usize = 0x5000_1000_0000;
 const OBJECT: usize = 0x5000_2000_0000;
@@ -36,8 +37,8 @@ pub struct Logical {
     card: *mut Card,
 }
 
-/// Before each run: nothing is remembered of the one before. All its threads have ended. Locks keep their numbers, since
-/// lock sets are never given back.
+/// Before each run: nothing is remembered of the one before. All its threads have ended. Locks keep
+/// their numbers, since lock sets are never given back.
 pub fn begin(locks: u64, objects: u64) {
     (0..locks).for_each(|lock| objects::with(lock_key(lock), |o| (o.orders, o.writer) = (false, false)));
     (0..objects).for_each(|object| sync::destroyed(OBJECT + 64 * object as usize));

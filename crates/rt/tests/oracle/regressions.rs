@@ -1,5 +1,5 @@
-//! Each bug that the random scripts have found, as the shortest script that shows it, and beside it one that differs in
-//! the point in question and must come out the other way.
+//! Each bug that the random scripts have found, as the shortest script that shows it, and beside it
+//! one that differs in the point in question and must come out the other way.
 
 use raddle_race::AtomicOp::{self, CompareExchange, Load, Rmw, Store};
 use raddle_race::LockMode;
@@ -56,7 +56,8 @@ regressions! {
         expect(1, &[(0, compare_exchange(false)), (1, write(FLAG))]);
     };
 
-    /// Only the first head of an object was known; a later one's own relaxed store took its sequence for another's.
+    /// Only the first head of an object was known; a later one's own relaxed store took its
+    /// sequence for another's.
     every_release_update_heads_a_sequence: HB, {
         let told = |last: AtomicOp| {
             let sequence = [(0, flag(Store(Release))), (1, write(0)), (1, flag(Rmw(Release))), (1, flag(last))];
@@ -80,8 +81,8 @@ regressions! {
         (1, read(0)),
     ]);
 
-    /// Four threads use a barrier for two. Thread 1 was woken and not yet run when the next but one phase began, which
-    /// took the place of its own.
+    /// Four threads use a barrier for two. Thread 1 was woken and not yet run when the next but one
+    /// phase began, which took the place of its own.
     a_slow_thread_passes_with_the_clock_of_its_phase: HB, {
         let arrive = |thread: usize| (thread, Step::Arrive);
         expect(0, &[(0, write(0)), arrive(0), arrive(1), arrive(2), arrive(3), arrive(2), (1, read(0))]);
@@ -99,7 +100,8 @@ regressions! {
         (3, read(0)),
     ]);
 
-    /// No bug: random scripts seldom come here. Thread 1 has seen all of thread 0 but its last segment when it ends.
+    /// No bug: random scripts seldom come here. Thread 1 has seen all of thread 0 but its last
+    /// segment when it ends.
     a_sid_is_not_taken_up_by_a_thread_that_has_not_seen_its_end: HB, {
         let unseen = |written: usize| {
             let mut script = vec![(0, Step::Signal(0)), (1, Step::Wait(0))];
@@ -112,8 +114,8 @@ regressions! {
         expect(1, &unseen(2));
     };
 
-    /// No bug: where the detector finds more. Thread 1's write is superseded by thread 0's, which holds the lock and
-    /// comes after; the machine forgets it, and the detector has room for both.
+    /// No bug: where the detector finds more. Thread 1's write is superseded by thread 0's, which
+    /// holds the lock and comes after; the machine forgets it, and the detector has room for both.
     a_superseded_access_is_found_while_there_is_room: HYBRID, {
         let handed_on = |size: u64| [
             (1, write(0)),

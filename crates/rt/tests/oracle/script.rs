@@ -1,6 +1,7 @@
-//! Random scripts: what threads try to do, one step after the other. After `tests/common/random.rs` of `raddle-race`, for
-//! accesses of all sizes and for all that moves clocks in the runtime. Few threads, granules, locks and objects, so
-//! that they meet. What can not happen (a lock that is taken, a barrier that is not full) is left out when it is played.
+//! Random scripts: what threads try to do, one step after the other. After `tests/common/random.rs`
+//! of `raddle-race`, for accesses of all sizes and for all that moves clocks in the runtime. Few
+//! threads, granules, locks and objects, so that they meet. What can not happen (a lock that is
+//! taken, a barrier that is not full) is left out when it is played.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,7 +14,8 @@ pub const THREADS: usize = 4;
 pub const LOCKS: u64 = 3;
 pub const OBJECTS: u64 = 2;
 
-/// Accesses meet in these granules: two of one cache line and two of the next, one of them at its head.
+/// Accesses meet in these granules: two of one cache line and two of the next, one of them at its
+/// head.
 const GRANULES: [u64; 4] = [0, 8, 64, 72];
 /// Where messages are put, each in a granule of its own, and the atomic object that tells of them.
 const SLOTS: u64 = 512;
@@ -41,8 +43,8 @@ pub enum Step {
     Fence(MemoryOrder),
     Lock(u64, LockMode),
     Unlock(u64),
-    /// Lets go of a lock that another thread holds. Not in random scripts: a machine that takes no part in it says that
-    /// both hold the lock from now on.
+    /// Lets go of a lock that another thread holds. Not in random scripts: a machine that takes no
+    /// part in it says that both hold the lock from now on.
     UnlockForAnother(u64),
     /// Lets go of the lock and takes it again.
     CondvarWait(u64),
@@ -78,8 +80,9 @@ pub enum Step {
 /// A thread's number, to be taken modulo the number of threads, and what it tries.
 pub type Script = Vec<(usize, Step)>;
 
-/// Of four kinds: single steps, most of which race; critical sections, some of which do; messages through atomics, where
-/// each memory order decides a race; and scripts that keep to a rule, with a lapse here and there.
+/// Of four kinds: single steps, most of which race; critical sections, some of which do; messages
+/// through atomics, where each memory order decides a race; and scripts that keep to a rule, with a
+/// lapse here and there.
 pub fn any_script(length: usize) -> impl Strategy<Value = Script> {
     let chaos = vec((thread(), step().prop_map(|step| vec![step])), 0..length);
     let order = vec((thread(), block()), 0..length / 3);
@@ -108,8 +111,8 @@ fn thread() -> impl Strategy<Value = usize> {
     0..THREADS + 2
 }
 
-/// Every sender writes a slot of its own and then modifies the flag; every receiver reads the flag and then the slot
-/// of an earlier sender. A fence may come between.
+/// Every sender writes a slot of its own and then modifies the flag; every receiver reads the flag
+/// and then the slot of an earlier sender. A fence may come between.
 fn messages(
     op: impl Strategy<Value = AtomicOp>,
     length: usize,
@@ -130,7 +133,8 @@ fn messages(
     })
 }
 
-/// Every granule has its lock, which is held for reading or writing as it should be, but for one time in twenty.
+/// Every granule has its lock, which is held for reading or writing as it should be, but for one
+/// time in twenty.
 fn disciplined(length: usize) -> impl Strategy<Value = Vec<(usize, Vec<Step>)>> {
     let section = (thread(), 0..GRANULES.len(), any::<bool>(), prop::bool::weighted(0.05));
     vec(section, 0..length).prop_map(|sections| {

@@ -1,4 +1,5 @@
-//! Each rule of section 3.4, with the paper's figure as the scenario where it has one; one rule a file. Time is simulated.
+//! Each rule of section 3.4, with the paper's figure as the scenario where it has one; one rule a
+//! file. Time is simulated.
 
 mod caps;
 mod decay;

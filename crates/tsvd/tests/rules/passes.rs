@@ -87,7 +87,8 @@ fn while_a_trap_is_set_nothing_goes_by_on_its_object() {
     assert!(visit(&mut world, 103 * MS, read(1, 2, OTHER), 10) > 0);
 }
 
-/// A delay of thread 2 at site 7, from 3 to 103 ms, in which thread 1 comes to its loop so often; and then after it.
+/// A delay of thread 2 at site 7, from 3 to 103 ms, in which thread 1 comes to its loop so often;
+/// and then after it.
 fn delayed_beside_a_loop(times: u64) -> World {
     let mut world = hot(write(1, 1, OBJECT));
     world.seed(1, 7);

@@ -4,7 +4,8 @@ use raddle_tsvd::{PairState, Params, Policy, technique};
 
 use crate::world::{MS, OBJECT, OTHER, World, read, write};
 
-/// A main thread fills a table, a thread that it starts warms up with `points` calls on something else, and uses it.
+/// A main thread fills a table, a thread that it starts warms up with `points` calls on something
+/// else, and uses it.
 fn handover(points: u64, params: &Params) -> World {
     let mut world = World::new(params);
     world.call(1, write(1, 1, OBJECT));

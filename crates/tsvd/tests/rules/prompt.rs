@@ -1,5 +1,6 @@
-//! Extension 6: a gap is blamed on a delay only if it ends soon after it. Figure 6 again: thread 1 is held at loc1 from 100
-//! to 200 ms, and thread 2, whose last access was at 90, makes its next at t2.
+//! Extension 6: a gap is blamed on a delay only if it ends soon after it. Figure 6 again: thread 1
+//! is held at loc1 from 100 to 200 ms, and thread 2, whose last access was at 90, makes its next at
+//! t2.
 
 use raddle_tsvd::PairState::{self, Dangerous, Ordered};
 use raddle_tsvd::technique::PROMPT;

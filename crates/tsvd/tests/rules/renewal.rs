@@ -40,7 +40,8 @@ fn another_near_miss_is_another_delay() {
     assert!(delayed_within(&mut world, 599, read(2, 2, OBJECT)), "99 ms after the write");
 }
 
-/// When the calls of a site are delayed, one every 50 ms, whose partner, of an earlier run, does not come in 2 s.
+/// When the calls of a site are delayed, one every 50 ms, whose partner, of an earlier run, does
+/// not come in 2 s.
 fn delayed_at(techniques: u32) -> Vec<u64> {
     delayed_in(World::extended(techniques))
 }

@@ -1,5 +1,6 @@
-//! Small programs in simulated time: threads that compute, lock and call. What it adds to single calls is the program's
-//! answer to a delay: a thread that is held keeps its locks, and others wait for them.
+//! Small programs in simulated time: threads that compute, lock and call. What it adds to single
+//! calls is the program's answer to a delay: a thread that is held keeps its locks, and others wait
+//! for them.
 
 use raddle_tsvd::{Delay, Host, Point, Tsvd, Violation};
 

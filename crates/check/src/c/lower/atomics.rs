@@ -1,11 +1,13 @@
-//! C11 atomics, the GCC `__atomic` and `__sync` builtins: one table, generic in the type of the first argument.
+//! C11 atomics, the GCC `__atomic` and `__sync` builtins: one table, generic in the type of the
+//! first argument.
 
 use super::Lower;
 use crate::c::ast::Expr;
 use crate::c::types::{CType, Types};
 use crate::ir::{Access, AtomicOp, Bin, Instr, Order, Pos, Scalar};
 
-/// What a name does. `Option<usize>`: which argument is the memory order; `None`: sequentially consistent.
+/// What a name does. `Option<usize>`: which argument is the memory order; `None`: sequentially
+/// consistent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
     /// `T load(p)`
@@ -22,7 +24,8 @@ enum Form {
     SwapTo(Option<usize>),
     /// `bool cas(p, T *expected, desired)`; the flag: desired is a pointer.
     Cas(Option<usize>, bool),
-    /// `bool cas(p, expected, desired)`, the old `__sync` form; the flag: the old value is the result.
+    /// `bool cas(p, expected, desired)`, the old `__sync` form; the flag: the old value is the
+    /// result.
     OldCas(bool),
     /// Old value.
     Fetch(Bin, Option<usize>),

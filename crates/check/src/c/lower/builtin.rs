@@ -1,4 +1,5 @@
-//! Names that the compiler itself gives a meaning to, and the `__raddle_` names that the models are written in.
+//! Names that the compiler itself gives a meaning to, and the `__raddle_` names that the models are
+//! written in.
 
 use super::Lower;
 use crate::c::ast::{Expr, ExprKind};

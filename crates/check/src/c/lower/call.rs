@@ -102,7 +102,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The address of a record is on the stack; leaves the address of a copy that is the caller's own.
+    /// The address of a record is on the stack; leaves the address of a copy that is the caller's
+    /// own.
     pub(super) fn copy_to_temporary(&mut self, ty: CType, pos: Pos) {
         let size = self.types().size(ty).unwrap_or(0);
         let at = self.f().b.frame(size);
@@ -126,7 +127,8 @@ impl Lower<'_> {
         self.types().as_function(ty).map_or(Types::UNKNOWN, |s| s.result)
     }
 
-    /// `va_arg`: the list is an array of one record whose first member is the next argument's address.
+    /// `va_arg`: the list is an array of one record whose first member is the next argument's
+    /// address.
     pub(super) fn va_arg(&mut self, list: &Expr, ty: CType) -> CType {
         self.value(list);
         self.emit(Instr::Dup);

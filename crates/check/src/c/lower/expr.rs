@@ -155,7 +155,8 @@ impl Lower<'_> {
     fn address_of(&mut self, a: &Expr) -> CType {
         let p = self.place(a);
         match p.kind {
-            // Cannot be: taking an address keeps a variable out of slots. An error in the source is harmless.
+            // Cannot be: taking an address keeps a variable out of slots. An error in the source is
+            // harmless.
             PlaceKind::Slot(_) => self.emit(Instr::Unknown),
             PlaceKind::Memory | PlaceKind::Bits(..) | PlaceKind::Unknown => {}
         }
@@ -518,7 +519,8 @@ impl Lower<'_> {
             ExprKind::Call(f, args) => self.call_type(f, args),
             ExprKind::Index(a, i) => self.pointee(a).or_else(|| self.pointee(i)).unwrap_or(Types::UNKNOWN),
             ExprKind::Deref(a) => {
-                // `*&x` is `x`, as in `pointee`. The operand's type is asked for once: `****p` would double it with each star.
+                // `*&x` is `x`, as in `pointee`. The operand's type is asked for once: `****p`
+                // would double it with each star.
                 if let ExprKind::AddressOf(x) = &a.kind {
                     return self.static_type(x);
                 }

@@ -14,7 +14,8 @@ impl Lower<'_> {
         let index = self.unit.functions.len() as u32;
         let expected = self.own_functions.get(&f.name).copied();
         let own = expected.map(|s| &self.unit.symbols[s as usize]);
-        // The second definition of a name, while one is being turned into the other: the first stays.
+        // The second definition of a name, while one is being turned into the other: the first
+        // stays.
         if own.is_none_or(|s| *s != crate::ir::SymbolRef::OwnFunction(index)) {
             return;
         }

@@ -22,7 +22,8 @@ impl Lower<'_> {
 
     pub(super) fn fill_global(&mut self, index: u32, ty: CType, init: &Init) {
         let size = self.types().size(ty).unwrap_or(8).min(1 << 26) as usize;
-        // An incomplete last array (`struct { int n; char text[]; } x = {1, "abc"}`) may reach past the size.
+        // An incomplete last array (`struct { int n; char text[]; } x = {1, "abc"}`) may reach past
+        // the size.
         let mut bytes = vec![0u8; size];
         let mut relocs = Vec::new();
         let leaves: Vec<_> =

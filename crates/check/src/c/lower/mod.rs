@@ -1,9 +1,10 @@
 //! From the syntax tree to the intermediate code.
 //!
-//! Scalars whose address is never taken become locals of the stack machine; everything else lives in simulated
-//! memory, where its accesses are watched. Values are pushed by [`expr`], places by [`place`]; a value of record
-//! or array type is its address. What has no known type has no known place either: reading it gives an unknown,
-//! writing it does nothing, so that a missing header can hide a race but not invent one.
+//! Scalars whose address is never taken become locals of the stack machine; everything else lives
+//! in simulated memory, where its accesses are watched. Values are pushed by [`expr`], places by
+//! [`place`]; a value of record or array type is its address. What has no known type has no known
+//! place either: reading it gives an unknown, writing it does nothing, so that a missing header can
+//! hide a race but not invent one.
 
 mod atomics;
 mod builtin;
@@ -34,7 +35,8 @@ pub(super) enum Home {
     Slot(u16),
     /// Frame memory.
     Frame(u32),
-    /// Frame memory that holds the variable's address: an array of variable length, a record parameter.
+    /// Frame memory that holds the variable's address: an array of variable length, a record
+    /// parameter.
     Indirect(u32),
     /// A global of this unit, or one found by name.
     Symbol(u32),
@@ -46,7 +48,8 @@ pub(super) struct Variable {
     ty: CType,
 }
 
-/// A function that is being lowered. Outlined parallel regions stack on top of the function they are part of.
+/// A function that is being lowered. Outlined parallel regions stack on top of the function they
+/// are part of.
 pub(super) struct Open {
     b: Builder,
     scopes: Vec<Scope>,
@@ -65,7 +68,8 @@ pub(super) struct Open {
     addressed: FxHashSet<Sym>,
     /// Other threads see this function's variables by way of its frame.
     shared: bool,
-    /// The team of an outlined region: frame offsets of its own id and size, and of the barrier's address.
+    /// The team of an outlined region: frame offsets of its own id and size, and of the barrier's
+    /// address.
     team: Option<omp::Team>,
 }
 

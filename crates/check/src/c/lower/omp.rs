@@ -1,7 +1,8 @@
 //! OpenMP: parallel regions become functions that a team of threads runs.
 //!
-//! A function with directives keeps all its variables in its frame (see `needs_memory`), and an outlined region reaches
-//! them through the frame's address, which it gets with its place in the team:
+//! A function with directives keeps all its variables in its frame (see `needs_memory`), and an
+//! outlined region reaches them through the frame's address, which it gets with its place in the
+//! team:
 //!
 //! - `parallel`: the team is started and joined; that is the implied barrier at the end.
 //! - `for`: every member runs the loop's head and each iteration's body in turn, iteration `i` by member `i % size`. That

@@ -178,7 +178,8 @@ impl Lower<'_> {
     pub(super) fn variable_place(&mut self, v: Variable, level: usize) -> Place {
         match v.home {
             Home::Slot(slot) if level == 0 => return Place { kind: PlaceKind::Slot(slot), ty: v.ty },
-            // A shared function has no variables in slots but its parameters' copies, which are never named.
+            // A shared function has no variables in slots but its parameters' copies, which are
+            // never named.
             Home::Slot(_) => {
                 self.emit(Instr::Unknown);
                 return Place { kind: PlaceKind::Unknown, ty: v.ty };

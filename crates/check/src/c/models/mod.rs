@@ -1,9 +1,10 @@
 //! Models of the library: what its functions do, as far as races and deadlocks can tell.
 //!
-//! A model is a C function over the `__raddle_` instructions (see `lower/builtin.rs`), so that the core knows no C and a
-//! new model is one line in one of the `.c` files here. They are lowered once and linked weakly: a program that defines
-//! `sem_wait` itself gets its own. `prelude.h` declares what the headers would. Atomics are generic in their type and
-//! therefore a table of the lowering (`lower/atomics.rs`), as are the OpenMP directives (`lower/omp.rs`).
+//! A model is a C function over the `__raddle_` instructions (see `lower/builtin.rs`), so that the
+//! core knows no C and a new model is one line in one of the `.c` files here. They are lowered once
+//! and linked weakly: a program that defines `sem_wait` itself gets its own. `prelude.h` declares
+//! what the headers would. Atomics are generic in their type and therefore a table of the lowering
+//! (`lower/atomics.rs`), as are the OpenMP directives (`lower/omp.rs`).
 
 use std::sync::Arc;
 

@@ -206,8 +206,8 @@ impl Parser<'_> {
         Ok(spec)
     }
 
-    /// An identifier in a type's place: a typedef, or a name that nobody declared followed by what only a
-    /// declaration has.
+    /// An identifier in a type's place: a typedef, or a name that nobody declared followed by what
+    /// only a declaration has.
     fn is_type_name_here(&self, t: &Token, inferred: bool) -> bool {
         if !self.is_plain_ident(t) || inferred {
             return false;
@@ -219,7 +219,8 @@ impl Parser<'_> {
         }
     }
 
-    /// An undeclared name `n` tokens ahead that can only be a type: `T x`, `T *x`, and inside brackets `T *)` or `T)`.
+    /// An undeclared name `n` tokens ahead that can only be a type: `T x`, `T *x`, and inside
+    /// brackets `T *)` or `T)`.
     pub(super) fn is_unknown_type(&self, n: usize) -> bool {
         let t = self.ahead(n);
         if !self.is_plain_ident(&t) || self.scopes.meaning(t.sym).is_some() {
@@ -244,7 +245,8 @@ impl Parser<'_> {
                 }
                 Kind::Punct(Punct::RParen | Punct::Comma) => return true,
                 Kind::Ident => {
-                    // `a * b;` with `a` undeclared is a declaration; with an operator after it, a product.
+                    // `a * b;` with `a` undeclared is a declaration; with an operator after it, a
+                    // product.
                     let after = self.ahead(n + 1).kind;
                     return stars > 0
                         && self.is_plain_ident(&t)
@@ -266,7 +268,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The type of a variable that takes it from its initialiser. Unlike `type_of_expr` it can make the type of `&x`.
+    /// The type of a variable that takes it from its initialiser. Unlike `type_of_expr` it can make
+    /// the type of `&x`.
     fn infer(&mut self, e: &Expr) -> CType {
         match &e.kind {
             ExprKind::AddressOf(a) => {

@@ -1,9 +1,10 @@
 //! Bodies of static functions in headers, which are parsed only if something uses them.
 //!
-//! A file includes dozens of inline functions for each one that it calls; parsing and lowering them all is most of the
-//! work on a large project. So their bodies are stepped over, and when the file has been read those are parsed whose
-//! names occur in what was parsed, or in each other. Functions of the file itself are never put off: a thread function
-//! that nothing calls yet is what somebody is writing just now.
+//! A file includes dozens of inline functions for each one that it calls; parsing and lowering them
+//! all is most of the work on a large project. So their bodies are stepped over, and when the file
+//! has been read those are parsed whose names occur in what was parsed, or in each other. Functions
+//! of the file itself are never put off: a thread function that nothing calls yet is what somebody
+//! is writing just now.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

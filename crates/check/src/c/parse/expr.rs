@@ -81,7 +81,8 @@ impl Parser<'_> {
         if !self.is_plain_ident(&t) || self.scopes.meaning(t.sym).is_some() {
             return false;
         }
-        // An undeclared name: `(T *)x` and `(T)x` are casts; `(f)(x)` stays a call unless it is named like a type.
+        // An undeclared name: `(T *)x` and `(T)x` are casts; `(f)(x)` stays a call unless it is
+        // named like a type.
         let mut n = 2;
         while self.ahead(n).is(Punct::Star) {
             n += 1;
@@ -376,7 +377,8 @@ impl Parser<'_> {
             return Ok(out);
         }
         loop {
-            // A macro that never got its header may be called with a type: `list_entry(p, struct s, m)`.
+            // A macro that never got its header may be called with a type: `list_entry(p, struct s,
+            // m)`.
             if self.starts_type(&self.peek()) && !self.is(Punct::LParen) {
                 let pos = self.peek().pos;
                 self.deeper(Self::type_name)?;

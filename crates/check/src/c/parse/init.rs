@@ -28,7 +28,8 @@ impl Parser<'_> {
         self.scopes.types.make(Type::Array(of, Some(length))).qualified_like(ty)
     }
 
-    /// The highest index that a list reaches. Without inner braces each scalar of an aggregate takes one item.
+    /// The highest index that a list reaches. Without inner braces each scalar of an aggregate
+    /// takes one item.
     fn list_length(&self, of: CType, items: &[(Vec<Designator>, Init)]) -> u64 {
         let per_element = self.scalars_in(of).max(1);
         let (mut at, mut most, mut loose) = (0u64, 0u64, 0u64);

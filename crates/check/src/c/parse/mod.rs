@@ -1,7 +1,8 @@
 //! An error-tolerant recursive-descent parser that knows which names are types.
 //!
-//! Tree-sitter was considered and left: without typedefs `(T)(b)` is a call and `b * a;` a product, and repairing
-//! its tree costs about what parsing costs. Here scopes are kept while parsing, and types are resolved on the spot.
+//! Tree-sitter was considered and left: without typedefs `(T)(b)` is a call and `b * a;` a product,
+//! and repairing its tree costs about what parsing costs. Here scopes are kept while parsing, and
+//! types are resolved on the spot.
 //!
 //! Source that is being written is the normal case:
 //!

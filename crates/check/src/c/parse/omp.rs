@@ -13,7 +13,8 @@ impl Parser<'_> {
         self.at += 1;
     }
 
-    /// A directive outside functions. `threadprivate(a, b)` makes variables that were declared before thread-local.
+    /// A directive outside functions. `threadprivate(a, b)` makes variables that were declared
+    /// before thread-local.
     pub(super) fn omp_at_file_level(&mut self) {
         let mut names = Vec::new();
         if self.text(self.ahead(1).sym) == "threadprivate" && self.ahead(2).is(Punct::LParen) {

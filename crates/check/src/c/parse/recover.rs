@@ -7,7 +7,8 @@ use crate::c::token::{Kind, Punct, Token};
 const HEAD: usize = 120;
 
 impl Parser<'_> {
-    /// Leaves a declaration at file level: to just after its `;` or body, or to what starts a new one.
+    /// Leaves a declaration at file level: to just after its `;` or body, or to what starts a new
+    /// one.
     pub(super) fn skip_external(&mut self, start: usize) {
         if self.at == start {
             self.at += 1;
@@ -59,7 +60,8 @@ impl Parser<'_> {
     pub(super) fn skip_statement(&mut self, start: usize) {
         let mut depth = 0u32;
         if self.is_deeper_than(start) {
-            // The error lies within braces of the statement itself, as in an initialiser: leave by their end.
+            // The error lies within braces of the statement itself, as in an initialiser: leave by
+            // their end.
             self.at = start;
         }
         if self.at == start && !self.is(Punct::RBrace) {
@@ -70,7 +72,8 @@ impl Parser<'_> {
                 return;
             }
             let t = self.peek();
-            // A statement word at the start of a line, outside all brackets, begins the next statement.
+            // A statement word at the start of a line, outside all brackets, begins the next
+            // statement.
             if depth == 0 && t.bol && self.at > start && self.starts_statement(&t) {
                 return;
             }
@@ -86,7 +89,8 @@ impl Parser<'_> {
                 Kind::Punct(Punct::LParen | Punct::LBracket) => depth += 1,
                 Kind::Punct(Punct::RParen | Punct::RBracket) => depth = depth.saturating_sub(1),
                 Kind::Punct(Punct::RBrace) => return,
-                // A `;` ends the statement even in open brackets, which were never closed, except in a `for`.
+                // A `;` ends the statement even in open brackets, which were never closed, except
+                // in a `for`.
                 Kind::Punct(Punct::Semi) if depth == 0 || self.ahead(1).bol => {
                     self.at += 1;
                     return;
@@ -118,8 +122,8 @@ impl Parser<'_> {
         self.word_of(t).is_some_and(|w| control.contains(&w))
     }
 
-    /// True when the token at `i` is in the first column and a function's head with its `{` follows: nothing else
-    /// looks like that inside a body.
+    /// True when the token at `i` is in the first column and a function's head with its `{`
+    /// follows: nothing else looks like that inside a body.
     pub(super) fn starts_function(&self, i: usize) -> bool {
         let Some(first) = self.tokens.get(i) else { return false };
         if !(first.bol && first.pos.col == 1 && first.kind == Kind::Ident) || self.starts_statement(first) {
@@ -135,7 +139,8 @@ impl Parser<'_> {
             match t.kind {
                 Kind::Ident => {
                     names += 1;
-                    // Words between the list and the body are attributes; a name there is an old-style parameter.
+                    // Words between the list and the body are attributes; a name there is an
+                    // old-style parameter.
                     if saw_list && self.word_of(t) != Some(Word::Attribute) {
                         return false;
                     }

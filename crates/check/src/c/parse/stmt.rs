@@ -83,8 +83,8 @@ impl Parser<'_> {
         Box::new(Stmt { pos: self.peek().pos, kind: StmtKind::Empty })
     }
 
-    /// A `;` may be missing at the end of a line or block; what stands before it is still meant. A macro that
-    /// expands to a statement of its own needs none either.
+    /// A `;` may be missing at the end of a line or block; what stands before it is still meant. A
+    /// macro that expands to a statement of its own needs none either.
     fn end_of_statement(&mut self, e: &Expr) -> Parse<()> {
         if self.eat(Punct::Semi) {
             return Ok(());
@@ -113,7 +113,8 @@ impl Parser<'_> {
         if self.starts_type(&t) {
             return true;
         }
-        // `T x`, `T *x;` with T undeclared. `a * b` with a declared is a product, as `starts_type` says no.
+        // `T x`, `T *x;` with T undeclared. `a * b` with a declared is a product, as `starts_type`
+        // says no.
         self.is_unknown_type(0) && !self.ahead(1).is(Punct::RParen) && !self.ahead(1).is(Punct::Comma)
     }
 
@@ -290,8 +291,8 @@ impl Parser<'_> {
         self.assignment()
     }
 
-    /// What follows `case x:`; runs of labels are not nested in each other, so that generated switches with
-    /// thousands of labels do not recurse.
+    /// What follows `case x:`; runs of labels are not nested in each other, so that generated
+    /// switches with thousands of labels do not recurse.
     fn after_label(&mut self, pos: Pos) -> Box<Stmt> {
         let another = matches!(self.word(), Some(Word::Case | Word::Default));
         if another || self.is(Punct::RBrace) {

@@ -107,7 +107,8 @@ impl Preprocessor<'_> {
         let mut collected = 0;
         while let Some(t) = self.raw() {
             if t.bol && t.is(Punct::Hash) && self.streams.last().is_some_and(|s| s.file.is_some()) {
-                // Directives among arguments: conditionals are common, and dropping the line is close enough.
+                // Directives among arguments: conditionals are common, and dropping the line is
+                // close enough.
                 self.rest_of_line();
                 continue;
             }
@@ -234,7 +235,8 @@ impl Preprocessor<'_> {
             return tokens.to_vec();
         }
         self.argument_depth += 1;
-        // The names being expanded outside stay painted inside: keep their streams, hide their tokens.
+        // The names being expanded outside stay painted inside: keep their streams, hide their
+        // tokens.
         let outer = std::mem::take(&mut self.streams);
         let names: Vec<Stream> = outer
             .iter()
@@ -250,7 +252,8 @@ impl Preprocessor<'_> {
         let guard = names.len();
         self.streams = names;
         let conditionals = self.conditionals.len();
-        // Streams with no tokens pop as soon as they are reached, so the argument goes on top of them.
+        // Streams with no tokens pop as soon as they are reached, so the argument goes on top of
+        // them.
         self.streams.push(Stream { tokens: tokens.into(), at: 0, of: None, file: None, conditionals });
         let mut out = Vec::new();
         while self.streams.len() > guard {
@@ -293,7 +296,8 @@ fn drop_pasted_comma(out: &mut Vec<Token>) {
     }
 }
 
-/// An empty argument beside `##` leaves a place marker, which [`Preprocessor::paste`] removes again.
+/// An empty argument beside `##` leaves a place marker, which [`Preprocessor::paste`] removes
+/// again.
 fn push_argument(out: &mut Vec<Token>, tokens: &[Token], pos: Pos, space: bool, marker: bool) {
     if marker && out.last().is_some_and(|t| t.is(Punct::Paste)) {
         out.pop();

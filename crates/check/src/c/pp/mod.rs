@@ -1,7 +1,7 @@
 //! The built-in preprocessor, for text that no compiler has preprocessed.
 //!
-//! It follows the standard's phases on tokens: directives, macro expansion with the usual painting of names that
-//! are being expanded, `#` and `##`, conditionals. It differs where a checker must:
+//! It follows the standard's phases on tokens: directives, macro expansion with the usual painting
+//! of names that are being expanded, `#` and `##`, conditionals. It differs where a checker must:
 //!
 //! 1. An include that cannot be found is passed over: the declarations of the common headers are built in
 //!    (`c/models`), the rest is unknown.
@@ -25,7 +25,8 @@ use crate::ir::{Pos, SourceFile};
 
 /// Where `#include` finds its files. The checker itself opens none.
 pub trait Includes {
-    /// The path and text of the file that `name` means when included from `from`; `angled` for `<name>`.
+    /// The path and text of the file that `name` means when included from `from`; `angled` for
+    /// `<name>`.
     fn find(&self, from: &str, name: &str, angled: bool) -> Option<(Arc<str>, Arc<[u8]>)>;
 }
 

@@ -8,7 +8,8 @@ use crate::csharp::world::{Member, TypeKind};
 use crate::ir::{Instr, SyncOp};
 
 impl<'a> Lowerer<'_, 'a> {
-    /// A member of the class whose code this is, or of one around it. The last says that it is of one around.
+    /// A member of the class whose code this is, or of one around it. The last says that it is of
+    /// one around.
     pub fn own_member(&self, name: &str) -> Option<(u32, Member, bool)> {
         let mut class = self.contexts.last()?.class;
         let mut is_outer = false;
@@ -55,8 +56,8 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// What an expression names if it names a type: one of the program, or (`Some(None)`) one that nobody knows or a
-    /// namespace. `None` if it is a value.
+    /// What an expression names if it names a type: one of the program, or (`Some(None)`) one that
+    /// nobody knows or a namespace. `None` if it is a value.
     pub fn type_expression(&self, s: Syntax<'a>) -> Option<Option<u32>> {
         match s.kind() {
             "predefined_type" => Some(self.world.type_named(boxed_name(s.str()), 0, &self.place())),
@@ -98,7 +99,8 @@ impl<'a> Lowerer<'_, 'a> {
         match self.own_member(name) {
             Some((_, Member::Type(t), _)) => return Some(Some(t)),
             Some((owner, member @ (Member::Field(_) | Member::Property(_)), _)) => {
-                // `Color Color`: what follows decides, and only the type has constants and static members.
+                // `Color Color`: what follows decides, and only the type has constants and static
+                // members.
                 let ty = self.type_of_member(owner, member);
                 let class = ty.class().filter(|c| self.world.class(*c).name == name)?;
                 let after = s.node.parent().and_then(|p| p.child_by_field_name("name"))?;

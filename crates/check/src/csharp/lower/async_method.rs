@@ -1,8 +1,9 @@
 //! Bodies of functions: plain, asynchronous, and iterators.
 //!
-//! An asynchronous function makes its task first and gives it back when it is done or first has to wait; what it returns
-//! or throws goes into the task. An iterator is run to its end, and what it yields is collected in a list: who asks for
-//! the elements one by one can not tell, unless the iterator has effects in between (the paper leaves `yield` out).
+//! An asynchronous function makes its task first and gives it back when it is done or first has to
+//! wait; what it returns or throws goes into the task. An iterator is run to its end, and what it
+//! yields is collected in a list: who asks for the elements one by one can not tell, unless the
+//! iterator has effects in between (the paper leaves `yield` out).
 
 use super::Lowerer;
 use super::scope::Cleanup;

@@ -34,7 +34,8 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Evaluates arguments onto the stack. `expected` are the types of the parameters, as far as they are known.
+    /// Evaluates arguments onto the stack. `expected` are the types of the parameters, as far as
+    /// they are known.
     pub fn arguments(&mut self, args: &[Syntax<'a>], expected: &[Ty]) -> Arguments<'a> {
         let mut out = Arguments { types: Vec::new(), names: Vec::new() };
         for (i, a) in args.iter().enumerate() {
@@ -159,7 +160,8 @@ impl<'a> Lowerer<'_, 'a> {
         method.ret.substitute(&method.type_params, &with).substitute(class_params, class_args)
     }
 
-    /// Parameter types to evaluate arguments against: known when only one method comes into question.
+    /// Parameter types to evaluate arguments against: known when only one method comes into
+    /// question.
     fn expected(&self, candidates: &[u32], receiver: &Ty, skip: usize) -> Vec<Ty> {
         let [m] = candidates else { return Vec::new() };
         let method = &self.world.methods[*m as usize];
@@ -175,7 +177,8 @@ impl<'a> Lowerer<'_, 'a> {
         .collect()
     }
 
-    /// Evaluates the arguments of a constructor whose object is on the stack; gives the one that is meant.
+    /// Evaluates the arguments of a constructor whose object is on the stack; gives the one that is
+    /// meant.
     pub fn call_with_this(&mut self, found: &[u32], args: &[Syntax<'a>]) -> Option<u32> {
         let expected = self.expected(found, &Ty::Unknown, 0);
         let evaluated = self.arguments(args, &expected);

@@ -1,4 +1,5 @@
-//! Classes: layout, tables of methods, constructors, static initialisers, and the methods themselves.
+//! Classes: layout, tables of methods, constructors, static initialisers, and the methods
+//! themselves.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
-//! Lambdas, local functions, and methods as values. Each becomes a delegate: a function, the object it is bound to, and
-//! the variables it has captured.
+//! Lambdas, local functions, and methods as values. Each becomes a delegate: a function, the object
+//! it is bound to, and the variables it has captured.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -180,7 +180,8 @@ impl<'a> Lowerer<'_, 'a> {
         let captures = f.captures.borrow().clone();
         match captures {
             Some(captures) => self.delegate(f.function, &captures),
-            // It calls itself: the delegate that it runs on is the one wanted, if this is its own code.
+            // It calls itself: the delegate that it runs on is the one wanted, if this is its own
+            // code.
             None if self.contexts.len() == f.level + 1 => self.emit(Instr::Get(0)),
             None => self.emit(Instr::Unknown),
         }

@@ -1,6 +1,8 @@
-//! Where interpretation starts (section 4.1): `Main`, tests after their set-up, and public members of libraries.
+//! Where interpretation starts (section 4.1): `Main`, tests after their set-up, and public members
+//! of libraries.
 //!
-//! Each entry is a function of its own that makes the objects, calls, and then lets what it started go on for a while.
+//! Each entry is a function of its own that makes the objects, calls, and then lets what it started
+//! go on for a while.
 
 use super::Lowerer;
 use super::scope::{Context, This};
@@ -39,7 +41,8 @@ impl<'a> Lowerer<'_, 'a> {
         }
         let has_main = self.entry_points.iter().any(|e| e.kind == EntryKind::Main);
         let is_library = |d: &TypeDecl<'a>| d.is_public && d.outer.is_none() && !d.builtin;
-        // A file that is looked at by itself may have no public type at all; then all of them are tried.
+        // A file that is looked at by itself may have no public type at all; then all of them are
+        // tried.
         let any_public = self.world.types.iter().any(is_library);
         for class in 0..self.world.types.len() as u32 {
             let decl = self.world.class(class);
@@ -56,7 +59,8 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// A start in the middle: a method that may start a thread, on an object that its constructor has made.
+    /// A start in the middle: a method that may start a thread, on an object that its constructor
+    /// has made.
     fn middle_entry(&mut self, m: u32) {
         let method = &self.world.methods[m as usize];
         let (class, node) = (method.class, method.node);
@@ -251,7 +255,8 @@ impl<'a> Lowerer<'_, 'a> {
         all.filter(|m| has(&self.world.methods[*m as usize])).collect()
     }
 
-    /// The public members of a class, called one after the other: never at once, for nothing says that it is meant for that.
+    /// The public members of a class, called one after the other: never at once, for nothing says
+    /// that it is meant for that.
     fn library_entry(&mut self, class: u32) {
         let decl = self.world.class(class);
         let is_test = |m: &Method<'_>| m.attributes.iter().any(|a| TESTS.contains(a) || SET_UP.contains(a));

@@ -306,7 +306,8 @@ impl<'a> Lowerer<'_, 'a> {
     }
 }
 
-/// Whether an expression names a variable, so that a structure in it is copied when it goes elsewhere.
+/// Whether an expression names a variable, so that a structure in it is copied when it goes
+/// elsewhere.
 fn is_place(s: Syntax<'_>) -> bool {
     matches!(s.kind(), "identifier" | "member_access_expression" | "element_access_expression" | "this")
 }

@@ -5,7 +5,8 @@ use crate::csharp::types::Ty;
 use crate::csharp::world::{Method, Mode};
 
 impl<'a> Lowerer<'_, 'a> {
-    /// Those of the methods that take a number of arguments; an override stands for what it overrides.
+    /// Those of the methods that take a number of arguments; an override stands for what it
+    /// overrides.
     pub fn applicable(&self, all: &[u32], n: usize) -> Vec<u32> {
         let mut out: Vec<u32> =
             all.iter().copied().filter(|m| self.world.methods[*m as usize].takes(n)).collect();

@@ -62,7 +62,8 @@ pub(super) struct Lowerer<'w, 'a> {
     texts: HashMap<String, u32>,
     /// Globals of static fields, by class and name.
     statics: HashMap<(u32, &'a str), u32>,
-    /// For each class that has something to initialise, the global that says whether that is done, and the function.
+    /// For each class that has something to initialise, the global that says whether that is done,
+    /// and the function.
     initialisers: HashMap<u32, (u32, u32)>,
     /// The constructor that a class gets when it has none.
     default_constructors: HashMap<u32, u32>,

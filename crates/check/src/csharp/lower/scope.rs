@@ -73,7 +73,8 @@ pub struct Context<'a> {
     pub captures: Vec<&'a str>,
     pub loops: Vec<Loop>,
     pub cleanups: Vec<Cleanup<'a>>,
-    /// The local with the task of an asynchronous function, or with what an iterator has given so far.
+    /// The local with the task of an asynchronous function, or with what an iterator has given so
+    /// far.
     pub task: Option<u16>,
     pub items: Option<u16>,
     pub ret: Ty,

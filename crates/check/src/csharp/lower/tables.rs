@@ -58,7 +58,8 @@ impl Tables {
         self.key(format!("{}({})", m.name, types.join(",")))
     }
 
-    /// A place that calls a method: the one chosen by types if there is one, else by the number of arguments.
+    /// A place that calls a method: the one chosen by types if there is one, else by the number of
+    /// arguments.
     pub fn site(&mut self, name: &str, arguments: usize, chosen: Option<&Method<'_>>) -> u32 {
         let by_arity = self.arity_key(name, arguments);
         let exact = chosen.map_or(by_arity, |m| self.exact_key(m));

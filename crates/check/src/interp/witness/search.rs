@@ -1,8 +1,9 @@
 //! Looking for values that take the wanted side of a branch.
 //!
-//! For each root of the condition the operations between them are run backwards: what would the operand have to be for
-//! the result to be this? The answers need not be right, for each is tried; they need to be few. A value that breaks an
-//! earlier assumption may be saved by changing another root of that assumption, to a small depth.
+//! For each root of the condition the operations between them are run backwards: what would the
+//! operand have to be for the result to be this? The answers need not be right, for each is tried;
+//! they need to be few. A value that breaks an earlier assumption may be saved by changing another
+//! root of that assumption, to a small depth.
 
 use super::{Made, Roots, SETTLED, Witness};
 use crate::interp::value::{is_unknown, number, unknown};
@@ -24,7 +25,8 @@ struct Search {
 }
 
 impl Witness {
-    /// Changes roots so that `name` gets the wanted truth value and all assumptions hold; else changes nothing.
+    /// Changes roots so that `name` gets the wanted truth value and all assumptions hold; else
+    /// changes nothing.
     pub(super) fn search(&mut self, name: u32, wanted: bool) -> bool {
         let mut search = Search { goal: (name, wanted), changed: Vec::new(), left: MOST_TRIED };
         self.repair(name, wanted, &mut search)
@@ -61,7 +63,8 @@ impl Witness {
         false
     }
 
-    /// Whether everything holds that was assumed of the changed roots, if need be by changing others.
+    /// Whether everything holds that was assumed of the changed roots, if need be by changing
+    /// others.
     fn settled(&mut self, search: &mut Search) -> bool {
         match self.first_broken(search) {
             None => true,
@@ -131,7 +134,8 @@ impl Witness {
         out
     }
 
-    /// What one operand would have to be for the result to be one of `wanted`, the other staying as it is.
+    /// What one operand would have to be for the result to be one of `wanted`, the other staying as
+    /// it is.
     fn operand_targets(&mut self, made: Made, is_left: bool, wanted: &[u64]) -> Vec<u64> {
         let (a, b) = super::operands(made);
         let (x, y) = (self.operand(a), self.operand(b));
@@ -194,7 +198,8 @@ fn around(ty: Scalar, other: u64, out: &mut Vec<u64>) {
             out.extend([v, v + 1.0, v - 1.0, 0.0, v * 2.0].map(|v| u64::from(v.to_bits())));
         }
         _ => {
-            // Not the greatest of a signed type: what is computed from it would overflow, and mean nothing.
+            // Not the greatest of a signed type: what is computed from it would overflow, and mean
+            // nothing.
             let large = if ty.is_signed() { 1u64 << (ty.size() * 8 - 2) } else { u64::MAX };
             let small = if ty.is_signed() { large.wrapping_neg() } else { 0 };
             let near = [other, other.wrapping_add(1), other.wrapping_sub(1), 0, 1, u64::MAX, small, large];

@@ -1,7 +1,8 @@
 //! Which functions are thread-unsafe, on what, and how: lists in TOML.
 //!
-//! The lists in `apis/` are part of the binary, one file a library; a project adds its own in `raddle.toml`. A list
-//! says nothing but what the documentation of the library says, which it names. Its grammar:
+//! The lists in `apis/` are part of the binary, one file a library; a project adds its own in
+//! `raddle.toml`. A list says nothing but what the documentation of the library says, which it
+//! names. Its grammar:
 //!
 //! ```toml
 //! library = "zlib"
@@ -29,7 +30,8 @@
 //! read = ["map"]
 //! ```
 //!
-//! A function that several names match is what the first of them says, writes before reads, names before patterns.
+//! A function that several names match is what the first of them says, writes before reads, names
+//! before patterns.
 
 mod lists;
 #[cfg(test)]
@@ -343,8 +345,8 @@ impl Catalogue {
         (0..self.classes.len()).filter(|i| traces(&self.classes[*i])).collect()
     }
 
-    /// Whether a function is an instance over a type that only the library itself uses: whoever calls it, does so for
-    /// the library.
+    /// Whether a function is an instance over a type that only the library itself uses: whoever
+    /// calls it, does so for the library.
     pub fn is_over_own_type(&self, raw: &str) -> bool {
         self.own_types.iter().any(|part| raw.contains(part.as_str()))
     }
@@ -355,7 +357,8 @@ impl Catalogue {
             || self.is_own_of_all(raw_caller, paths)
     }
 
-    /// Whether it is part of a library's inside: what it calls is no point, whichever function it is.
+    /// Whether it is part of a library's inside: what it calls is no point, whichever function it
+    /// is.
     pub fn is_own_of_all(&self, raw: &str, paths: &Paths) -> bool {
         if !self.may_be(raw) {
             return false;

@@ -107,7 +107,8 @@ fn the_data_race_rules_of_containers_are_kept() {
     assert_eq!(op("std::unordered_map::operator[]".into()), Some(true));
 }
 
-/// A misspelt name would never be found in a program. Libraries that are not installed are not looked at.
+/// A misspelt name would never be found in a program. Libraries that are not installed are not
+/// looked at.
 #[test]
 fn functions_of_c_libraries_exist() {
     let libraries = [

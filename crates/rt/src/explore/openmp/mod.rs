@@ -1,7 +1,7 @@
 //! OpenMP on the scheduler: what libgomp does with threads of its own, done with logical threads.
 //!
-//! libgomp waits inside system calls where nobody can take control. So while a program is explored its calls come here, and mean what
-//! OpenMP 5.2 says they mean:
+//! libgomp waits inside system calls where nobody can take control. So while a program is explored
+//! its calls come here, and mean what OpenMP 5.2 says they mean:
 //!
 //! ```text
 //! team    regions: a team of logical threads, which wait between regions as libgomp's do; barriers
@@ -10,14 +10,16 @@
 //! locks   critical sections, and the locks of omp.h
 //! ```
 //!
-//! Everything here is shared by threads of which one runs at a time, so there are no locks; but each look at, and each change of, what other
-//! threads see has a scheduling point with its object before it, or reductions would take dependent steps for independent.
-//! All state is in statics, which the snapshot puts back like any memory of the program.
+//! Everything here is shared by threads of which one runs at a time, so there are no locks; but
+//! each look at, and each change of, what other threads see has a scheduling point with its object
+//! before it, or reductions would take dependent steps for independent. All state is in statics,
+//! which the snapshot puts back like any memory of the program.
 //!
-//! Where OpenMP leaves a choice: a region without `num_threads` has as many threads as `OMP_NUM_THREADS` says, or two, whatever the machine
-//! has, so that a schedule replays elsewhere; nested regions have one thread; `schedule(runtime)` is `dynamic`, `guided` is
-//! `dynamic`; waiting threads take the oldest task that is ready. Loops ordered by `depend` (doacross), detached
-//! tasks and task reductions are refused.
+//! Where OpenMP leaves a choice: a region without `num_threads` has as many threads as
+//! `OMP_NUM_THREADS` says, or two, whatever the machine has, so that a schedule replays elsewhere;
+//! nested regions have one thread; `schedule(runtime)` is `dynamic`, `guided` is `dynamic`; waiting
+//! threads take the oldest task that is ready. Loops ordered by `depend` (doacross), detached tasks
+//! and task reductions are refused.
 
 mod locks;
 mod share;
@@ -71,8 +73,9 @@ impl Own {
     }
 }
 
-/// A step that tells whoever looks at `at`, or looks whether somebody has. The object is named twice: in contrast to a futex of the program's own, what is
-/// told here comes before what waits for it in every execution.
+/// A step that tells whoever looks at `at`, or looks whether somebody has. The object is named
+/// twice: in contrast to a futex of the program's own, what is told here comes before what waits
+/// for it in every execution.
 fn handing(kind: OpKind, at: usize, pc: usize) -> Op {
     op(kind, at, pc).with_other(at as u64)
 }

@@ -1,7 +1,8 @@
 //! Work that is dealt out: loops, sections, `single`.
 //!
-//! A thread that comes to the n-th such construct of its region is at the team's n-th share, whoever came first. Threads need not be at the
-//! same one (`nowait`), so a team has several; one is used again when all have left it.
+//! A thread that comes to the n-th such construct of its region is at the team's n-th share,
+//! whoever came first. Threads need not be at the same one (`nowait`), so a team has several; one
+//! is used again when all have left it.
 
 use core::cell::Cell;
 use core::ffi::c_void;

@@ -1,6 +1,7 @@
-//! Tasks. One that is put off lies in a pool until a thread of its team waits, at a barrier, for children or for a group, and takes it: the oldest
-//! that is ready. Where tasks are never put off (a team of one, `if(0)`, inside a final task, when there are too many) they run at
-//! once, as in libgomp.
+//! Tasks. One that is put off lies in a pool until a thread of its team waits, at a barrier, for
+//! children or for a group, and takes it: the oldest that is ready. Where tasks are never put off
+//! (a team of one, `if(0)`, inside a final task, when there are too many) they run at once, as in
+//! libgomp.
 
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -125,7 +126,8 @@ impl Task {
         self.addresses[..self.depends.get()].iter().map(Cell::get)
     }
 
-    /// Nothing that it depends on is still to be done: an older sibling that names the same address, and one of the two writes.
+    /// Nothing that it depends on is still to be done: an older sibling that names the same
+    /// address, and one of the two writes.
     fn is_ready(&self) -> bool {
         let is_before = |t: &&Task| {
             matches!(t.state.get(), State::PutOff | State::Running)

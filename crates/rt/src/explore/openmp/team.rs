@@ -1,8 +1,9 @@
 //! Regions and barriers.
 //!
-//! Worker threads outlive the region, as libgomp's do: between regions they wait, and are in nobody's way. A team is free again when its
-//! creator has come past the barrier at the end; others may still be on their way out of it, and look at nothing but the
-//! number of barriers so far, which only grows.
+//! Worker threads outlive the region, as libgomp's do: between regions they wait, and are in
+//! nobody's way. A team is free again when its creator has come past the barrier at the end; others
+//! may still be on their way out of it, and look at nothing but the number of barriers so far,
+//! which only grows.
 
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -26,8 +27,8 @@ pub struct Team {
     used: Cell<bool>,
     function: Cell<usize>,
     data: Cell<usize>,
-    /// How many threads it has. The address is the object of the barriers, and of all waits in the team: a barrier's memory begins
-    /// with its count.
+    /// How many threads it has. The address is the object of the barriers, and of all waits in the
+    /// team: a barrier's memory begins with its count.
     pub n: Cell<u32>,
     level: Cell<u32>,
     /// The region is one loop, or sections: its first share.
@@ -179,7 +180,8 @@ pub fn level() -> u32 {
     own().level
 }
 
-/// `function(data)` in each thread of a team. `first`: the region is one loop, or sections, and this is it.
+/// `function(data)` in each thread of a team. `first`: the region is one loop, or sections, and
+/// this is it.
 pub fn region(function: Function, data: *mut c_void, asked: u32, first: Option<&Bounds>, pc: usize) {
     let n = threads_for(asked);
     if n > 1 {

@@ -49,8 +49,9 @@ impl Arguments {
     }
 }
 
-/// `NAME FIXED => TO`: exports the variadic function NAME, with FIXED arguments before the variable ones, as a
-/// call of TO with a `va_list` in their place. The caller's address is left with the thread.
+/// `NAME FIXED => TO`: exports the variadic function NAME, with FIXED arguments before the variable
+/// ones, as a call of TO with a `va_list` in their place. The caller's address is left with the
+/// thread.
 macro_rules! variadic {
     ($($name:literal $fixed:tt => $to:literal)*) => {$(
         const _: () = {

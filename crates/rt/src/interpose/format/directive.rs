@@ -49,8 +49,8 @@ pub enum Family {
     Scan,
 }
 
-/// The next directive of the format at `*at`, which goes on behind it. None: there is no more, or none that
-/// can be followed.
+/// The next directive of the format at `*at`, which goes on behind it. None: there is no more, or
+/// none that can be followed.
 ///
 /// # Safety
 /// The format ends in zero.

@@ -7,8 +7,8 @@
 //! scan        scanf and its kin
 //! ```
 //!
-//! A format with numbered arguments (`%2$s`) is read, but its arguments are not followed: that takes two
-//! passes over it, and hardly anybody writes one.
+//! A format with numbered arguments (`%2$s`) is read, but its arguments are not followed: that
+//! takes two passes over it, and hardly anybody writes one.
 
 mod arguments;
 mod directive;

@@ -1,5 +1,5 @@
-//! `printf` and its kin. The format is read, and so are the strings among its arguments, as far as their
-//! precisions allow; `%n` writes. What is printed to memory is written there.
+//! `printf` and its kin. The format is read, and so are the strings among its arguments, as far as
+//! their precisions allow; `%n` writes. What is printed to memory is written there.
 
 use core::ffi::{c_char, c_int, c_void};
 

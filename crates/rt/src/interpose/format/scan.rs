@@ -1,5 +1,5 @@
-//! `scanf` and its kin. The format is read, and a string that is scanned; each item that was assigned was
-//! written.
+//! `scanf` and its kin. The format is read, and a string that is scanned; each item that was
+//! assigned was written.
 
 use core::ffi::{c_int, c_void};
 
@@ -11,8 +11,8 @@ use crate::interpose::stdio::filled;
 type File = *mut c_void;
 type List = *mut Arguments;
 
-/// What was assigned. `%n` stores where no item may follow that was assigned, so only those before such an
-/// item are certain to have been made.
+/// What was assigned. `%n` stores where no item may follow that was assigned, so only those before
+/// such an item are certain to have been made.
 unsafe fn assigned<U: Unit>(c: &mut Call, mut format: *const U, mut a: Arguments, items: c_int) {
     let mut left = usize::try_from(items).unwrap_or(0);
     // SAFETY: the arguments are those that the format asks for, and so many of them were filled in.
@@ -56,7 +56,8 @@ unsafe fn size(d: &Directive, to: usize) -> usize {
     }
 }
 
-/// The functions that scan, under each of their names, with what they do before and after beside the format.
+/// The functions that scan, under each of their names, with what they do before and after beside
+/// the format.
 macro_rules! scans {
     ($($export:literal $name:ident($($from:ident: $ty:ty)?) $format:ident: $unit:ty, $by:ident, |$c:ident| $before:block $after:block)*) => {
         accesses! {$(

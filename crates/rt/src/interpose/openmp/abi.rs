@@ -33,9 +33,9 @@ const WRITES: usize = 1 << 62;
 impl Depends {
     pub const NONE: Depends = Depends { n: 0, addresses: [0; MOST_DEPENDS] };
 
-    /// Two forms, told apart by the first word (libgomp's `gomp_task_handle_depend`): number, writes, addresses; or nothing,
-    /// number, writes, exclusive writes, reads, addresses, and then objects that hold an address each and count as writes
-    /// here.
+    /// Two forms, told apart by the first word (libgomp's `gomp_task_handle_depend`): number,
+    /// writes, addresses; or nothing, number, writes, exclusive writes, reads, addresses, and then
+    /// objects that hold an address each and count as writes here.
     ///
     /// SAFETY: `list` is the compiler's.
     pub unsafe fn read(list: *const usize) -> Depends {
@@ -91,7 +91,8 @@ pub struct TaskLoop {
     pub start: u64,
     pub end: u64,
     pub step: u64,
-    /// How many tasks, or how many iterations for each ([`flag::GRAINSIZE`]); 0: as many as threads.
+    /// How many tasks, or how many iterations for each ([`flag::GRAINSIZE`]); 0: as many as
+    /// threads.
     pub tasks: u64,
 }
 

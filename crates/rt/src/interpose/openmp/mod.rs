@@ -1,4 +1,5 @@
-//! OpenMP as gcc compiles it: calls of libgomp, which waits and wakes by system calls of its own that nobody can see.
+//! OpenMP as gcc compiles it: calls of libgomp, which waits and wakes by system calls of its own
+//! that nobody can see.
 //!
 //! The calls themselves say what is ordered, so they are enough (OpenMP 5.2, chapters 10 to 15):
 //!
@@ -8,13 +9,15 @@
 //! - a task begins after all that its creator did before, and ends before `taskwait` of its creator, the end of its group, the next
 //!   barrier, and the tasks that depend on it ([`tasks`]).
 //!
-//! What is missed by design: a task has the clock of the thread that happens to run it, so two tasks that one thread ran are
-//! ordered in that run, whatever the program promises. Depending tasks are ordered by address alone, whoever created
-//! them, and tasks of a `taskloop` by their code: an order too many hides a race, and does not invent one.
+//! What is missed by design: a task has the clock of the thread that happens to run it, so two
+//! tasks that one thread ran are ordered in that run, whatever the program promises. Depending
+//! tasks are ordered by address alone, whoever created them, and tasks of a `taskloop` by their
+//! code: an order too many hides a race, and does not invent one.
 //!
 //! A program that is explored never gets to libgomp: `explore::openmp` does what it would do.
 //!
-//! clang's libomp tells its order by itself, if its tool for that (Archer) is there, through the annotations of `annotate`.
+//! clang's libomp tells its order by itself, if its tool for that (Archer) is there, through the
+//! annotations of `annotate`.
 
 mod abi;
 mod locks;
@@ -26,7 +29,8 @@ pub use abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 
 use crate::detect::thread::current;
 
-/// Where the running thread is: its team and the task it runs, both null outside of regions that were seen to begin.
+/// Where the running thread is: its team and the task it runs, both null outside of regions that
+/// were seen to begin.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Place {
@@ -34,7 +38,8 @@ pub struct Place {
     task: *mut tasks::Task,
     /// Which clock of the team's barrier is next.
     odd: bool,
-    /// The library is at work on a lock: mutexes that it takes meanwhile stand for that lock (Archer's do), which is known.
+    /// The library is at work on a lock: mutexes that it takes meanwhile stand for that lock
+    /// (Archer's do), which is known.
     pub within_lock: bool,
 }
 
@@ -46,7 +51,8 @@ fn at<R>(place: Place, f: impl FnOnce() -> R) -> R {
     r
 }
 
-/// Runs `f` as if it had been called from `pc`, for the stacks of reports: the library in between has no frames there.
+/// Runs `f` as if it had been called from `pc`, for the stacks of reports: the library in between
+/// has no frames there.
 fn called_from<R>(pc: usize, f: impl FnOnce() -> R) -> R {
     let t = current();
     let (known, sp) = (t.known, t.sp);

@@ -1,5 +1,6 @@
-//! Loops, sections and `single` inside a region. To the detector they order nothing, but for the barrier at their end, and libgomp does
-//! them; while a program is explored, dealing them out is the scheduler's.
+//! Loops, sections and `single` inside a region. To the detector they order nothing, but for the
+//! barrier at their end, and libgomp does them; while a program is explored, dealing them out is
+//! the scheduler's.
 
 use core::ffi::{c_int, c_long, c_uint};
 
@@ -40,7 +41,8 @@ fn is_static(name: &str) -> bool {
     name.ends_with("static_start")
 }
 
-/// With a size of chunks, and without; of signed loops and of unsigned ones, which say whether they go up.
+/// With a size of chunks, and without; of signed loops and of unsigned ones, which say whether they
+/// go up.
 macro_rules! loops {
     (ordered: $ordered:literal; chunks: $($start:ident)*; plain: $($plain:ident)*; unsigned: $($ull:ident)*; unsigned plain: $($ull_plain:ident)*; next: $($next:ident)*) => {
         interpose! {

@@ -1,11 +1,13 @@
-//! Tasks: an explicit one is wrapped, so that the runtime knows when it begins and ends, and whose child it is.
+//! Tasks: an explicit one is wrapped, so that the runtime knows when it begins and ends, and whose
+//! child it is.
 //!
-//! The library copies a task's data when the task is created, at the latest when the creating call returns, and whoever runs the task gets
-//! the copy. Raddle's [`Wrapped`] goes in front of the data and is copied with them; what the creator has done is
-//! released once the copy is made, which is the last that the creator does for the task.
+//! The library copies a task's data when the task is created, at the latest when the creating call
+//! returns, and whoever runs the task gets the copy. Raddle's [`Wrapped`] goes in front of the data
+//! and is copied with them; what the creator has done is released once the copy is made, which is
+//! the last that the creator does for the task.
 //!
-//! A [`Task`] is what children and waits need of their parent. It lives until the task and its children are done, in memory of the
-//! runtime that is used again.
+//! A [`Task`] is what children and waits need of their parent. It lives until the task and its
+//! children are done, in memory of the runtime that is used again.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
@@ -31,7 +33,8 @@ pub struct Task {
     parent: *mut Task,
     /// The innermost group that it belongs to.
     group: *mut Task,
-    /// The team it belongs to. It may be run when its thread has left the region already, but the team is there until it is done.
+    /// The team it belongs to. It may be run when its thread has left the region already, but the
+    /// team is there until it is done.
     team: *mut Team,
 }
 
@@ -167,8 +170,9 @@ fn ended(t: &mut Thread, parent: *mut Task, group: *mut Task, team: *mut Team) {
     }
 }
 
-/// A loop dealt out to tasks, by the function that the compiler made of it. The library fills in the bounds at the beginning of each copy of
-/// the data, so nothing can go in front of them; each function has a wrapper of its own instead.
+/// A loop dealt out to tasks, by the function that the compiler made of it. The library fills in
+/// the bounds at the beginning of each copy of the data, so nothing can go in front of them; each
+/// function has a wrapper of its own instead.
 #[repr(C)]
 struct Loop {
     function: AtomicUsize,
@@ -179,7 +183,8 @@ struct Loop {
     done: u64,
 }
 
-/// Loops that are told apart. What comes after them is not ordered, which is said in the documentation.
+/// Loops that are told apart. What comes after them is not ordered, which is said in the
+/// documentation.
 const LOOPS: usize = 64;
 static TABLE: [Loop; LOOPS] = [const {
     Loop {

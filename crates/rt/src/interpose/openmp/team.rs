@@ -1,8 +1,9 @@
 //! Regions, barriers, and what is handed on inside a region.
 //!
-//! A [`Team`] lies on the stack of the thread that begins the region, which outlives it; the addresses of its fields are the keys of
-//! what is released and acquired. A barrier has two of them, used in turn: whoever is at the next barrier has left the one
-//! before, and nobody can be two ahead of a thread that has not acquired yet.
+//! A [`Team`] lies on the stack of the thread that begins the region, which outlives it; the
+//! addresses of its fields are the keys of what is released and acquired. A barrier has two of
+//! them, used in turn: whoever is at the next barrier has left the one before, and nobody can be
+//! two ahead of a thread that has not acquired yet.
 
 use core::ffi::{c_long, c_uint, c_void};
 
@@ -17,7 +18,8 @@ use crate::interpose::interpose;
 
 #[repr(C)]
 pub struct Team {
-    /// First, as in the data that it stands in for: there `GOMP_parallel_reductions` looks for what is reduced over tasks.
+    /// First, as in the data that it stands in for: there `GOMP_parallel_reductions` looks for what
+    /// is reduced over tasks.
     reductions: *mut c_void,
     function: Function,
     data: *mut c_void,
@@ -238,7 +240,8 @@ interpose! {
         before(t, key);
         real(counts)
     } record as detect, tsvd real, explore { explored::refuse() }
-    // One argument for each loop of the nest, how many only the library knows: more than are there are passed on, and not read.
+    // One argument for each loop of the nest, how many only the library knows: more than are there
+    // are passed on, and not read.
     fn GOMP_doacross_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
         real(a, b, c, d, e, f, g, h);
         after(ordered(current()))
