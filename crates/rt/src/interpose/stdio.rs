@@ -102,11 +102,13 @@ accesses! {
         filled(file);
         c.wrote(to, got * size)
     }
-    fn fwrite(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| { c.fills_stream(file);
+    fn fwrite(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
+        c.fills_stream(file);
         c.reads(from, size.saturating_mul(n));
         filling(file)
     }
-    fn fwrite_unlocked(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| { c.fills_stream(file);
+    fn fwrite_unlocked(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
+        c.fills_stream(file);
         c.reads(from, size.saturating_mul(n));
         filling(file)
     }
