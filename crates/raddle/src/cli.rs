@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{check, conseq, doctor, explore, hunt, lsp, replay, run, similar, tsvd};
+use crate::{check, conseq, doctor, explore, hunt, lsp, manuals, replay, run, similar, tsvd};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
@@ -107,6 +107,10 @@ pub enum Command {
     Doctor(doctor::Args),
 
     Lsp(lsp::Args),
+
+    Completions(manuals::CompletionsArgs),
+
+    Man(manuals::ManArgs),
 }
 
 const CC_HELP: &str = "\

@@ -12,9 +12,11 @@ mod explore;
 mod fatal_signals;
 mod hunt;
 mod lsp;
+mod manuals;
 mod replay;
 mod report;
 mod run;
+mod settings;
 mod shims;
 mod similar;
 mod sysroot;
@@ -46,6 +48,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
             Shim::Rust(tool) => wrap::rustc::run(tool, words),
         };
     }
+    let args = settings::apply(args)?;
     match parse(&args)?.command {
         Command::Hunt(args) => hunt::run(*args),
         Command::List(args) => hunt::decisions::list(&args),
@@ -74,6 +77,8 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Shims { dir } => shims::write(&dir).map(|()| ExitCode::from(exit::CLEAN)),
         Command::Doctor(args) => doctor::run(&args),
         Command::Lsp(args) => lsp::run(&args),
+        Command::Completions(args) => manuals::completions(&args),
+        Command::Man(args) => manuals::man(&args),
         // Taken above, before clap; it gets here only to print their help.
         Command::Cc(args) | Command::Cxx(args) | Command::Rustc(args) => {
             anyhow::bail!("unexpected {:?}", args.words)

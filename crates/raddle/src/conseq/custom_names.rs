@@ -7,6 +7,7 @@
 //! output = ["send_reply"]
 //! ```
 
+use crate::settings;
 use std::path::Path;
 
 use raddle_conseq::CustomNames;
@@ -19,6 +20,8 @@ pub enum CustomError {
     Unreadable(String, std::io::Error),
     #[error("{0}: {1}")]
     NotUnderstood(String, String),
+    #[error("{0}")]
+    Unknown(String),
 }
 
 /// Other commands have tables of their own.
@@ -29,7 +32,6 @@ struct File {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Table {
     #[serde(default)]
     assert: Vec<String>,
@@ -46,7 +48,9 @@ pub fn names(folder: &Path) -> Result<CustomNames, CustomError> {
     };
     let name = path.display().to_string();
     let text = std::fs::read_to_string(&path).map_err(|e| CustomError::Unreadable(name.clone(), e))?;
-    parse(&text).map_err(|e| CustomError::NotUnderstood(name, e))
+    let names = parse(&text).map_err(|e| CustomError::NotUnderstood(name, e))?;
+    settings::refuse_unknown(&text, &path, "conseq").map_err(|e| CustomError::Unknown(e.to_string()))?;
+    Ok(names)
 }
 
 fn parse(text: &str) -> Result<CustomNames, String> {
@@ -74,7 +78,6 @@ mod tests {
     fn what_is_wrong_is_said_with_its_line() {
         let e = parse("[conseq]\nassert = 3\n").unwrap_err();
         assert!(e.starts_with("line 2"), "{e}");
-        assert!(parse("[conseq]\nasserts = []\n").unwrap_err().contains("asserts"));
     }
 
     #[test]
@@ -84,5 +87,7 @@ mod tests {
         let below = folder.path().join("a/b");
         std::fs::create_dir_all(&below).unwrap();
         assert_eq!(names(&below).unwrap().output, ["reply"]);
+        std::fs::write(folder.path().join("raddle.toml"), "[conseq]\nasserts = []\n").unwrap();
+        assert!(names(&below).unwrap_err().to_string().contains("did you mean `assert`?"));
     }
 }

@@ -37,6 +37,7 @@ mod lists;
 #[cfg(test)]
 mod tests;
 
+use crate::settings;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -54,6 +55,8 @@ pub enum ApiError {
     Syntax { file: String, why: String },
     #[error("{file}: class `{class}`: {why}")]
     Class { file: String, class: String, why: &'static str },
+    #[error("{0}")]
+    Unknown(String),
 }
 
 /// A list as it is written.
@@ -130,7 +133,7 @@ impl<'de> Deserialize<'de> for WrittenObject {
     }
 }
 
-/// `raddle.toml`, of which only `[[tsvd.list]]` is read here.
+/// `raddle.toml`, of which only `[[tsvd.list]]` is read here; `raddle_clr` reads `[[tsvd.dotnet]]`.
 #[derive(Debug, Default, Deserialize)]
 struct Project {
     #[serde(default)]
@@ -138,17 +141,12 @@ struct Project {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct ProjectTsvd {
     #[serde(default)]
     list: Vec<List>,
     /// Libraries of the shipped lists to leave out.
     #[serde(default)]
     without: Vec<String>,
-    /// Classes of .NET, which `raddle_clr` reads.
-    #[serde(default)]
-    #[expect(dead_code, reason = "part of the grammar of the file")]
-    dotnet: Vec<toml::Value>,
 }
 
 /// What calls are under the same rules, and conflict if they are on the same object.
@@ -227,6 +225,7 @@ impl Catalogue {
         for (path, text) in project {
             let file = path.display().to_string();
             let project: Project = toml::from_str(text).map_err(|e| syntax(&file, &e))?;
+            settings::refuse_unknown(text, path, "tsvd").map_err(|e| ApiError::Unknown(e.to_string()))?;
             parsed.push((file, project.tsvd));
         }
         let without: Vec<&String> = parsed.iter().flat_map(|(_, tsvd)| &tsvd.without).collect();

@@ -1,0 +1,217 @@
+//! Pages say what is so: every command of a `console` block is run, and every link leads somewhere.
+//!
+//! A block is run in a copy of `examples/`, one shell command after the other; the folder of one
+//! command is that of the next one, also in the next block of the page:
+//!
+//! ```console
+//! $ raddle run -- ./bank
+//! confirmed data race
+//! …
+//! ? 66
+//! ```
+//!
+//! What follows a command is all that it prints. `…` stands for any text of a line, and a line of
+//! it for any number of lines. `? N` is the exit status, if it is not 0.
+
+mod common;
+
+use common::Bench;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+struct Step {
+    command: String,
+    expected: Vec<String>,
+    status: i32,
+}
+
+fn steps(page: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut inside = false;
+    for line in page.lines() {
+        match line {
+            "```console" => inside = true,
+            "```" => inside = false,
+            _ if !inside => {}
+            _ => match (line.strip_prefix("$ "), line.strip_prefix("? "), steps.last_mut()) {
+                (Some(command), ..) => {
+                    steps.push(Step { command: command.to_owned(), expected: Vec::new(), status: 0 });
+                }
+                (_, Some(status), Some(step)) => step.status = status.parse().unwrap(),
+                (_, _, Some(step)) => step.expected.push(line.to_owned()),
+                (_, _, None) => panic!("output before the first command: {line}"),
+            },
+        }
+    }
+    steps
+}
+
+/// Whether lines are those that a page shows.
+fn agree(expected: &[String], printed: &[&str]) -> bool {
+    match expected.split_first() {
+        None => printed.is_empty(),
+        Some((any, rest)) if any == "…" => (0..=printed.len()).any(|skip| agree(rest, &printed[skip..])),
+        Some((line, rest)) => {
+            printed.split_first().is_some_and(|(p, more)| line_agrees(line, p) && agree(rest, more))
+        }
+    }
+}
+
+fn line_agrees(expected: &str, printed: &str) -> bool {
+    let mut parts = expected.split('…');
+    let first = parts.next().unwrap();
+    let Some(mut rest) = printed.strip_prefix(first) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+fn run_page(name: &str) {
+    let bench = Bench::new();
+    copy(&root().join("examples"), &bench.path(""));
+    let raddle = Path::new(env!("CARGO_BIN_EXE_raddle")).parent().unwrap();
+    let path = format!("{}:{}", raddle.display(), std::env::var("PATH").unwrap());
+    let mut folder = bench.path("");
+    let page = std::fs::read_to_string(root().join(name)).unwrap();
+    let steps = steps(&page);
+    assert!(!steps.is_empty(), "{name} has no command to run");
+    for step in steps {
+        let after = bench.state().join("folder");
+        let script =
+            format!("exec 2>&1; {}\nstatus=$?; pwd > {}; exit $status", step.command, after.display());
+        let mut shell = bench.command("bash");
+        let out = shell.arg("-c").arg(script).current_dir(&folder).env("PATH", &path).output().unwrap();
+        let text = String::from_utf8_lossy(&out.stdout);
+        let printed: Vec<&str> = text.lines().collect();
+        assert!(agree(&step.expected, &printed), "{name}: $ {}\nprints\n{text}", step.command);
+        assert_eq!(out.status.code(), Some(step.status), "{name}: $ {}\nprints\n{text}", step.command);
+        folder = std::fs::read_to_string(after).unwrap().trim_end().into();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_tutorial_can_be_followed_word_for_word() {
+    run_page("docs/tutorial.md");
+}
+
+#[test]
+fn the_page_about_settings() {
+    run_page("docs/settings.md");
+}
+
+#[test]
+fn the_story_of_the_baseline() {
+    run_page("docs/ci.md");
+}
+
+/// A new page with commands must not be forgotten above.
+#[test]
+fn every_page_with_commands_is_run() {
+    let run = ["docs/tutorial.md", "docs/settings.md", "docs/ci.md"].map(|name| root().join(name));
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        assert!(steps(&text).is_empty() || run.contains(&page), "{} is not run", page.display());
+    }
+}
+
+fn pages() -> Vec<PathBuf> {
+    let root = root();
+    let mut pages: Vec<PathBuf> = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "examples/README.md",
+        "corpus/README.md",
+    ]
+    .map(|name| root.join(name))
+    .into();
+    for folder in ["docs", "docs/evaluation"] {
+        let files = std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        pages.extend(files.filter(|file| file.extension().is_some_and(|e| e == "md")));
+    }
+    pages.sort();
+    pages
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for link in links(&text).filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let found = target.exists()
+                && (anchor.is_empty()
+                    || anchors(&std::fs::read_to_string(&target).unwrap()).contains(anchor));
+            if !found {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_page_is_in_the_book() {
+    let docs = root().join("docs");
+    let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    let listed: HashSet<&str> = links(&summary).collect();
+    for page in pages().iter().filter_map(|page| page.strip_prefix(&docs).ok()) {
+        let name = page.to_str().unwrap();
+        assert!(name == "SUMMARY.md" || listed.contains(name), "{name} is not in docs/SUMMARY.md");
+    }
+}
+
+/// What is in the parentheses of `[text](link)`, outside of code blocks.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    let prose = text.lines().filter(move |line| {
+        inside ^= line.starts_with("```");
+        !inside && !line.starts_with("    ")
+    });
+    prose
+        .flat_map(|line| line.split("](").skip(1))
+        .filter_map(|rest| rest.split_once(')').map(|(link, _)| link))
+}
+
+/// The names that headings have in a link, as the usual renderers make them.
+fn anchors(text: &str) -> HashSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let slug = |line: &str| -> String {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    headings.map(slug).collect()
+}
+
+#[test]
+fn lines_are_compared_as_documented() {
+    assert!(line_agrees("a … b … c", "a 1 b 2 c"));
+    assert!(!line_agrees("a … b", "a 1 c"));
+    assert!(line_agrees("a", "a") && !line_agrees("a", "ab"));
+    let expected: Vec<String> = ["x", "…", "z"].map(str::to_owned).into();
+    assert!(agree(&expected, &["x", "z"]) && agree(&expected, &["x", "y", "y", "z"]));
+    assert!(!agree(&expected, &["x", "y"]));
+}
