@@ -153,7 +153,7 @@ fn options(cli: &clap::Command, table: &str) -> Vec<Arg> {
             let command = cli.find_subcommand(name).expect("a command of the list");
             command.get_arguments().any(|other| other.get_long() == arg.get_long())
         };
-        COMMANDS.iter().all(|name| has(&name))
+        COMMANDS.iter().all(has)
     };
     let settable = |arg: &&Arg| {
         let long = arg.get_long().filter(|long| !NEVER.contains(long));
