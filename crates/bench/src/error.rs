@@ -11,6 +11,8 @@ pub const EXIT_CANNOT: u8 = 2;
 
 #[derive(Debug)]
 pub enum Error {
+    /// Clap's: it prints itself, and its exit status is 0 if it is the help that was asked for.
+    Arguments(clap::Error),
     Usage(String),
     UnknownKernel {
         name: String,
@@ -56,6 +58,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Error::Arguments(error) => error.fmt(f),
             Error::Usage(what) => write!(f, "{what}; see `raddle-bench help`"),
             Error::UnknownKernel { name, known } => {
                 write!(f, "no kernel is called `{name}`; there are {}", known.join(", "))

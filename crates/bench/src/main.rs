@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use raddle_bench::error::{EXIT_CANNOT, EXIT_FAILURES, Error};
-use raddle_bench::explore::options::{EffectOptions, Output, SpeedOptions};
+use raddle_bench::explore::options::{EffectOptions, SpeedOptions};
 use raddle_bench::explore::{effect, effect_report, peer, speed, speed_report};
-use raddle_bench::options::{self, Command, RunOptions};
+use raddle_bench::options::{self, Command, Output, RunOptions};
 use raddle_bench::results::{Results, SCHEMA};
 use raddle_bench::runner::Folder;
 use raddle_bench::tool::Tool;
@@ -21,6 +21,7 @@ use serde::Serialize;
 fn main() -> ExitCode {
     match execute(env::args_os().skip(1).collect()) {
         Ok(code) => code,
+        Err(Error::Arguments(error)) => error.exit(),
         Err(error) => {
             eprintln!("raddle-bench: {error}");
             ExitCode::from(EXIT_CANNOT)
@@ -48,7 +49,7 @@ fn execute(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
             println!("{}", serde_json::to_string(&pace).expect("a pace is plain data"));
         }
         Command::List => list()?,
-        Command::Help => print!("{}", options::HELP),
+        Command::Help(text) => print!("{text}"),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -57,7 +58,7 @@ fn run(options: &RunOptions) -> Result<ExitCode, Error> {
     let launcher = env::current_exe().map_err(Error::Launch)?;
     let results = runner::run(options, launcher)?;
     let tables = report::markdown(&results);
-    publish(&results, &tables, options.json.as_deref(), options.markdown.as_deref())?;
+    publish(&results, &tables, options.output.json.as_deref(), options.output.markdown.as_deref())?;
     let false_reports =
         results.series.iter().any(|series| series.reported && !series.key.tool.may_report_falsely());
     let sound = results.failures.is_empty() && !false_reports;

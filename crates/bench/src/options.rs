@@ -1,91 +1,150 @@
 //! The command line.
+//!
+//! `--quick` changes the defaults of other options, which still overrule it. So what clap parses
+//! (`…Args`) has options where the benches' own types (`…Options`) have values.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::{Args, CommandFactory, Parser, Subcommand, value_parser};
+
 use crate::conseq;
+use crate::conseq::options::ConseqArgs;
 use crate::error::Error;
-use crate::explore::options::{self as explore, EffectOptions, SpeedOptions};
+use crate::explore::options::{EffectArgs, EffectOptions, SpeedArgs, SpeedOptions, seconds};
 use crate::explore::peer::Peer;
 use crate::kernel::{self, Kernel};
 use crate::tool::{self, Compiler, Tool};
-use crate::tsvd::options::{self as tsvd, TsvdOptions};
+use crate::tsvd::options::{TsvdArgs, TsvdOptions};
 
-pub const HELP: &str = "\
-raddle-bench: what raddle and its peers cost, as ratios to the plain program
+const STATUS: &str = "\
+Exit status: 0 all was measured; 1 a run failed, gave a wrong checksum, or raddle in mode hb reported \
+something on a kernel, all of which are correct, or `tsvd` what nobody planted; 2 the bench could not do \
+its job.";
 
-    raddle-bench run [OPTIONS]            measure, and print the tables
-    raddle-bench compare OLD.json NEW.json
-    raddle-bench explore-speed [OPTIONS]  schedules a second of `raddle explore`, beside shuttle and loom
-    raddle-bench explore-effect [OPTIONS] executions to the first failure, by strategy
-    raddle-bench tsvd [OPTIONS]           planted violations found by `raddle tsvd`, by policy, and at what price
-    raddle-bench conseq [OPTIONS]         what `raddle conseq` finds and costs
-    raddle-bench list                     kernels and tools
-    raddle-bench help
+const TSVD_FILES: &str = "\
+A record that --json names and that exists is continued. Of a file that --markdown names, only the part \
+between its marks is replaced if it has them.";
 
-OPTIONS of run
-    --kernels A,B      only these kernels
-    --tools A,B        only these tools (and native): gcc-tsan, clang-tsan, helgrind, drd,
-                       raddle-hb, raddle-hybrid, raddle-fast, or one history as raddle-hb/1
-    --compilers A,B    gcc and clang with or without a version [gcc,clang-19];
-                       helgrind and drd run on what the first of them builds
-    --raddle PATH      the raddle to measure [raddle on the search path]
-    --reps N           rounds over all kernels and tools, at most [3]
-    --budget SECONDS   after the first round, start nothing that would likely end later [840]
-    --limit SECONDS    end a single run after this long [120]
-    --quick            tiny sizes and one round: does everything work?
-    --json FILE        the record, for compare
-    --markdown FILE    the tables, for the docs
-    --work FOLDER      build here, and keep the binaries
+/// What raddle and its peers cost, as ratios to the plain program.
+#[derive(Parser)]
+#[command(name = "raddle-bench", after_help = STATUS, args_override_self = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
 
-OPTIONS of explore-speed and explore-effect: --raddle, --quick, --json, --markdown and --work as above, and
-    --only A,B         tests of mutex, atomicity, abba; of the suite, programs with A or B in their names
-    --seconds N        for each figure [1.5]; for each search, at most [60]
-  of explore-speed
-    --rounds N         the best of so many counts [3]
-    --jobs A,B         growth with jobs [1,2]
-  of explore-effect
-    --suite FOLDER     the programs [corpus/explore/suite]
-    --strategies A,B   only these
-    --schedules N      the most of one search [10000]
-    --seeds N          for the strategies that draw lots [3]
-    --default yes|no   whether the default is tried with 60 seconds and two jobs [yes]
-OPTIONS of tsvd: --raddle, --quick, --json (gone on with if it exists), --markdown (only the part between its marks is
-replaced if it has them) and --work as above, and
-    --suite FOLDER     the programs [corpus/tsvd]
-    --only A,B         programs with A or B in their names
-    --parts A,B        of policies, ablation, sensitivity, runs (to 50), tries [the first four]
-    --policies A,B     only these of tsvd, tsvd-hb, dynamic-random, static-random
-    --runs N           of each policy [10]; other series have two
-    --reps N           native runs of each program [2]
-    --jobs N           programs at a time [1]
-    --time-limit SECONDS   leave out what will not end by then; the same command later makes it
-    --from FILE        run nothing: the tables and plots of this record
-    --plots FOLDER     draw the figures there
-OPTIONS of conseq: --raddle, --quick, --json, --markdown and --work as above, and
-    --suite FOLDER     the programs [corpus/conseq]
-    --only A,B         programs with A or B in their names
-    --distances N      MaxDistance from 1 to this [5]
-    --kernels A,B      on which overhead is measured [stencil,hashtable,queue,wordcount]
-Shuttle and loom need a raddle-bench built with `--features peers`.
+#[derive(Subcommand)]
+enum Verb {
+    /// Measure, and print the tables
+    Run(RunArgs),
+    /// Compare two records of `run --json`
+    Compare {
+        /// The earlier record
+        old: PathBuf,
+        /// The later record
+        new: PathBuf,
+    },
+    /// Schedules a second of `raddle explore`, beside shuttle and loom, which need a raddle-bench
+    /// built with `--features peers`
+    ExploreSpeed(SpeedArgs),
+    /// Executions to the first failure, by strategy
+    ExploreEffect(EffectArgs),
+    /// Planted violations found by `raddle tsvd`, by policy, and at what price
+    #[command(after_help = TSVD_FILES)]
+    Tsvd(TsvdArgs),
+    /// What `raddle conseq` finds and costs
+    Conseq(ConseqArgs),
+    /// Kernels and tools
+    List,
+    /// One peer on one test, in a process of its own
+    #[command(hide = true)]
+    Peer {
+        /// shuttle-random, shuttle-dfs or loom
+        #[arg(value_parser = Peer::parse)]
+        peer: Peer,
+        /// A test of `explore-speed`
+        test: String,
+        /// For how long
+        #[arg(value_parser = seconds)]
+        seconds: f64,
+    },
+    /// Runs a program and writes down what it used
+    #[command(hide = true)]
+    Measure {
+        /// The program and its arguments, after `--`
+        #[arg(last = true, required = true)]
+        program: Vec<OsString>,
+    },
+}
 
-Exit status: 0 all was measured; 1 a run failed, gave a wrong checksum, or raddle in mode hb reported something on
-a kernel, all of which are correct, or `tsvd` what nobody planted; 2 the bench could not do its job.
-";
+/// Options that all benches have.
+#[derive(Args, Clone, PartialEq, Debug, Default)]
+pub struct Output {
+    /// The raddle to measure [default: raddle on the search path]
+    #[arg(long, value_name = "PATH")]
+    pub raddle: Option<PathBuf>,
+    /// Tiny sizes and one round: does everything work?
+    #[arg(long)]
+    pub quick: bool,
+    /// Write the record here
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the tables here, for the docs
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Build here, and keep what was built
+    #[arg(long, value_name = "FOLDER")]
+    pub work: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct RunArgs {
+    /// Only these kernels
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    kernels: Vec<String>,
+    /// Only these tools (and native): gcc-tsan, clang-tsan, helgrind, drd, raddle-hb,
+    /// raddle-hybrid, raddle-fast, or one history as raddle-hb/1
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    tools: Vec<String>,
+    /// Gcc and clang with or without a version; helgrind and drd run on what the first of them
+    /// builds [default: gcc,clang-19]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    compilers: Vec<String>,
+    /// Rounds over all kernels and tools, at most
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u32).range(1..))]
+    reps: u32,
+    /// After the first round, start nothing that would likely end later
+    #[arg(long, value_name = "SECONDS", default_value_t = 840, value_parser = value_parser!(u32).range(1..))]
+    budget: u32,
+    /// End a single run after this long
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    output: Output,
+}
 
 #[derive(Debug)]
 pub enum Command {
     Run(Box<RunOptions>),
-    Compare { old: PathBuf, new: PathBuf },
+    Compare {
+        old: PathBuf,
+        new: PathBuf,
+    },
     ExploreSpeed(Box<SpeedOptions>),
     ExploreEffect(Box<EffectOptions>),
     Tsvd(Box<TsvdOptions>),
     Conseq(Box<conseq::Options>),
-    Peer { peer: Peer, test: String, seconds: f64 },
+    Peer {
+        peer: Peer,
+        test: String,
+        seconds: f64,
+    },
     Measure(Vec<OsString>),
     List,
-    Help,
+    /// No command was given: its text is the help.
+    Help(String),
 }
 
 #[derive(Debug)]
@@ -96,109 +155,62 @@ pub struct RunOptions {
     pub tools_named: bool,
     pub compilers: Vec<Compiler>,
     pub compilers_named: bool,
-    pub raddle: Option<PathBuf>,
     pub reps: u32,
     pub budget: Duration,
     pub limit: Duration,
-    pub quick: bool,
-    pub json: Option<PathBuf>,
-    pub markdown: Option<PathBuf>,
-    pub work: Option<PathBuf>,
+    pub output: Output,
     /// The command line for the record, without folders, which are private.
     pub command: String,
 }
 
+/// Reads the words after the program's name. `--help` is an [`Error::Arguments`], too.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Error> {
-    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
-    if arguments.is_empty() {
-        return Ok(Command::Help);
-    }
-    let command = arguments.remove(0);
-    match command.to_str() {
-        Some("run") => parse_run(&arguments).map(|options| Command::Run(Box::new(options))),
-        Some("compare") => match <[OsString; 2]>::try_from(arguments) {
-            Ok([old, new]) => Ok(Command::Compare { old: old.into(), new: new.into() }),
-            Err(_) => Err(Error::Usage("`compare` needs two files".to_owned())),
-        },
-        Some("measure") => match arguments.split_first() {
-            Some((dashes, program)) if dashes == "--" => Ok(Command::Measure(program.to_vec())),
-            _ => Err(Error::Usage("`measure` needs a program after `--`".to_owned())),
-        },
-        Some("explore-speed") => explore::speed(&arguments).map(|o| Command::ExploreSpeed(Box::new(o))),
-        Some("explore-effect") => explore::effect(&arguments).map(|o| Command::ExploreEffect(Box::new(o))),
-        Some("tsvd") => tsvd::parse(&arguments).map(|o| Command::Tsvd(Box::new(o))),
-        Some("conseq") => conseq::options::parse(&arguments).map(|o| Command::Conseq(Box::new(o))),
-        Some("peer") => {
-            explore::peer(&arguments).map(|(peer, test, seconds)| Command::Peer { peer, test, seconds })
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let command = shown(&arguments);
+    let name = OsString::from("raddle-bench");
+    let cli = Cli::try_parse_from([name].into_iter().chain(arguments)).map_err(Error::Arguments)?;
+    Ok(match cli.verb {
+        None => Command::Help(Cli::command().render_help().to_string()),
+        Some(Verb::Run(args)) => Command::Run(Box::new(args.options(command)?)),
+        Some(Verb::Compare { old, new }) => Command::Compare { old, new },
+        Some(Verb::ExploreSpeed(args)) => Command::ExploreSpeed(Box::new(args.options(command))),
+        Some(Verb::ExploreEffect(args)) => Command::ExploreEffect(Box::new(args.options(command))),
+        Some(Verb::Tsvd(args)) => Command::Tsvd(Box::new(args.options(command))),
+        Some(Verb::Conseq(args)) => Command::Conseq(Box::new(args.options(command))),
+        Some(Verb::List) => Command::List,
+        Some(Verb::Peer { peer, test, seconds }) => Command::Peer { peer, test, seconds },
+        Some(Verb::Measure { program }) => Command::Measure(program),
+    })
+}
+
+impl RunArgs {
+    fn options(self, command: String) -> Result<RunOptions, Error> {
+        let (tools, mut compilers) = (named(self.tools), named(self.compilers));
+        let (tools_named, compilers_named) = (!tools.is_empty(), !compilers.is_empty());
+        if !compilers_named {
+            compilers = ["gcc", "clang-19"].map(str::to_owned).to_vec();
         }
-        Some("list") => Ok(Command::List),
-        Some("help" | "--help" | "-h") => Ok(Command::Help),
-        _ => Err(Error::Usage(format!("no command is called `{}`", command.display()))),
+        Ok(RunOptions {
+            kernels: kernel::select(&named(self.kernels))?,
+            tools: tool::select(&tools)?,
+            tools_named,
+            compilers: compilers.iter().map(|name| Compiler::new(name)).collect::<Result<_, _>>()?,
+            compilers_named,
+            reps: self.reps,
+            budget: Duration::from_secs(self.budget.into()),
+            limit: Duration::from_secs(self.limit.into()),
+            output: self.output,
+            command,
+        })
     }
 }
 
-fn parse_run(arguments: &[OsString]) -> Result<RunOptions, Error> {
-    let (mut kernels, mut tools, mut compilers) = (Vec::new(), Vec::new(), Vec::new());
-    let mut options = RunOptions {
-        kernels: Vec::new(),
-        tools: Vec::new(),
-        tools_named: false,
-        compilers: Vec::new(),
-        compilers_named: false,
-        raddle: None,
-        reps: 3,
-        budget: Duration::from_secs(840),
-        limit: Duration::from_secs(120),
-        quick: false,
-        json: None,
-        markdown: None,
-        work: None,
-        command: shown("run", arguments),
-    };
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        let name = argument.to_string_lossy();
-        if name == "--quick" {
-            options.quick = true;
-            continue;
-        }
-        let mut value = || rest.next().ok_or_else(|| Error::Usage(format!("`{name}` needs a value")));
-        match &*name {
-            "--kernels" => kernels = list(value()?),
-            "--tools" => tools = list(value()?),
-            "--compilers" => compilers = list(value()?),
-            "--raddle" => options.raddle = Some(value()?.into()),
-            "--reps" => options.reps = number(&name, value()?)?,
-            "--budget" => options.budget = Duration::from_secs(number(&name, value()?)?.into()),
-            "--limit" => options.limit = Duration::from_secs(number(&name, value()?)?.into()),
-            "--json" => options.json = Some(value()?.into()),
-            "--markdown" => options.markdown = Some(value()?.into()),
-            "--work" => options.work = Some(value()?.into()),
-            _ => return Err(Error::Usage(format!("no option is called `{name}`"))),
-        }
-    }
-    options.tools_named = !tools.is_empty();
-    options.compilers_named = !compilers.is_empty();
-    if compilers.is_empty() {
-        compilers = ["gcc", "clang-19"].map(str::to_owned).to_vec();
-    }
-    options.kernels = kernel::select(&kernels)?;
-    options.tools = tool::select(&tools)?;
-    options.compilers = compilers.iter().map(|name| Compiler::new(name)).collect::<Result<_, _>>()?;
-    Ok(options)
+/// A list without the empty words that `a,,b` and an empty value have.
+pub(crate) fn named(list: Vec<String>) -> Vec<String> {
+    list.into_iter().filter(|name| !name.is_empty()).collect()
 }
 
-pub(crate) fn list(value: &OsString) -> Vec<String> {
-    value.to_string_lossy().split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
-}
-
-pub(crate) fn number(name: &str, value: &OsString) -> Result<u32, Error> {
-    let number = value.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
-    number
-        .ok_or_else(|| Error::Usage(format!("`{name}` needs a number above zero, not `{}`", value.display())))
-}
-
-pub(crate) fn shown(command: &str, arguments: &[OsString]) -> String {
+fn shown(arguments: &[OsString]) -> String {
     let words = arguments.iter().map(|argument| {
         let name = if argument.as_encoded_bytes().starts_with(b"raddle-") {
             None // a tool such as raddle-hb/1, not a path
@@ -207,7 +219,7 @@ pub(crate) fn shown(command: &str, arguments: &[OsString]) -> String {
         };
         name.unwrap_or(argument).to_string_lossy().into_owned()
     });
-    ["raddle-bench".to_owned(), command.to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    ["raddle-bench".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -227,7 +239,7 @@ mod tests {
         assert_eq!(options.kernels.len(), kernel::all().unwrap().len());
         assert_eq!(options.tools, Tool::all());
         assert_eq!(options.compilers.iter().map(Compiler::c).collect::<Vec<_>>(), ["gcc", "clang-19"]);
-        assert!(!options.tools_named && !options.compilers_named && !options.quick);
+        assert!(!options.tools_named && !options.compilers_named && !options.output.quick);
         assert!(options.budget < Duration::from_secs(900));
     }
 
@@ -238,11 +250,11 @@ mod tests {
                            --reps 5 --budget 60 --limit 7 --quick --json a.json --markdown b.md --work w")
             .unwrap();
         assert_eq!((options.kernels.len(), options.tools.len(), options.compilers.len()), (2, 4, 1));
-        assert!(options.tools_named && options.compilers_named && options.quick);
+        assert!(options.tools_named && options.compilers_named && options.output.quick);
         assert_eq!((options.reps, options.budget.as_secs(), options.limit.as_secs()), (5, 60, 7));
-        assert_eq!(options.raddle, Some("/x/raddle".into()));
+        assert_eq!(options.output.raddle, Some("/x/raddle".into()));
         assert_eq!(
-            (options.json, options.markdown, options.work),
+            (options.output.json, options.output.markdown, options.output.work),
             (Some("a.json".into()), Some("b.md".into()), Some("w".into()))
         );
     }
@@ -256,15 +268,22 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let message = |line: &str| run(line).unwrap_err().to_string();
-        assert!(message("--reps 0").contains("`--reps` needs a number above zero, not `0`"));
-        assert!(message("--json").contains("`--json` needs a value"));
-        assert!(message("--fast").contains("no option is called `--fast`"));
+        assert!(message("--reps 0").contains("invalid value '0' for '--reps <N>'"));
+        assert!(message("--json").contains("a value is required for '--json <FILE>'"));
+        assert!(message("--fast").contains("unexpected argument '--fast'"));
         assert!(message("--kernels nope").contains("no kernel is called `nope`"));
         assert!(message("--compilers icc").contains("`icc` is neither gcc nor clang"));
         let other = |words: &[&str]| parse(words.iter().map(OsString::from)).unwrap_err().to_string();
-        assert!(other(&["compare", "a"]).contains("needs two files"));
-        assert!(other(&["measure", "a"]).contains("after `--`"));
-        assert!(other(&["walk"]).contains("no command is called `walk`"));
+        assert!(other(&["compare", "a"]).contains("<NEW>"));
+        assert!(other(&["measure", "a"]).contains("unexpected argument 'a'"));
+        assert!(other(&["walk"]).contains("unrecognized subcommand 'walk'"));
+    }
+
+    #[test]
+    fn the_definition_is_sound_and_the_last_of_two_counts() {
+        Cli::command().debug_assert();
+        assert_eq!(run("--reps 2 --reps 4").unwrap().reps, 4);
+        assert!(matches!(parse([]).unwrap(), Command::Help(text) if text.contains("explore-effect")));
     }
 
     #[test]

@@ -35,7 +35,7 @@ const QUIET_TSAN: &str = "report_bugs=0:atexit_sleep_ms=0";
 /// Measures everything that the options request. `launcher` is a `raddle-bench` binary.
 pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<Results, Error> {
     let deadline = Instant::now() + options.budget;
-    let folder = Folder::new(options.work.as_deref())?;
+    let folder = Folder::new(options.output.work.as_deref())?;
     let present = Present::look(options)?;
     let programs = present.programs();
     let mut bench = Bench {
@@ -48,11 +48,11 @@ pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<Results, Error> {
         failures: Vec::new(),
     };
     let machine = Machine::look(programs.iter().map(PathBuf::as_path));
-    let keys = |kernel: &Kernel| plan(&kernel.name, &present.compilers, &present.tools, options.quick);
+    let keys = |kernel: &Kernel| plan(&kernel.name, &present.compilers, &present.tools, options.output.quick);
     let plans: Vec<(&Kernel, Vec<Key>)> =
         options.kernels.iter().map(|kernel| (kernel, keys(kernel))).collect();
     bench.build(&plans)?;
-    let rounds = bench.rounds(&plans, if options.quick { 1 } else { options.reps }, deadline);
+    let rounds = bench.rounds(&plans, if options.output.quick { 1 } else { options.reps }, deadline);
     Ok(Results {
         schema: SCHEMA.to_owned(),
         date: machine::today(),
@@ -121,13 +121,13 @@ impl Present {
             }
         }
         let valgrind = machine::find_program(Path::new("valgrind"));
-        let raddle = machine::find_program(options.raddle.as_deref().unwrap_or(Path::new("raddle")));
+        let raddle = machine::find_program(options.output.raddle.as_deref().unwrap_or(Path::new("raddle")));
         let mut tools = Vec::new();
         for &tool in &options.tools {
             if tool.is_valgrind() && valgrind.is_none() {
                 missing(tool.to_string(), "valgrind", "install it", options.tools_named)?;
             } else if tool.is_raddle() && raddle.is_none() {
-                let fatal = options.tools_named || options.raddle.is_some();
+                let fatal = options.tools_named || options.output.raddle.is_some();
                 missing(tool.to_string(), "raddle", "build it and give --raddle PATH", fatal)?;
             } else {
                 tools.push(tool);

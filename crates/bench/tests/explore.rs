@@ -181,8 +181,8 @@ fn what_is_absent_or_unknown_stops_the_bench() {
     let cases = [
         ("explore-speed", "--raddle /no/such/raddle", "`/no/such/raddle` was not found"),
         ("explore-effect", "--raddle /bin/sh --only nothing_like_it", "no wrong program"),
-        ("explore-effect", "--strategies best", "no strategy is called `best`"),
-        ("explore-speed", "--only best", "no test is called `best`"),
+        ("explore-effect", "--strategies best", "invalid value 'best'"),
+        ("explore-speed", "--only best", "[possible values: mutex, atomicity, abba]"),
     ];
     for (command, options, complaint) in cases {
         let output = bench(&folder, command, options);

@@ -21,11 +21,14 @@ pub struct Analysis {
 /// A place where something can be seen to go wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
+    /// The position in [`Analysis::sites`].
     pub id: u32,
+    /// What would be seen to go wrong here.
     pub kind: SiteKind,
     /// The instruction: the call that reports, the jump that decides whether a loop goes on,
     /// the access through the pointer, the read of the variable.
     pub address: u64,
+    /// Where the instruction lies; of inlined code, the function that it was inlined into.
     pub function: FunctionName,
     /// The function called, for sites that are calls: demangled.
     pub callee: Option<String>,
@@ -38,6 +41,7 @@ pub struct Site {
 /// The function that a site lies in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionName {
+    /// Its first instruction.
     pub address: u64,
     /// Demangled; `None` in a stripped file.
     pub name: Option<String>,
@@ -46,15 +50,22 @@ pub struct FunctionName {
 /// The kinds of `--sites`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SiteKind {
+    /// A call that ends the program because a check failed: an assertion, a panic, `abort`.
     Assert,
+    /// A call that reports an error: a line of a log, a message on standard error.
     Error,
+    /// A call whose arguments leave the program.
     Output,
+    /// The jump that repeats a loop, which might never leave it.
     Loop,
+    /// The first use of a pointer, or where its block is given back.
     Memory,
+    /// A read whose value obeyed an invariant in all training runs ([`crate::invariants`]).
     Invariant,
 }
 
 impl SiteKind {
+    /// All kinds, which is what [`crate::Options`] asks for by default.
     pub const ALL: [Self; 6] =
         [Self::Assert, Self::Error, Self::Output, Self::Loop, Self::Memory, Self::Invariant];
 
@@ -70,6 +81,7 @@ impl SiteKind {
         }
     }
 
+    /// The kind that [`SiteKind::name`] gives this word. None: it is the word of no kind.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -82,6 +94,7 @@ pub struct CriticalRead {
     /// address of the `__tsan_*` call (or of the `memcpy`) that announces it. Otherwise the
     /// instruction that loads, and `instrumented` is false: it can not be traced.
     pub address: u64,
+    /// Whether a trace can show the read.
     pub instrumented: bool,
     /// The site's id.
     pub site: u32,
@@ -89,12 +102,14 @@ pub struct CriticalRead {
     pub distance: u32,
     /// Bytes read; 0 when only known at run time.
     pub size: u8,
+    /// Whether the probe announces an atomic operation. False for code without probes.
     pub atomic: bool,
     /// The variable, when the address is fixed: virtual address.
     pub variable: Option<u64>,
     /// A local of the function, which other threads may have a pointer to: whether they do, a run
     /// has to show.
     pub local: bool,
+    /// How the value matters, at this distance.
     pub relation: Relation,
     /// Further branches at the same distance that test it: `i < 0 || i > 15` has two. Any of them
     /// leads on.
@@ -124,10 +139,16 @@ pub enum Relation {
     /// A branch on the way tests it.
     Tested(Condition),
     /// It is an argument of the site's call, counted from 0; printed, if the site is an output.
-    Argument { index: u8 },
+    Argument {
+        /// In the calling convention's order.
+        index: u8,
+    },
     /// It is the pointer that the site uses, with an offset: a value of which `value + offset`
     /// lies in the first page is a null pointer.
-    Pointer { offset: i64 },
+    Pointer {
+        /// In bytes.
+        offset: i64,
+    },
     /// The site is this read.
     Itself,
     /// It matters, and how is not known.
@@ -141,6 +162,7 @@ pub struct Condition {
     pub branch: u64,
     /// The value (1 or 0) of `test` that leads towards the site.
     pub leads_when: bool,
+    /// What the jump depends on, as far as it could be followed back: reads and constants.
     pub test: Expression,
 }
 
@@ -162,7 +184,10 @@ pub enum Note {
     /// No function was found at all: packed, or without symbols and unwind tables.
     NoFunctions,
     /// Functions too large, or with code that can not be followed; left out, or cut short.
-    LeftOut { functions: u32 },
+    LeftOut {
+        /// How many.
+        functions: u32,
+    },
 }
 
 #[cfg(test)]

@@ -49,7 +49,8 @@ impl Pattern {
         }
     }
 
-    pub fn told(self) -> &'static str {
+    /// For a report: the three accesses as a noun phrase.
+    pub fn describe(self) -> &'static str {
         match self {
             Pattern::ReadWriteRead => "two reads with a write of another thread between them",
             Pattern::WriteWriteRead => "a write, a write of another thread, and a read back",
@@ -59,16 +60,22 @@ impl Pattern {
     }
 }
 
+/// Three accesses to the same memory that nothing keeps from happening in an order which no serial
+/// run has. The trace did not show that order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Violation {
+pub struct AtomicityViolation {
+    /// The earlier of the two accesses that belong together.
     pub first: Point,
+    /// The later one, by the same thread.
     pub second: Point,
+    /// The access of another thread that could come between them.
     pub between: Point,
+    /// Which of the three accesses write.
     pub pattern: Pattern,
 }
 
 /// All that the trace shows, each three places once.
-pub fn find(history: &History) -> Vec<Violation> {
+pub fn find(history: &History) -> Vec<AtomicityViolation> {
     let mut met = rustc_hash::FxHashSet::default();
     let mut found = Vec::new();
     for granule in history.granules.iter().filter(|g| g.is_shared()) {
@@ -81,7 +88,12 @@ pub fn find(history: &History) -> Vec<Violation> {
                 };
                 let key = (pair.first.site, between.site, pair.second.site);
                 if can_come_between(history, &pair.first, &between, &pair.second) && met.insert(key) {
-                    found.push(Violation { first: pair.first, second: pair.second, between, pattern });
+                    found.push(AtomicityViolation {
+                        first: pair.first,
+                        second: pair.second,
+                        between,
+                        pattern,
+                    });
                 }
             }
         }
@@ -94,9 +106,7 @@ fn can_come_between(history: &History, first: &Point, between: &Point, second: &
     let other = between.thread() != first.thread() && between.overlaps(first) && between.overlaps(second);
     let ordered = order.before(between.stamp, first.stamp) || order.before(second.stamp, between.stamp);
     let needs = held.sections(between.sections);
-    let kept_out = held
-        .common(first.sections, second.sections)
-        .any(|s| needs.iter().any(|n| n.lock == s.lock && !(n.shared && s.shared)));
+    let kept_out = held.common(first.sections, second.sections).any(|s| needs.iter().any(|n| n.excludes(&s)));
     other && !ordered && !kept_out
 }
 

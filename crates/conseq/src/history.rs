@@ -17,19 +17,27 @@ use crate::order::{Order, Stamp, semaphores_as_locks};
 /// An access that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    pub stamp: Stamp,
+    pub(crate) stamp: Stamp,
+    /// Where in the program, as in [`Event::site`].
     pub site: u32,
+    /// What was accessed, with the value read or written.
     pub cell: Cell,
-    pub sections: Sections,
+    pub(crate) sections: Sections,
 }
 
 impl Point {
+    /// Who made the access.
     pub fn thread(&self) -> u16 {
         self.stamp.thread
     }
 
+    /// The position of its event in the trace.
+    pub fn index(&self) -> u32 {
+        self.stamp.index
+    }
+
     /// What this left in the bytes of `cell`, if it covers them all.
-    pub fn value_for(&self, cell: &Cell) -> Option<u64> {
+    pub(crate) fn value_for(&self, cell: &Cell) -> Option<u64> {
         let (own, wanted) = (self.cell, cell);
         let covers = own.address <= wanted.address
             && wanted.address + u64::from(wanted.size) <= own.address + u64::from(own.size);
@@ -37,7 +45,7 @@ impl Point {
         covers.then(|| own.value >> shift & mask(wanted.size))
     }
 
-    pub fn overlaps(&self, other: &Point) -> bool {
+    pub(crate) fn overlaps(&self, other: &Point) -> bool {
         let end = |c: &Cell| c.address + u64::from(c.size);
         self.cell.address < end(&other.cell) && other.cell.address < end(&self.cell)
     }
@@ -48,21 +56,23 @@ fn mask(size: u8) -> u64 {
 }
 
 #[derive(Clone, Debug)]
-pub struct Write {
+pub(crate) struct Write {
     pub point: Point,
     /// The locks under which the same thread wrote here again before it gave them back: nobody who
     /// needs one of them ever sees this value.
     pub hidden_under: Vec<u64>,
 }
 
+/// A read that is kept, with what it needs to be judged.
 #[derive(Clone, Debug)]
 pub struct Read {
+    /// The read itself, with the value that it got.
     pub point: Point,
-    /// The write that it read; nothing: what was there at the beginning.
+    /// The write whose value it got. None: what was there at the beginning.
     pub from: Option<Point>,
-    /// The thread's own last write before it.
+    /// The thread's own last write to the granule before it. None: it had made none.
     pub own: Option<Point>,
-    /// The same instruction wrote, too.
+    /// Whether the same instruction wrote, too.
     pub updates: bool,
     /// The thread's next write here, if it has made one.
     pub next_own: Option<Point>,
@@ -70,7 +80,7 @@ pub struct Read {
 
 /// Two accesses of a thread, with none of its own in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub(crate) struct Pair {
     pub first: Point,
     pub first_writes: bool,
     pub second: Point,
@@ -79,7 +89,7 @@ pub struct Pair {
 
 /// What is known of a granule.
 #[derive(Clone, Debug, Default)]
-pub struct Granule {
+pub(crate) struct Granule {
     pub address: u64,
     /// The value at the beginning, as a read of these bytes would have got it.
     pub initial: Vec<Cell>,
@@ -137,11 +147,12 @@ const PAIRS: usize = 64;
 
 /// All granules, with the order and the locks of the run.
 pub struct History {
-    pub granules: Vec<Granule>,
-    pub order: Order,
-    pub held: Held,
-    /// Blocks that were freed, in the order of the trace.
+    pub(crate) granules: Vec<Granule>,
+    pub(crate) order: Order,
+    pub(crate) held: Held,
+    /// Blocks that were freed, in the order of the trace: first address, first address after.
     pub freed: Vec<(u64, u64)>,
+    /// How many events of the trace were read: all, unless [`History::until`] ended early.
     pub events: usize,
     live: FxHashMap<u64, usize>,
     spinning: FxHashMap<u16, Spin>,
@@ -195,6 +206,15 @@ impl History {
         }
         history.index_reads();
         history
+    }
+
+    /// Where in the program the granule at `address` was accessed. A place may occur several times.
+    pub fn sites_at(&self, address: u64) -> impl Iterator<Item = u32> + '_ {
+        let granules = self.granules.iter().filter(move |g| g.address == address & !7);
+        granules.flat_map(|g| {
+            let reads = g.reads.iter().map(|r| r.point.site);
+            reads.chain(g.writes.iter().map(|w| w.point.site))
+        })
     }
 
     /// What a thread read at a place, nearest to a moment of the trace.

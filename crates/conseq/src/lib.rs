@@ -14,7 +14,7 @@
 //! The dynamic half reads a trace of one correct run (sections 7 and 8):
 //!
 //! - [`event`]: what a trace consists of.
-//! - [`order`], [`held`]: what must come before what, and what locks keep apart.
+//! - `order`, `critical_sections`: what must come before what, and what locks keep apart.
 //! - `counts`: references that are counted, and the order which that makes.
 //! - [`history`]: what was done to each piece of shared memory.
 //! - [`invariants`]: what held in all training runs.
@@ -42,20 +42,22 @@
 //! Nothing here opens a file, starts a thread or reads a clock. What is known of machine code is in
 //! `raddle_binary::flow`.
 
+#![warn(missing_docs)]
+
 pub mod analysis;
 pub mod atomicity;
-pub mod critical_sections;
 pub mod event;
 pub mod history;
 pub mod invariants;
 pub mod options;
-pub mod order;
 pub mod shared;
 pub mod suspects;
 
 mod analyse;
 mod cache;
 mod counts;
+mod critical_sections;
+mod order;
 mod reads;
 mod sites;
 

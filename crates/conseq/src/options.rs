@@ -14,9 +14,11 @@ pub struct Options {
     pub kinds: Vec<SiteKind>,
     /// `--max-distance`.
     pub max_distance: u32,
+    /// When a slice continues in the callers of a function.
     pub callers: Callers,
     /// Calls followed into one another.
     pub max_depth: u32,
+    /// Functions of the program that are sites where they are called.
     pub custom: CustomNames,
     /// Reads whose invariants make them sites: `CriticalRead::address` of each.
     pub invariants: Vec<u64>,
@@ -25,10 +27,12 @@ pub struct Options {
 /// When a slice goes from the start of a function back to those who call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Callers {
+    /// A site in a function that only checks its arguments has no critical reads.
     Never,
     /// When the site depends on no shared read of its own function or what that calls: a function
     /// that only checks or reports what it is given, whose calls are what is meant.
     WhenNeeded,
+    /// Finds more reads, at a greater price.
     Always,
 }
 
@@ -36,8 +40,11 @@ pub enum Callers {
 /// mangled, demangled or demangled without parameters, with `*` for any run of characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomNames {
+    /// Calls that are sites of the kind [`SiteKind::Assert`].
     pub assert: Vec<String>,
+    /// Calls that are sites of the kind [`SiteKind::Error`].
     pub error: Vec<String>,
+    /// Calls that are sites of the kind [`SiteKind::Output`].
     pub output: Vec<String>,
 }
 

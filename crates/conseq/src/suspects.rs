@@ -26,9 +26,13 @@ use crate::history::{Granule, History, Point, Read, Write};
 /// Why a read can not get a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
+    /// The read precedes the write in every run (rule 1).
     TooEarly,
+    /// In every run another write comes between the two (rule 2).
     Overwritten,
+    /// The reader wrote the memory itself earlier in its critical section (rule 3).
     OwnWriteFirst,
+    /// The writer writes the memory again before it leaves its critical section (rule 4).
     HiddenByLock,
 }
 
@@ -46,9 +50,11 @@ pub enum Instead {
 /// A read that could get another value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
+    /// The read, with the value that it got in the run.
     pub read: Point,
-    /// What it read in the run: nothing is the value at the beginning.
+    /// The write whose value it got in the run. None: what was there at the beginning.
     pub from: Option<Point>,
+    /// What it could find in another run.
     pub instead: Instead,
     /// The value it would get.
     pub value: u64,
@@ -99,10 +105,10 @@ impl Judge for Everything {
 /// What came of looking: the suspects, and how many pairs were refused by each rule.
 #[derive(Default)]
 pub struct Found {
+    /// Each [`Suspect::key`] once.
     pub suspects: Vec<Suspect>,
+    /// How many pairs of a read and a write each rule has refused, indexed by [`Refusal`].
     pub refused: [u64; 4],
-    pub same_value: u64,
-    pub harmless: u64,
     /// There was no time to look at all of the trace.
     pub cut_short: bool,
 }
@@ -185,7 +191,6 @@ fn consider(
         return Vec::new();
     }
     if value == cell.value {
-        found.same_value += 1;
         return Vec::new();
     }
     if let Some(refusal) = refuse(history, granule, read, write) {
@@ -196,9 +201,6 @@ fn consider(
     sites.retain(|site| {
         site.is_none_or(|s| !judge.is_loop(s) || never_ends(history, granule, read, write, judge, s))
     });
-    if sites.is_empty() {
-        found.harmless += 1;
-    }
     let instead = write.map_or(Instead::Initial, |w| Instead::Write(w.point));
     let other = write.map(|w| w.point).or(read.from);
     let held = [locks_at(history, &read.point), other.map_or(Vec::new(), |w| locks_at(history, &w))];
@@ -212,7 +214,7 @@ fn locks_at(history: &History, point: &Point) -> Vec<u64> {
 }
 
 /// Algorithm 1: why `read` can not get what `write` wrote, if there is a reason.
-pub fn refuse(history: &History, granule: &Granule, read: &Read, write: Option<&Write>) -> Option<Refusal> {
+fn refuse(history: &History, granule: &Granule, read: &Read, write: Option<&Write>) -> Option<Refusal> {
     let (r, order, held) = (read.point, &history.order, &history.held);
     let Some(write) = write else {
         // Before everything: any write that must come before the read hides it.
@@ -240,9 +242,8 @@ pub fn refuse(history: &History, granule: &Granule, read: &Read, write: Option<&
     }
     let sections = |set| held.sections(set).iter();
     if let Some(own) = read.own {
-        let kept_apart = held
-            .common(own.sections, r.sections)
-            .any(|s| sections(w2.sections).any(|t| t.lock == s.lock && !(t.shared && s.shared)));
+        let kept_apart =
+            held.common(own.sections, r.sections).any(|s| sections(w2.sections).any(|t| t.excludes(&s)));
         if kept_apart {
             return Some(Refusal::OwnWriteFirst);
         }

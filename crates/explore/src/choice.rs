@@ -12,6 +12,8 @@ pub struct Choice(u16);
 const VALUE: u16 = 1 << 15;
 
 impl Choice {
+    /// The thread that makes the next step. `t` is below
+    /// [`MAX_THREADS`](crate::thread::MAX_THREADS).
     pub const fn thread(t: ThreadId) -> Choice {
         Choice(t.0)
     }
@@ -21,18 +23,22 @@ impl Choice {
         Choice(v | VALUE)
     }
 
+    /// None for a choice of a value.
     pub const fn as_thread(self) -> Option<ThreadId> {
         if self.0 & VALUE == 0 { Some(ThreadId(self.0)) } else { None }
     }
 
+    /// None for a choice of a thread.
     pub const fn as_value(self) -> Option<u16> {
         if self.0 & VALUE != 0 { Some(self.0 & !VALUE) } else { None }
     }
 
+    /// The choice as it is stored and as it crosses the process boundary.
     pub const fn to_bits(self) -> u16 {
         self.0
     }
 
+    /// The inverse of [`Choice::to_bits`]. Any bits are a choice.
     pub const fn from_bits(bits: u16) -> Choice {
         Choice(bits)
     }
@@ -57,22 +63,46 @@ pub enum Next {
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 pub enum Tail {
     /// The current thread while it can go on (section 4.1).
-    NonPreemptive { next: Next },
+    NonPreemptive {
+        /// Who is next when it can not.
+        next: Next,
+    },
     /// Any thread, each as likely.
-    Random { seed: u64 },
+    Random {
+        /// All randomness comes from it, here and in the other tails.
+        seed: u64,
+    },
     /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and
     /// `depth - 1` points among `length` steps where the running thread's priority drops.
-    Pct { seed: u64, depth: u32, length: u32 },
+    Pct {
+        /// See [`Tail::Random`].
+        seed: u64,
+        /// The number of ordering constraints that a bug is supposed to have.
+        depth: u32,
+        /// The number of steps that the execution is expected to have.
+        length: u32,
+    },
     /// Partial-order sampling (Yuan, Yang, Gu, CAV 2018); with an even seed all threads are born
     /// first.
-    Pos { seed: u64 },
+    Pos {
+        /// See [`Tail::Random`].
+        seed: u64,
+    },
     /// Selectively uniform random walk (Zhao et al., ASPLOS 2025): uniform over the interleavings
     /// of the operations on `object` (0: of all operations), given how many each thread makes
     /// ([`Weight`]).
-    Surw { seed: u64, object: u64 },
+    Surw {
+        /// See [`Tail::Random`].
+        seed: u64,
+        /// As in [`Op::object`](crate::Op::object).
+        object: u64,
+    },
     /// Partial-order sampling that steers towards reads-from constraints (RFF, Wolff et al., ASPLOS
     /// 2024).
-    Constrained { seed: u64 },
+    Constrained {
+        /// See [`Tail::Random`].
+        seed: u64,
+    },
 }
 
 /// How many interesting operations a thread is expected to make, and who creates it (itself:
@@ -81,8 +111,11 @@ pub enum Tail {
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
 pub struct Weight {
+    /// How many operations of those that the walk counts.
     pub count: u32,
+    /// The thread that creates it; its own id if none does.
     pub parent: ThreadId,
+    /// Zero; it fills the padding.
     pub reserved: u16,
 }
 
@@ -93,10 +126,15 @@ pub struct Weight {
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
 pub struct Constraint {
+    /// The granule.
     pub object: u64,
+    /// The [`Op::site`](crate::Op::site) of the write; 0: the initial value.
     pub write: u32,
+    /// The [`Op::site`](crate::Op::site) of the read.
     pub read: u32,
+    /// 1 or 0, as above.
     pub wanted: u32,
+    /// A bit for each byte of the granule.
     pub bytes: u32,
 }
 
@@ -120,10 +158,15 @@ pub struct TailWords {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct OrderHeader {
+    /// The driver's number for the order, which the target sends back.
     pub id: u64,
+    /// What decides after the prefix.
     pub tail: TailWords,
+    /// How many choices follow.
     pub prefix: u32,
+    /// How many weights follow the choices.
     pub weights: u32,
+    /// How many constraints follow the weights.
     pub constraints: u32,
     /// The execution is cut off after so many steps.
     pub max_steps: u32,
@@ -132,6 +175,7 @@ pub struct OrderHeader {
 const _: () = assert!(size_of::<OrderHeader>() == 56);
 
 impl Tail {
+    /// The inverse of [`Tail::from_words`].
     pub fn to_words(self) -> TailWords {
         let none = TailWords::default();
         match self {

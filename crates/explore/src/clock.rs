@@ -13,6 +13,7 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// Nothing has happened before.
     pub const EMPTY: Clock = Clock { counts: [0; THREADS], fenced: 0 };
 
     /// One more event of the thread; its count.
@@ -43,6 +44,7 @@ impl Clock {
         self.counts.iter().zip(events).any(|(have, event)| *event != 0 && have >= event)
     }
 
+    /// All that happened before `other` has happened before this, too.
     pub fn join(&mut self, other: &Clock) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine = (*mine).max(*theirs);

@@ -25,16 +25,20 @@ use crate::trace::TraceView;
 pub struct At {
     /// Its number in the execution; the number of all steps, if the failure came before it.
     pub step: usize,
+    /// Who makes the step.
     pub thread: ThreadId,
     /// Its number among the steps of its thread.
     pub nth: u32,
+    /// What the step does.
     pub op: Op,
 }
 
 /// `first` came before `then`; in the passing execution it was the other way round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Ordering {
+    /// The step that came first in the failing execution.
     pub first: At,
+    /// The dependent step of another thread that came after it.
     pub then: At,
 }
 
@@ -42,15 +46,20 @@ pub struct Ordering {
 /// initial value. The writes are steps of their own executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OtherValue {
+    /// The read, in the failing execution.
     pub read: At,
+    /// The write that it read from in the failing execution. None: the initial value.
     pub from: Option<At>,
+    /// The write that it read from in the passing execution. None: the initial value.
     pub passing_from: Option<At>,
 }
 
 /// Why a failing execution may have failed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Explanation {
+    /// Those that follow from no other, in the order of the failing execution.
     pub orderings: Vec<Ordering>,
+    /// The reads that got another value, in the order of the failing execution.
     pub reads: Vec<OtherValue>,
 }
 

@@ -45,6 +45,7 @@ impl Default for Fair {
 }
 
 impl Fair {
+    /// No thread has yielded: all may run.
     pub const fn new() -> Fair {
         Fair {
             windows: ThreadSet::new(),

@@ -35,6 +35,7 @@ pub struct Fingerprinter {
 }
 
 impl Fingerprinter {
+    /// Ready for a first execution.
     pub fn new() -> Fingerprinter {
         Fingerprinter::default()
     }

@@ -62,9 +62,13 @@ const FREES: u8 = 8;
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
+    /// A plain read.
     Read,
+    /// A plain write.
     Write,
+    /// An atomic operation that changes nothing.
     AtomicRead,
+    /// An atomic operation that may change something.
     AtomicWrite,
     /// The block that has the bytes is given back.
     Free,
@@ -76,6 +80,7 @@ impl Touch {
         self.flags & STEP != 0
     }
 
+    /// Two atomic accesses never conflict.
     pub fn is_atomic(&self) -> bool {
         self.flags & ATOMIC != 0
     }

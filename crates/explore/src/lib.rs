@@ -43,10 +43,11 @@
 //! ```
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod choice;
 pub mod clock;
-pub mod fair;
+mod fair;
 pub mod hidden;
 pub mod op;
 pub mod pilot;
@@ -62,7 +63,7 @@ pub mod fingerprint;
 #[cfg(feature = "std")]
 pub mod order;
 #[cfg(feature = "std")]
-pub mod pairs;
+mod pairs;
 #[cfg(feature = "std")]
 pub mod points;
 #[cfg(feature = "std")]
@@ -76,7 +77,7 @@ pub mod strategy;
 #[cfg(feature = "std")]
 pub mod trace;
 #[cfg(feature = "std")]
-pub mod upcoming;
+mod upcoming;
 #[cfg(feature = "std")]
 pub mod visited;
 

@@ -13,31 +13,53 @@ pub enum OpKind {
     Create = 2,
     /// `object` is the id of the thread waited for; enabled when that has exited.
     Join = 3,
+    /// Takes the mutex or spinlock `object`; enabled when nobody holds it.
     Lock = 4,
+    /// Takes the lock `object` if nobody holds it, and otherwise fails; always enabled.
     TryLock = 5,
+    /// Takes the lock `object`, with a deadline that may pass instead as a [`OpKind::TimeOut`].
     TimedLock = 6,
+    /// Gives back the lock `object`, however it was taken.
     Unlock = 7,
+    /// Takes the lock `object` for reading.
     ReadLock = 8,
+    /// Takes the lock `object` for writing.
     WriteLock = 9,
     /// Gives up the mutex (`other`) and begins to wait on the condition variable (`object`).
     CondWait = 10,
     /// Takes the mutex (`other`) again after a signal on the condition variable (`object`).
     CondWake = 11,
+    /// Wakes one waiter of the condition variable `object`, if there is one.
     CondSignal = 12,
+    /// Wakes all waiters of the condition variable `object`.
     CondBroadcast = 13,
+    /// Counts the semaphore `object` down; enabled when it is above zero.
     SemWait = 14,
+    /// Counts the semaphore `object` up.
     SemPost = 15,
+    /// Comes to the barrier `object`, or goes on from it.
     Barrier = 16,
+    /// Runs the initialiser of `object`, or waits until it has run.
     Once = 17,
+    /// Begins or ends a wait on the futex `object`.
     FutexWait = 18,
+    /// Wakes waiters of the futex `object`.
     FutexWake = 19,
+    /// Reads the granule `object` atomically.
     AtomicLoad = 20,
+    /// Writes the granule `object` atomically.
     AtomicStore = 21,
+    /// Reads and writes the granule `object` in one atomic operation.
     AtomicRmw = 22,
+    /// A fence that is a step of its own; depends on everything.
     Fence = 23,
+    /// A plain read of the granule `object`.
     DataRead = 24,
+    /// A plain write of the granule `object`.
     DataWrite = 25,
+    /// The thread says that it can not progress.
     Yield = 26,
+    /// A pause; a yield unless `--sleep-is-not-yield` is given.
     Sleep = 27,
     /// A timed wait that gives up; `object` and `other` are those of what it would have done
     /// (`CondWake`, `TimedLock` …).
@@ -53,6 +75,7 @@ pub enum OpKind {
     /// A choice of a value, not of a thread: which waiter of `object`; or, with `other`, which of
     /// the last stores to `object` a load reads.
     Choose = 33,
+    /// Anything else; depends on everything.
     Other = 34,
     /// A timer is set, stopped or asked; its expiry is a `TimeOut` on the same `object`.
     Timer = 35,
@@ -126,7 +149,9 @@ pub struct Op {
     zeros: u8,
     /// Where in the program: a number that is the same in every schedule. 0 is unknown.
     pub site: u32,
+    /// What is operated on; see each [`OpKind`].
     pub object: u64,
+    /// The second object, where the kind has one.
     pub other: u64,
 }
 
@@ -153,6 +178,7 @@ pub enum Class {
 }
 
 impl Op {
+    /// An operation on one object. `Yield` and `Sleep` are marked as yields.
     pub const fn new(kind: OpKind, object: u64, site: u32) -> Op {
         let flags = if matches!(kind, OpKind::Yield | OpKind::Sleep) { YIELDS } else { 0 };
         Op { kind: kind as u8, flags, bytes: 0, zeros: 0, site, object, other: 0 }
@@ -250,11 +276,13 @@ impl Op {
         self.first_byte().unwrap_or(self.object)
     }
 
+    /// Whether [`Op::with_fence`] was set.
     #[inline]
     pub fn is_fenced(&self) -> bool {
         self.flags & FENCED != 0
     }
 
+    /// Whether [`Op::with_drain`] was set.
     #[inline]
     pub fn drains(&self) -> bool {
         self.flags & DRAINS != 0
@@ -267,11 +295,13 @@ impl Op {
         OpKind::from_number(self.kind)
     }
 
+    /// Whether fair scheduling takes it for a yield.
     #[inline]
     pub fn yields(&self) -> bool {
         self.flags & YIELDS != 0
     }
 
+    /// Which other operations it depends on; see [`dependent`].
     #[inline]
     pub fn class(&self) -> Class {
         use OpKind::*;
@@ -352,6 +382,7 @@ impl Op {
 /// The objects of timers: [`TIMER_STEP`] apart, where no memory is. The first three are those of
 /// `setitimer`.
 pub const TIMERS: core::ops::Range<u64> = 0x4a00_0000_0000..0x4a00_0001_0000;
+/// From one timer to the next in [`TIMERS`].
 pub const TIMER_STEP: u64 = 16;
 
 /// Numbers of threads are below.

@@ -10,9 +10,14 @@ use crate::pilot::Course;
 pub struct Order {
     /// Tells the strategy which of its orders this was.
     pub id: u64,
+    /// The choices to follow. Where one is not possible, the execution diverges and the tail takes
+    /// over.
     pub prefix: Vec<Choice>,
+    /// What decides after the prefix.
     pub tail: Tail,
+    /// By thread. Empty unless the tail is [`Tail::Surw`].
     pub weights: Vec<Weight>,
+    /// Empty unless the tail is [`Tail::Constrained`].
     pub constraints: Vec<Constraint>,
 }
 
@@ -22,6 +27,7 @@ impl Order {
         Order::after(id, Vec::new(), tail)
     }
 
+    /// A prefix and a tail that needs neither weights nor constraints.
     pub fn after(id: u64, prefix: Vec<Choice>, tail: Tail) -> Order {
         Order { id, prefix, tail, weights: Vec::new(), constraints: Vec::new() }
     }

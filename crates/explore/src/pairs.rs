@@ -42,6 +42,7 @@ pub struct Lasts {
 }
 
 impl Lasts {
+    /// A new execution begins.
     pub fn clear(&mut self) {
         self.objects.clear();
         self.reads.clear();

@@ -28,6 +28,7 @@ pub struct Points {
 }
 
 impl Points {
+    /// No trace has been seen: no place is known.
     pub fn new() -> Points {
         Points::default()
     }

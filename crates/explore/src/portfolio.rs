@@ -88,10 +88,13 @@ impl Clone for Prints {
 /// What one member has done.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Share {
+    /// As in [`Strategy::name`].
     pub name: &'static str,
+    /// Executions of its orders.
     pub schedules: u64,
     /// Of these, executions that no member had made before.
     pub new: u64,
+    /// The member's own view of how far it is.
     pub progress: Progress,
 }
 
@@ -99,6 +102,7 @@ pub struct Share {
 const MEMBER_BITS: u32 = 4;
 
 impl Portfolio {
+    /// All randomness comes from `seed`; `limits` are those of the searches that can end.
     pub fn new(seed: u64, limits: Limits) -> Portfolio {
         // Delay bounding is a helper here: bounds past 3 and large tables are preemption
         // bounding's.

@@ -32,6 +32,7 @@ const WAYS: usize = 8;
 pub struct Access {
     /// The event of its thread.
     count: u32,
+    /// The logical thread.
     pub thread: u16,
     /// A bit for each byte of the granule.
     pub bytes: u8,
@@ -50,7 +51,9 @@ const FREES: u8 = 4;
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deed {
+    /// A plain read.
     Read,
+    /// A plain write.
     Write,
     /// The block that has the bytes is given back.
     Free,
@@ -80,14 +83,17 @@ impl Access {
         Access { bytes, ..self }
     }
 
+    /// Whether it gives the block back.
     pub fn frees(&self) -> bool {
         self.flags & FREES != 0
     }
 
+    /// Whether it changes the bytes; a free does.
     pub fn writes(&self) -> bool {
         self.flags & WRITES != 0
     }
 
+    /// Two atomic accesses never race.
     pub fn is_atomic(&self) -> bool {
         self.flags & ATOMIC != 0
     }

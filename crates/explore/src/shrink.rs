@@ -21,6 +21,7 @@ use crate::trace::{Outcome, Trace, choice_of};
 /// What became of a failing execution.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shrunk {
+    /// The simplest execution found that fails in the same way.
     pub trace: Trace,
     /// Executions made.
     pub executions: u64,

@@ -14,10 +14,15 @@ use crate::thread::{Members, ThreadId, ThreadSet};
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
 pub struct Step {
+    /// What the thread did; at a choice of values, what the choice is about.
     pub op: Op,
+    /// Who made the step.
     pub thread: ThreadId,
+    /// How many values there were to choose from; 0 at a choice of threads.
     pub n_values: u16,
+    /// The value chosen, below `n_values`.
     pub value: u16,
+    /// How the choice came about.
     pub flags: StepFlags,
     /// Threads 0 to 63, or, with [`StepFlags::WIDE`], an index into the wide words and how many a
     /// set takes.
@@ -43,11 +48,13 @@ impl StepFlags {
     /// Fair scheduling holds back somebody who is enabled.
     pub const HELD_BACK: StepFlags = StepFlags(16);
 
+    /// Whether any of the bits of `flag` is set.
     #[inline]
     pub const fn has(self, flag: StepFlags) -> bool {
         self.0 & flag.0 != 0
     }
 
+    /// Adds the bits of `flag` if `on`; never takes any away.
     #[inline]
     pub const fn with(self, flag: StepFlags, on: bool) -> StepFlags {
         if on { StepFlags(self.0 | flag.0) } else { self }
@@ -85,11 +92,13 @@ impl Step {
         ((self.set >> 8) as usize, (self.set & 0xff) as usize)
     }
 
+    /// The threads that could have been chosen. `wide` is the trace's.
     #[inline]
     pub fn eligible<'a>(&'a self, wide: &'a [u64]) -> Members<'a> {
         Members::of(self.eligible_words(wide))
     }
 
+    /// Whether the thread was eligible and reluctant. `wide` is the trace's.
     #[inline]
     pub fn is_reluctant(&self, t: ThreadId, wide: &[u64]) -> bool {
         self.reluctant_words(wide).get(t.index() / 64).is_some_and(|w| w >> (t.0 % 64) & 1 != 0)
@@ -122,18 +131,22 @@ impl<'a> TraceBuf<'a> {
         TraceBuf { steps, wide, len, wide_len }
     }
 
+    /// An empty trace. It has room for as many steps as the slice.
     pub fn new(steps: &'a mut [Step], wide: &'a mut [u64]) -> TraceBuf<'a> {
         TraceBuf::resume(steps, wide, 0, 0)
     }
 
+    /// Steps so far.
     pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether there is no step yet.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
+    /// Wide words so far, for [`TraceBuf::resume`].
     pub fn wide_len(&self) -> usize {
         self.wide_len
     }

@@ -13,6 +13,7 @@ const WORDS: usize = MAX_THREADS / 64;
 pub struct ThreadId(pub u16);
 
 impl ThreadId {
+    /// For tables with one entry a thread.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -44,6 +45,7 @@ impl PartialEq for ThreadSet {
 impl Eq for ThreadSet {}
 
 impl ThreadSet {
+    /// The empty set.
     pub const fn new() -> ThreadSet {
         ThreadSet { words: [0; WORDS], used: 0 }
     }
@@ -70,6 +72,7 @@ impl ThreadSet {
         self.words.get(t.index() / 64).is_some_and(|w| w >> (t.0 % 64) & 1 != 0)
     }
 
+    /// Has no effect on a thread past [`MAX_THREADS`].
     #[inline]
     pub fn insert(&mut self, t: ThreadId) {
         let word = t.index() / 64;
@@ -79,6 +82,7 @@ impl ThreadSet {
         }
     }
 
+    /// Has no effect if the thread is no member.
     #[inline]
     pub fn remove(&mut self, t: ThreadId) {
         if let Some(w) = self.words.get_mut(t.index() / 64) {
@@ -86,6 +90,7 @@ impl ThreadSet {
         }
     }
 
+    /// Leaves no member.
     #[inline]
     pub fn clear(&mut self) {
         if self.used <= 1 {
@@ -114,16 +119,19 @@ impl ThreadSet {
         self.used = other.used;
     }
 
+    /// Whether it has no member.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.words().iter().all(|&w| w == 0)
     }
 
+    /// How many members it has.
     #[inline]
     pub fn len(&self) -> u32 {
         self.words().iter().map(|w| w.count_ones()).sum()
     }
 
+    /// Adds the members of `other`.
     pub fn union_with(&mut self, other: &ThreadSet) {
         for (a, b) in self.words.iter_mut().zip(other.words()) {
             *a |= b;
@@ -131,28 +139,33 @@ impl ThreadSet {
         self.used = self.used.max(other.used);
     }
 
+    /// Leaves the members that are also in `other`.
     pub fn intersect_with(&mut self, other: &ThreadSet) {
         for (a, b) in self.words[..self.used as usize].iter_mut().zip(&other.words) {
             *a &= b;
         }
     }
 
+    /// Takes away the members of `other`.
     pub fn subtract(&mut self, other: &ThreadSet) {
         for (a, b) in self.words[..self.used as usize].iter_mut().zip(&other.words) {
             *a &= !b;
         }
     }
 
+    /// Whether the two have a member in common.
     #[inline]
     pub fn intersects(&self, other: &ThreadSet) -> bool {
         self.words().iter().zip(other.words()).any(|(a, b)| a & b != 0)
     }
 
+    /// The least member.
     #[inline]
     pub fn first(&self) -> Option<ThreadId> {
         self.iter().next()
     }
 
+    /// The greatest member.
     pub fn last(&self) -> Option<ThreadId> {
         let (i, w) = self.words().iter().enumerate().rev().find(|(_, w)| **w != 0)?;
         Some(ThreadId((i * 64) as u16 + 63 - w.leading_zeros() as u16))
@@ -188,6 +201,7 @@ impl ThreadSet {
         None
     }
 
+    /// The members in ascending order.
     #[inline]
     pub fn iter(&self) -> Members<'_> {
         Members::of(self.words())

@@ -8,9 +8,11 @@ use crate::step::{Step, StepFlags};
 /// How an execution ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Outcome {
+    /// The program ended, and nothing was found.
     Passed,
     /// A monitor found something. `what` is the monitor's own number for the kind of failure.
     Failed {
+        /// The monitor's number for the kind of failure.
         what: u32,
     },
     /// Nobody is enabled, and not everybody has ended.
@@ -24,6 +26,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Whether the execution shows a bug. One that was cut off or lost does not.
     pub fn is_failure(self) -> bool {
         matches!(self, Outcome::Failed { .. } | Outcome::Deadlock | Outcome::Livelock)
     }
@@ -32,9 +35,11 @@ impl Outcome {
 /// A trace, borrowed: straight from the memory that the runtime wrote it into.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceView<'a> {
+    /// In the order of the execution.
     pub steps: &'a [Step],
     /// Sets of threads that do not fit into a step.
     pub wide: &'a [u64],
+    /// How it ended.
     pub outcome: Outcome,
     /// The step at which the order's prefix could not be followed.
     pub divergence: Option<u32>,
@@ -43,19 +48,25 @@ pub struct TraceView<'a> {
 /// A trace, kept.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Trace {
+    /// In the order of the execution.
     pub steps: Vec<Step>,
+    /// As in [`TraceView::wide`].
     pub wide: Vec<u64>,
+    /// How it ended.
     pub outcome: Outcome,
+    /// As in [`TraceView::divergence`].
     pub divergence: Option<u32>,
 }
 
 impl Trace {
+    /// Borrows all of it.
     pub fn view(&self) -> TraceView<'_> {
         TraceView { steps: &self.steps, wide: &self.wide, outcome: self.outcome, divergence: self.divergence }
     }
 }
 
 impl<'a> TraceView<'a> {
+    /// Copies all of it.
     pub fn to_trace(&self) -> Trace {
         Trace {
             steps: self.steps.to_vec(),
@@ -70,6 +81,7 @@ impl<'a> TraceView<'a> {
         self.steps.iter().map(choice_of)
     }
 
+    /// Switches away from a thread that could have gone on.
     pub fn preemptions(&self) -> usize {
         self.steps.iter().filter(|s| s.flags.has(StepFlags::PREEMPTION)).count()
     }

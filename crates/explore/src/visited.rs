@@ -22,10 +22,12 @@ impl Visited {
         Visited { slots: vec![0; max_slots.min(1024)], used: 0, max_slots }
     }
 
+    /// States remembered.
     pub fn len(&self) -> usize {
         self.used
     }
 
+    /// Whether no state is remembered.
     pub fn is_empty(&self) -> bool {
         self.used == 0
     }

@@ -32,9 +32,12 @@ pub struct Baseline {
     entries: BTreeMap<String, Entry>,
 }
 
+/// One line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
+    /// [`Finding::id`]: all that is compared.
     pub id: String,
+    /// [`Kind::name`](crate::Kind::name), or a kind that this version does not know.
     pub kind: String,
     /// One line.
     pub message: String,
@@ -43,7 +46,9 @@ pub struct Entry {
 /// What [`Baseline::split`] makes of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
+    /// Findings that the baseline does not have, in the order of the report.
     pub new: Vec<Finding>,
+    /// Findings that it has, in the order of the report.
     pub known: Vec<Finding>,
     /// Entries that the report does not have: fixed, or not met in this run.
     pub stale: Vec<Entry>,
@@ -52,12 +57,25 @@ pub struct Split {
 /// Why a baseline file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaselineError {
-    /// Not the JSON that a baseline is; `reason` names line and column.
-    Malformed { file: String, reason: String },
+    /// Not the JSON that a baseline is.
+    Malformed {
+        /// The name given to [`Baseline::load`].
+        file: String,
+        /// The parser's words, with line and column.
+        reason: String,
+    },
     /// JSON of some other kind.
-    NotABaseline { file: String },
+    NotABaseline {
+        /// The name given to [`Baseline::load`].
+        file: String,
+    },
     /// A version that this raddle does not read.
-    Version { file: String, found: String },
+    Version {
+        /// The name given to [`Baseline::load`].
+        file: String,
+        /// The schema that the file names.
+        found: String,
+    },
 }
 
 impl Baseline {
@@ -107,10 +125,12 @@ impl Baseline {
         text
     }
 
+    /// Sorted by id.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.entries.values()
     }
 
+    /// Whether the finding with this id is known.
     pub fn contains(&self, id: &str) -> bool {
         self.entries.contains_key(id)
     }

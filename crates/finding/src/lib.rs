@@ -24,6 +24,7 @@
 //! - Ids, the JSON document and the baseline file are formats: each is versioned or pinned by a golden test, and what
 //!   an older version wrote is read.
 //! - In a grouped report no two findings share an id.
+#![warn(missing_docs)]
 
 pub mod baseline;
 pub mod cause;

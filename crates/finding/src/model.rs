@@ -21,11 +21,15 @@ pub const STAT_BASELINE: &str = "baseline";
 /// One run of one command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
+    /// [`SCHEMA`].
     pub schema: String,
+    /// The subcommand of raddle: `run`.
     pub command: String,
+    /// The command line of the program that was looked at.
     pub target: Vec<String>,
     /// Flat: numbers, booleans and strings only.
     pub stats: BTreeMap<String, Stat>,
+    /// After grouping, no two share an id.
     pub findings: Vec<Finding>,
     /// What could happen and was neither shown nor ruled out, the likeliest first, those with one
     /// cause together. Not findings: they count for nothing, and are there only if they were asked
@@ -55,9 +59,13 @@ impl Report {
 /// A value of `stats`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stat {
+    /// A count, or a time in the unit that its key names.
     Int(i64),
+    /// A ratio or a time; never NaN or infinite, which JSON cannot hold.
     Float(f64),
+    /// Whether something holds of the whole run.
     Bool(bool),
+    /// A name or a sentence.
     Text(String),
 }
 
@@ -66,7 +74,9 @@ pub enum Stat {
 pub struct Finding {
     /// Stable from run to run: kind and places, never addresses. Filled in by [`crate::identity`].
     pub id: String,
+    /// What goes wrong.
     pub kind: Kind,
+    /// Whether it happened.
     pub confidence: Confidence,
     /// One sentence.
     pub message: String,
@@ -143,6 +153,7 @@ pub struct Interleaving {
     pub deeds: Vec<String>,
     /// The columns, by [`Thread::label`].
     pub threads: Vec<String>,
+    /// In the order of the execution.
     pub rows: Vec<Row>,
 }
 
@@ -153,6 +164,7 @@ pub struct Row {
     pub thread: usize,
     /// ``locks L1 `a` ``
     pub text: String,
+    /// The code that makes the step. None: it lies in no code of the program.
     pub frame: Option<Frame>,
     /// The thread of the row above could have gone on, and this one was let run in its place.
     pub preempts: bool,
@@ -160,47 +172,77 @@ pub struct Row {
     pub times: u64,
 }
 
+/// What goes wrong. [`Kind::explanation`] has the sentence that a reader gets, [`Kind::name`] the
+/// word in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
+    /// Two unordered accesses to the same memory, at least one of them a write.
     DataRace,
+    /// Another thread's access came between two that belong together.
     AtomicityViolation,
+    /// A cycle in the order in which threads take locks; none of them need have waited.
     LockOrder,
+    /// Threads that wait for each other, seen waiting or inferred to be able to.
     Deadlock,
+    /// Threads that keep running without progress.
     Livelock,
+    /// A thread that spins without yielding and so can keep out the one it waits for.
     Starvation,
+    /// Two overlapping calls that a library's contract forbids to overlap.
     ThreadSafetyViolation,
+    /// A failed assertion, a panic that unwound, or an uncaught exception.
     Assertion,
+    /// A fatal signal, or abort.
     Crash,
+    /// No progress until the time was up.
     Hang,
+    /// The program ended with a status other than zero.
     ExitStatus,
+    /// An access to memory that was freed.
     UseAfterFree,
+    /// A block that is freed twice.
     DoubleFree,
+    /// A thread or a block that is never given back.
     Leak,
+    /// A thread locks a non-recursive lock that it holds.
     DoubleLock,
+    /// A thread unlocks a lock that it does not hold.
     UnlockNotHeld,
+    /// A thread ends, or a lock is destroyed, with the lock held.
     LockLeak,
+    /// A signal handler calls a function that is not async-signal-safe.
     SignalUnsafeCall,
+    /// A signal handler changes `errno` and does not restore it.
     SignalSpoilsErrno,
+    /// The program reports an error under another schedule.
     ErrorMessage,
+    /// The program prints another value under another schedule.
     Output,
+    /// A value breaks a rule that it kept in all passing runs.
     Invariant,
+    /// A read that no write need precede.
     UninitializedRead,
+    /// The output differs from one schedule to another.
     NonDeterminism,
     /// `ANNOTATE_EXPECT_RACE` named an address on which no race was found.
     ExpectedRaceMissing,
 }
 
+/// How much is known about whether the finding is real.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
+    /// An argument says that it can happen.
     Suspected,
+    /// Raddle saw it happen.
     Confirmed,
 }
 
 /// One end of a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Access {
+    /// What the thread does.
     pub op: Op,
     /// Bytes; 0 where it makes no sense.
     pub size: u64,
@@ -216,26 +258,40 @@ pub struct Access {
     pub stack: Vec<Frame>,
 }
 
+/// What a thread does at one end of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Op {
+    /// A plain read.
     Read,
+    /// A plain write.
     Write,
+    /// A load by an atomic operation that writes nothing.
     AtomicRead,
+    /// A store or a read-modify-write by an atomic operation.
     AtomicWrite,
+    /// Gives a block of memory back.
     Free,
+    /// Obtains a block of memory.
     Allocate,
     /// Acquires a lock while holding others: one edge of a lock-order cycle.
     Lock,
+    /// Releases a lock.
     Unlock,
+    /// Calls a function that a contract or a signal handler must not call there.
     Call,
 }
 
+/// One call of a stack. Calls that the compiler inlined have frames of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
+    /// Demangled. None: the module has no symbol there.
     pub function: Option<String>,
+    /// As the debug information names it. None: there is none.
     pub file: Option<String>,
+    /// From 1.
     pub line: Option<u32>,
+    /// From 1.
     pub column: Option<u32>,
     /// File name of the executable or library.
     pub module: Option<String>,
@@ -247,35 +303,74 @@ pub struct Frame {
     pub function_line: Option<u32>,
 }
 
+/// What an address belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Location {
     /// A global or static variable.
-    Global { name: String, offset: u64, size: u64, module: String, file: Option<String>, line: Option<u32> },
+    Global {
+        /// Demangled.
+        name: String,
+        /// Bytes from the start of the variable to the address.
+        offset: u64,
+        /// Bytes of the whole variable; 0 if the symbol has none.
+        size: u64,
+        /// File name of the executable or library that has it.
+        module: String,
+        /// Where it is declared, if debug information says so.
+        file: Option<String>,
+        /// The line of the declaration.
+        line: Option<u32>,
+    },
     /// A heap block.
-    Heap { offset: u64, size: u64, thread: String, stack: Vec<Frame> },
+    Heap {
+        /// Bytes from the start of the block to the address.
+        offset: u64,
+        /// Bytes that were asked for.
+        size: u64,
+        /// The label of the thread that allocated it.
+        thread: String,
+        /// Where it was allocated, innermost first.
+        stack: Vec<Frame>,
+    },
     /// The stack of a thread.
-    Stack { thread: String },
+    Stack {
+        /// Its label.
+        thread: String,
+    },
     /// Thread-local storage of a thread.
-    Tls { thread: String },
+    Tls {
+        /// Its label.
+        thread: String,
+    },
     /// Anything else that is mapped.
-    Mapped { name: String },
+    Mapped {
+        /// What is mapped there: a file, or a word in brackets.
+        name: String,
+    },
     /// No memory: a file descriptor.
-    Descriptor { number: u64 },
+    Descriptor {
+        /// As the program knows it.
+        number: u64,
+    },
 }
 
+/// A thread that a finding names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// `T2 (worker)`; `T0 (main)` is the main thread.
     pub label: String,
+    /// What the program calls it, without the number.
     pub name: Option<String>,
-    /// The label of the thread that created it, and where. None for the main thread.
+    /// The label of the thread that created it. None for the main thread.
     pub created_by: Option<String>,
+    /// Where it was created, innermost first.
     pub stack: Vec<Frame>,
     /// False: it had ended when the finding was made.
     pub running: bool,
 }
 
+/// A lock that a finding names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lock {
     /// `L1`.
@@ -284,12 +379,15 @@ pub struct Lock {
     pub what: String,
     /// A global's name and offset, where known.
     pub name: Option<String>,
-    /// Where it was taken, innermost first; one for each access that held it.
+    /// Where it was taken, once for each access that held it.
     pub taken: Vec<Taken>,
 }
 
+/// One acquisition of a lock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Taken {
+    /// The label of the thread that took it.
     pub thread: String,
+    /// Where, innermost first.
     pub stack: Vec<Frame>,
 }

@@ -31,7 +31,9 @@ impl fmt::Display for LockId {
 /// How a lock is held or wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LockMode {
+    /// Several threads may hold the lock in this mode at once.
     Read,
+    /// One thread at a time holds the lock in this mode. A mutex is always in it.
     Write,
 }
 
@@ -46,19 +48,25 @@ impl LockMode {
 /// their own, so that no address of the program can collide with a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SyncId {
+    /// An object of the program, by its address: a condition variable, a semaphore, an annotation.
     Object(u64),
+    /// Where the creation of this thread meets the thread's first event.
     ThreadStart(ThreadId),
+    /// Where the end of this thread meets whoever joins it.
     ThreadEnd(ThreadId),
 }
 
 /// The bytes `[start, start + size)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteRange {
+    /// The lowest address.
     pub start: u64,
+    /// In bytes. A range of size zero contains no byte and overlaps nothing.
     pub size: u64,
 }
 
 impl ByteRange {
+    /// No check is made: a range that goes past the top of the address space ends there.
     pub const fn new(start: u64, size: u64) -> Self {
         Self { start, size }
     }
@@ -69,14 +77,17 @@ impl ByteRange {
         self.start.saturating_add(self.size)
     }
 
+    /// Every address in the range, in ascending order.
     pub fn bytes(self) -> std::ops::Range<u64> {
         self.start..self.end()
     }
 
+    /// Whether `byte` is an address in the range.
     pub fn contains(self, byte: u64) -> bool {
         self.bytes().contains(&byte)
     }
 
+    /// Whether the two have a byte in common.
     pub fn overlaps(self, other: Self) -> bool {
         self.start.max(other.start) < self.end().min(other.end())
     }
@@ -94,11 +105,17 @@ impl ByteRange {
 /// The memory orders of C++11.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryOrder {
+    /// Orders nothing.
     Relaxed,
+    /// Treated as [`MemoryOrder::Acquire`].
     Consume,
+    /// A read sees what the writer did before its release.
     Acquire,
+    /// A write hands over what the thread did before it.
     Release,
+    /// A read-modify-write or a fence that does both.
     AcqRel,
+    /// Acquires and releases. The single total order of these operations adds no happens-before.
     SeqCst,
 }
 
@@ -118,14 +135,19 @@ impl MemoryOrder {
 /// An operation on an atomic object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtomicOp {
+    /// Reads the object. An order that only releases acts as relaxed.
     Load(MemoryOrder),
+    /// Writes the object. An order that only acquires acts as relaxed.
     Store(MemoryOrder),
     /// A read-modify-write that always writes: exchange, fetch-add and their like.
     Rmw(MemoryOrder),
     /// One that fails is a load with the order for failure, and writes nothing.
     CompareExchange {
+        /// Applies if the exchange succeeds.
         success: MemoryOrder,
+        /// Applies if it fails.
         failure: MemoryOrder,
+        /// Whether the value was exchanged in the observed run.
         succeeded: bool,
     },
 }
@@ -139,7 +161,9 @@ pub enum Annotation {
     HappensAfter(u64),
     /// `ANNOTATE_CONDVAR_LOCK_WAIT(cv, mu)`: WAIT(cv).
     CondvarLockWait {
+        /// Its address.
         condvar: u64,
+        /// The mutex that protects it. The machines do not use it.
         mutex: LockId,
     },
     /// `ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX(lock)`.
@@ -148,18 +172,29 @@ pub enum Annotation {
     NotHappensBeforeMutex(LockId),
     /// `ANNOTATE_BENIGN_RACE(ptr)`, with a size.
     BenignRace(ByteRange),
+    /// The thread's reads do not count until the matching end. Regions nest.
     IgnoreReadsBegin,
+    /// Without a matching begin it has no effect.
     IgnoreReadsEnd,
     /// Reads too: see deviation 14 of [`machine`](crate::machine).
     IgnoreWritesBegin,
+    /// Without a matching begin it has no effect.
     IgnoreWritesEnd,
+    /// What was known of a lock with this name is forgotten.
     RwlockCreate(LockId),
+    /// Threads that still hold the lock no longer do.
     RwlockDestroy(LockId),
+    /// The same as [`EventKind::WrLock`] or [`EventKind::RdLock`].
     RwlockAcquired(LockId, LockMode),
+    /// The same as [`EventKind::WrUnlock`] or [`EventKind::RdUnlock`].
     RwlockReleased(LockId, LockMode),
+    /// A SIGNAL that each later access to these bytes waits for.
     PublishMemoryRange(ByteRange),
+    /// A WAIT for all remembered accesses to these bytes; it also undoes their publication.
     UnpublishMemoryRange(ByteRange),
+    /// The same as [`EventKind::Alloc`].
     NewMemory(ByteRange),
+    /// What reports call the thread; see [`Machine::thread_name`](crate::Machine::thread_name).
     ThreadName(String),
     /// `ANNOTATE_EXPECT_RACE(ptr)`, with a size.
     ExpectRace(ByteRange),
@@ -171,18 +206,29 @@ pub enum EventKind {
     /// An access marked `atomic` synchronises nothing (see [`EventKind::Atomic`] for that) and does
     /// not race with other atomic accesses.
     Read {
+        /// What is read.
         bytes: ByteRange,
+        /// Whether the program used an atomic instruction.
         atomic: bool,
     },
+    /// The counterpart of [`EventKind::Read`], with the same meaning of `atomic`.
     Write {
+        /// What is written.
         bytes: ByteRange,
+        /// Whether the program used an atomic instruction.
         atomic: bool,
     },
+    /// The thread has taken the lock for writing. Nested acquisitions are counted.
     WrLock(LockId),
+    /// The thread has taken the lock for reading. Nested acquisitions are counted.
     RdLock(LockId),
+    /// Undoes one [`EventKind::WrLock`]; ignored if the thread has none.
     WrUnlock(LockId),
+    /// Undoes one [`EventKind::RdLock`]; ignored if the thread has none.
     RdUnlock(LockId),
+    /// What the thread did so far happens before each later WAIT with this ID.
     Signal(SyncId),
+    /// Every earlier SIGNAL with this ID happens before what the thread does from now on.
     Wait(SyncId),
     /// The bytes are fresh: what happened there before concerned another object.
     Alloc(ByteRange),
@@ -190,22 +236,30 @@ pub enum EventKind {
     Free(ByteRange),
     /// An access to an atomic object, with what it synchronises.
     Atomic {
+        /// The object. Its identity is the start; see the limits in the essay of `atomics`.
         bytes: ByteRange,
+        /// What is done to it, and with which memory order.
         op: AtomicOp,
     },
+    /// A fence of the calling thread. A relaxed one has no effect.
     Fence(MemoryOrder),
+    /// A dynamic annotation by the thread.
     Annotate(Annotation),
 }
 
 /// One event: who, where, what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
+    /// Who. A thread exists from its first event on.
     pub thread: ThreadId,
+    /// Where, as reports will quote it.
     pub context: Context,
+    /// What, with the objects concerned.
     pub kind: EventKind,
 }
 
 impl Event {
+    /// Puts the parts together. [`Event::thread_started`] and [`Event::thread_joined`] make pairs.
     pub fn new(thread: ThreadId, context: Context, kind: EventKind) -> Self {
         Self { thread, context, kind }
     }

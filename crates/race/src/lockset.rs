@@ -20,22 +20,27 @@ pub struct LockSet {
 }
 
 impl LockSet {
+    /// Whether no lock is in both. An empty set is disjoint from every set.
     pub fn is_disjoint(&self, other: &Self) -> bool {
         self.locks.is_disjoint(&other.locks)
     }
 
+    /// Whether each lock of this set is in `other`.
     pub fn is_subset(&self, other: &Self) -> bool {
         self.locks.is_subset(&other.locks)
     }
 
+    /// Whether the access was made under no lock.
     pub fn is_empty(&self) -> bool {
         self.locks.is_empty()
     }
 
+    /// Whether `lock` is in the set.
     pub fn contains(&self, lock: LockId) -> bool {
         self.locks.contains(&lock)
     }
 
+    /// The locks in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = LockId> + '_ {
         self.locks.iter().copied()
     }

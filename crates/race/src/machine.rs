@@ -51,10 +51,10 @@
 //! 4. The paper says that all of SS_Rd is `⋠` all of SS_Wr. A segment that writes and then reads is in both, so
 //!    this is true only of different segments. Nothing depends on it.
 //! 5. Atomic accesses do not race with each other, and are remembered apart from plain ones: see
-//!    [`segment_set`](crate::segment_set). The arcs of [`atomics`](crate::atomics) exist in all modes. An acquire
+//!    `segment_set`. The arcs of `atomics` exist in all modes. An acquire
 //!    takes effect before the access it belongs to is judged, a release after.
-//! 6. Sets may be bounded; who is evicted is said in [`segment_set`](crate::segment_set).
-//! 7. An unlock of a lock not held is ignored: see [`lockset`](crate::lockset).
+//! 6. Sets may be bounded; who is evicted is said in `segment_set`.
+//! 7. An unlock of a lock not held is ignored: see `lockset`.
 //! 8. A free is a write to all its bytes ([`Config::free_is_write`]), so that a free that races with an access
 //!    is a race. An allocation forgets the bytes, their atomic objects, and benign-race annotations.
 //! 9. The paper mentions the initialization state without defining it. Here: the accesses of the first thread to
@@ -88,8 +88,11 @@ const CACHE_LINE: u64 = 64;
 /// Which state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
+    /// Reports what is unordered in this run. No false reports on correct code (4.4.1).
     HappensBefore,
+    /// Also reports what locks ordered only by chance in this run (4.2).
     Hybrid,
+    /// Hybrid that watches a cache line only after a second thread has touched it (4.4.2).
     Fast,
 }
 
@@ -107,24 +110,31 @@ pub enum History {
 /// What the initialization state is kept of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granule {
+    /// Each byte has a state of its own.
     Byte,
+    /// Each aligned group of eight bytes has one state.
     EightBytes,
 }
 
 /// How a machine behaves. [`Config::new`] gives the paper's hybrid defaults with unbounded sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// Which of the three machines.
     pub mode: Mode,
+    /// How precisely reports say where earlier accesses were.
     pub history: History,
     /// The most members a segment set may have; the paper's implementation has four.
     pub set_bound: Option<NonZeroUsize>,
+    /// If set, accesses by the first thread to touch a granule are ignored (deviation 9).
     pub initialization_state: Option<Granule>,
     /// "Once a data race is reported on ID, we ignore the consequent accesses to ID."
     pub report_once: bool,
+    /// Whether freeing memory counts as a write to it (deviation 8). If not, it forgets the bytes.
     pub free_is_write: bool,
 }
 
 impl Config {
+    /// A bound or an initialization state must be set afterwards.
     pub fn new(mode: Mode) -> Self {
         Self {
             mode,
@@ -158,6 +168,7 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// A machine that has seen no event.
     pub fn new(config: Config) -> Self {
         Self {
             config,
@@ -209,6 +220,7 @@ impl Machine {
         self.flushes += 1;
     }
 
+    /// How often [`Machine::flush`] was called.
     pub fn flushes(&self) -> u64 {
         self.flushes
     }

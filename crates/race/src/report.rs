@@ -12,16 +12,20 @@ use raddle_base::clock::ThreadId;
 /// One access that takes part in a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
+    /// Who made the access.
     pub thread: ThreadId,
     /// Where. Always known of the current access. Of an earlier one it is the context of its
     /// segment's first access: exact with [`History::EachAccess`](crate::History), exact or in the
     /// same context with `Contexts`, and left out with `SyncOnly`, where it would mislead (paper,
     /// 4.3).
     pub context: Option<Context>,
+    /// Whether it wrote. A free is a write.
     pub is_write: bool,
+    /// Whether it was atomic. Two atomic accesses never race.
     pub atomic: bool,
-    /// LS_Wr and LS_Rd at the access.
+    /// LS_Wr at the access.
     pub writer_locks: LockSet,
+    /// LS_Rd at the access. Contains all of `writer_locks`.
     pub reader_locks: LockSet,
 }
 
@@ -52,6 +56,8 @@ impl Access {
 pub struct Race {
     /// The bytes of the current access on which exactly these accesses race.
     pub bytes: ByteRange,
+    /// The access that completes the race, the last in the order of observation.
     pub current: Access,
+    /// The accesses it races with, oldest first among writes and then among reads. Never empty.
     pub earlier: Vec<Access>,
 }

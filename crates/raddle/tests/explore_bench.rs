@@ -1,23 +1,25 @@
 //! The benches of `raddle explore`, small, with this very raddle: the bench's own tests have a
 //! stand-in.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use raddle_bench::explore::{effect, effect_report, options, speed};
+use raddle_bench::explore::{effect, effect_report, speed};
+use raddle_bench::options::{self, Command};
 
 fn raddle() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_raddle"))
 }
 
-fn words(line: &str) -> Vec<OsString> {
-    line.split_whitespace().map(OsString::from).collect()
+fn command(line: &str) -> Command {
+    options::parse(line.split_whitespace().map(Into::into)).unwrap()
 }
 
 #[test]
 fn the_speed_bench_gets_a_rate_for_all_it_measures() {
     let folder = tempfile::tempdir().unwrap();
-    let options = options::speed(&words("--quick --seconds 1.5 --only mutex")).unwrap();
+    let Command::ExploreSpeed(options) = command("explore-speed --quick --seconds 1.5 --only mutex") else {
+        panic!("another command")
+    };
     let speed = speed::run(&options, raddle(), folder.path()).unwrap();
     assert_eq!(speed.failures, []);
     assert!(speed.series.len() > 16 && speed.series.iter().all(|series| series.best().is_some()));
@@ -29,10 +31,12 @@ fn the_speed_bench_gets_a_rate_for_all_it_measures() {
 fn the_effect_bench_finds_what_is_wrong_in_each_language() {
     let folder = tempfile::tempdir().unwrap();
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/suite");
-    let mut options = options::effect(&words(
-        "--quick --seconds 60 --strategies preemption,pos --only wronglock_1,bank_transfer,two_mutexes",
-    ))
-    .unwrap();
+    let Command::ExploreEffect(mut options) = command(
+        "explore-effect --quick --seconds 60 --strategies preemption,pos \
+         --only wronglock_1,bank_transfer,two_mutexes",
+    ) else {
+        panic!("another command")
+    };
     options.suite = suite;
     let effect = effect::run(&options, raddle(), folder.path()).unwrap();
     assert_eq!(effect.failures, []);

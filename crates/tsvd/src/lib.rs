@@ -93,6 +93,7 @@
 //! assert!(tsvd.delay_done(103 * MS, &delay, &mut log), "somebody came while we slept");
 //! assert_eq!((log.0[0].trapped, log.0[0].caller), (find, add));
 //! ```
+#![warn(missing_docs)]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 mod budget;

@@ -5,8 +5,9 @@ use core::mem::{align_of, size_of};
 
 use crate::{Params, Tsvd};
 
-/// What a state needs: so many bytes, zero, at a multiple of so many.
+/// The bytes that a state needs, all zero.
 pub const SIZE: usize = size_of::<Tsvd>();
+/// The address of a state is a multiple of this.
 pub const ALIGN: usize = align_of::<Tsvd>();
 
 impl Tsvd {

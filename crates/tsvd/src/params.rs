@@ -16,6 +16,7 @@ pub enum Policy {
 }
 
 impl Policy {
+    /// In the order of their numbers.
     pub const ALL: [Policy; 4] = [Policy::Tsvd, Policy::TsvdHb, Policy::DynamicRandom, Policy::StaticRandom];
 
     /// The name on the command line.
@@ -57,7 +58,9 @@ pub mod technique {
     pub const SHORT_FIRST: u32 = 1 << 10;
     /// Extension 6: a gap is blamed on a delay only if it ends soon after it.
     pub const PROMPT: u32 = 1 << 11;
+    /// All that raddle adds to the paper by a bit; the others have a field of [`super::Params`].
     pub const EXTENSIONS: u32 = JOINS | RENEWAL | SHORT_FIRST | PROMPT;
+    /// What [`super::Params::new`] gives to the policy `tsvd`.
     pub const ALL: u32 = PAPER | EXTENSIONS;
 }
 
@@ -78,12 +81,17 @@ pub struct Params {
     pub delay: u64,
     /// T_nm: accesses further apart are no near miss (100 ms).
     pub window: u64,
-    /// The most delay that one thread, one test, one process may get in all. The paper caps the
-    /// first two and does not say at what.
+    /// The most delay that one thread may get in all (3 s). The paper has such a cap, and one for a
+    /// test, and does not say how long they are.
     pub thread_cap: u64,
+    /// The most delay between two calls of [`Tsvd::new_test`](crate::Tsvd::new_test) (10 s).
     pub test_cap: u64,
+    /// The most delay that the process may get in all (120 s).
     pub run_cap: u64,
+    /// Where each thread's random numbers start. The same seed and the same calls at the same times
+    /// give the same delays.
     pub seed: u64,
+    /// Who decides. Fields that a policy does not use have no effect.
     pub policy: Policy,
     /// Bits of [`technique`].
     pub techniques: u32,
@@ -142,6 +150,7 @@ impl Params {
         }
     }
 
+    /// Whether any of the given bits of [`technique`] is on.
     #[inline]
     pub const fn has(&self, technique: u32) -> bool {
         self.techniques & technique != 0

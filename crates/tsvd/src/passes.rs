@@ -194,10 +194,13 @@ pub mod layout {
     /// The first site's coverage, a u32 in which [`SITE_HIT`] is set once it was hit; [`SITE_SIZE`]
     /// bytes a site.
     pub const SITES: usize = offset_of!(Tsvd, sites) + offset_of!(Sites, table) + offset_of!(Site, coverage);
+    /// From one site to the next, in bytes.
     pub const SITE_SIZE: usize = size_of::<Site>();
+    /// The bit in a site's coverage that says that it was hit.
     pub const SITE_HIT: u32 = HIT;
     /// The first way; [`WAY_SIZE`] bytes each.
     pub const WAYS: usize = offset_of!(Tsvd, objects) + offset_of!(Objects, ways);
+    /// From one way to the next, in bytes.
     pub const WAY_SIZE: usize = size_of::<Way>();
     /// In a way, u64: its object, as in [`crate::Point`].
     pub const WAY_OBJECT: usize = offset_of!(Way, object);
@@ -212,15 +215,21 @@ pub mod layout {
     /// In a lane: its passes; that of a point is number `(object >> OBJECT_SHIFT) + site`, modulo
     /// [`PASSES`].
     pub const LANE_PASSES: usize = offset_of!(Lane, passes);
+    /// Passes of a lane. A power of two.
     pub const PASSES: usize = super::PASSES;
+    /// How far an object is shifted to the right to find its pass.
     pub const OBJECT_SHIFT: u32 = super::OBJECT_SHIFT;
+    /// From one pass to the next, in bytes.
     pub const PASS_SIZE: usize = size_of::<Pass>();
     /// In a pass, a u16.
     pub const PASS_WAY: usize = offset_of!(Pass, way);
-    /// In a pass, each a u32; a visit that goes by takes one from what is left.
+    /// In a pass, u32: the site it is for.
     pub const PASS_SITE: usize = offset_of!(Pass, site);
+    /// In a pass, u32: void if the way's version is another.
     pub const PASS_VERSION: usize = offset_of!(Pass, version);
+    /// In a pass, u32: void if the current epoch is another.
     pub const PASS_EPOCH: usize = offset_of!(Pass, epoch);
+    /// In a pass, u32: the visits that may still go by. Each takes one away.
     pub const PASS_LEFT: usize = offset_of!(Pass, left);
 }
 

@@ -10,6 +10,7 @@ pub struct Point {
     /// What is called on, not zero: its address mixed with its class, since two objects of
     /// different classes may have one address.
     pub object: u64,
+    /// Whether the API's contract lists the call as a write. Two reads never conflict.
     pub write: bool,
 }
 
@@ -26,18 +27,22 @@ impl Point {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Delay {
+    /// The call that waits.
     pub point: Point,
+    /// The time that was given to [`crate::Tsvd::on_call`].
     pub start: u64,
+    /// How long to sleep.
     pub nanos: u64,
 }
 
 /// Two threads caught at conflicting calls on one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The thread that was held, and what it gave to [`crate::Tsvd::trap_set`].
+    /// The call of the thread that was delayed.
     pub trapped: Point,
+    /// What that thread gave to [`crate::Tsvd::trap_set`].
     pub cookie: u64,
-    /// The thread that came.
+    /// The call of the thread that came meanwhile.
     pub caller: Point,
     /// Whether this pair of sites was known already, from this run or by [`crate::Tsvd::seed`].
     pub repeated: bool,

@@ -11,6 +11,7 @@ pub const MAX_SITES: u32 = 1 << 18;
 /// How a site was reached: the coverage that the paper's users liked (5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
+    /// Some thread came to the site.
     pub hit: bool,
     /// Hit at least once in a concurrent phase.
     pub concurrent: bool,

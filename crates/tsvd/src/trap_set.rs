@@ -42,6 +42,7 @@ pub enum PairState {
 }
 
 impl PairState {
+    /// For a state that crosses a process boundary as a number. None: no state has this number.
     pub fn from_number(number: u32) -> Option<PairState> {
         use PairState::*;
         [Dangerous, Ordered, Decayed, Found].into_iter().find(|state| *state as u32 == number)
@@ -54,9 +55,11 @@ impl PairState {
 pub struct TrapPair {
     /// Not greater than `site_b`.
     pub site_a: u32,
+    /// The same site as `site_a` if two threads conflict at one call.
     pub site_b: u32,
     /// Parts of [`ONE`]; of no meaning unless the pair is dangerous.
     pub probability: u32,
+    /// Where the pair stood at the end of its run.
     pub state: PairState,
     /// The nearest that the two came, in microseconds; zero: not known.
     pub gap: u32,

@@ -44,9 +44,11 @@ pub struct Tsvd {
 /// What happened so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Points passed, and those in a concurrent phase.
+    /// Points passed, with those that a pass let by.
     pub points: u64,
+    /// Points in a concurrent phase.
     pub concurrent: u64,
+    /// Delays that were made.
     pub delays: u64,
     /// Nanoseconds of delay.
     pub delayed: u64,
@@ -57,6 +59,7 @@ pub struct Stats {
 }
 
 impl Tsvd {
+    /// What the state was made with.
     pub fn params(&self) -> &Params {
         &self.params
     }
@@ -260,6 +263,7 @@ impl Tsvd {
         }
     }
 
+    /// The other half of [`Tsvd::on_release`], called after the object was acquired.
     pub fn on_acquire(&self, thread: u32, object: u64, host: &mut impl Host) {
         if self.params.policy == Policy::TsvdHb {
             self.order.with(host, |order| order.acquire(thread, object));
@@ -356,10 +360,12 @@ impl Tsvd {
         self.pairs.pairs()
     }
 
+    /// How the site was reached so far. One that is not below [`MAX_SITES`] counts as not hit.
     pub fn coverage(&self, site: u32) -> Coverage {
         self.sites.coverage(site)
     }
 
+    /// Sums up all threads. While threads run, the figures need not belong to one moment.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats {
             delays: self.made.load(Relaxed),

@@ -1,11 +1,10 @@
 //! The command line of `raddle-bench conseq`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::error::Error;
-use crate::explore::options::{Output, each};
-use crate::options::{list, number, shown};
+use clap::{Args, value_parser};
+
+use crate::options::{Output, named};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
@@ -23,46 +22,61 @@ pub struct Options {
 /// Kernels that do little but access memory, in different ways.
 const KERNELS: [&str; 4] = ["stencil", "hashtable", "queue", "wordcount"];
 
-pub fn parse(arguments: &[OsString]) -> Result<Options, Error> {
-    let mut options = Options {
-        suite: PathBuf::from("corpus/conseq"),
-        only: Vec::new(),
-        distances: 5,
-        kernels: KERNELS.map(str::to_owned).to_vec(),
-        output: Output::default(),
-        command: shown("conseq", arguments),
-    };
-    if arguments.iter().any(|argument| argument == "--quick") {
-        (options.distances, options.kernels) = (0, Vec::new());
-    }
-    each(arguments, &mut options.output, |name, value| {
-        match name {
-            "--suite" => options.suite = value.into(),
-            "--only" => options.only = list(value),
-            "--distances" => options.distances = number(name, value)?,
-            "--kernels" => options.kernels = list(value),
-            _ => return Ok(false),
+/// The options of `conseq`.
+#[derive(Args)]
+pub(crate) struct ConseqArgs {
+    /// The programs
+    #[arg(long, value_name = "FOLDER", default_value = "corpus/conseq")]
+    suite: PathBuf,
+    /// Programs with A or B in their names
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    only: Vec<String>,
+    /// MaxDistance from 1 to this [default: 5]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    distances: Option<u32>,
+    /// On which overhead is measured [default: stencil,hashtable,queue,wordcount]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    kernels: Option<Vec<String>>,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl ConseqArgs {
+    pub(crate) fn options(self, command: String) -> Options {
+        let (distances, kernels) =
+            if self.output.quick { (0, Vec::new()) } else { (5, KERNELS.map(str::to_owned).to_vec()) };
+        Options {
+            suite: self.suite,
+            only: named(self.only),
+            distances: self.distances.unwrap_or(distances),
+            kernels: self.kernels.map_or(kernels, named),
+            output: self.output,
+            command,
         }
-        Ok(true)
-    })?;
-    Ok(options)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
+    use crate::options::{Command, parse};
 
-    fn words(line: &str) -> Vec<OsString> {
-        line.split_whitespace().map(OsString::from).collect()
+    fn options(line: &str) -> Result<Options, Error> {
+        match parse(["conseq"].into_iter().chain(line.split_whitespace()).map(Into::into))? {
+            Command::Conseq(options) => Ok(*options),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
     fn options_have_defaults_and_quick_is_less() {
-        let all = parse(&[]).unwrap();
+        let all = options("").unwrap();
         assert_eq!((all.distances, all.kernels.len()), (5, 4));
-        let quick = parse(&words("--quick --only url,log --distances 2")).unwrap();
+        let quick = options("--quick --only url,log --distances 2").unwrap();
         assert_eq!((quick.distances, quick.kernels.len()), (2, 0));
         assert_eq!(quick.only, ["url", "log"]);
-        assert!(parse(&words("--strategy x")).is_err());
+        assert_eq!(options("--quick --kernels queue").unwrap().kernels, ["queue"]);
+        assert!(options("--strategy x").is_err());
     }
 }

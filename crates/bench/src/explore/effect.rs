@@ -275,7 +275,8 @@ fn complain(program: &Program, run: &Run) -> Option<String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::explore::options::{self, EffectOptions};
+    use crate::explore::options::EffectOptions;
+    use crate::options::{self, Command};
 
     pub fn run_of(strategy: &str, seed: u64, found: Option<u64>) -> Run {
         let kinds = found.map(|_| "deadlock".to_owned()).into_iter().collect();
@@ -297,7 +298,11 @@ pub(crate) mod tests {
     }
 
     fn options(line: &str) -> EffectOptions {
-        options::effect(&line.split_whitespace().map(Into::into).collect::<Vec<_>>()).unwrap()
+        let words = ["explore-effect"].into_iter().chain(line.split_whitespace());
+        let Command::ExploreEffect(options) = options::parse(words.map(Into::into)).unwrap() else {
+            panic!("another command")
+        };
+        *options
     }
 
     #[test]

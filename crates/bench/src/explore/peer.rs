@@ -38,8 +38,9 @@ impl Peer {
             .then_some("a deadlock ends its process, and there is nothing to begin again")
     }
 
-    pub fn by_name(name: &str) -> Option<Peer> {
-        Peer::ALL.into_iter().find(|peer| peer.name() == name)
+    pub(crate) fn parse(name: &str) -> Result<Peer, String> {
+        let known = || format!("there are {}", Peer::ALL.map(Peer::name).join(", "));
+        Peer::ALL.into_iter().find(|peer| peer.name() == name).ok_or_else(known)
     }
 }
 
@@ -219,9 +220,9 @@ mod tests {
     #[test]
     fn peers_are_known_by_name() {
         for peer in Peer::ALL {
-            assert_eq!(Peer::by_name(peer.name()), Some(peer));
+            assert_eq!(Peer::parse(peer.name()), Ok(peer));
         }
-        assert_eq!(Peer::by_name("chess"), None);
+        assert!(Peer::parse("chess").is_err());
     }
 
     #[cfg(not(feature = "peers"))]

@@ -1,16 +1,15 @@
 //! The command line of `raddle-bench tsvd`.
 
-use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::{Args, value_parser};
+
 use super::plan::{self, Stage};
 use super::record::WHOLE;
 use super::series::{self, PARAMETERS};
-use crate::error::Error;
-use crate::explore::options::{Output, each};
-use crate::options::{list, number, shown};
+use crate::options::{Output, named};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct TsvdOptions {
@@ -37,53 +36,70 @@ const PARTS: [&str; 6] = ["policies", "ablation", "extensions", "sensitivity", "
 /// The most runs of Figure 8.
 const MOST: u32 = 50;
 
-pub fn parse(arguments: &[OsString]) -> Result<TsvdOptions, Error> {
-    let mut options = TsvdOptions {
-        suite: PathBuf::from("corpus/tsvd"),
-        only: Vec::new(),
-        stages: Vec::new(),
-        reps: 2,
-        jobs: 1,
-        budget: Duration::MAX,
-        from: None,
-        plots: None,
-        output: Output::default(),
-        command: shown("tsvd", arguments),
-    };
-    let (mut parts, mut runs, mut policies) =
-        (PARTS[..5].iter().map(|part| (*part).to_owned()).collect(), 10, Vec::new());
-    if arguments.iter().any(|argument| argument == "--quick") {
-        (parts, runs, options.reps) = (vec![PARTS[0].to_owned()], 1, 1);
-    }
-    each(arguments, &mut options.output, |name, value| {
-        match name {
-            "--suite" => options.suite = value.into(),
-            "--only" => options.only = list(value),
-            "--parts" => parts = list(value),
-            "--policies" => policies = list(value),
-            "--runs" => runs = number(name, value)?,
-            "--reps" => options.reps = number(name, value)?,
-            "--jobs" => options.jobs = number(name, value)?,
-            "--from" => options.from = Some(value.into()),
-            "--time-limit" => options.budget = Duration::from_secs(number(name, value)?.into()),
-            "--plots" => options.plots = Some(value.into()),
-            _ => return Ok(false),
+/// The options of `tsvd`.
+#[derive(Args)]
+pub(crate) struct TsvdArgs {
+    /// The programs
+    #[arg(long, value_name = "FOLDER", default_value = "corpus/tsvd")]
+    suite: PathBuf,
+    /// Programs with A or B in their names
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    only: Vec<String>,
+    /// What to measure [default: all but tries]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = PARTS)]
+    parts: Vec<String>,
+    /// Only these policies
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = series::POLICIES)]
+    policies: Vec<String>,
+    /// Of each policy [default: 10]; other series have two
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+    /// Native runs of each program [default: 2]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    reps: Option<u32>,
+    /// Programs at a time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
+    jobs: u32,
+    /// Leave out what will not end by then; the same command later makes it
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..))]
+    time_limit: Option<u32>,
+    /// Run nothing: the tables and plots of this record
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Draw the figures there
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl TsvdArgs {
+    pub(crate) fn options(self, command: String) -> TsvdOptions {
+        let usual = if self.output.quick { &PARTS[..1] } else { &PARTS[..5] };
+        let (runs, reps) = if self.output.quick { (1, 1) } else { (10, 2) };
+        let parts = match self.parts.as_slice() {
+            [] => usual.iter().map(|part| (*part).to_owned()).collect(),
+            parts => parts.to_vec(),
+        };
+        let mut stages = stages(&parts, self.runs.unwrap_or(runs));
+        let left_out = |name: &String| {
+            let is_policy = series::POLICIES.contains(&name.as_str());
+            is_policy && !self.policies.is_empty() && !self.policies.contains(name)
+        };
+        stages.retain(|stage| !left_out(&stage.series.name));
+        TsvdOptions {
+            suite: self.suite,
+            only: named(self.only),
+            stages,
+            reps: self.reps.unwrap_or(reps),
+            jobs: self.jobs,
+            budget: self.time_limit.map_or(Duration::MAX, |limit| Duration::from_secs(limit.into())),
+            from: self.from,
+            plots: self.plots,
+            output: self.output,
+            command,
         }
-        Ok(true)
-    })?;
-    if let Some(unknown) = parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
-        let known = PARTS.join(", ");
-        return Err(Error::Usage(format!("no part is called `{unknown}`; there are {known}")));
     }
-    if let Some(unknown) = policies.iter().find(|policy| !series::POLICIES.contains(&policy.as_str())) {
-        return Err(Error::Usage(format!("no policy is called `{unknown}`")));
-    }
-    options.stages = stages(&parts, runs);
-    let left_out = |name: &String| {
-        series::POLICIES.contains(&name.as_str()) && !policies.is_empty() && !policies.contains(name)
-    };
-    options.stages.retain(|stage| !left_out(&stage.series.name));
-    Ok(options)
 }
 
 /// In order of importance: a short budget leaves out the last ones.
@@ -129,9 +145,14 @@ fn stages(parts: &[String], runs: u32) -> Vec<Stage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
+    use crate::options::{Command, parse};
 
     fn options(line: &str) -> Result<TsvdOptions, Error> {
-        parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+        match parse(["tsvd"].into_iter().chain(line.split_whitespace()).map(Into::into))? {
+            Command::Tsvd(options) => Ok(*options),
+            other => panic!("{other:?}"),
+        }
     }
 
     fn told(options: &TsvdOptions) -> Vec<(&str, u32)> {
@@ -179,8 +200,8 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let message = |line| options(line).unwrap_err().to_string();
-        assert!(message("--parts x").contains("no part is called `x`; there are policies"));
-        assert!(message("--policies x").contains("no policy is called `x`"));
-        assert!(message("--runs 0").contains("a number above zero"));
+        assert!(message("--parts x").contains("[possible values: policies, ablation"));
+        assert!(message("--policies x").contains("invalid value 'x' for '--policies <A,B>'"));
+        assert!(message("--runs 0").contains("invalid value '0' for '--runs <N>'"));
     }
 }

@@ -7,24 +7,27 @@
 //!   had come up the same each time; a set or a range of `k` values needs as many more observations.
 //! - of a pointer: nothing but that it is never null, one of a few, or the same as another. Where memory happened to lie says nothing, so an address
 //!   has no range, no order and no linear relation.
-//! - of two: each *different* value is one observation. That `x == y` while `x` took `k` values has a chance of one in [`ODDS`] for
+//! - of two: each *different* value is one observation. That `x == y` while `x` took `k` values has a chance of one in `ODDS` for
 //!   each; a linear relation has two values less, which it was made from; an order is a coin again.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::sample::{Memory, Place, Sample, Samples, variable};
+use super::sample::{Memory, Reader, Sample, Samples, variable};
 use super::shape::{Shape, Term, Variable};
 use crate::event::{Event, What};
 
 /// Something that held at every read of a place, in all training runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Invariant {
+    /// The read, as in [`Event::site`].
     pub site: u32,
     /// What is read there, if that is always the same.
     pub variable: Option<Variable>,
+    /// What holds.
     pub shape: Shape,
+    /// How many reads it was compared with.
     pub samples: u32,
     /// How unlikely it would be by chance, from 0 to 1.
     pub confidence: f64,
@@ -76,11 +79,11 @@ const FEW: usize = 3;
 pub fn infer(samples: &Samples, is_address: &dyn Fn(u64) -> bool) -> Vec<Invariant> {
     let mut found = Vec::new();
     let is_address = |n: i64| is_address(n as u64);
-    for (site, place) in &samples.places {
-        let mut of_place = relations(*site, place, &samples.terms, &is_address);
-        of_place.extend(alone(*site, place, &is_address));
-        of_place.retain(|i| i.confidence >= CONFIDENCE);
-        found.extend(of_place);
+    for (site, reader) in &samples.readers {
+        let mut here = relations(*site, reader, &samples.terms, &is_address);
+        here.extend(alone(*site, reader, &is_address));
+        here.retain(|i| i.confidence >= CONFIDENCE);
+        found.extend(here);
     }
     let rank = |i: &Invariant| (i.confidence * -1e9) as i64;
     found.sort_by(|a, b| rank(a).cmp(&rank(b)).then(a.site.cmp(&b.site)));
@@ -92,10 +95,10 @@ fn distinct(samples: &[Sample]) -> BTreeSet<i64> {
 }
 
 /// What the value alone shows: the most that can be said.
-fn alone(site: u32, place: &Place, is_address: &dyn Fn(i64) -> bool) -> Option<Invariant> {
-    let values = distinct(&place.samples);
+fn alone(site: u32, reader: &Reader, is_address: &dyn Fn(i64) -> bool) -> Option<Invariant> {
+    let values = distinct(&reader.samples);
     let (low, high) = (*values.first()?, *values.last()?);
-    let runs = f64::from(place.runs);
+    let runs = f64::from(reader.runs);
     let coin = |observations: f64| 1.0 - 0.5f64.powf(observations.max(0.0));
     let (shape, confidence) = match values.len() {
         1 => (Shape::Constant(low), coin(runs)),
@@ -104,20 +107,20 @@ fn alone(site: u32, place: &Place, is_address: &dyn Fn(i64) -> bool) -> Option<I
         _ if values.iter().any(|x| is_address(*x)) => return None,
         n => (Shape::Range(low, high), coin(runs - 2.0 * n as f64)),
     };
-    let samples = place.samples.len() as u32;
-    Some(Invariant { site, variable: place.variable, shape, samples, confidence })
+    let samples = reader.samples.len() as u32;
+    Some(Invariant { site, variable: reader.variable, shape, samples, confidence })
 }
 
 /// Relations to other terms.
-fn relations(site: u32, place: &Place, terms: &[Term], is_address: &dyn Fn(i64) -> bool) -> Vec<Invariant> {
-    let Some(variable) = place.variable else { return Vec::new() };
+fn relations(site: u32, reader: &Reader, terms: &[Term], is_address: &dyn Fn(i64) -> bool) -> Vec<Invariant> {
+    let Some(variable) = reader.variable else { return Vec::new() };
     let mut found: Vec<Invariant> = Vec::new();
     for (i, term) in terms.iter().enumerate() {
         if term.variables().contains(&variable) {
             continue;
         }
         let pairs: Option<Vec<(i64, i64)>> =
-            place.samples.iter().map(|(x, others)| Some((*x, (*others.get(i)?)?))).collect();
+            reader.samples.iter().map(|(x, others)| Some((*x, (*others.get(i)?)?))).collect();
         let Some(pairs) = pairs.filter(|p| !p.is_empty()) else { continue };
         // A sum of pointers is no address; but counters do not add up to so much.
         let of_pointers = |y: i64| matches!(term, Term::Sum(_)) && y.unsigned_abs() >= SUM_OF_ADDRESSES;
@@ -177,10 +180,10 @@ mod tests {
 
     fn samples(pairs: &[(i64, i64)], runs: u32) -> Samples {
         let mut samples = Samples { terms: vec![Term::Cell(X), Y], ..Samples::default() };
-        let place = samples.places.entry(1).or_default();
-        place.variable = Some(X);
-        place.runs = runs;
-        place.samples = pairs.iter().map(|(x, y)| (*x, vec![Some(*x), Some(*y)])).collect();
+        let reader = samples.readers.entry(1).or_default();
+        reader.variable = Some(X);
+        reader.runs = runs;
+        reader.samples = pairs.iter().map(|(x, y)| (*x, vec![Some(*x), Some(*y)])).collect();
         samples
     }
 

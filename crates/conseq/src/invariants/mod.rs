@@ -5,7 +5,7 @@
 //!
 //! - [`shape`]: what an invariant can say: of the value itself, or of it and other variables or sums over arrays.
 //! - [`sample`]: the values of all variables at each read, from the traces.
-//! - [`infer`]: candidates that no sample has contradicted, and how likely each is to be more than chance.
+//! - [`mod@infer`]: candidates that no sample has contradicted, and how likely each is to be more than chance.
 //!
 //! As in Daikon an invariant is told only if it is *justified*: that it holds in all samples must
 //! be unlikely if there were nothing to it. A flag that was 0 in six runs says little; two counters

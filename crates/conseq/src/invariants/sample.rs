@@ -13,6 +13,7 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// From now on these bytes are known. Bits beyond the size of `at` have no effect.
     pub fn store(&mut self, at: Variable, bits: u64) {
         self.put(at, bits, true);
     }
@@ -34,6 +35,7 @@ impl Memory {
         }
     }
 
+    /// None unless all bytes are known.
     pub fn bits(&self, at: Variable) -> Option<u64> {
         let mut bits = 0;
         for part in parts(at) {
@@ -46,6 +48,7 @@ impl Memory {
         Some(bits)
     }
 
+    /// The same as a number with a sign.
     pub fn value(&self, at: Variable) -> Option<i64> {
         self.bits(at).map(|bits| at.signed(bits))
     }
@@ -123,16 +126,17 @@ fn mask(bytes: u8) -> u64 {
     (0..8).filter(|i| bytes >> i & 1 != 0).map(|i| 0xff << (i * 8)).sum()
 }
 
+/// The memory that an access touches.
 pub fn variable(cell: &Cell) -> Variable {
     Variable { address: cell.address, size: cell.size }
 }
 
 /// What a read returned, and the values of all terms at that moment.
-pub type Sample = (i64, Vec<Option<i64>>);
+pub(crate) type Sample = (i64, Vec<Option<i64>>);
 
-/// The samples of one place in the program.
+/// The samples of one read of the program.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub(crate) struct Reader {
     /// What it reads, if that is always the same.
     pub variable: Option<Variable>,
     pub samples: Vec<Sample>,
@@ -141,10 +145,13 @@ pub struct Place {
     last_run: u32,
 }
 
+/// What all runs have shown, for [`infer()`](super::infer()).
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    pub terms: Vec<Term>,
-    pub places: FxHashMap<u32, Place>,
+    /// What a read may be related to.
+    pub(crate) terms: Vec<Term>,
+    /// By [`Event::site`].
+    pub(crate) readers: FxHashMap<u32, Reader>,
 }
 
 /// Variables that are related to others, at most; those accessed most come first.
@@ -183,19 +190,19 @@ impl Samples {
 
     fn sample(&mut self, run: u32, site: u32, cell: &Cell, memory: &Memory) {
         let at = variable(cell);
-        let fresh = || Place { variable: Some(at), ..Place::default() };
-        let place = self.places.entry(site).or_insert_with(fresh);
-        if place.variable != Some(at) {
-            place.variable = None;
+        let fresh = || Reader { variable: Some(at), ..Reader::default() };
+        let reader = self.readers.entry(site).or_insert_with(fresh);
+        if reader.variable != Some(at) {
+            reader.variable = None;
         }
-        if place.last_run != run {
-            (place.last_run, place.runs) = (run, place.runs + 1);
+        if reader.last_run != run {
+            (reader.last_run, reader.runs) = (run, reader.runs + 1);
         }
-        let others = match place.variable {
+        let others = match reader.variable {
             Some(_) => self.terms.iter().map(|t| t.value(memory)).collect(),
             None => Vec::new(),
         };
-        place.samples.push((at.signed(cell.value), others));
+        reader.samples.push((at.signed(cell.value), others));
     }
 }
 
@@ -311,9 +318,9 @@ mod tests {
         ];
         let samples = Samples::of(&[&events, &events]);
         assert_eq!(samples.terms, [Term::Cell(Variable { address: 8, size: 4 })]);
-        let place = &samples.places[&2];
-        assert_eq!((place.runs, place.samples.len()), (2, 4));
-        assert_eq!(place.samples[1], (6, vec![Some(6)]));
+        let reader = &samples.readers[&2];
+        assert_eq!((reader.runs, reader.samples.len()), (2, 4));
+        assert_eq!(reader.samples[1], (6, vec![Some(6)]));
     }
 
     #[test]
@@ -328,6 +335,6 @@ mod tests {
     #[test]
     fn a_place_that_reads_many_addresses_has_no_variable() {
         let events = [read(1, 2, 8, 5), read(2, 2, 16, 5)];
-        assert_eq!(Samples::of(&[&events]).places[&2].variable, None);
+        assert_eq!(Samples::of(&[&events]).readers[&2].variable, None);
     }
 }

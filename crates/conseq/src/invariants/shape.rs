@@ -7,7 +7,9 @@ use super::sample::Memory;
 /// A piece of memory with a fixed address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Variable {
+    /// The first byte, in the address space of the training runs.
     pub address: u64,
+    /// Bytes, from 1 to 8.
     pub size: u8,
 }
 
@@ -22,6 +24,7 @@ impl Variable {
 /// Something that has a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Term {
+    /// One variable.
     Cell(Variable),
     /// The sum over the elements of an array, or over one field of its structures.
     Sum(Vec<Variable>),
@@ -38,6 +41,7 @@ impl Term {
         }
     }
 
+    /// All that has a part in the value.
     pub fn variables(&self) -> &[Variable] {
         match self {
             Term::Cell(v) => std::slice::from_ref(v),
@@ -91,7 +95,7 @@ impl Shape {
     }
 
     /// In words, with `x` and the other side named by the caller.
-    pub fn told(&self, x: &str, name: &mut dyn FnMut(&Term) -> String) -> String {
+    pub fn describe(&self, x: &str, name: &mut dyn FnMut(&Term) -> String) -> String {
         match self {
             Shape::Constant(c) => format!("{x} == {c}"),
             Shape::OneOf(values) => {
@@ -164,9 +168,9 @@ mod tests {
         let told: Vec<String> =
             [Shape::Linear(2, y(), -3), Shape::Linear(1, y(), 4), Shape::Linear(3, y(), 0)]
                 .iter()
-                .map(|s| s.told("x", &mut name))
+                .map(|s| s.describe("x", &mut name))
                 .collect();
         assert_eq!(told, ["x == 2 * y - 3", "x == y + 4", "x == 3 * y"]);
-        assert_eq!(Shape::OneOf(vec![1, 2]).told("x", &mut name), "x is one of 1, 2");
+        assert_eq!(Shape::OneOf(vec![1, 2]).describe("x", &mut name), "x is one of 1, 2");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An order is a *prefix* of choices to follow and a [`Tail`] that decides afterwards (the replay
 //! and record phases of section 4.1). The pilot follows the prefix, keeps the schedule fair
-//! throughout ([`Fair`]), and tells the runtime what to write into the trace. It allocates nothing
+//! throughout (`fair`), and tells the runtime what to write into the trace. It allocates nothing
 //! and knows nothing of the program beyond what the [`View`] shows, so the same order on the same
 //! program gives the same run, in either back end.
 //!
@@ -50,6 +50,7 @@ impl View<'_> {
 /// The order to follow, apart from its prefix, which is shown to the pilot at each choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {
+    /// What decides after the prefix.
     pub tail: Tail,
     /// For [`Tail::Surw`].
     pub weights: &'a [Weight],
@@ -59,6 +60,7 @@ pub struct Course<'a> {
 }
 
 impl Course<'_> {
+    /// For a tail that needs neither weights nor constraints.
     pub const fn tail(tail: Tail) -> Course<'static> {
         Course { tail, weights: &[], constraints: &[] }
     }
@@ -105,6 +107,7 @@ impl Default for Pilot {
 }
 
 impl Pilot {
+    /// Before the first execution; [`Pilot::begin`] starts one.
     pub const fn new() -> Pilot {
         Pilot {
             step: 0,

@@ -64,12 +64,18 @@ const FILTER: usize = 64;
 /// Objects that are not modelled synchronise by blocks of 16 bytes: no access spans two.
 const BLOCK: u64 = 1 << 62;
 
+/// The memory orders of C11, without consume (deviation 4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
+    /// Orders nothing.
     Relaxed,
+    /// Synchronises with the release that is read.
     Acquire,
+    /// Carries what the thread did before.
     Release,
+    /// Acquires and releases.
     AcqRel,
+    /// Acquires and releases, and has a place in S.
     SeqCst,
 }
 
@@ -85,10 +91,12 @@ impl Order {
         }
     }
 
+    /// Whether a load or a fence of this order acquires.
     pub fn acquires(self) -> bool {
         matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
     }
 
+    /// Whether a store or a fence of this order releases.
     pub fn releases(self) -> bool {
         matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
     }
@@ -97,8 +105,11 @@ impl Order {
 /// An atomic object, and what memory holds there before the operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
+    /// Where it starts.
     pub address: u64,
+    /// Bytes, up to 16.
     pub size: u8,
+    /// Zero beyond the size.
     pub value: u128,
 }
 
@@ -140,6 +151,7 @@ pub struct Model {
 }
 
 impl Model {
+    /// No thread, no object.
     pub const EMPTY: Model = Model {
         threads: [Thread::EMPTY; THREADS],
         count: 0,
@@ -190,6 +202,7 @@ impl Model {
         location.store(back).value
     }
 
+    /// The thread stores `value`.
     pub fn store(&mut self, thread: usize, place: Place, order: Order, value: u128) {
         if !self.knows(thread) {
             return;
@@ -211,6 +224,7 @@ impl Model {
         }
     }
 
+    /// An acquire, release or seq_cst fence of the thread. A relaxed one does nothing.
     pub fn fence(&mut self, thread: usize, order: Order) {
         if !self.knows(thread) {
             return;

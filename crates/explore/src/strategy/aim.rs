@@ -81,6 +81,8 @@ pub struct Aim {
 }
 
 impl Aim {
+    /// Without a base: its first order is the plain execution, unless [`Aim::begin_from`] is given
+    /// one.
     pub fn new() -> Aim {
         Aim::default()
     }

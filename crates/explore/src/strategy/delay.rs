@@ -19,6 +19,7 @@ pub struct DelayBounding {
 }
 
 impl DelayBounding {
+    /// Begins with no delay, and goes up to the bound in `limits`.
     pub fn new(limits: Limits) -> DelayBounding {
         DelayBounding { tree: Tree::new(Pricing::Delay, limits) }
     }

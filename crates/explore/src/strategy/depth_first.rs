@@ -60,6 +60,7 @@ impl Default for DepthFirst {
 }
 
 impl DepthFirst {
+    /// Without bound: it ends when every schedule has been made.
     pub fn new() -> DepthFirst {
         let root =
             Item { base: NO_BASE, keep: 0, alt: None, sleep: Box::new([]), weight: 1.0, retried: false };

@@ -53,6 +53,7 @@ pub trait Strategy {
     /// Another strategy's order has been executed: nothing is owed, but something may be learnt.
     fn witness(&mut self, _trace: TraceView<'_>) {}
 
+    /// How far it is now. Cheap enough to ask after each execution.
     fn progress(&self) -> Progress;
 
     /// Orders in flight will not come back (the search was stopped and is resumed): they are to be
@@ -65,6 +66,7 @@ pub trait Strategy {
 pub struct Progress {
     /// Executions observed.
     pub schedules: u64,
+    /// Orders handed out and not observed yet.
     pub in_flight: u64,
     /// The bound being explored; all below it are complete.
     pub bound: Option<u32>,
@@ -167,14 +169,23 @@ impl fmt::Display for Grouped {
 /// Any of the strategies, as data that can be stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum AnyStrategy {
+    /// Fewest preemptions first.
     Preemption(PreemptionBounding),
+    /// Fewest delays first.
     Delay(DelayBounding),
+    /// All schedules, without bound.
     DepthFirst(DepthFirst),
+    /// Each choice as likely.
     Random(RandomWalk),
+    /// Random priorities.
     Pct(PctSampling),
+    /// Partial-order sampling.
     Pos(PosSampling),
+    /// Selectively uniform random walk.
     Surw(SurwSampling),
+    /// Reads-from guided.
     Rff(Rff),
+    /// Single switches predicted from known executions.
     Aim(Aim),
 }
 

@@ -23,6 +23,7 @@ pub struct PctSampling {
 }
 
 impl PctSampling {
+    /// All randomness comes from `seed`.
     pub fn new(seed: u64) -> PctSampling {
         PctSampling { seeds: Seeds::new(seed), length: 32 }
     }

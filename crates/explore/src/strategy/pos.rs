@@ -15,6 +15,7 @@ pub struct PosSampling {
 }
 
 impl PosSampling {
+    /// All randomness comes from `seed`.
     pub fn new(seed: u64) -> PosSampling {
         PosSampling { seeds: Seeds::new(seed) }
     }

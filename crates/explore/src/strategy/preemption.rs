@@ -19,6 +19,7 @@ pub struct PreemptionBounding {
 }
 
 impl PreemptionBounding {
+    /// Begins with no preemption, and goes up to the bound in `limits`.
     pub fn new(limits: Limits) -> PreemptionBounding {
         PreemptionBounding { tree: Tree::new(Pricing::Preemption, limits) }
     }

@@ -15,6 +15,7 @@ pub struct RandomWalk {
 }
 
 impl RandomWalk {
+    /// All randomness comes from `seed`.
     pub fn new(seed: u64) -> RandomWalk {
         RandomWalk { seeds: Seeds::new(seed) }
     }

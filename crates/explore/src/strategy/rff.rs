@@ -51,6 +51,7 @@ pub struct Rff {
 }
 
 impl Rff {
+    /// All randomness comes from `seed`.
     pub fn new(seed: u64) -> Rff {
         Rff {
             seeds: Seeds::new(seed),

@@ -37,6 +37,7 @@ struct Profile {
 }
 
 impl SurwSampling {
+    /// All randomness comes from `seed`.
     pub fn new(seed: u64) -> SurwSampling {
         SurwSampling { seeds: Seeds::new(seed), seen: 0, profile: Profile::default() }
     }

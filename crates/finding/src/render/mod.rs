@@ -33,11 +33,17 @@ pub use text::visible;
 /// An output format. Its name is what `--format` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
+    /// For a terminal.
     Text,
+    /// The document `raddle.findings/1`.
     Json,
+    /// SARIF 2.1.0, for code scanning.
     Sarif,
+    /// JUnit XML, as CI systems read test results.
     Junit,
+    /// Workflow commands that annotate a pull request on GitHub.
     Github,
+    /// One page that needs no other file.
     Html,
 }
 
@@ -67,6 +73,7 @@ pub struct NoSource;
 /// An unknown name of a format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownFormat {
+    /// The name that was asked for.
     pub found: String,
 }
 
@@ -91,9 +98,11 @@ pub fn summary(report: &Report) -> String {
 }
 
 impl Format {
+    /// In the order in which help lists them.
     pub const ALL: [Format; 6] =
         [Format::Text, Format::Json, Format::Sarif, Format::Junit, Format::Github, Format::Html];
 
+    /// What `--format` takes, and [`FromStr`] reads.
     pub fn name(self) -> &'static str {
         match self {
             Format::Text => "text",

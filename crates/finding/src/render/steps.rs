@@ -9,7 +9,9 @@ use super::{RenderOptions, story};
 /// One place of a finding's story.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
+    /// Where to jump. It has a file and a line.
     pub frame: Frame,
+    /// One sentence, without a full stop.
     pub text: String,
     /// For an end: its place in [`Finding::accesses`].
     pub end: Option<usize>,

@@ -46,27 +46,39 @@ pub struct Suppressions {
 /// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
+    /// The word before the colon: which findings the rule can silence.
     pub kind: RuleKind,
+    /// What stands after the colon.
     pub pattern: Pattern,
-    /// The file's name as it was given to [`Suppressions::parse`], and the line, from 1.
+    /// The file's name as it was given to [`Suppressions::parse`].
     pub file: String,
+    /// From 1.
     pub line: usize,
 }
 
+/// The type of a rule. The table above says which findings each can silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RuleKind {
+    /// Races and other wrong accesses, by any frame or by the global variable.
     Race,
+    /// The same, by the innermost frames alone.
     RaceTop,
+    /// Leaks.
     Thread,
+    /// Misuse of a lock.
     Mutex,
+    /// What a signal handler does wrong.
     Signal,
+    /// Lock-order cycles and deadlocks.
     Deadlock,
+    /// All kinds, by the module of the code that made the access.
     CalledFromLib,
 }
 
 /// What [`Suppressions::apply`] did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Applied {
+    /// Findings that no rule matched, in their order.
     pub kept: Vec<Finding>,
     /// Each with the index of its rule in [`Suppressions::rules`].
     pub suppressed: Vec<(Finding, usize)>,
@@ -74,8 +86,10 @@ pub struct Applied {
     pub usage: Vec<Usage>,
 }
 
+/// What one rule has silenced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
+    /// Findings that it was the first rule to match.
     pub findings: u64,
     /// The sum of the findings' occurrences.
     pub occurrences: u64,
@@ -85,11 +99,32 @@ pub struct Usage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SuppressionError {
     /// No colon in the line.
-    NoType { file: String, line: usize, text: String },
+    NoType {
+        /// The name given to [`Suppressions::parse`].
+        file: String,
+        /// From 1.
+        line: usize,
+        /// The whole line.
+        text: String,
+    },
     /// A word before the colon that is not a type.
-    UnknownType { file: String, line: usize, found: String },
+    UnknownType {
+        /// The name given to [`Suppressions::parse`].
+        file: String,
+        /// From 1.
+        line: usize,
+        /// The word.
+        found: String,
+    },
     /// Nothing after the colon, which would match everything.
-    NoPattern { file: String, line: usize, kind: RuleKind },
+    NoPattern {
+        /// The name given to [`Suppressions::parse`].
+        file: String,
+        /// From 1.
+        line: usize,
+        /// The type before the colon.
+        kind: RuleKind,
+    },
 }
 
 impl Suppressions {
@@ -110,6 +145,7 @@ impl Suppressions {
         self.rules.extend(other.rules);
     }
 
+    /// In the order of the files and of their lines.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
@@ -179,6 +215,7 @@ fn exactly(name: &str) -> Option<String> {
 }
 
 impl Rule {
+    /// Whether the rule silences `finding`.
     pub fn matches(&self, finding: &Finding) -> bool {
         match self.kind {
             RuleKind::CalledFromLib => {
@@ -218,6 +255,7 @@ impl Rule {
 }
 
 impl RuleKind {
+    /// In the order of the enum.
     pub const ALL: [RuleKind; 7] = [
         RuleKind::Race,
         RuleKind::RaceTop,

@@ -18,6 +18,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    /// Any text is a pattern.
     pub fn new(text: &str) -> Pattern {
         let (at_start, body) = text.strip_prefix('^').map_or((false, text), |body| (true, body));
         let (at_end, body) = body.strip_suffix('$').map_or((false, body), |body| (true, body));
@@ -30,6 +31,7 @@ impl Pattern {
         &self.text
     }
 
+    /// Whether the pattern occurs in `text`. False for an empty `text`.
     pub fn matches(&self, text: &str) -> bool {
         if text.is_empty() {
             return false;

@@ -46,16 +46,22 @@ use std::sync::Arc;
 /// A lock taken, or wanted: which, how, where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Acquisition {
+    /// Which lock.
     pub lock: LockId,
+    /// How it is held or wanted. A reader that upgrades holds it for writing.
     pub mode: LockMode,
+    /// Where it was first taken.
     pub context: Context,
 }
 
 /// A thread took a lock while holding others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Edge {
+    /// Who took the lock.
     pub thread: ThreadId,
+    /// What the thread held at that time.
     pub held: Vec<Acquisition>,
+    /// What it took. A lock that is also among `held` makes no cycle by this edge.
     pub acquired: Acquisition,
     /// How many threads this one had created or joined: [`LockOrder::segment`] at that time.
     pub segment: u32,
@@ -64,6 +70,7 @@ pub struct Edge {
 /// One edge of a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CycleEdge {
+    /// The recorded edge; several cycles may share it.
     pub edge: Arc<Edge>,
     /// The lock held by this edge that the previous edge of the cycle wants.
     pub held: Acquisition,
@@ -73,6 +80,7 @@ pub struct CycleEdge {
 /// first's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
+    /// At least two, of pairwise different threads. The first holds the least lock of the cycle.
     pub edges: Vec<CycleEdge>,
 }
 
@@ -110,7 +118,9 @@ impl Default for Limits {
 /// An edge names a segment that its thread never reached: creations and joins must be told first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownSegment {
+    /// The thread that the edge names.
     pub thread: ThreadId,
+    /// The segment that the edge names, which is beyond the thread's last.
     pub segment: u32,
 }
 
@@ -141,10 +151,12 @@ pub struct LockOrder {
 }
 
 impl LockOrder {
+    /// An empty graph with the default [`Limits`].
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// An empty graph whose search ends at these limits.
     pub fn with_limits(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }

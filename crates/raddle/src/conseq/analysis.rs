@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use raddle_conseq::SiteKind;
-use raddle_conseq::atomicity::{self, Violation};
+use raddle_conseq::atomicity::{self, AtomicityViolation};
 use raddle_conseq::event::{Event, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::invariants::sample::variable;
@@ -34,7 +34,7 @@ pub struct Analysed {
     pub points: Vec<u64>,
     pub events: u64,
     /// Accesses that another could come between, if they were asked for.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<AtomicityViolation>,
     pub ruled_out: RuledOut,
     /// Critical reads that some trace comes by.
     pub reached: usize,
@@ -116,7 +116,7 @@ pub fn analyse(
     let both = Both { sites: &sites, guards: &guards };
     let judge: &dyn Judge = if all_reads { &Everything } else { &both };
     let (mut all, mut points, mut events) = (Vec::<Suspect>::new(), Vec::new(), 0);
-    let mut violations: Vec<Violation> = Vec::new();
+    let mut violations: Vec<AtomicityViolation> = Vec::new();
     let mut ruled_out = RuledOut::default();
     for (i, run) in correct().enumerate() {
         if i > 0 && Instant::now() >= deadline {
@@ -130,7 +130,7 @@ pub fn analyse(
         let history = History::until(&run.events, &|site| sites.waits(site), &is_over);
         events += history.events as u64;
         if args.atomicity {
-            let three = |v: &Violation| (v.first.site, v.between.site, v.second.site);
+            let three = |v: &AtomicityViolation| (v.first.site, v.between.site, v.second.site);
             for violation in atomicity::find(&history) {
                 if !violations.iter().any(|v| three(v) == three(&violation)) {
                     violations.push(violation);
@@ -175,12 +175,7 @@ fn is_own(modules: &[Mapped], pc: u64, places: &mut Places) -> bool {
 
 /// Where the memory at `address` is accessed.
 fn accesses_to(history: &History, address: u64, modules: &[Mapped]) -> Vec<u64> {
-    let granules = history.granules.iter().filter(|g| g.address == address & !7);
-    let sites = granules.flat_map(|g| {
-        let reads = g.reads.iter().map(|r| r.point.site);
-        reads.chain(g.writes.iter().map(|w| w.point.site))
-    });
-    sites.filter_map(|site| pc_of(modules, site)).collect()
+    history.sites_at(address).filter_map(|site| pc_of(modules, site)).collect()
 }
 
 /// The invariants of the training runs, with all that it takes to watch them.
@@ -204,7 +199,7 @@ fn guards(runs: &Runs, places: &mut Places, deadline: Instant) -> Vec<Guard> {
         let mut accesses = sites_of(&accessed, &invariant.variables(), &runs.modules);
         accesses.push(pc);
         let x = invariant.variable.map_or("the value read".into(), |v| name(v, places, &runs.modules));
-        let text = invariant.shape.told(&x, &mut |term| match term {
+        let text = invariant.shape.describe(&x, &mut |term| match term {
             Term::Cell(v) => name(*v, places, &runs.modules),
             Term::Sum(of) => format!("sum({}[])", array_name(of, places, &runs.modules)),
         });

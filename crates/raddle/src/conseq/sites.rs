@@ -176,7 +176,7 @@ impl Sites {
                     return Some(value);
                 }
                 let other = part.bias.wrapping_add(address) as u32;
-                history.value_near(other, read.point.thread(), read.point.stamp.index)
+                history.value_near(other, read.point.thread(), read.point.index())
             })
         };
         match (&critical.relation, site.kind) {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use raddle_conseq::SiteKind;
-use raddle_conseq::atomicity::Violation;
+use raddle_conseq::atomicity::AtomicityViolation;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_finding::{Confidence, Finding, Kind, Op};
 
@@ -154,9 +154,9 @@ impl Teller<'_> {
     }
 
     /// Accesses that another could come between.
-    pub(super) fn violation(&mut self, v: &Violation) -> Finding {
+    pub(super) fn violation(&mut self, v: &AtomicityViolation) -> Finding {
         let (first, second, between) = (self.place(&v.first), self.place(&v.second), self.place(&v.between));
-        let message = format!("{}: {between} can come between {first} and {second}", v.pattern.told());
+        let message = format!("{}: {between} can come between {first} and {second}", v.pattern.describe());
         let mut finding = Finding::new(Kind::AtomicityViolation, Confidence::Suspected, message);
         let (first, between, second) = v.pattern.ops();
         let op = |writes| if writes { Op::Write } else { Op::Read };
