@@ -174,7 +174,7 @@ fn artifact(file: &str) -> ArtifactLocation {
 }
 
 /// A path as the path of a URI.
-fn percent(path: &str) -> String {
+pub(super) fn percent(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
