@@ -187,7 +187,11 @@ pub struct TimelineStep {
     /// Where it is, in [`Timeline::frames`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<usize>,
-    /// What was read or written, where that is known.
+    /// Its number in the schedule, from 0. None: it is no step of the scheduler, such as an access
+    /// that races.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
+    /// What was read or written, where that is known: `3`, or `2 → 3` for a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// One of the steps that explain the finding.

@@ -72,7 +72,7 @@ fn whole(out: &mut String, finding: &Finding, report: &Report, options: &RenderO
         "<details><summary>{} {}: {}</summary>\n",
         finding.confidence,
         finding.kind.title(),
-        text(&finding.message)
+        html(&finding.message)
     );
     let explanation = finding.explanation.as_deref().unwrap_or(finding.kind.explanation());
     let _ = writeln!(out, "{}\n", text(explanation));
@@ -111,6 +111,13 @@ fn interleaving(out: &mut String, picture: &Picture) {
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
     out.push('\n');
+}
+
+/// Text in an element of HTML, where Markdown is not looked for.
+fn html(text: &str) -> String {
+    let clean = |c: char| if c.is_control() || story::turns_text(c) { ' ' } else { c };
+    let text: String = text.chars().map(clean).collect();
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('@', "&#64;")
 }
 
 /// Text that is nothing but text. What raddle puts in backticks is code.

@@ -10,7 +10,7 @@
 //!
 //! [`Origin`] says which, and the picture says so too: nobody should take an argument for a record.
 
-use crate::model::{Access, Confidence, Finding, Frame, Kind, Location, Op};
+use crate::model::{Access, Confidence, Finding, Frame, Kind, Location, Op, Timeline};
 use crate::place::place;
 
 use super::story;
@@ -149,6 +149,8 @@ fn recorded(finding: &Finding) -> Option<Picture> {
             step.frame.and_then(|at| timeline.frames.get(at)).cloned(),
         )
     });
+    let steps =
+        steps.map(|step| Moment { matters: step.matters || is_end(finding, timeline, &step), ..step });
     let bars = timeline.held.iter().filter(|bar| bar.thread < lanes).map(|bar| Bar {
         lane: bar.thread,
         lock: bar.lock.clone(),
@@ -164,6 +166,18 @@ fn recorded(finding: &Finding) -> Option<Picture> {
         bars: bars.collect(),
         left_out: timeline.left_out,
     })
+}
+
+/// Whether a step is an access at the place of one of the finding's ends, by the same thread.
+fn is_end(finding: &Finding, timeline: &Timeline, step: &Moment) -> bool {
+    let thread = &timeline.threads[step.lane];
+    let line = |frame: &Frame| Some((frame.file.clone()?, story::line(frame)?));
+    let here = step.frame.as_ref().and_then(line);
+    here.is_some()
+        && matches!(step.act, Act::Read | Act::Write | Act::Free)
+        && finding.accesses.iter().any(|end| {
+            story::bare(&end.thread) == story::bare(thread) && place(&end.stack).and_then(line) == here
+        })
 }
 
 fn tabled(finding: &Finding) -> Option<Picture> {
@@ -270,18 +284,29 @@ impl Picture {
         self.steps.push(moment(lane, text, frame.cloned()));
     }
 
-    /// Who created whom, as far as it concerns the ends.
+    /// Who created whom, as far as it concerns the ends. Lanes are in the order of the threads'
+    /// numbers, as far as they have any.
     fn creations(&mut self, finding: &Finding) {
+        let concerned = |label: &str| finding.accesses.iter().any(|access| access.thread == label);
+        let created = finding.threads.iter().filter(|thread| concerned(&thread.label));
+        let creators = created.filter(|thread| place(&thread.stack).is_some());
+        let mut labels: Vec<&String> = creators.filter_map(|thread| thread.created_by.as_ref()).collect();
+        labels.extend(finding.accesses.iter().rev().map(|access| &access.thread));
+        let number = |label: &str| -> Option<u32> {
+            let digits = label.strip_prefix('T')?;
+            digits.split(' ').next()?.parse().ok()
+        };
+        labels.sort_by_key(|label| number(label).unwrap_or(u32::MAX));
+        for label in labels {
+            self.lane(label);
+        }
         for thread in &finding.threads {
-            let concerned = finding.accesses.iter().any(|access| access.thread == thread.label);
-            let (true, Some(creator), Some(place)) = (concerned, &thread.created_by, place(&thread.stack))
+            let (true, Some(creator), Some(place)) =
+                (concerned(&thread.label), &thread.created_by, place(&thread.stack))
             else {
                 continue;
             };
             self.push(creator, format!("creates {}", thread.label), Some(place));
-        }
-        for access in finding.accesses.iter().rev() {
-            self.lane(&access.thread);
         }
     }
 

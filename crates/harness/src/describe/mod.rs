@@ -9,6 +9,7 @@ pub mod message;
 pub mod race;
 pub mod steps;
 pub mod timeline;
+pub mod values;
 
 use std::collections::HashSet;
 

@@ -35,17 +35,18 @@ pub fn timeline(
     let mut between = between.into_iter().peekable();
     for (i, step) in steps.iter().enumerate() {
         while let Some(extra) = between.next_if(|extra| extra.at <= i) {
-            making.add(extra.thread, extra.text, extra.frame, true, false);
+            making.add(None, extra.thread, extra.text, extra.frame, true);
         }
         let changed = making.holding.step(i, step);
         if i >= first {
             let (text, frame) = (words.step(step), words.frame_of(i));
             let preempts = step.flags.has(StepFlags::PREEMPTION);
-            making.add(step.thread, text, frame, matters(i), preempts);
+            making.add(Some(i as u64), step.thread, text, frame, matters(i));
+            making.last_preempts(preempts);
         }
         making.bars(words, changed);
     }
-    between.for_each(|extra| making.add(extra.thread, extra.text, extra.frame, true, false));
+    between.for_each(|extra| making.add(None, extra.thread, extra.text, extra.frame, true));
     making.finish(words)
 }
 
@@ -60,7 +61,14 @@ struct Making {
 }
 
 impl Making {
-    fn add(&mut self, thread: ThreadId, text: String, frame: Option<Frame>, matters: bool, preempts: bool) {
+    fn add(
+        &mut self,
+        step: Option<u64>,
+        thread: ThreadId,
+        text: String,
+        frame: Option<Frame>,
+        matters: bool,
+    ) {
         if !self.threads.contains(&thread) {
             self.threads.push(thread);
         }
@@ -72,7 +80,14 @@ impl Making {
             })
         });
         let thread = usize::from(thread.0);
-        self.out.steps.push(TimelineStep { thread, text, frame, value: None, matters, preempts });
+        let step = TimelineStep { thread, text, frame, step, matters, ..TimelineStep::default() };
+        self.out.steps.push(step);
+    }
+
+    fn last_preempts(&mut self, preempts: bool) {
+        if let Some(step) = self.out.steps.last_mut() {
+            step.preempts = preempts;
+        }
     }
 
     /// A lock that was taken gets a bar; one that was released ends its bar.

@@ -8,7 +8,7 @@ use super::super::{RenderOptions, commands, picture};
 use super::lanes::{Drawing, Room};
 use super::source::Sources;
 use super::writer::Writer;
-use super::{graph, stacks};
+use super::{graph, lanes, stacks};
 
 pub(super) struct Articles<'a> {
     pub options: &'a RenderOptions<'a>,
@@ -61,11 +61,13 @@ impl Articles<'_> {
         writer.raw("</h2>\n");
         self.explanation(writer, finding);
         writer.raw("</header>\n");
-        if let Some(picture) = picture::picture(finding) {
+        let picture = picture::picture(finding);
+        if let Some(picture) = &picture {
             let (sources, room) = (&mut self.sources, &mut self.room);
-            Drawing { picture: &picture, options: self.options, sources, room }.write(writer);
+            Drawing { picture, options: self.options, sources, room }.write(writer);
         }
-        graph::write(writer, finding);
+        let locks = picture.as_ref().map(|picture| lanes::locks(picture)).unwrap_or_default();
+        graph::write(writer, finding, &locks);
         self.ends(writer, finding);
         self.commands(writer, finding);
         writer.raw("<section class=\"facts\"><h3>Details</h3>\n<dl>\n");

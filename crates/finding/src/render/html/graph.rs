@@ -6,6 +6,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 use crate::model::{Finding, Kind, Op};
 
 use super::super::story;
+use super::lanes;
 use super::writer::Writer;
 
 /// A drawing of more would be a ball of wool.
@@ -71,8 +72,9 @@ impl Graph {
     }
 }
 
-/// The graph of a deadlock or a lock-order cycle; nothing for other findings.
-pub(super) fn write(writer: &mut Writer, finding: &Finding) {
+/// The graph of a deadlock or a lock-order cycle; nothing for other findings. Locks have the
+/// colours of their bars, which `locks` gives.
+pub(super) fn write(writer: &mut Writer, finding: &Finding, locks: &[String]) {
     if !matches!(finding.kind, Kind::Deadlock | Kind::LockOrder) {
         return;
     }
@@ -88,12 +90,22 @@ pub(super) fn write(writer: &mut Writer, finding: &Finding) {
         &[("viewBox", Some(&size)), ("role", Some("img")), ("aria-label", Some(&told.join("; ")))],
     );
     for (from, to, arrow) in &graph.arrows {
-        draw_arrow(writer, at(&graph, *from), at(&graph, *to), *arrow);
+        let class = match arrow {
+            Arrow::WaitsFor => "waits".to_owned(),
+            Arrow::HeldBy => format!("holds {}", colour(locks, &graph.nodes[*from].0)),
+        };
+        draw_arrow(writer, at(&graph, *from), at(&graph, *to), *arrow, &class);
     }
     for (i, (label, is_lock)) in graph.nodes.iter().enumerate() {
-        draw_node(writer, at(&graph, i), label, *is_lock);
+        let class = if *is_lock { format!("lock {}", colour(locks, label)) } else { "thread".to_owned() };
+        draw_node(writer, at(&graph, i), label, *is_lock, &class);
     }
     writer.raw("</svg></section>\n");
+}
+
+/// The class that gives a lock its colour.
+fn colour(locks: &[String], label: &str) -> String {
+    format!("l{}", lanes::colour(locks, story::bare(label)))
 }
 
 fn sentence(graph: &Graph, (from, to, arrow): (usize, usize, Arrow)) -> String {
@@ -112,11 +124,7 @@ fn at(graph: &Graph, node: usize) -> (f64, f64) {
 }
 
 /// A line with a triangle in its middle, where no box hides it.
-fn draw_arrow(writer: &mut Writer, from: (f64, f64), to: (f64, f64), arrow: Arrow) {
-    let class = match arrow {
-        Arrow::WaitsFor => "waits",
-        Arrow::HeldBy => "holds",
-    };
+fn draw_arrow(writer: &mut Writer, from: (f64, f64), to: (f64, f64), arrow: Arrow, class: &str) {
     let path = format!("M{:.1} {:.1}L{:.1} {:.1}", from.0, from.1, to.0, to.1);
     writer.open("path", &[("class", Some(class)), ("d", Some(&path))]);
     writer.raw("</path>");
@@ -145,8 +153,7 @@ fn draw_arrow(writer: &mut Writer, from: (f64, f64), to: (f64, f64), arrow: Arro
     );
 }
 
-fn draw_node(writer: &mut Writer, (x, y): (f64, f64), label: &str, is_lock: bool) {
-    let class = if is_lock { "lock" } else { "thread" };
+fn draw_node(writer: &mut Writer, (x, y): (f64, f64), label: &str, is_lock: bool, class: &str) {
     let number = |n: f64| format!("{n:.1}");
     let (left, top) = (number(x - BOX.0 / 2.0), number(y - BOX.1 / 2.0));
     let (width, height) = (number(BOX.0), number(BOX.1));
@@ -211,7 +218,7 @@ mod tests {
     fn only_cycles_of_locks_are_drawn() {
         let drawn = |finding: &Finding| {
             let mut writer = Writer::default();
-            write(&mut writer, finding);
+            write(&mut writer, finding, &["L1".into()]);
             writer.finish()
         };
         assert!(drawn(&cycle()).contains("aria-label=\"T1 waits for L2; L2 is held by T2;"));

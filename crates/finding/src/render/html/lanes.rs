@@ -58,14 +58,11 @@ impl Drawing<'_> {
         let steps_shown = if whole { steps.len() } else { steps.len() - minor };
         writer.raw("<section class=\"player\"><h3>Interleaving</h3>\n");
         controls(writer, minor > 0 && whole, steps_shown);
-        writer.raw("<div class=\"stage\"><div class=\"lanes\" tabindex=\"0\" role=\"group\" ");
-        writer.raw("aria-label=\"Steps; arrow keys go from step to step\"><table>\n<caption>");
-        writer.text(picture.caption());
-        if picture.left_out > 0 || (minor > 0 && !whole) {
-            let left_out = picture.left_out as usize + if whole { 0 } else { minor };
-            writer.text(&format!(" {} are left out.", story::count(left_out as u64, "step")));
-        }
-        writer.raw("</caption>\n<thead><tr><th scope=\"col\" class=\"n\">#</th>");
+        writer.raw("<p class=\"soft\">");
+        self.caption(writer, if whole { 0 } else { minor });
+        writer.raw("</p>\n<div class=\"stage\"><div class=\"lanes\" tabindex=\"0\" role=\"group\" ");
+        writer.raw("aria-label=\"Steps; arrow keys go from step to step\"><table>\n<caption class=\"sr\">");
+        writer.raw("Interleaving, a column for each thread</caption>\n<thead><tr><th scope=\"col\" class=\"n\">#</th>");
         for (i, lane) in picture.lanes.iter().enumerate() {
             let class = format!("lane t{}", i % 4);
             writer.element("th", &[("scope", Some("col")), ("class", Some(&class))], lane);
@@ -77,9 +74,18 @@ impl Drawing<'_> {
         writer.raw("<p class=\"said\" aria-live=\"polite\"></p></section>\n");
     }
 
+    fn caption(&self, writer: &mut Writer, left_out: usize) {
+        writer.text(self.picture.caption());
+        let left_out = self.picture.left_out + left_out as u64;
+        if left_out > 0 {
+            let are = if left_out == 1 { "is" } else { "are" };
+            writer.text(&format!(" {} {are} left out.", story::count(left_out, "step")));
+        }
+    }
+
     fn rows(&mut self, writer: &mut Writer, whole: bool) {
         let slots = Slots::of(self.picture);
-        let locks: Vec<String> = self.picture.locks().iter().map(|bar| bar.lock.clone()).collect();
+        let locks = locks(self.picture);
         let mut skipped = 0;
         for (i, step) in self.picture.steps.iter().enumerate() {
             if !step.matters {
@@ -223,7 +229,12 @@ fn bars(writer: &mut Writer, slots: &[Vec<&Bar>], i: usize, locks: &[String]) {
     writer.raw("</span>");
 }
 
-fn colour(locks: &[String], lock: &str) -> usize {
+/// The labels of the locks, in the order of their colours.
+pub(super) fn locks(picture: &Picture) -> Vec<String> {
+    picture.locks().iter().map(|bar| bar.lock.clone()).collect()
+}
+
+pub(super) fn colour(locks: &[String], lock: &str) -> usize {
     locks.iter().position(|known| known == lock).unwrap_or_default() % COLOURS
 }
 

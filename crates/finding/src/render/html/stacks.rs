@@ -59,7 +59,7 @@ fn frame_line(
         (false, false) => "library",
     };
     writer.open("li", &[("class", Some(class))]);
-    writer.element("span", &[("class", Some("n"))], &format!("#{number}"));
+    writer.element("span", &[("class", Some("number"))], &format!("#{number}"));
     let function = story::function(frame);
     writer.raw(" ");
     writer.element("code", &[("title", Some(function))], &names::short(function));
@@ -81,7 +81,7 @@ fn quote(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
         return;
     }
     let mut highlighter = Highlighter::new(Language::of(file));
-    writer.raw("<pre class=\"quote\">");
+    writer.raw("<pre class=\"quote\" tabindex=\"0\">");
     for n in line.saturating_sub(AROUND)..=line.saturating_add(AROUND) {
         let Some(text) = text(n) else { continue };
         let class = if n == line { "line now" } else { "line" };
@@ -121,7 +121,7 @@ mod tests {
         let numbers: Vec<bool> = (0..5).map(|n| html.contains(&format!(">#{n}<"))).collect();
         assert_eq!(numbers, [true; 5], "{html}");
         assert!(
-            html.contains("<li class=\"here\"><span class=\"n\">#2</span> <code title=\"mine\">"),
+            html.contains("<li class=\"here\"><span class=\"number\">#2</span> <code title=\"mine\">"),
             "{html}"
         );
     }
