@@ -244,22 +244,13 @@ impl<'a> Reporter<'a> {
             if raw.entry.in_the_middle { ", started in the middle with unknown globals" } else { "" };
         notes.push(format!("seed {} repeats it in run {run} of `{entry}`{middle}", self.seed));
         Finding {
-            id: String::new(),
-            kind: raw.kind,
-            confidence: Confidence::Suspected,
-            message: self.message(),
-            schedule: None,
             accesses: raw.accesses.iter().map(|a| self.access(a)).collect(),
             location: self.location(),
-            contract: None,
             threads: raw.threads.iter().map(|t| self.thread(t)).collect(),
             locks: self.locks(),
-            interleaving: None,
-            explanation: None,
-            detectors: Vec::new(),
             occurrences,
             notes,
-            also: Vec::new(),
+            ..Finding::new(raw.kind, Confidence::Suspected, self.message())
         }
     }
 

@@ -101,6 +101,9 @@ pub struct Finding {
     /// The execution in which it happens, where there is one to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,
+    /// All steps of that execution, for a reader who wants more than the rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
     /// One paragraph for a reader who does not know raddle: what goes wrong, in which order, and
     /// what would mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,6 +111,15 @@ pub struct Finding {
     /// The commands of raddle that suspected it or saw it, where several looked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub detectors: Vec<String>,
+    /// Of `hunt`: how the suspicion was settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The test in which it was found, where a suite was run test by test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// What people decided about it, where the report comes from a store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triage: Option<Triage>,
     /// How often it was seen.
     #[serde(default)]
     pub occurrences: u64,
@@ -135,8 +147,12 @@ impl Finding {
             threads: Vec::new(),
             locks: Vec::new(),
             interleaving: None,
+            timeline: None,
             explanation: None,
             detectors: Vec::new(),
+            verdict: None,
+            test: None,
+            triage: None,
             occurrences: 1,
             notes: Vec::new(),
             also: Vec::new(),
@@ -155,6 +171,68 @@ pub struct Interleaving {
     pub threads: Vec<String>,
     /// In the order of the execution.
     pub rows: Vec<Row>,
+}
+
+/// An execution step by step, with the locks that were held in between.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// The lanes, by [`Thread::label`].
+    pub threads: Vec<String>,
+    /// How many steps came before the first of `steps`.
+    #[serde(default)]
+    pub left_out: u64,
+    /// The places of the steps, each once.
+    pub frames: Vec<Frame>,
+    pub steps: Vec<TimelineStep>,
+    #[serde(default)]
+    pub held: Vec<HeldLock>,
+}
+
+/// A step of a [`Timeline`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TimelineStep {
+    /// The lane.
+    pub thread: usize,
+    /// ``locks L1 `a` ``
+    pub text: String,
+    /// Where it is, in [`Timeline::frames`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<usize>,
+    /// Its number in the schedule, from 0. None: it is no step of the scheduler, such as an access
+    /// that races.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
+    /// What was read or written, where that is known: `3`, or `2 → 3` for a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// One of the steps that explain the finding.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub matters: bool,
+    /// The thread of the step before could have gone on.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub preempts: bool,
+}
+
+/// A lock while a thread holds it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HeldLock {
+    /// [`Lock::label`].
+    pub lock: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The lane.
+    pub thread: usize,
+    /// The first step with the lock, in [`Timeline::steps`]; 0 if it was taken before them.
+    pub from: usize,
+    /// The step that releases it. None: it is held to the end.
+    pub until: Option<usize>,
+    /// For reading, beside others.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub read: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A step of an execution.
@@ -237,6 +315,26 @@ pub enum Confidence {
     Suspected,
     /// Raddle saw it happen.
     Confirmed,
+}
+
+/// How a suspicion was settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It was seen to happen.
+    Confirmed,
+    /// It cannot happen.
+    Refuted,
+    /// Neither was shown.
+    Open,
+}
+
+/// What people decided about a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Triage {
+    /// `fixed`, `benign`, `wontfix`, or `regression` for one that was seen after it was fixed.
+    pub decision: String,
+    pub reason: String,
 }
 
 /// One end of a finding.

@@ -1,6 +1,6 @@
 //! The command line of `raddle`.
 
-use crate::{check, conseq, doctor, explore, hunt, lsp, manuals, replay, run, similar, tsvd};
+use crate::{check, conseq, doctor, explore, hunt, lsp, manuals, replay, run, similar, tsvd, view};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
@@ -52,6 +52,10 @@ pub enum Command {
     Triage(hunt::decisions::TriageArgs),
 
     Merge(hunt::decisions::MergeArgs),
+
+    Report(view::ReportArgs),
+
+    View(view::ViewArgs),
 
     Verify(hunt::verify::VerifyArgs),
 

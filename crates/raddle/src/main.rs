@@ -21,6 +21,7 @@ mod shims;
 mod similar;
 mod sysroot;
 mod tsvd;
+mod view;
 mod wrap;
 
 use clap::Parser;
@@ -55,6 +56,8 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Show(args) => hunt::decisions::show(&args),
         Command::Triage(args) => hunt::decisions::triage(&args),
         Command::Merge(args) => hunt::decisions::merge(&args),
+        Command::Report(args) => view::report(&args),
+        Command::View(args) => view::view(&args),
         Command::Verify(args) => hunt::verify::run(&args),
         Command::Build(args) => hunt::build::run(&args),
         Command::Run(args) => run::run(*args),

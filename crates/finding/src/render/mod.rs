@@ -8,15 +8,21 @@
 //! | [`junit`](Format::Junit) | CI servers that count tests |
 //! | [`github`](Format::Github) | annotations in a GitHub workflow |
 //! | [`html`](Format::Html) | a page to attach or to publish |
+//! | [`markdown`](Format::Markdown) | a comment on a pull request |
+//! | [`perfetto`](Format::Perfetto) | a viewer of timelines, such as Perfetto's |
 //!
 //! What is said about a finding is worded once, in `story`; the formats decide only how it looks.
 //! Names come from the target and from its debug information, which is to say from strangers: each
 //! format escapes them in its own file and is tested with the worst of them.
 
+mod commands;
 mod github;
 mod html;
 mod json;
 mod junit;
+mod markdown;
+mod perfetto;
+mod picture;
 mod sarif;
 mod steps;
 mod story;
@@ -45,6 +51,10 @@ pub enum Format {
     Github,
     /// One page that needs no other file.
     Html,
+    /// A summary for a pull request.
+    Markdown,
+    /// A trace of each schedule, for Perfetto and for Chrome.
+    Perfetto,
 }
 
 /// How to render; the default opens no source, uses no colour and fits 100 columns.
@@ -59,7 +69,13 @@ pub struct RenderOptions<'a> {
     /// The folder that file names are shown relative to. SARIF and GitHub find files only by
     /// relative names.
     pub root: Option<&'a str>,
+    /// The address that opens a place in an editor, with `{path}`, `{line}` and `{column}`. Only
+    /// `html` has links. None: no links.
+    pub editor: Option<&'a str>,
 }
+
+/// [`RenderOptions::editor`] of VS Code.
+pub const VSCODE: &str = "vscode://file{path}:{line}:{column}";
 
 /// Access to the target's source, which this crate does not open itself.
 pub trait Source {
@@ -89,6 +105,8 @@ pub fn render(report: &Report, format: Format, options: &RenderOptions<'_>) -> S
         Format::Junit => junit::render(report, options),
         Format::Github => github::render(report, options),
         Format::Html => html::render(report, options),
+        Format::Markdown => markdown::render(report, options),
+        Format::Perfetto => perfetto::render(report),
     }
 }
 
@@ -99,8 +117,16 @@ pub fn summary(report: &Report) -> String {
 
 impl Format {
     /// In the order in which help lists them.
-    pub const ALL: [Format; 6] =
-        [Format::Text, Format::Json, Format::Sarif, Format::Junit, Format::Github, Format::Html];
+    pub const ALL: [Format; 8] = [
+        Format::Text,
+        Format::Json,
+        Format::Sarif,
+        Format::Junit,
+        Format::Github,
+        Format::Html,
+        Format::Markdown,
+        Format::Perfetto,
+    ];
 
     /// What `--format` takes, and [`FromStr`] reads.
     pub fn name(self) -> &'static str {
@@ -111,6 +137,8 @@ impl Format {
             Format::Junit => "junit",
             Format::Github => "github",
             Format::Html => "html",
+            Format::Markdown => "markdown",
+            Format::Perfetto => "perfetto",
         }
     }
 }
@@ -129,7 +157,7 @@ impl RenderOptions<'_> {
 
 impl Default for RenderOptions<'_> {
     fn default() -> Self {
-        RenderOptions { color: false, width: 100, source: &NoSource, root: None }
+        RenderOptions { color: false, width: 100, source: &NoSource, root: None, editor: Some(VSCODE) }
     }
 }
 
@@ -192,7 +220,7 @@ mod tests {
         }
         assert_eq!(
             "JSON".parse::<Format>().unwrap_err().to_string(),
-            "`JSON` is not an output format; expected one of text, json, sarif, junit, github, html"
+            "`JSON` is not an output format; expected one of text, json, sarif, junit, github, html, markdown, perfetto"
         );
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A finding is a result of the rule that is its kind. Its location is the later access; the other
 //! ends, the allocation, and where threads were created are related locations. Each end is also a
-//! thread flow of one code flow, outermost call first, so that a viewer steps through both. The id
+//! thread flow of one code flow, outermost call first, so that a viewer steps through both. A
+//! recorded execution is a second code flow, with a thread flow for each of its threads. The id
 //! is the partial fingerprint by which a service follows a finding from commit to commit.
 //!
 //! Typed structs, not `json!`: the order of keys is then that of the structs, whatever features of
@@ -17,6 +18,7 @@ use crate::model::{Confidence, Finding, Frame, Kind, Report};
 use crate::place::place;
 
 use super::RenderOptions;
+use super::picture::{Moment, Origin, picture};
 use super::story;
 
 pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
@@ -136,7 +138,32 @@ fn code_flows(finding: &Finding, options: &RenderOptions<'_>) -> Vec<CodeFlow> {
             flows.push(ThreadFlow { id, locations });
         }
     }
-    if flows.is_empty() { Vec::new() } else { vec![CodeFlow { thread_flows: flows }] }
+    let ends = (!flows.is_empty()).then_some(CodeFlow { message: None, thread_flows: flows });
+    ends.into_iter().chain(interleaving(finding, options)).collect()
+}
+
+/// The recorded execution as a code flow of its own: a thread flow for each thread, with the steps
+/// that matter in the order in which they happened.
+fn interleaving(finding: &Finding, options: &RenderOptions<'_>) -> Option<CodeFlow> {
+    let picture = picture(finding).filter(|picture| picture.origin == Origin::Recorded)?;
+    let step = |(at, step): (usize, &Moment)| {
+        let frame = step.frame.as_ref().filter(|frame| frame.file.is_some())?;
+        let value = step.value.as_ref().map_or(String::new(), |value| format!(": {value}"));
+        Some(FlowLocation {
+            location: location(frame, Some(format!("{}{value}", step.text)), options),
+            nesting_level: 0,
+            execution_order: Some(at + 1),
+            importance: if step.is_key { "essential" } else { "important" },
+        })
+    };
+    let of_lane = |(lane, name): (usize, &String)| {
+        let own = picture.steps.iter().enumerate().filter(|(_, s)| s.lane == lane && s.matters);
+        let locations: Vec<_> = own.filter_map(step).collect();
+        (!locations.is_empty()).then(|| ThreadFlow { id: name.clone(), locations })
+    };
+    let thread_flows: Vec<_> = picture.lanes.iter().enumerate().filter_map(of_lane).collect();
+    let message = Some(Message { text: picture.caption().to_owned() });
+    (!thread_flows.is_empty()).then_some(CodeFlow { message, thread_flows })
 }
 
 fn location(frame: &Frame, message: Option<String>, options: &RenderOptions<'_>) -> Location {
@@ -174,7 +201,7 @@ fn artifact(file: &str) -> ArtifactLocation {
 }
 
 /// A path as the path of a URI.
-fn percent(path: &str) -> String {
+pub(super) fn percent(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
@@ -302,6 +329,8 @@ struct Message {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CodeFlow {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Message>,
     thread_flows: Vec<ThreadFlow>,
 }
 

@@ -61,7 +61,7 @@ pub(super) fn deed(finding: &Finding, end: &End<'_>) -> String {
     format!("{} {}, holding {}", access.thread, act(access), held(access))
 }
 
-fn act(access: &Access) -> String {
+pub(super) fn act(access: &Access) -> String {
     let bytes = |verb: &str| match access.size {
         0 => verb.to_owned(),
         size => format!("{verb} {}", count(size, "byte")),
@@ -120,7 +120,7 @@ pub(super) fn bare(label: &str) -> &str {
 }
 
 /// ``L1 `mu` ``: a label with the lock's name, where it has one.
-fn named(finding: &Finding, label: &str) -> String {
+pub(super) fn named(finding: &Finding, label: &str) -> String {
     let name =
         finding.locks.iter().find(|lock| lock.label == bare(label)).and_then(|lock| lock.name.as_deref());
     name.map_or_else(|| label.to_owned(), |name| format!("{label} `{name}`"))

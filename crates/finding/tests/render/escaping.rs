@@ -3,8 +3,8 @@
 //! puts there.
 
 use raddle_finding::{
-    Access, Confidence, Finding, Format, Frame, Interleaving, Kind, Location, Lock, Op, RenderOptions,
-    Report, Row, Stat, Taken, Thread, identity, render,
+    Access, Confidence, Finding, Format, Frame, HeldLock, Interleaving, Kind, Location, Lock, Op,
+    RenderOptions, Report, Row, Stat, Taken, Thread, Timeline, TimelineStep, Triage, identity, render,
 };
 
 const NASTY: &str =
@@ -57,6 +57,22 @@ fn nasty() -> Report {
             threads: vec![NASTY.into()],
             rows: vec![Row { text: NASTY.into(), frame: Some(frame()), preempts: true, ..Row::default() }],
         }),
+        timeline: Some(Timeline {
+            threads: vec![NASTY.into()],
+            frames: vec![frame()],
+            steps: (0..2)
+                .map(|_| TimelineStep {
+                    text: NASTY.into(),
+                    frame: Some(0),
+                    value: Some(NASTY.into()),
+                    ..TimelineStep::default()
+                })
+                .collect(),
+            held: vec![HeldLock { lock: NASTY.into(), name: Some(NASTY.into()), ..HeldLock::default() }],
+            ..Timeline::default()
+        }),
+        test: Some(NASTY.into()),
+        triage: Some(Triage { decision: NASTY.into(), reason: NASTY.into() }),
         notes: vec![NASTY.into()],
         ..Finding::new(kind, Confidence::Confirmed, NASTY)
     };
@@ -122,6 +138,28 @@ fn github_has_one_line_a_finding() {
 #[test]
 fn html_has_only_its_own_tags() {
     let html = rendered(Format::Html);
-    assert!(controls(&html).is_empty(), "{html:?}");
+    let hostile: Vec<_> = controls(&html).into_iter().filter(|c| *c != '\t').collect();
+    assert!(hostile.is_empty(), "{html:?}");
     assert!(!html.contains("<d>"));
+}
+
+#[test]
+fn markdown_has_no_markup_of_others() {
+    let text = rendered(Format::Markdown);
+    assert!(controls(&text).is_empty(), "{text:?}");
+    // In code it is code; nowhere else does it stand as it is.
+    for line in text.lines() {
+        let outside: String = line.split('`').step_by(2).collect();
+        let summary = line.starts_with("<details>");
+        assert!(!outside.contains("<d>") && !(summary && line.contains("<d>")), "{line}");
+        assert!(!outside.contains("p[q](r)"), "{line}");
+    }
+    // Each finding is a row: nothing breaks the table.
+    assert_eq!(text.lines().filter(|line| line.starts_with("| confirmed")).count(), 2, "{text}");
+}
+
+#[test]
+fn a_trace_is_json() {
+    let trace: serde_json::Value = serde_json::from_str(&rendered(Format::Perfetto)).unwrap();
+    assert!(trace["traceEvents"].as_array().unwrap().iter().all(|event| event["ph"].is_string()));
 }

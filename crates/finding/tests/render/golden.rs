@@ -46,6 +46,7 @@ fn json() {
 #[test]
 fn sarif() {
     golden("rich.sarif", &render(&sample::rich(), Format::Sarif, &options()));
+    golden("explored.sarif", &render(&sample::explored(), Format::Sarif, &options()));
 }
 
 #[test]
@@ -60,7 +61,32 @@ fn github() {
 
 #[test]
 fn html() {
-    golden("rich.html", &render(&sample::rich(), Format::Html, &options()));
+    golden("rich.html", &without_style(&render(&sample::rich(), Format::Html, &options())));
+    golden("explored.html", &without_style(&render(&sample::explored(), Format::Html, &options())));
+}
+
+/// A page without what is the same on every page: the style, the script, and their hashes.
+fn without_style(page: &str) -> String {
+    let mut page = page.to_owned();
+    for (begin, end) in
+        [("script-src", ";"), ("style-src", ";"), ("<style>", "</style>"), ("<script>", "</script>")]
+    {
+        let from = page.find(begin).unwrap() + begin.len();
+        let to = from + page[from..].find(end).unwrap();
+        page.replace_range(from..to, "…");
+    }
+    page
+}
+
+#[test]
+fn markdown() {
+    golden("rich.md", &render(&sample::rich(), Format::Markdown, &options()));
+    golden("explored.md", &render(&sample::explored(), Format::Markdown, &options()));
+}
+
+#[test]
+fn perfetto() {
+    golden("explored.perfetto.json", &render(&sample::explored(), Format::Perfetto, &options()));
 }
 
 #[test]
@@ -86,9 +112,10 @@ fn text_has_no_trailing_spaces_and_colours_are_all_that_colour_adds() {
 
 #[test]
 fn the_json_document_reads_back_as_the_report() {
-    let report = sample::rich();
-    let text = render(&report, Format::Json, &options());
-    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    for report in [sample::rich(), sample::explored()] {
+        let text = render(&report, Format::Json, &options());
+        assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    }
 }
 
 /// The document of DESIGN.md, with no more fields than are named there: what older tools and people

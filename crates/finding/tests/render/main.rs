@@ -2,5 +2,6 @@
 
 mod escaping;
 mod golden;
+mod page;
 mod sample;
 mod sarif;

@@ -1,7 +1,8 @@
 //! A report with one of everything, as `raddle run` would make it.
 
 use raddle_finding::{
-    Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Stat, Taken, Thread, identity,
+    Access, Confidence, Finding, Frame, HeldLock, Kind, Location, Lock, Op, Report, Stat, Taken, Thread,
+    Timeline, TimelineStep, Triage, Verdict, identity,
 };
 
 pub fn rich() -> Report {
@@ -16,6 +17,67 @@ pub fn rich() -> Report {
     report.findings[0].also = vec![further_reader(&report.findings[0])];
     report.findings[0].occurrences += 1;
     report
+}
+
+/// A lost update and a suspicion that was refuted, as `raddle hunt` would make them.
+pub fn explored() -> Report {
+    let mut report = Report::new("hunt", vec!["./bank".into()]);
+    report.coverage = vec!["2 suspicions: 1 confirmed, 1 refuted, 0 open".into()];
+    report.findings = vec![lost_update()];
+    let mut refuted = lock_order();
+    refuted.verdict = Some(Verdict::Refuted);
+    refuted.notes = vec!["refuted: the gate `mu` is held by both".into()];
+    report.suspects = vec![refuted];
+    identity::assign(&mut report.findings);
+    identity::assign(&mut report.suspects);
+    report
+}
+
+fn lost_update() -> Finding {
+    let mut finding =
+        Finding::new(Kind::Assertion, Confidence::Confirmed, "assertion `total == 30` failed in main");
+    finding.schedule = Some("bank-assertion-1.raddle".into());
+    finding.explanation = Some("T1 reads `total`, and T2 writes it before T1 does.".into());
+    finding.detectors = vec!["run".into(), "explore".into()];
+    finding.test = Some("bank.deposits".into());
+    finding.triage = Some(Triage { decision: "regression".into(), reason: "mended in May".into() });
+    finding.accesses = assertion().accesses;
+    let step = |at: u64, thread, text: &str, frame| TimelineStep {
+        step: Some(at),
+        thread,
+        text: text.into(),
+        frame: Some(frame),
+        matters: !text.contains("lock"),
+        ..TimelineStep::default()
+    };
+    let mut steps = vec![
+        step(5, 1, "reads `total`", 0),
+        step(6, 2, "locks L1 `mu`", 1),
+        step(7, 2, "writes `total`", 2),
+        step(8, 2, "unlocks L1 `mu`", 3),
+        step(9, 1, "writes `total`", 2),
+        TimelineStep { step: None, ..step(0, 0, "fails", 4) },
+    ];
+    steps[1].preempts = true;
+    for (at, value) in [(0, "10"), (2, "10 → 30"), (4, "20")] {
+        steps[at].value = Some(value.into());
+    }
+    let place = |line| frame("deposit", "bank.c", line, 3, 10);
+    finding.timeline = Some(Timeline {
+        threads: vec!["T0 (main)".into(), "T1 (teller)".into(), "T2 (teller)".into()],
+        left_out: 5,
+        frames: vec![place(11), place(12), place(13), place(14), frame("main", "bank.c", 64, 0, 50)],
+        steps,
+        held: vec![HeldLock {
+            lock: "L1".into(),
+            name: Some("mu".into()),
+            thread: 2,
+            from: 1,
+            until: Some(3),
+            read: false,
+        }],
+    });
+    finding
 }
 
 /// What a reader of source would find for [`rich`].

@@ -96,6 +96,92 @@ fn a_race_has_a_thread_flow_for_each_end() {
     }
 }
 
+/// The schema allows no other keys in these objects.
+const KEYS: &[(&str, &[&str])] = &[
+    ("", &["$schema", "version", "runs"]),
+    ("runs", &["tool", "columnKind", "automationDetails", "results"]),
+    ("tool", &["driver"]),
+    ("driver", &["name", "version", "semanticVersion", "rules"]),
+    ("rules", &["id", "name", "shortDescription", "fullDescription", "defaultConfiguration", "properties"]),
+    ("automationDetails", &["id"]),
+    ("defaultConfiguration", &["level"]),
+    ("shortDescription", &["text"]),
+    ("fullDescription", &["text"]),
+    ("message", &["text"]),
+    (
+        "results",
+        &[
+            "ruleId",
+            "ruleIndex",
+            "level",
+            "message",
+            "locations",
+            "relatedLocations",
+            "codeFlows",
+            "partialFingerprints",
+            "properties",
+        ],
+    ),
+    ("codeFlows", &["message", "threadFlows"]),
+    ("threadFlows", &["id", "locations"]),
+    ("location", &["id", "physicalLocation", "logicalLocations", "message"]),
+    ("relatedLocations", &["id", "physicalLocation", "logicalLocations", "message"]),
+    ("physicalLocation", &["artifactLocation", "region"]),
+    ("artifactLocation", &["uri", "uriBaseId"]),
+    ("region", &["startLine", "startColumn"]),
+    ("logicalLocations", &["fullyQualifiedName", "kind"]),
+];
+
+fn check_keys(name: &str, value: &Value) {
+    match value {
+        Value::Array(values) => {
+            assert!(
+                !values.is_empty() || ["results", "locations", "rules"].contains(&name),
+                "{name} is empty"
+            );
+            values.iter().for_each(|value| check_keys(name, value));
+        }
+        Value::Object(object) => {
+            // Steps of a thread flow and locations of a result are called the same.
+            let allowed = match name {
+                "locations" if object.contains_key("location") => {
+                    Some(&["location", "nestingLevel", "executionOrder", "importance"][..])
+                }
+                "locations" => Some(&["id", "physicalLocation", "logicalLocations", "message"][..]),
+                name => KEYS.iter().find(|(known, _)| *known == name).map(|(_, keys)| *keys),
+            };
+            for (key, value) in object {
+                assert!(allowed.is_none_or(|allowed| allowed.contains(&key.as_str())), "{key} in {name}");
+                check_keys(key, value);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn only_keys_of_the_schema_are_written() {
+    for report in [sample::rich(), sample::explored()] {
+        let text = render(&report, Format::Sarif, &RenderOptions::default());
+        check_keys("", &serde_json::from_str(&text).unwrap());
+    }
+}
+
+#[test]
+fn a_recorded_execution_is_a_flow_in_its_order() {
+    let text = render(&sample::explored(), Format::Sarif, &RenderOptions::default());
+    let log: Value = serde_json::from_str(&text).unwrap();
+    let flows = array(&log["runs"][0]["results"][0], "codeFlows");
+    let threads = array(flows.last().unwrap(), "threadFlows");
+    let ids: Vec<_> = threads.iter().map(|thread| thread["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["T0 (main)", "T1 (teller)", "T2 (teller)"]);
+    let steps = threads.iter().flat_map(|thread| array(thread, "locations"));
+    let mut order: Vec<_> = steps.map(|step| step["executionOrder"].as_u64().unwrap()).collect();
+    order.sort_unstable();
+    assert_eq!(order, [1, 3, 5, 6]);
+    assert_eq!(threads[2]["locations"][0]["location"]["message"]["text"], "writes `total`: 10 → 30");
+}
+
 #[test]
 fn files_below_the_root_have_relative_uris() {
     let log = sarif();

@@ -14,42 +14,61 @@ pub struct Held {
 }
 
 /// The locks held after all these steps, the longest held first.
+pub fn held(steps: &[Step]) -> Vec<Held> {
+    let mut holding = Holding::default();
+    for (i, step) in steps.iter().enumerate() {
+        holding.step(i, step);
+    }
+    holding.held
+}
+
+/// The locks held so far, step by step.
 ///
 /// A `trylock` is taken to have succeeded when nobody else holds the lock at that moment.
-pub fn held(steps: &[Step]) -> Vec<Held> {
-    let mut held: Vec<Held> = Vec::new();
-    let mut depth: HashMap<(ThreadId, u64), u32> = HashMap::new();
-    for (step, s) in steps.iter().enumerate() {
+#[derive(Default)]
+pub struct Holding {
+    held: Vec<Held>,
+    depth: HashMap<(ThreadId, u64), u32>,
+}
+
+impl Holding {
+    /// Step `i`. Returns the lock that is held from now on, or is not held any more.
+    pub fn step(&mut self, i: usize, step: &Step) -> Option<Held> {
         use OpKind::*;
-        let (thread, op) = (s.thread, &s.op);
-        let mut take = |lock: u64, read: bool, held: &mut Vec<Held>| {
-            *depth.entry((thread, lock)).or_default() += 1;
-            if !held.iter().any(|h| h.thread == thread && h.lock == lock) {
-                held.push(Held { thread, lock, step, read });
-            }
-        };
-        let mut give = None;
+        let op = &step.op;
         match op.kind() {
-            Lock | TimedLock | WriteLock => take(op.object, false, &mut held),
-            ReadLock => take(op.object, true, &mut held),
-            TryLock if !held.iter().any(|h| h.lock == op.object && h.thread != thread) => {
-                take(op.object, false, &mut held);
+            Lock | TimedLock | WriteLock => self.take(i, step.thread, op.object, false),
+            ReadLock => self.take(i, step.thread, op.object, true),
+            TryLock if !self.held.iter().any(|h| h.lock == op.object && h.thread != step.thread) => {
+                self.take(i, step.thread, op.object, false)
             }
             // A wait that ends, or is given up, has its mutex again.
-            CondWake | TimeOut | Spurious if op.other != 0 => take(op.other, false, &mut held),
-            Unlock => give = Some(op.object),
-            CondWait if op.other != 0 => give = Some(op.other),
-            _ => {}
-        }
-        if let Some(lock) = give {
-            let n = depth.entry((thread, lock)).or_default();
-            *n = n.saturating_sub(1);
-            if *n == 0 {
-                held.retain(|h| h.thread != thread || h.lock != lock);
-            }
+            CondWake | TimeOut | Spurious if op.other != 0 => self.take(i, step.thread, op.other, false),
+            Unlock => self.give(step.thread, op.object),
+            CondWait if op.other != 0 => self.give(step.thread, op.other),
+            _ => None,
         }
     }
-    held
+
+    fn take(&mut self, step: usize, thread: ThreadId, lock: u64, read: bool) -> Option<Held> {
+        *self.depth.entry((thread, lock)).or_default() += 1;
+        if self.held.iter().any(|h| h.thread == thread && h.lock == lock) {
+            return None;
+        }
+        let held = Held { thread, lock, step, read };
+        self.held.push(held);
+        Some(held)
+    }
+
+    fn give(&mut self, thread: ThreadId, lock: u64) -> Option<Held> {
+        let n = self.depth.entry((thread, lock)).or_default();
+        *n = n.saturating_sub(1);
+        if *n > 0 {
+            return None;
+        }
+        let at = self.held.iter().position(|h| h.thread == thread && h.lock == lock)?;
+        Some(self.held.remove(at))
+    }
 }
 
 /// A circle in who waits for whom, if there is one. `waits` gives the threads that a thread waits

@@ -8,18 +8,21 @@ pub mod locks;
 pub mod message;
 pub mod race;
 pub mod steps;
+pub mod timeline;
+pub mod values;
 
 use std::collections::HashSet;
 
 use raddle_explore::explain::{self, Explanation};
 use raddle_explore::{Op, OpKind, Step, StepFlags, ThreadId, Trace};
 use raddle_finding::{
-    Access, Confidence, Finding, Frame, Interleaving, Kind, Lock, Op as Deed, Row, Taken, Thread,
+    Access, Confidence, Finding, Frame, Interleaving, Kind, Lock, Op as Deed, Row, Taken, Thread, Timeline,
 };
 use raddle_wire::explore::{End, FRAMES};
 
 use self::locks::{Held, cycle, held};
 use self::steps::{Words, lock_of};
+use self::timeline::{Between, timeline};
 use crate::monitors::Seen;
 use crate::places::{Mapped, Places};
 use crate::verdict::{Failure, awaited, circling};
@@ -249,10 +252,29 @@ impl Teller<'_> {
             rows.add(words, self.steps, i, preempted);
             before = Some(i);
         }
+        let told = rows.rows.len();
         self.last_rows(words, &mut rows);
+        finding.timeline = Some(self.timeline(words, &matters, &rows, told));
         let table = finding.interleaving.get_or_insert_default();
         table.threads = rows.threads.iter().map(|t| words.thread(*t)).collect();
         table.rows = rows.rows;
+    }
+
+    /// All steps, and behind them the rows from `told` on, which are no steps.
+    fn timeline(
+        &self,
+        words: &mut Words<'_>,
+        matters: &dyn Fn(&usize) -> bool,
+        rows: &Rows,
+        told: usize,
+    ) -> Timeline {
+        let last = rows.rows[told..].iter().map(|row| Between {
+            at: self.steps.len(),
+            thread: rows.threads[row.thread],
+            text: row.text.clone(),
+            frame: row.frame.clone(),
+        });
+        timeline(words, self.steps, &|i| matters(&i), last.collect())
     }
 
     /// How it ends: the failure, or where each thread waits.

@@ -2,11 +2,12 @@
 
 use raddle_explore::races::Access as Raw;
 use raddle_explore::{OpKind, Step, StepFlags, ThreadId};
-use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, Op};
+use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, Op, Timeline};
 use raddle_wire::explore::Race;
 
 use crate::describe::locks::held;
 use crate::describe::steps::Words;
+use crate::describe::timeline::{Between, timeline};
 use crate::describe::{Rows, introduce_threads};
 use crate::detection::explain::race_message;
 
@@ -24,7 +25,9 @@ pub fn finding(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Finding {
         Some(Location::Global { name, .. }) => Some(name.as_str()),
         _ => None,
     };
-    finding.interleaving = Some(table(race, name, steps, words));
+    let (table, timeline) = table(race, name, steps, words);
+    finding.interleaving = Some(table);
+    finding.timeline = Some(timeline);
     finding.location = location;
     finding.occurrences = 1;
     introduce_threads(steps, words, &mut finding, &|t| {
@@ -76,8 +79,8 @@ fn location(race: &Race, words: &mut Words<'_>) -> Option<Location> {
 }
 
 /// What the two threads did from shortly before the earlier access on, with both accesses in their
-/// places.
-fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>) -> Interleaving {
+/// places; and all steps up to the later one.
+fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>) -> (Interleaving, Timeline) {
     let [now, before] = &race.access;
     let ours = |s: &Step| [now.thread, before.thread].contains(&s.thread.0);
     let (mid, end) = ((before.step as usize).min(steps.len()), (now.step as usize).min(steps.len()));
@@ -86,15 +89,22 @@ fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>)
     let late: Vec<usize> = (mid..end.max(mid)).filter(|i| ours(&steps[*i])).take(ROWS).collect();
     let preempts = |i: &usize| steps[*i].flags.has(StepFlags::PREEMPTION);
     let mut rows = Rows::default();
+    let ends = [(before, mid), (now, end.max(mid))].map(|(raw, at)| between(raw, at, name, words));
+    let push =
+        |rows: &mut Rows, end: &Between| rows.push(end.thread, end.text.clone(), end.frame.clone(), false);
     early.iter().for_each(|i| rows.add(words, steps, *i, preempts(i)));
-    push(&mut rows, before, name, words);
+    push(&mut rows, &ends[0]);
     late.iter().for_each(|i| rows.add(words, steps, *i, preempts(i)));
-    push(&mut rows, now, name, words);
+    push(&mut rows, &ends[1]);
     let threads = rows.threads.iter().map(|t| words.thread(*t)).collect();
-    Interleaving { threads, rows: rows.rows, ..Interleaving::default() }
+    // What comes after the second access has no part in the race.
+    let in_table = |i: usize| early.contains(&i) || late.contains(&i);
+    let timeline = timeline(words, &steps[..end.max(mid)], &in_table, ends.into());
+    (Interleaving { threads, rows: rows.rows, ..Interleaving::default() }, timeline)
 }
 
-fn push(rows: &mut Rows, raw: &Raw, name: Option<&str>, words: &mut Words<'_>) {
+/// An access, before step `at`.
+fn between(raw: &Raw, at: usize, name: Option<&str>, words: &mut Words<'_>) -> Between {
     let stack = words.stack(frames(raw));
     let frame = raddle_finding::place::place(&stack).cloned();
     let verb = match op(raw) {
@@ -105,7 +115,7 @@ fn push(rows: &mut Rows, raw: &Raw, name: Option<&str>, words: &mut Words<'_>) {
         _ => "writes",
     };
     let object = name.map_or("the racy word".into(), |name| format!("`{name}`"));
-    rows.push(ThreadId(raw.thread), format!("{verb} {object}"), frame, false);
+    Between { at, thread: ThreadId(raw.thread), text: format!("{verb} {object}"), frame }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::stacks::Stacks;
 use super::tester::{Again, Consequence, Tested, Verdict};
 use super::traced_runs::Runs;
 use raddle_harness::check::Check;
+use raddle_harness::crew::Notes;
 use raddle_harness::describe;
 use raddle_harness::describe::steps::pc_of;
 use raddle_harness::places::Places;
@@ -118,6 +119,11 @@ impl<'a> Teller<'a> {
     fn scheduled(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
         let passing = passing(self.tested, &c.failure);
         let mut finding = describe::finding(&c.failure, passing, &mut self.places, &self.runs.modules);
+        if let Some(timeline) = &mut finding.timeline {
+            let (recipe, modules) = (&self.tested.recipe, &self.runs.modules);
+            let is_over = raddle_harness::interrupt::came;
+            describe::values::add(timeline, &c.failure, recipe, modules, &Notes::default(), &is_over);
+        }
         finding.kind = kind(c.failure.kind);
         finding.schedule = or_without(self.write(&c.failure, c.check.as_ref()));
         let answers = |v: &Verdict| [Verdict::Confirmed(i), Verdict::Shown(i)].contains(v);

@@ -107,6 +107,10 @@ impl Results<'_> {
                 continue;
             }
             let mut finding = describe::finding(&small.failure, &passing, &mut places, &self.search.modules);
+            if let Some(timeline) = &mut finding.timeline {
+                let (recipe, modules) = (crew.recipe(), &self.search.modules);
+                describe::values::add(timeline, &small.failure, recipe, modules, self.notes, &is_over);
+            }
             if !small.again {
                 // Nothing is confirmed that was not seen again.
                 finding.confidence = Confidence::Suspected;

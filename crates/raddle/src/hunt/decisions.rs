@@ -144,6 +144,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
         width: output::width(TextTo::Stdout),
         source: &|file: &str, line: u32| source.line(file, line),
         root: root.as_deref(),
+        ..RenderOptions::default()
     };
     print(&render(&report, Format::Text, &options));
     Ok(ExitCode::from(exit::CLEAN))

@@ -267,6 +267,7 @@ impl<'a> Hunter<'a> {
         if let Some(name) = self.prey.name.as_ref().filter(|_| finding.accesses.is_empty()) {
             finding.message = format!("the test `{name}` fails: {}", finding.message);
         }
+        finding.test = self.prey.name.clone();
         finding
     }
 

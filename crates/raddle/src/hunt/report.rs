@@ -1,7 +1,7 @@
 //! The report of a hunt: confirmed findings with their explanation; suspicions as counts, and in
 //! full for who asks.
 
-use raddle_finding::{Confidence, Finding, Report, Stat};
+use raddle_finding::{Confidence, Finding, Report, Stat, Verdict as Settled};
 use raddle_hunt::{Confirmed, Counts, Detector, Ledger, Target, Verdict, explain};
 
 use raddle_harness::say::count;
@@ -53,6 +53,11 @@ pub fn suspect(target: &Target) -> Finding {
     finding.detectors = target.by.iter().map(|d| d.name().to_owned()).collect();
     let by: Vec<String> = finding.detectors.iter().map(|d| format!("`{d}`")).collect();
     finding.notes = vec![format!("suspected by {}", by.join(" and "))];
+    finding.verdict = Some(match &target.verdict {
+        Verdict::Refuted { .. } => Settled::Refuted,
+        Verdict::Open { .. } => Settled::Open,
+        Verdict::Confirmed { .. } => Settled::Confirmed,
+    });
     match &target.verdict {
         Verdict::Refuted { by } => finding.notes.push(format!("refuted: {by}")),
         Verdict::Open { tried } if tried.is_empty() => finding.notes.push("open: the time was over".into()),

@@ -66,7 +66,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         let mut places = Places::new();
         file.write(&trace::chrome(&made.trace.steps, &mut places, &replayed.modules))?;
     }
-    let report = report(&args, &schedule, &replayed, changed, begun);
+    let report = report(&args, &recipe, &schedule, &replayed, changed, begun);
     settler.settle(report, crate::exit::CLEAN)
 }
 
@@ -212,7 +212,14 @@ fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Ve
     Ok((made.context("the program made no execution")?, modules))
 }
 
-fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begun: Instant) -> Report {
+fn report(
+    args: &Args,
+    recipe: &Recipe,
+    schedule: &Schedule,
+    done: &Replayed,
+    changed: bool,
+    begun: Instant,
+) -> Report {
     let mut report = Report::new("replay", schedule.head.command.clone());
     let failure = done.last.as_ref().and_then(|made| made.failure.as_ref());
     let count = format!(
@@ -222,6 +229,9 @@ fn report(args: &Args, schedule: &Schedule, done: &Replayed, changed: bool, begu
     );
     if let Some(failure) = failure {
         let mut finding = describe::finding(failure, &done.passing, &mut Places::new(), &done.modules);
+        if let Some(timeline) = &mut finding.timeline {
+            describe::values::add(timeline, failure, recipe, &done.modules, &Notes::default(), &|| false);
+        }
         finding.schedule = Some(args.file.display().to_string());
         finding.notes.push(count.clone());
         finding.notes.extend(done.divergence.clone());

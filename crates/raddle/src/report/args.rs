@@ -60,6 +60,10 @@ pub enum Format {
     Github,
     /// One self-contained HTML page
     Html,
+    /// Markdown, for a comment on a pull request
+    Markdown,
+    /// A trace of the interleavings, for ui.perfetto.dev
+    Perfetto,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

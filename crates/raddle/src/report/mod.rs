@@ -16,4 +16,24 @@ mod settle;
 pub mod source;
 
 pub use args::Options;
-pub use settle::{Settler, TextTo};
+pub use settle::{Settler, TextTo, format};
+
+use anyhow::Result;
+
+/// The variable that names the editor that places on a page open.
+const EDITOR: &str = "RADDLE_EDITOR_URL";
+
+/// The address that opens a place in an editor, with `{path}`, `{line}` and `{column}`.
+pub fn editor() -> Result<String> {
+    let Some(url) = std::env::var_os(EDITOR).filter(|url| !url.is_empty()) else {
+        return Ok(raddle_finding::render::VSCODE.into());
+    };
+    let url = url.to_string_lossy().into_owned();
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    anyhow::ensure!(
+        !scheme.is_empty() && scheme.chars().all(plain) && rest.contains("{path}"),
+        "{EDITOR} is no address with a place for the file, such as vscode://file{{path}}:{{line}}"
+    );
+    Ok(url)
+}

@@ -33,6 +33,7 @@ pub struct Settler {
     text_to: TextTo,
     format: Format,
     color: bool,
+    editor: String,
     fail_on: FailOn,
     exit_code: u8,
     keeper: Option<Keeper>,
@@ -66,6 +67,7 @@ impl Settler {
             text_to,
             format: format(options.format),
             color,
+            editor: super::editor()?,
             fail_on: options.fail_on,
             exit_code: options.exit_code,
             keeper: Keeper::new(options.no_store),
@@ -111,6 +113,7 @@ impl Settler {
             width: output::width(self.text_to),
             source: &|file: &str, line: u32| source.line(file, line),
             root: root.as_deref(),
+            editor: Some(&self.editor),
         };
         let text = render(report, self.format, &options);
         match &self.output {
@@ -138,7 +141,8 @@ fn read(path: &Path, what: &str) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read the {what} file {}", path.display()))
 }
 
-fn format(format: args::Format) -> Format {
+/// The format that a user asked for.
+pub fn format(format: args::Format) -> Format {
     match format {
         args::Format::Text => Format::Text,
         args::Format::Json => Format::Json,
@@ -146,5 +150,7 @@ fn format(format: args::Format) -> Format {
         args::Format::Junit => Format::Junit,
         args::Format::Github => Format::Github,
         args::Format::Html => Format::Html,
+        args::Format::Markdown => Format::Markdown,
+        args::Format::Perfetto => Format::Perfetto,
     }
 }

@@ -1,0 +1,64 @@
+//! Places that open the editor.
+
+use crate::model::Frame;
+
+use super::super::{RenderOptions, sarif, story};
+use super::names;
+use super::writer::Writer;
+
+/// The function and the place of a frame, as a link where the file is known.
+pub(super) fn place(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
+    let (file, line) = (frame.file.as_deref(), story::line(frame));
+    let function = frame.function.as_deref().map(names::short);
+    let place = match (file, line) {
+        (Some(file), Some(line)) => Some(format!("{}:{line}", crate::place::file_name(file))),
+        _ => story::place(frame, options),
+    };
+    let told: Vec<String> = function.into_iter().chain(place).collect();
+    if told.is_empty() {
+        return;
+    }
+    write(writer, frame, &told.join(" · "), options);
+}
+
+/// `text` as a link to the place of a frame; as it is where no editor could open that.
+pub(super) fn write(writer: &mut Writer, frame: &Frame, text: &str, options: &RenderOptions<'_>) {
+    let full = story::place(frame, options);
+    let url = url(frame, options);
+    let tag = if url.is_some() { "a" } else { "span" };
+    let attributes = [("class", Some("place")), ("href", url.as_deref()), ("title", full.as_deref())];
+    writer.element(tag, &attributes, text);
+}
+
+/// Where the editor finds a frame.
+fn url(frame: &Frame, options: &RenderOptions<'_>) -> Option<String> {
+    let template = options.editor?;
+    let (file, line) = (frame.file.as_deref()?, story::line(frame)?);
+    let path = match (file.starts_with('/'), options.root) {
+        (true, _) => sarif::percent(file),
+        (false, Some(root)) => sarif::percent(&format!("{}/{file}", root.trim_end_matches('/'))),
+        (false, None) => return None,
+    };
+    let column = story::column(frame).unwrap_or(1).to_string();
+    // The path last: it may contain what looks like a part of the template.
+    let url = template.replace("{line}", &line.to_string()).replace("{column}", &column);
+    Some(url.replace("{path}", &path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::frame;
+
+    #[test]
+    fn a_place_is_a_link_if_an_editor_can_find_it() {
+        let of = |file: &str, root: Option<&str>, editor| {
+            url(&frame("f", file, 3, 1), &RenderOptions { root, editor, ..RenderOptions::default() })
+        };
+        let editor = Some("vscode://file{path}:{line}:{column}");
+        assert_eq!(of("a b.c", Some("/src/"), editor).unwrap(), "vscode://file/src/a%20b.c:3:1");
+        assert_eq!(of("/x/{line}\"<.c", None, editor).unwrap(), "vscode://file/x/%7Bline%7D%22%3C.c:3:1");
+        assert_eq!(of("a.c", None, editor), None);
+        assert_eq!(of("/a.c", None, None), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! `raddle report` and `raddle view`: what is known of a project, in any format; as a page in the
+//! browser.
+//!
+//! ```text
+//! gather    findings from the store of the project, or from JSON reports
+//! browser   opens a page, where there is somebody to look at it
+//! ```
+//!
+//! Both only tell. Their exit status says whether that worked, not what was found.
+
+mod browser;
+mod gather;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use raddle_finding::{Format, RenderOptions, Report, render};
+use raddle_store::home;
+
+use crate::exit;
+use crate::report::output::OutputFile;
+use crate::report::source::SourceFiles;
+use crate::report::{TextTo, args, editor, format, output};
+use raddle_harness::say::{print, say};
+
+/// Write what raddle knows of this project in any format
+///
+/// Without FILE: what hunts have confirmed, with what was decided about it, and the findings of the
+/// last run of each other command. With FILE: the findings in these reports.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  raddle report --html -o report.html
+  raddle report --format markdown shard1.json shard2.json   # a comment on a pull request
+  raddle report --format perfetto -o trace.json run.json    # for ui.perfetto.dev
+
+Places on the page open VS Code. RADDLE_EDITOR_URL names another editor:
+  RADDLE_EDITOR_URL='idea://open?file={path}&line={line}&column={column}'
+
+Exit status: 0, or 2 when a report cannot be read or written.")]
+pub struct ReportArgs {
+    /// JSON reports, written with `--format json`
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Format of the report
+    #[arg(long, value_enum, default_value_t = args::Format::Text)]
+    pub format: args::Format,
+
+    /// The same as --format html
+    #[arg(long, conflicts_with = "format")]
+    pub html: bool,
+
+    /// Write it to this file [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Also those that were fixed or accepted
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// Open the page with what raddle knows of this project in the browser
+///
+/// Prints the path of the page. Without a display that is all.
+///
+/// Exit status: 0, or 2 when a report cannot be read or the page cannot be written.
+#[derive(Debug, clap::Args)]
+pub struct ViewArgs {
+    /// JSON reports, written with `--format json` [default: the store of this project]
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Also findings that were fixed or accepted
+    #[arg(long)]
+    pub all: bool,
+
+    /// Only print the path of the page
+    #[arg(long)]
+    pub print: bool,
+}
+
+pub fn report(args: &ReportArgs) -> Result<ExitCode> {
+    let file = args.output.as_deref().map(|path| OutputFile::new("the report", path)).transpose()?;
+    let format = if args.html { Format::Html } else { format(args.format) };
+    let report = gather::gather(&args.files, args.all)?;
+    let color = file.is_none() && output::has_colour(TextTo::Stdout);
+    let text = rendered(&report, format, color)?;
+    match file {
+        Some(file) => file.write(&text)?,
+        None => output::print(&text, TextTo::Stdout)?,
+    }
+    Ok(ExitCode::from(exit::CLEAN))
+}
+
+pub fn view(args: &ViewArgs) -> Result<ExitCode> {
+    let report = gather::gather(&args.files, args.all)?;
+    let text = rendered(&report, Format::Html, false)?;
+    let page = page()?;
+    OutputFile::new("the page", &page)?.write(&text)?;
+    print(&format!("{}\n", raddle_finding::visible(&page.display().to_string())));
+    if !args.print
+        && let Err(why) = browser::open(&page)
+    {
+        say!("{why}: open the file above");
+    }
+    Ok(ExitCode::from(exit::CLEAN))
+}
+
+/// Beside the store of the project, where the next page replaces it.
+fn page() -> Result<PathBuf> {
+    let folder = std::env::current_dir().context("there is no current folder")?;
+    let folder = home::folder_for(&folder).unwrap_or_else(|_| std::env::temp_dir());
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make the folder {} for the page", folder.display()))?;
+    Ok(folder.join("report.html"))
+}
+
+fn rendered(report: &Report, format: Format, color: bool) -> Result<String> {
+    // Names of programs in a report are somebody else's: they open no further folder.
+    let source = SourceFiles::of(&Report::new(&report.command, Vec::new()));
+    let root = std::env::current_dir().ok().map(|d| d.to_string_lossy().into_owned());
+    let editor = editor()?;
+    let options = RenderOptions {
+        color,
+        width: output::width(TextTo::Stdout),
+        source: &|file: &str, line: u32| source.line(file, line),
+        root: root.as_deref(),
+        editor: Some(&editor),
+    };
+    Ok(render(report, format, &options))
+}
