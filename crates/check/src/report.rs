@@ -245,6 +245,7 @@ impl<'a> Reporter<'a> {
         notes.push(format!("seed {} repeats it in run {run} of `{entry}`{middle}", self.seed));
         Finding {
             id: String::new(),
+            subject: None,
             kind: raw.kind,
             confidence: Confidence::Suspected,
             message: self.message(),
