@@ -12,7 +12,8 @@
 //! }
 //! ```
 //!
-//! Only the id is compared; kind and message are for the reader. The kind is text here, so that a
+//! Only the id is compared, and the subject ([`crate::subject`]) where an entry has one; kind and
+//! message are for the reader. An entry without a subject stands for every finding with its id. The kind is text here, so that a
 //! file written by a newer raddle, with kinds this one does not know, is still read.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +27,7 @@ use crate::model::{Finding, Report};
 /// The version of the file.
 pub const SCHEMA: &str = "raddle.baseline/1";
 
-/// The findings of a baseline file, by id.
+/// The findings of a baseline file, by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
     entries: BTreeMap<String, Entry>,
@@ -37,10 +38,22 @@ pub struct Baseline {
 pub struct Entry {
     /// [`Finding::id`]: all that is compared.
     pub id: String,
+    /// [`Finding::subject`], where the baseline tells programs of a project apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// [`Kind::name`](crate::Kind::name), or a kind that this version does not know.
     pub kind: String,
     /// One line.
     pub message: String,
+}
+
+impl Entry {
+    fn key(&self) -> String {
+        match &self.subject {
+            Some(subject) => format!("{}@{subject}", self.id),
+            None => self.id.clone(),
+        }
+    }
 }
 
 /// What [`Baseline::split`] makes of a report.
@@ -94,17 +107,16 @@ impl Baseline {
             _ => return Err(BaselineError::NotABaseline { file: file.to_owned() }),
         }
         let document: Document = serde_json::from_str(text).map_err(malformed)?;
-        Ok(Baseline {
-            entries: document.findings.into_iter().map(|entry| (entry.id.clone(), entry)).collect(),
-        })
+        Ok(Baseline { entries: document.findings.into_iter().map(|entry| (entry.key(), entry)).collect() })
     }
 
     /// The baseline under which `report` has nothing new.
     pub fn of(report: &Report) -> Baseline {
         let entries = report.findings.iter().flat_map(members).map(|finding| {
             let message = finding.message.split_whitespace().collect::<Vec<_>>().join(" ");
-            let entry = Entry { id: finding.id.clone(), kind: finding.kind.name().to_owned(), message };
-            (entry.id.clone(), entry)
+            let (id, subject) = (finding.id.clone(), finding.subject.clone());
+            let entry = Entry { id, subject, kind: finding.kind.name().to_owned(), message };
+            (entry.key(), entry)
         });
         Baseline { entries: entries.collect() }
     }
@@ -114,9 +126,11 @@ impl Baseline {
         let mut text = format!("{{\n  \"schema\": {},\n  \"findings\": [", quoted(SCHEMA));
         for (at, entry) in self.entries.values().enumerate() {
             text.push_str(if at == 0 { "\n" } else { ",\n" });
+            let subject = entry.subject.as_ref().map(|s| format!("\"subject\": {}, ", quoted(s)));
             text.push_str(&format!(
-                "    {{ \"id\": {}, \"kind\": {}, \"message\": {} }}",
+                "    {{ \"id\": {}, {}\"kind\": {}, \"message\": {} }}",
                 quoted(&entry.id),
+                subject.unwrap_or_default(),
                 quoted(&entry.kind),
                 quoted(&entry.message)
             ));
@@ -130,9 +144,9 @@ impl Baseline {
         self.entries.values()
     }
 
-    /// Whether the finding with this id is known.
-    pub fn contains(&self, id: &str) -> bool {
-        self.entries.contains_key(id)
+    /// Whether the finding is known: with its subject, or by its id in an older file.
+    pub fn contains(&self, finding: &Finding) -> bool {
+        self.entries.contains_key(&finding.key()) || self.entries.contains_key(&finding.id)
     }
 
     /// Tells what is new in `report` from what is known, keeping the order. The ids must be
@@ -144,11 +158,11 @@ impl Baseline {
             .iter()
             .cloned()
             .flat_map(cause::apart)
-            .partition(|finding| self.contains(&finding.id));
-        let seen: BTreeSet<&str> =
-            report.findings.iter().flat_map(members).map(|finding| finding.id.as_str()).collect();
+            .partition(|finding| self.contains(finding));
+        let seen: BTreeSet<String> =
+            report.findings.iter().flat_map(members).flat_map(|f| [f.id.clone(), f.key()]).collect();
         let stale =
-            self.entries.values().filter(|entry| !seen.contains(entry.id.as_str())).cloned().collect();
+            self.entries.iter().filter(|(key, _)| !seen.contains(*key)).map(|(_, e)| e.clone()).collect();
         Split { new, known, stale }
     }
 }

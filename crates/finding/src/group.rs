@@ -3,7 +3,7 @@
 //!
 //! The rule, in the order it is applied:
 //!
-//! 1. Findings with the same id are one finding. An id holds the kind, the variable and the places
+//! 1. Findings with the same id, and the same subject where they have one ([`crate::subject`]), are one finding. An id holds the kind, the variable and the places
 //!    ([`crate::identity`]), and for a data race on a known variable the places are the two functions without
 //!    their lines. So a counter raced from five pairs of lines in the same two functions is one finding: the fix
 //!    is one lock or one atomic, and five reports of it bury the next bug.
@@ -36,9 +36,9 @@ pub const MAX_PLACES: usize = 8;
 pub fn group(mut findings: Vec<Finding>) -> Vec<Finding> {
     identity::assign(&mut findings);
     let mut groups: Vec<Vec<Finding>> = Vec::new();
-    let mut by_id: HashMap<String, usize> = HashMap::new();
+    let mut by_key: HashMap<String, usize> = HashMap::new();
     for finding in findings {
-        let at = *by_id.entry(finding.id.clone()).or_insert(groups.len());
+        let at = *by_key.entry(finding.key()).or_insert(groups.len());
         if at == groups.len() {
             groups.push(Vec::new());
         }

@@ -9,6 +9,7 @@
 //! - [`model`]: [`Report`], [`Finding`] and its parts. Their JSON is the contract `raddle.findings/1`.
 //! - [`place`]: which frame of a stack stands for it, the innermost that its reader wrote.
 //! - [`identity`]: the id of a finding, the same from run to run.
+//! - [`subject`]: what tells findings with one id in two programs apart.
 //! - [`group`]: findings with one id are one finding.
 //! - [`cause`]: races on one variable that share an end, put together as one finding.
 //! - [`library`]: races that are the C++ library's own affair.
@@ -23,7 +24,7 @@
 //! - Only this crate knows output formats. Nothing outside it words or escapes a finding.
 //! - Ids, the JSON document and the baseline file are formats: each is versioned or pinned by a golden test, and what
 //!   an older version wrote is read.
-//! - In a grouped report no two findings share an id.
+//! - In a grouped report no two findings share an id and a subject.
 #![warn(missing_docs)]
 
 pub mod baseline;
@@ -38,6 +39,7 @@ pub mod render;
 #[cfg(test)]
 mod sample;
 mod stat;
+pub mod subject;
 pub mod suppress;
 
 pub use model::*;

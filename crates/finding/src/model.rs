@@ -74,6 +74,10 @@ pub enum Stat {
 pub struct Finding {
     /// Stable from run to run: kind and places, never addresses. Filled in by [`crate::identity`].
     pub id: String,
+    /// The files or the command that the finding is about, where several programs of a project are
+    /// looked at ([`crate::subject`]). The id and the subject together name one bug of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// What goes wrong.
     pub kind: Kind,
     /// Whether it happened.
@@ -137,6 +141,7 @@ impl Finding {
     pub fn new(kind: Kind, confidence: Confidence, message: impl Into<String>) -> Finding {
         Finding {
             id: String::new(),
+            subject: None,
             kind,
             confidence,
             message: message.into(),
@@ -156,6 +161,15 @@ impl Finding {
             occurrences: 1,
             notes: Vec::new(),
             also: Vec::new(),
+        }
+    }
+
+    /// What the finding is stored and decided by: `assertion-0123456789abcdef@build/queue_test`, or
+    /// the id alone without a subject.
+    pub fn key(&self) -> String {
+        match &self.subject {
+            Some(subject) => format!("{}@{subject}", self.id),
+            None => self.id.clone(),
         }
     }
 }

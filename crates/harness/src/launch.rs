@@ -1,10 +1,12 @@
 //! Starts the target with the runtime in its way, and waits for it.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -32,6 +34,8 @@ static INTERRUPTED: AtomicI32 = AtomicI32::new(0);
 /// How long a target may take whose output is not shown, in milliseconds; 0: it is shown, and
 /// waited for.
 static QUIET: AtomicU64 = AtomicU64::new(0);
+/// The file that targets find as their standard input; without one they find it empty.
+static INPUT: OnceLock<PathBuf> = OnceLock::new();
 /// How often somebody has told raddle, and not the terminal, to end.
 static REQUESTS: AtomicI32 = AtomicI32::new(0);
 /// A target that has not ended by so many requests is killed, as other tools do.
@@ -166,8 +170,8 @@ pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
     start(program, command)
 }
 
-/// Targets that are started in `work` show nothing of their output, find their input empty, and are
-/// ended after `limit`.
+/// Targets that are started in `work` show nothing of their output, have [`input`] as their standard
+/// input, and are ended after `limit`.
 pub fn quietly<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1);
     QUIET.store(millis, Ordering::Relaxed);
@@ -191,13 +195,29 @@ fn wait_quietly(child: &mut Child, limit: Duration) -> std::io::Result<ExitStatu
     }
 }
 
+/// Gives a file to every target that is not connected to the user's terminal, as its standard input.
+/// Each execution reads it from its beginning. The first call counts.
+pub fn feed(path: PathBuf) {
+    let _ = INPUT.set(path);
+}
+
+/// The file of [`feed`].
+pub fn input_file() -> Option<&'static Path> {
+    INPUT.get().map(PathBuf::as_path)
+}
+
+/// The standard input of a target: the file of [`feed`], or nothing.
+pub fn input() -> Stdio {
+    input_file().and_then(|path| File::open(path).ok()).map_or_else(Stdio::null, Stdio::from)
+}
+
 /// Starts the command and waits for it; signals are passed on.
 pub fn start(program: &Program, mut command: Command) -> Result<Status> {
     pass_signals_on();
     ends_with_raddle(&mut command);
     let quiet = QUIET.load(Ordering::Relaxed);
     if quiet > 0 {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(input()).stdout(Stdio::null()).stderr(Stdio::null());
     }
     let mut child = command.spawn().with_context(|| format!("cannot start {}", program.path.display()))?;
     CHILD.store(child.id() as i32, Ordering::Relaxed);

@@ -53,6 +53,9 @@ pub struct Head {
     pub folder: String,
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// The file on its standard input. Without one it is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     pub build_id: String,
     /// `raddle_wire::explore::flag`s.
     pub flags: u32,
@@ -204,6 +207,12 @@ pub fn environment() -> BTreeMap<String, String> {
         .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
         .filter(|(k, _)| matters(k))
         .collect()
+}
+
+/// The file on the standard input of targets, by its absolute path.
+pub fn input() -> Option<String> {
+    let path = crate::launch::input_file()?;
+    Some(std::path::absolute(path).unwrap_or_else(|_| path.into()).to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

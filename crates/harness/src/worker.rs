@@ -202,7 +202,7 @@ impl Recipe {
     pub fn start(&self, is_over: &(dyn Fn() -> bool + Sync)) -> Result<Result<Worker, Trouble>> {
         let (folder, memory) = self.session()?;
         let mut command = self.command(folder.path());
-        command.stdin(Stdio::null()).stdout(self.output(folder.path())?).stderr(Stdio::null());
+        command.stdin(launch::input()).stdout(self.output(folder.path())?).stderr(Stdio::null());
         let watched = self.watch.open(folder.path(), &mut command)?;
         let _ahead = watched.as_ref().is_some_and(Watched::is_ahead).then(|| steps_ahead(&memory));
         apart(&mut command);

@@ -145,7 +145,105 @@ fn what_is_not_instrumented_says_which_verdicts_that_allows() {
     let (output, report) = hunt(&bench, "--seconds 10 -- ./plain");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let said = report["coverage"].to_string();
-    assert!(said.contains("was not scheduled") && said.contains("no suspicion can be refuted"), "{said}");
+    assert!(
+        said.contains("nothing that it runs is instrumented") && said.contains("nothing is refuted"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_deadlock_of_a_program_that_is_not_instrumented_is_found() {
+    let bench = Bench::new();
+    let at_once = ONE_AFTER_THE_OTHER.replace("while (!is_ready)", "while (0)");
+    bench.file("plain.c", &at_once);
+    succeed(bench.command("cc").args(["-g", "-pthread", "plain.c", "-o", "plain"]));
+    let (output, report) = hunt(&bench, "--seconds 20 -- ./plain");
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    assert_eq!(findings(&report)[0]["kind"], "deadlock", "{report:#}");
+}
+
+/// What a hunt of a program says it has covered, and its exit status.
+fn covered(bench: &Bench, line: &str) -> (Option<i32>, String) {
+    let (output, report) = hunt(bench, line);
+    (output.status.code(), report["coverage"].to_string())
+}
+
+#[test]
+fn nothing_to_interleave_is_said_for_what_it_is() {
+    let bench = Bench::new();
+    built(&bench, "none", "int main(void) { return 0; }");
+    let (code, said) = covered(&bench, "--seconds 10 -- ./none");
+    assert!(code == Some(0) && said.contains("it created no thread with these arguments"), "{said}");
+    assert!(said.contains("--stdin FILE"), "{said}");
+
+    let one = "#include <pthread.h>\nstatic void *work(void *p) { return p; }\n\
+        int main(void) { pthread_t a; pthread_create(&a, 0, work, 0); pthread_join(a, 0); return 0; }";
+    built(&bench, "one", one);
+    let (code, said) = covered(&bench, "--seconds 10 -- ./one");
+    assert!(code == Some(0) && said.contains("it has one schedule") && !said.contains("no thread"), "{said}");
+
+    let child = one
+        .replace("pthread.h>", "pthread.h>\n#include <sys/wait.h>\n#include <unistd.h>")
+        .replace("pthread_t a;", "pthread_t a; if (fork()) { wait(0); return 0; }");
+    built(&bench, "child", &child);
+    let (code, said) = covered(&bench, "--seconds 10 -- ./child");
+    assert!(code == Some(0) && said.contains("only a child process of it creates threads"), "{said}");
+}
+
+#[test]
+fn a_program_that_never_ends_or_a_hunt_that_is_interrupted_has_not_been_found_clean() {
+    let bench = Bench::new();
+    built(&bench, "hang", "#include <unistd.h>\nint main(void) { for (;;) pause(); }");
+    let (code, said) = covered(&bench, "--seconds 6 -- ./hang");
+    assert!(code == Some(2) && said.contains("came to its end in no run"), "{code:?} {said}");
+
+    built(&bench, "slow", &ONE_AFTER_THE_OTHER.replace("is_ready = 1;", "for (int i = 0; i < 50; i++) { pthread_mutex_unlock(&lock); pthread_mutex_lock(&lock); } is_ready = 1;"));
+    let mut command = bench.raddle("hunt --minutes 5 -- ./slow");
+    let mut hunt = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(hunt.stderr.take().unwrap()));
+    let begun = lines.find(|l| l.as_ref().is_ok_and(|l| l.contains("ran it once")));
+    assert!(begun.is_some());
+    succeed(bench.command("kill").args(["-INT", &hunt.id().to_string()]));
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    assert_eq!(hunt.wait().unwrap().code(), Some(2), "{rest:#?}");
+    assert!(rest.iter().any(|l| l.contains("interrupted: what is said here")), "{rest:#?}");
+}
+
+#[test]
+fn a_crash_in_every_run_is_a_finding_with_threads_and_without() {
+    let bench = Bench::new();
+    built(&bench, "alone", "int main(void) { volatile int *none = 0; *none = 1; return 0; }");
+    let thread = "#include <pthread.h>\n#include <stdlib.h>\nstatic void *work(void *p) { WRONG; return p; }\n\
+        int main(void) { pthread_t a; pthread_create(&a, 0, work, 0); pthread_join(a, 0); return 0; }";
+    built(&bench, "segv", &thread.replace("WRONG", "*(volatile int *)0 = 1"));
+    built(&bench, "abort", &thread.replace("WRONG", "abort()"));
+    for program in ["alone", "segv", "abort"] {
+        let (output, report) = hunt(&bench, &format!("--seconds 15 -- ./{program}"));
+        assert_eq!(output.status.code(), Some(66), "{program}: {}", stderr(&output));
+        let kinds: Vec<&str> = findings(&report).iter().map(|f| f["kind"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["crash"], "{program}: {report:#}");
+    }
+}
+
+#[test]
+fn every_execution_reads_the_same_input_and_a_replay_too() {
+    let bench = Bench::new();
+    let reads = RACE
+        .replace("#include <pthread.h>", "#include <pthread.h>\n#include <stdio.h>")
+        .replace("pthread_t a, b;", "pthread_t a, b; if (getchar() != 'x') return 4;");
+    built(&bench, "reads", &reads);
+    bench.file("input", "xyz");
+    let (code, said) = covered(&bench, "--seconds 5 -- ./reads");
+    assert!(code == Some(0) && said.contains("it ends with status 4 in every ordinary run"), "{said}");
+    let (output, report) = hunt(&bench, "--seconds 20 --stdin input -- ./reads");
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    let schedule = findings(&report)[0]["schedule"].as_str().unwrap();
+    let again = bench.raddle(&format!("replay {schedule}")).output().unwrap();
+    assert_eq!(again.status.code(), Some(66), "{}", stderr(&again));
+    let input = || std::fs::File::open(bench.path("input")).unwrap();
+    let redirected = bench.raddle("hunt --seconds 20 -- ./reads").stdin(input()).output().unwrap();
+    assert_eq!(redirected.status.code(), Some(66), "{}", stderr(&redirected));
+    assert!(refused(&mut bench.raddle("hunt --stdin missing -- ./reads")).contains("missing"));
 }
 
 #[test]
@@ -171,6 +269,93 @@ fn decisions_are_respected_and_a_fixed_bug_that_returns_is_a_regression() {
     assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     assert_eq!(report["stats"]["regressions"], 1);
     assert!(findings(&report)[0]["notes"][0].as_str().unwrap().starts_with("a regression"));
+}
+
+/// Fails in an assertion of `main`, at the same relative line whatever is lost.
+fn loses(what: &str) -> String {
+    format!(
+        r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int {what};
+static void *work(void *unused) {{
+    int seen = {what};
+    {what} = seen + 1;
+    return unused;
+}}
+int main(void) {{
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert({what} == 2);
+    return 0;
+}}
+"#
+    )
+}
+
+#[test]
+fn a_decision_about_one_program_does_not_reach_another_with_the_same_id() {
+    let bench = Bench::new();
+    built(&bench, "hits", &loses("hits"));
+    built(&bench, "coins", &loses("coins"));
+    // The same again with an exit status, which has no place at all, and with a race.
+    let status = |what: &str| {
+        loses(what).replace(&format!("assert({what} == 2);"), &format!("if ({what} != 2) return 3;"))
+    };
+    built(&bench, "hits_status", &status("hits"));
+    built(&bench, "coins_status", &status("coins"));
+    let race = RACE.replace("guarded != 2", "0");
+    built(&bench, "race_one", &race);
+    built(&bench, "race_two", &race);
+    for (one, two, kind) in [
+        ("hits", "coins", "assertion"),
+        ("hits_status", "coins_status", "exit-status"),
+        ("race_one", "race_two", "data-race"),
+    ] {
+        let hunted = |program: &str| {
+            let (output, report) = hunt(&bench, &format!("--seconds 20 -- ./{program}"));
+            let found = findings(&report).iter().find(|f| f["kind"] == kind).cloned();
+            (output.status.code(), found)
+        };
+        let (code, first) = hunted(one);
+        let first = first.unwrap_or_else(|| panic!("{one} has no {kind}"));
+        assert_eq!(code, Some(66));
+        let (id, subject) = (first["id"].as_str().unwrap(), first["subject"].as_str().unwrap());
+        succeed(&mut bench.raddle(&format!("triage {id}@{subject} --benign --reason expected")));
+        let (_, again) = hunted(one);
+        assert!(again.is_none(), "{again:#?}");
+        let (code, second) = hunted(two);
+        let second = second.unwrap_or_else(|| panic!("{two} is hidden by the decision about {one}"));
+        assert_eq!((code, second["id"].as_str()), (Some(66), Some(id)), "only the subject tells them apart");
+        let both = refused(&mut bench.raddle(&format!("show {id}")));
+        assert!(both.contains("2 findings begin with"), "{both}");
+    }
+}
+
+#[test]
+fn a_store_that_cannot_be_read_is_no_empty_one() {
+    let bench = Bench::new();
+    assert!(bench.ok("list").is_empty(), "no hunt has run");
+    bench.file("file", "x");
+    std::fs::create_dir(bench.path("garbage")).unwrap();
+    bench.file("garbage/store.db", "this is no database, whatever its name says, and it is long enough");
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    bench.file("empty/store.db", "");
+    for store in ["missing", "file", "file/below", "garbage", "empty"] {
+        for line in ["list", "list --all", "show x", "triage x --fixed --reason y", "verify x"] {
+            let said = refused(bench.raddle(line).env("RADDLE_STORE", store));
+            assert!(said.contains(store), "{store}, {line}: {said}");
+        }
+        assert_eq!(
+            bench.raddle(&format!("merge {store}")).output().unwrap().status.code(),
+            Some(2),
+            "{store}"
+        );
+    }
 }
 
 #[test]

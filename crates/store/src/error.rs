@@ -11,6 +11,8 @@ pub enum StoreError {
     NoHome,
     #[error("cannot make the folder {}: {why}", folder.display())]
     Folder { folder: PathBuf, why: std::io::Error },
+    #[error("cannot look for the store {}: {why}", path.display())]
+    Unreachable { path: PathBuf, why: std::io::Error },
     #[error("{} cannot be opened for writing", path.display())]
     Unwritable { path: PathBuf },
     #[error("{} is damaged, or no store at all; delete it and raddle begins a new one", path.display())]

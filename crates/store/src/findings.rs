@@ -180,14 +180,14 @@ fn insert(
     finding: &Finding,
     line: &dyn Fn(&Path, u32) -> Option<String>,
 ) -> rusqlite::Result<()> {
-    let document = serde_json::to_string(finding).unwrap_or_default();
+    let (document, key) = (serde_json::to_string(finding).unwrap_or_default(), finding.key());
     let sql = "INSERT OR REPLACE INTO findings (run, id, document) VALUES (?1, ?2, ?3)";
-    transaction.execute(sql, params![id, finding.id, document])?;
+    transaction.execute(sql, params![id, key, document])?;
     let sql = "INSERT INTO places (run, finding, file, line, is_end, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let mut statement = transaction.prepare_cached(sql)?;
     for ((file, number), is_end) in places(&run.folder, finding) {
         let text = line(&file, number).map(|text| text.trim().to_owned());
-        statement.execute(params![id, finding.id, file.to_string_lossy(), number, is_end, text])?;
+        statement.execute(params![id, key, file.to_string_lossy(), number, is_end, text])?;
     }
     Ok(())
 }

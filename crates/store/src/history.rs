@@ -118,7 +118,7 @@ impl Store {
     /// Every finding that was ever confirmed. The one that was seen last comes first.
     pub fn history(&self) -> Result<Vec<Record>, StoreError> {
         let records = || -> rusqlite::Result<Vec<Record>> {
-            let sql = format!("{RECORD} GROUP BY h.id ORDER BY max(s.at) DESC, h.id");
+            let sql = format!("{RECORD} GROUP BY h.key ORDER BY max(s.at) DESC, h.key");
             let mut statement = self.connection.prepare(&sql)?;
             let rows = statement.query_map([], record)?.collect::<rusqlite::Result<Vec<_>>>()?;
             Ok(rows.into_iter().flatten().collect())
@@ -126,10 +126,22 @@ impl Store {
         records().map_err(|e| self.fail(e))
     }
 
-    /// Stores a decision. Returns false if there is no finding with this id.
-    pub fn decide(&self, id: &str, decided: &Decided) -> Result<bool, StoreError> {
-        let sql = "UPDATE history SET decision = ?2, reason = ?3, decided = ?4 WHERE id = ?1";
-        let values = params![id, decided.decision.name(), decided.reason, milliseconds(decided.at)];
+    /// The number of findings that a newer raddle wrote and this one cannot read. They are not in
+    /// [`Store::history`].
+    pub fn unreadable(&self) -> Result<usize, StoreError> {
+        let count = || -> rusqlite::Result<usize> {
+            let mut statement = self.connection.prepare("SELECT document FROM history")?;
+            let documents = statement.query_map([], |row| row.get::<_, String>(0))?;
+            let documents = documents.collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok(documents.iter().filter(|d| serde_json::from_str::<Finding>(d).is_err()).count())
+        };
+        count().map_err(|e| self.fail(e))
+    }
+
+    /// Stores a decision. Returns false if there is no finding with this key.
+    pub fn decide(&self, key: &str, decided: &Decided) -> Result<bool, StoreError> {
+        let sql = "UPDATE history SET decision = ?2, reason = ?3, decided = ?4 WHERE key = ?1";
+        let values = params![key, decided.decision.name(), decided.reason, milliseconds(decided.at)];
         self.connection.execute(sql, values).map(|n| n > 0).map_err(|e| self.fail(e))
     }
 
@@ -145,10 +157,10 @@ impl Store {
             for record in &records {
                 new += usize::from(take_in(&transaction, record)?);
             }
-            for (id, at, target, build) in &sightings {
-                let sql = "INSERT OR IGNORE INTO sightings (id, at, target, build)
-                    SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM history WHERE id = ?1)";
-                transaction.execute(sql, params![id, at, target, build])?;
+            for (key, at, target, build) in &sightings {
+                let sql = "INSERT OR IGNORE INTO sightings (key, at, target, build)
+                    SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM history WHERE key = ?1)";
+                transaction.execute(sql, params![key, at, target, build])?;
             }
             transaction.commit()?;
             Ok(new)
@@ -157,7 +169,7 @@ impl Store {
     }
 
     fn sightings(&self) -> rusqlite::Result<Vec<(String, i64, String, String)>> {
-        let mut statement = self.connection.prepare("SELECT id, at, target, build FROM sightings")?;
+        let mut statement = self.connection.prepare("SELECT key, at, target, build FROM sightings")?;
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
         statement.query_map([], row)?.collect()
     }
@@ -166,7 +178,7 @@ impl Store {
 const RECORD: &str =
     "SELECT h.document, min(s.at), max(s.at), count(*), h.schedule, h.target, h.folder, h.build,
         h.decision, h.reason, h.decided
-    FROM history h JOIN sightings s ON s.id = h.id";
+    FROM history h JOIN sightings s ON s.key = h.key";
 
 /// None if a newer raddle wrote something that this one cannot read.
 fn record(row: &Row<'_>) -> rusqlite::Result<Option<Record>> {
@@ -193,23 +205,24 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Option<Record>> {
     }))
 }
 
-fn find(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Record>> {
-    let sql = format!("{RECORD} WHERE h.id = ?1 GROUP BY h.id");
-    Ok(transaction.query_row(&sql, [id], record).optional()?.flatten())
+fn find(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<Record>> {
+    let sql = format!("{RECORD} WHERE h.key = ?1 GROUP BY h.key");
+    Ok(transaction.query_row(&sql, [key], record).optional()?.flatten())
 }
 
 fn sight(transaction: &Transaction<'_>, s: &Sighting<'_>) -> rusqlite::Result<Standing> {
-    let before = find(transaction, &s.finding.id)?;
+    let key = s.finding.key();
+    let before = find(transaction, &key)?;
     let target = serde_json::to_string(s.target).unwrap_or_default();
     // A record without a replayable schedule does not replace one that has it.
-    let sql = "INSERT INTO history (id, document, schedule, target, folder, build) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT (id) DO UPDATE SET document = ?2, schedule = coalesce(?3, schedule), target = ?4, folder = ?5,
+    let sql = "INSERT INTO history (key, document, schedule, target, folder, build) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT (key) DO UPDATE SET document = ?2, schedule = coalesce(?3, schedule), target = ?4, folder = ?5,
             build = ?6";
     let document = serde_json::to_string(s.finding).unwrap_or_default();
     let folder = real(s.folder).to_string_lossy().into_owned();
-    transaction.execute(sql, params![s.finding.id, document, s.schedule, target, folder, s.build])?;
-    let sql = "INSERT OR IGNORE INTO sightings (id, at, target, build) VALUES (?1, ?2, ?3, ?4)";
-    transaction.execute(sql, params![s.finding.id, milliseconds(s.at), target, s.build])?;
+    transaction.execute(sql, params![key, document, s.schedule, target, folder, s.build])?;
+    let sql = "INSERT OR IGNORE INTO sightings (key, at, target, build) VALUES (?1, ?2, ?3, ?4)";
+    transaction.execute(sql, params![key, milliseconds(s.at), target, s.build])?;
     Ok(match before {
         None => Standing::New,
         Some(record) => standing(record.decided.as_ref(), s.at.max(record.last_seen)),
@@ -218,26 +231,27 @@ fn sight(transaction: &Transaction<'_>, s: &Sighting<'_>) -> rusqlite::Result<St
 
 /// Adds a record of another store without its sightings. Returns true if it is new.
 fn take_in(transaction: &Transaction<'_>, theirs: &Record) -> rusqlite::Result<bool> {
-    let ours = find(transaction, &theirs.finding.id)?;
+    let key = theirs.finding.key();
+    let ours = find(transaction, &key)?;
     let newer = ours.as_ref().is_none_or(|o| o.last_seen < theirs.last_seen);
     let target = serde_json::to_string(&theirs.target).unwrap_or_default();
     let document = serde_json::to_string(&theirs.finding).unwrap_or_default();
     let folder = theirs.folder.to_string_lossy().into_owned();
     if newer {
-        let sql = "INSERT INTO history (id, document, schedule, target, folder, build)
+        let sql = "INSERT INTO history (key, document, schedule, target, folder, build)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (id) DO UPDATE SET document = ?2, schedule = coalesce(?3, schedule), target = ?4, folder = ?5,
+            ON CONFLICT (key) DO UPDATE SET document = ?2, schedule = coalesce(?3, schedule), target = ?4, folder = ?5,
                 build = ?6";
-        let values = params![theirs.finding.id, document, theirs.schedule, target, folder, theirs.build];
+        let values = params![key, document, theirs.schedule, target, folder, theirs.build];
         transaction.execute(sql, values)?;
     }
     let decided = |r: &Record| r.decided.as_ref().map(|d| d.at);
     if let Some(theirs_decided) = &theirs.decided
         && ours.as_ref().and_then(decided) < Some(theirs_decided.at)
     {
-        let sql = "UPDATE history SET decision = ?2, reason = ?3, decided = ?4 WHERE id = ?1";
+        let sql = "UPDATE history SET decision = ?2, reason = ?3, decided = ?4 WHERE key = ?1";
         let at = milliseconds(theirs_decided.at);
-        let values = params![theirs.finding.id, theirs_decided.decision.name(), theirs_decided.reason, at];
+        let values = params![key, theirs_decided.decision.name(), theirs_decided.reason, at];
         transaction.execute(sql, values)?;
     }
     Ok(ours.is_none())

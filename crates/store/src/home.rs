@@ -31,6 +31,11 @@ pub fn folder_for(folder: &Path) -> Result<PathBuf, StoreError> {
     folder_by(folder, &|name| std::env::var_os(name))
 }
 
+/// Whether the store's folder was named by the user.
+pub fn is_named() -> bool {
+    std::env::var_os(OVERRIDE).is_some_and(|value| !value.is_empty())
+}
+
 /// Like [`folder_for`], with an environment given by the caller.
 pub fn folder_by(folder: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, StoreError> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);

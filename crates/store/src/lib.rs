@@ -26,8 +26,10 @@ mod history;
 pub mod home;
 mod kept;
 mod schema;
+mod subjects;
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -39,6 +41,7 @@ pub use findings::{Place, Run, Stored, Summary};
 pub use history::{Decided, Decision, Record, Sighting, Standing};
 pub use kept::What;
 pub use schema::VERSION;
+pub use subjects::command;
 
 /// The file in a store's folder.
 pub const FILE: &str = "store.db";
@@ -67,16 +70,29 @@ impl Store {
         Store::open_file(folder.join(FILE), flags)
     }
 
-    /// Opens the store in a folder if there is one.
+    /// Opens the store in a folder if there is one. That one cannot be looked for is an error.
     pub fn open_existing(folder: &Path) -> Result<Option<Store>, StoreError> {
-        let path = folder.join(FILE);
-        if !path.exists() {
-            return Ok(None);
+        Store::open_existing_file(&folder.join(FILE))
+    }
+
+    /// Opens a store by its file if there is one.
+    pub fn open_existing_file(path: &Path) -> Result<Option<Store>, StoreError> {
+        match std::fs::metadata(path) {
+            Err(why) if why.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(why) => return Err(StoreError::Unreachable { path: path.into(), why }),
+            // SQLite would take an empty file for a new database, in which nothing was found.
+            Ok(meta) if meta.is_file() && meta.len() == 0 => {
+                return Err(StoreError::Damaged { path: path.into() });
+            }
+            Ok(_) => {}
         }
-        Store::open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map(Some)
+        Store::open_file(path.into(), OpenFlags::SQLITE_OPEN_READ_WRITE).map(Some)
     }
 
     fn open_file(path: PathBuf, flags: OpenFlags) -> Result<Store, StoreError> {
+        if is_something_else(&path) {
+            return Err(StoreError::Damaged { path });
+        }
         let fail = |e| StoreError::of(&path, e);
         let connection =
             Connection::open_with_flags(&path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(fail)?;
@@ -94,6 +110,15 @@ impl Store {
     pub(crate) fn fail(&self, error: rusqlite::Error) -> StoreError {
         StoreError::of(&self.path, error)
     }
+}
+
+/// Whether there is a file that is neither empty nor a database. SQLite takes one that is shorter
+/// than a page for a new database, and would write over it.
+fn is_something_else(path: &Path) -> bool {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|f| f.take(MAGIC.len() as u64).read_to_end(&mut head));
+    read.is_ok() && !head.is_empty() && head != MAGIC
 }
 
 /// A value that differs after a store has changed. It is only good for comparison. Reading it costs

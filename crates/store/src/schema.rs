@@ -6,7 +6,7 @@
 
 use rusqlite::{Transaction, TransactionBehavior};
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, subjects};
 
 /// "radl", in the header of the file, so that raddle does not mistake another program's database
 /// for a store.
@@ -67,7 +67,32 @@ pub(crate) const STEPS: &[&str] = &[
         build TEXT NOT NULL,
         PRIMARY KEY (id, at, target)
      ) STRICT;",
+    // 4: two programs may have findings with one id, so each is known by id and subject. The keys
+    // of what is there already are made afterwards (`subjects`).
+    "ALTER TABLE history RENAME TO history_by_id;
+     ALTER TABLE sightings RENAME TO sightings_by_id;
+     CREATE TABLE history (
+        key TEXT PRIMARY KEY,
+        document TEXT NOT NULL,
+        schedule BLOB,
+        target TEXT NOT NULL,
+        folder TEXT NOT NULL,
+        build TEXT NOT NULL,
+        decision TEXT,
+        reason TEXT,
+        decided INTEGER
+     ) STRICT;
+     CREATE TABLE sightings (
+        key TEXT NOT NULL REFERENCES history (key) ON DELETE CASCADE,
+        at INTEGER NOT NULL,
+        target TEXT NOT NULL,
+        build TEXT NOT NULL,
+        PRIMARY KEY (key, at, target)
+     ) STRICT;",
 ];
+
+/// The version from which findings are known by id and subject.
+const WITH_SUBJECTS: usize = 4;
 
 /// The version that this raddle writes.
 pub const VERSION: u32 = STEPS.len() as u32;
@@ -95,6 +120,9 @@ impl Store {
         let from = pragma(&transaction, "user_version").map_err(fail)? as usize;
         for step in STEPS.iter().skip(from) {
             transaction.execute_batch(step).map_err(fail)?;
+        }
+        if from < WITH_SUBJECTS {
+            subjects::add(&transaction).map_err(fail)?;
         }
         transaction.pragma_update(None, "user_version", VERSION).map_err(fail)?;
         transaction.pragma_update(None, "application_id", APPLICATION).map_err(fail)?;

@@ -295,3 +295,103 @@ fn the_stamp_changes_with_the_store() {
     std::fs::remove_file(dir.path().join(FILE)).unwrap();
     assert_ne!(one, Stamp::of(dir.path()));
 }
+
+/// A record of version 3: id, and the target that showed it last.
+fn old_record(old: &Connection, id: &str, kind: Kind, target: &str) {
+    let mut finding = race(id);
+    finding.kind = kind;
+    let document = serde_json::to_string(&finding).unwrap();
+    let sql = "INSERT INTO history (id, document, schedule, target, folder, build) VALUES (?1, ?2, x'01', ?3, '/p', 'b')";
+    old.execute(sql, rusqlite::params![id, document, target]).unwrap();
+}
+
+fn old_sighting(old: &Connection, id: &str, at: i64, target: &str) {
+    let sql = "INSERT INTO sightings (id, at, target, build) VALUES (?1, ?2, ?3, 'b')";
+    old.execute(sql, rusqlite::params![id, at, target]).unwrap();
+}
+
+#[test]
+fn a_decision_of_version_3_stays_with_the_program_that_it_was_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let old = schema::write_version(&dir.path().join(FILE), 3);
+    let (one, two) = (r#"["./one"]"#, r#"["./two"]"#);
+    old_record(&old, "assertion-1", Kind::Assertion, two);
+    for (at, target) in [(10, one), (30, two)] {
+        old_sighting(&old, "assertion-1", at, target);
+    }
+    let decide = "UPDATE history SET decision = 'benign', reason = 'a hint', decided = 20";
+    old.execute(decide, []).unwrap();
+    // A race is known by its files, whichever program shows it.
+    old_record(&old, "data-race-1", Kind::DataRace, two);
+    for (at, target) in [(11, one), (12, two)] {
+        old_sighting(&old, "data-race-1", at, target);
+    }
+    drop(old);
+    let all = Store::open(dir.path()).unwrap().history().unwrap();
+    let told: Vec<_> =
+        all.iter().map(|r| (r.finding.key(), r.times, r.standing(), r.schedule.is_some())).collect();
+    assert_eq!(
+        told,
+        [
+            ("assertion-1@two".to_owned(), 1, Standing::Known, true),
+            ("data-race-1@a.c,b.c".to_owned(), 2, Standing::Known, true),
+            ("assertion-1@one".to_owned(), 1, Standing::Accepted, false),
+        ]
+    );
+}
+
+#[test]
+fn findings_with_one_id_and_two_subjects_are_two() {
+    let (_dir, mut store) = store();
+    let sight = |store: &mut Store, subject: &str, second: u64| {
+        let mut finding = race("assertion-1");
+        finding.subject = Some(subject.into());
+        let sighting = Sighting {
+            finding: &finding,
+            schedule: None,
+            target: &[],
+            folder: Path::new("/p"),
+            build: "b",
+            at: UNIX_EPOCH + Duration::from_secs(second),
+        };
+        store.sight(&sighting).unwrap()
+    };
+    assert_eq!((sight(&mut store, "one", 1), sight(&mut store, "two", 1)), (Standing::New, Standing::New));
+    let benign = Decided {
+        decision: Decision::Benign,
+        reason: "a hint".into(),
+        at: UNIX_EPOCH + Duration::from_secs(2),
+    };
+    assert!(store.decide("assertion-1@one", &benign).unwrap());
+    assert!(!store.decide("assertion-1", &benign).unwrap(), "no record has the id alone");
+    assert_eq!(sight(&mut store, "one", 3), Standing::Accepted);
+    assert_eq!(sight(&mut store, "two", 3), Standing::Known);
+    let mut run = run("hunt", "./t", 1);
+    run.command = "hunt".into();
+    let both: Vec<Finding> = store.history().unwrap().into_iter().map(|r| r.finding).collect();
+    store.record(&run, &both, &source).unwrap();
+    assert_eq!(store.findings().unwrap().len(), 2, "the findings of a run too");
+}
+
+#[test]
+fn a_store_that_cannot_be_looked_for_or_is_empty_is_an_error_and_none_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(Store::open_existing(dir.path()).unwrap().is_none());
+    assert!(Store::open_existing(&dir.path().join("missing")).unwrap().is_none());
+    let file = dir.path().join("file");
+    std::fs::write(&file, "x").unwrap();
+    let below = Store::open_existing(&file.join("below"));
+    assert!(matches!(below, Err(StoreError::Unreachable { .. })), "{below:?}");
+    std::fs::write(dir.path().join(FILE), "").unwrap();
+    let empty = Store::open_existing(dir.path());
+    assert!(matches!(empty, Err(StoreError::Damaged { .. })), "{empty:?}");
+    for text in ["x", "some notes of mine"] {
+        std::fs::write(dir.path().join(FILE), text).unwrap();
+        assert!(matches!(Store::open_existing(dir.path()), Err(StoreError::Damaged { .. })));
+        assert!(Store::open(dir.path()).is_err());
+        assert_eq!(std::fs::read_to_string(dir.path().join(FILE)).unwrap(), text, "it is left alone");
+    }
+    std::fs::remove_file(dir.path().join(FILE)).unwrap();
+    std::fs::create_dir(dir.path().join(FILE)).unwrap();
+    assert!(Store::open_existing(dir.path()).is_err(), "a folder of that name");
+}

@@ -220,7 +220,7 @@ impl Page<'_> {
             self.line(&[(Style::Bold, "  suppress: "), (Style::Plain, &story::suppress(&rule))]);
         }
         if !finding.id.is_empty() {
-            self.line(&[(Style::Bold, "  id: "), (Style::Dim, &finding.id)]);
+            self.line(&[(Style::Bold, "  id: "), (Style::Dim, &finding.key())]);
         }
     }
 

@@ -332,6 +332,7 @@ impl<'a> Teller<'a> {
             command: words(recipe),
             folder: folder.to_string_lossy().into_owned(),
             environment: environment.into_iter().chain(recipe.environment.iter().cloned()).collect(),
+            input: schedule::input(),
             build_id: build_id(&recipe.program.path),
             flags: recipe.flags,
             max_steps: recipe.max_steps,

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -47,7 +47,7 @@ pub fn run<F, R>(
     }
     command.envs(recipe.environment.iter().map(|(k, v)| (k, v)));
     let (out, err) = (folder.path().join("stdout"), folder.path().join("stderr"));
-    command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
+    command.stdin(launch::input()).stdout(File::create(&out)?).stderr(File::create(&err)?);
     apart(&mut command);
     let begun = Instant::now();
     let mut child =

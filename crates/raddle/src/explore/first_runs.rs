@@ -6,7 +6,8 @@
 //! run happened to order. The runs also tell how the program usually ends, and how many threads it
 //! has.
 
-use std::process::Stdio;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -40,7 +41,9 @@ pub struct Seen {
 pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
     let mut seen = Seen::default();
     let mut options = Options::new(Mode::Hybrid);
-    let (processes, status) = run(recipe, &options, limit)?;
+    let (processes, ending) = run(recipe, &options, limit)?;
+    // One that was ended by a signal says nothing, just as one that had to be ended.
+    let status = ending.status();
     target::complain(&recipe.program, &processes).or_else(|e| match e {
         // What can be seen without is explored; the caller says what can not.
         target::TargetError::NothingInstrumented(_) => Ok(()),
@@ -71,43 +74,81 @@ pub struct Watched {
     /// As `raddle run` would report it, not yet grouped.
     pub report: Report,
     pub instrumented: bool,
+    pub ending: Ending,
+    /// Threads of the process that had most, its first one among them.
+    pub threads: u64,
+}
+
+/// How an ordinary run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Status(i32),
+    /// By this signal, which raddle did not send.
+    Signal(i32),
+    /// It had to be ended.
+    CutOff,
+}
+
+impl Ending {
+    fn status(self) -> Option<i32> {
+        match self {
+            Ending::Status(status) => Some(status),
+            Ending::Signal(_) | Ending::CutOff => None,
+        }
+    }
 }
 
 /// Runs the program once under the detector, for at most `limit`, and with nothing of its output
 /// shown.
 pub fn watch_once(recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watched> {
     let options = Options::new(mode);
-    let (processes, _) = run(recipe, &options, limit)?;
+    let (processes, ending) = run(recipe, &options, limit)?;
     let report = explain::report(&recipe.words, &processes, &options);
-    Ok(Watched { report, instrumented: processes.iter().any(|p| p.instrumented) })
+    let threads = processes.iter().map(|p| p.threads_seen).max().unwrap_or(0);
+    Ok(Watched { report, instrumented: processes.iter().any(|p| p.instrumented), ending, threads })
 }
 
-/// The exit status is nothing if the program had to be ended, or ended by a signal: then it says
-/// nothing.
-fn run(recipe: &Recipe, options: &Options, limit: Duration) -> Result<(Vec<Process>, Option<i32>)> {
+/// How the program ends by itself, without raddle in it. For a failure that raddle could have
+/// caused.
+pub fn run_plain(recipe: &Recipe, limit: Duration) -> Result<Ending> {
+    let mut command = Command::new(&recipe.program.path);
+    command.arg0(&recipe.words[0]).args(&recipe.words[1..]);
+    wait(recipe, command, limit)
+}
+
+fn run(recipe: &Recipe, options: &Options, limit: Duration) -> Result<(Vec<Process>, Ending)> {
     let session = Session::open(options)?;
-    let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, session.dir());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, session.dir());
+    let ending = wait(recipe, command, limit)?;
+    let served = session.close();
+    Ok((collect::read(served.dir())?, ending))
+}
+
+/// Starts the command with nothing of its output shown, and waits for it: for at most `limit`, and
+/// not for one that is stuck.
+fn wait(recipe: &Recipe, mut command: Command, limit: Duration) -> Result<Ending> {
+    command.stdin(launch::input()).stdout(Stdio::null()).stderr(Stdio::null());
     apart(&mut command);
     let mut child =
         command.spawn().with_context(|| format!("cannot start {}", recipe.program.path.display()))?;
     let begun = Instant::now();
     let mut idle = Idle::new();
     let mut pause = Duration::from_millis(1);
-    let status = loop {
+    loop {
         if let Some(status) = child.try_wait().context("cannot wait for the target")? {
-            break status.code();
+            return Ok(match status.signal() {
+                Some(signal) => Ending::Signal(signal),
+                None => Ending::Status(status.code().unwrap_or(0)),
+            });
         }
         idle.look(child.id());
         if begun.elapsed() > limit || idle.is_long() || raddle_harness::interrupt::came() {
             end(&mut child);
-            break None;
+            return Ok(Ending::CutOff);
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
-    };
-    let served = session.close();
-    Ok((collect::read(served.dir())?, status))
+    }
 }
 
 /// How long a process has used no processor: one that is deadlocked need not be waited for.

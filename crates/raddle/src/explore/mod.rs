@@ -30,7 +30,7 @@ mod search;
 mod shrink;
 
 pub use args::Args;
-pub use first_runs::{Watched, watch_once};
+pub use first_runs::{Ending, Watched, run_plain, watch_once};
 
 use std::process::ExitCode;
 use std::sync::Mutex;

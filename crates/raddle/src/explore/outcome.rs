@@ -219,6 +219,7 @@ impl Results<'_> {
             command: self.words(),
             folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
             environment: schedule::environment(),
+            input: schedule::input(),
             build_id: self.build_id.clone(),
             flags: self.recipe.flags | small.failure.flags,
             max_steps: self.recipe.max_steps,
@@ -303,7 +304,7 @@ fn notes(small: &Small, search: &Search, out_of_time: bool) -> Vec<String> {
         count(small.failure.after, "schedule", "schedules"),
         search.strategy.name(),
         count(preemptions as u64, "preemption", "preemptions"),
-        if small.fewest { ", and with fewer it does not happen" } else { "" }
+        if small.fewest && preemptions > 0 { ", and with fewer it does not happen" } else { "" }
     )];
     if small.failure.kind == Kind::NonDeterminism {
         notes.push(format!("the first schedule printed `{}`", search.printed));

@@ -55,6 +55,11 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with = "command", help_heading = "Hunt")]
     pub ctest: Option<PathBuf>,
 
+    /// What every execution finds on its standard input; - for raddle's own. A file that is redirected
+    /// to raddle is used without being named. Otherwise it is empty
+    #[arg(long, value_name = "FILE", help_heading = "Hunt")]
+    pub stdin: Option<PathBuf>,
+
     /// Of a suite, only this part of equal parts, as in 3/8; `raddle merge` joins their stores
     #[arg(long, value_name = "K/N", help_heading = "Hunt")]
     pub shard: Option<Shard>,

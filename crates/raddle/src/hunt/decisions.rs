@@ -19,7 +19,7 @@ use raddle_harness::say::{count, print, say};
 /// One line a finding: its id, what it is, when it was first and last seen, and what was decided
 /// about it.
 ///
-/// Exit status: 0.
+/// Exit status: 0, or 2 when there is a store that cannot be read.
 #[derive(Debug, clap::Args)]
 pub struct ListArgs {
     /// Those that were fixed or accepted as well
@@ -32,7 +32,7 @@ pub struct ListArgs {
 /// Exit status: 0, or 2 when there is no such finding.
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
-    /// Its id, or the beginning of it
+    /// Its id, or the beginning of it, as `raddle list` shows it
     pub id: String,
 }
 
@@ -43,7 +43,8 @@ pub struct ShowArgs {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("decision").required(true).args(["fixed", "benign", "wontfix"])))]
 pub struct TriageArgs {
-    /// Its id, or the beginning of it
+    /// Its id, or the beginning of it; where several programs have findings with one id, with what
+    /// `raddle list` shows after the @
     pub id: String,
 
     /// It is mended
@@ -73,9 +74,19 @@ pub struct MergeArgs {
     pub stores: Vec<PathBuf>,
 }
 
+/// The store of the project. None: no hunt has run in it.
 fn open() -> Result<Option<Store>> {
     let folder = std::env::current_dir().context("there is no current folder")?;
-    Ok(Store::open_existing(&home::folder_for(&folder)?)?)
+    let kept_in = home::folder_for(&folder)?;
+    let store = Store::open_existing(&kept_in)?;
+    // Where somebody says that there is a store, there being none is a mistake, not an answer.
+    anyhow::ensure!(
+        store.is_some() || !home::is_named(),
+        "{} names {}, and there is no store in it",
+        home::OVERRIDE,
+        kept_in.display()
+    );
+    Ok(store)
 }
 
 fn history() -> Result<Vec<Record>> {
@@ -83,12 +94,22 @@ fn history() -> Result<Vec<Record>> {
 }
 
 pub fn list(args: &ListArgs) -> Result<ExitCode> {
-    let all = history()?;
+    let Some(store) = open()? else {
+        let root = home::project_root(&std::env::current_dir().context("there is no current folder")?);
+        say!("there is no store for the project {}: no hunt has run in it", root.display());
+        return Ok(ExitCode::from(exit::CLEAN));
+    };
+    let all = store.history()?;
+    let unreadable = store.unreadable()?;
+    if unreadable > 0 {
+        let what = count(unreadable as u64, "finding is", "findings are");
+        say!("{what} not shown: a newer raddle wrote what this one cannot read");
+    }
     let shown: Vec<&Record> = all.iter().filter(|r| args.all || is_of_interest(r)).collect();
     let text: String = shown.iter().map(|r| line(r)).collect();
     print(&text);
     let hidden = all.len() - shown.len();
-    if shown.is_empty() && hidden == 0 {
+    if shown.is_empty() && hidden == 0 && unreadable == 0 {
         say!("no hunt has confirmed anything in this project");
     } else if hidden > 0 {
         say!(
@@ -112,7 +133,7 @@ fn line(record: &Record) -> String {
     };
     raddle_finding::visible(&format!(
         "{}  {}, first {}, last {}{decided}  {}",
-        record.finding.id,
+        record.finding.key(),
         count(record.times, "time", "times"),
         date(record.first_seen),
         date(record.last_seen),
@@ -120,16 +141,27 @@ fn line(record: &Record) -> String {
     )) + "\n"
 }
 
-/// The only record whose id begins so.
+/// The only record whose key begins so. An id alone will do where no two findings share it.
 pub fn find(id: &str) -> Result<Record> {
-    let mut found: Vec<Record> = history()?.into_iter().filter(|r| r.finding.id.starts_with(id)).collect();
+    one(history()?, id)
+}
+
+fn one(all: Vec<Record>, id: &str) -> Result<Record> {
+    let mut found: Vec<Record> = all.into_iter().filter(|r| r.finding.key().starts_with(id)).collect();
+    if let Some(at) = found.iter().position(|r| r.finding.key() == id) {
+        return Ok(found.swap_remove(at));
+    }
+    let exact = found.iter().filter(|r| r.finding.id == id).count();
+    if exact == 1 {
+        found.retain(|r| r.finding.id == id);
+    }
     match found.len() {
         0 => anyhow::bail!("no finding has the id `{id}`: `raddle list --all` shows all"),
         1 => Ok(found.remove(0)),
-        n => match found.iter().position(|r| r.finding.id == id) {
-            Some(at) => Ok(found.swap_remove(at)),
-            None => anyhow::bail!("{n} ids begin with `{id}`: give more of it"),
-        },
+        n => {
+            let keys: Vec<String> = found.iter().map(|r| format!("`{}`", r.finding.key())).collect();
+            anyhow::bail!("{n} findings begin with `{id}`, so give more of it: {}", keys.join(", "))
+        }
     }
 }
 
@@ -184,8 +216,9 @@ pub fn triage(args: &TriageArgs) -> Result<ExitCode> {
     };
     let decided = Decided { decision, reason: args.reason.clone(), at: SystemTime::now() };
     let store = open()?.context("there is no store")?;
-    store.decide(&record.finding.id, &decided)?;
-    say!("{} is {}", record.finding.id, decision.name());
+    let key = record.finding.key();
+    anyhow::ensure!(store.decide(&key, &decided)?, "`{key}` is no longer in the store");
+    say!("{key} is {}", decision.name());
     Ok(ExitCode::from(exit::CLEAN))
 }
 
@@ -194,9 +227,8 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode> {
     let mut ours = Store::open_for_project(&folder)?;
     let mut new = 0;
     for path in &args.stores {
-        let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path };
-        let theirs = Store::open_existing(folder)?
-            .with_context(|| format!("there is no store in {}", folder.display()))?;
+        let theirs = if path.is_dir() { Store::open_existing(path) } else { Store::open_existing_file(path) };
+        let theirs = theirs?.with_context(|| format!("there is no store in {}", path.display()))?;
         new += ours.merge(&theirs)?;
     }
     say!(

@@ -6,11 +6,13 @@
 //! the line is printed. So a line that was printed is about something that is kept.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 
 use raddle_finding::Finding;
+use raddle_finding::subject::Command;
 use raddle_hunt::{Counts, Ledger, Target};
 use raddle_store::{Sighting, Standing, Store, StoreError, What};
 use serde::{Deserialize, Serialize};
@@ -91,12 +93,12 @@ impl Journal {
     /// Something new was confirmed: it is kept before anything else happens.
     pub fn confirmed(&mut self, prey: &Prey, ledger: &Ledger) {
         for confirmed in ledger.confirmed() {
-            if self.standings.contains_key(&confirmed.finding.id) {
+            let finding = report::finding(confirmed, ledger, &self.command(prey));
+            if self.standings.contains_key(&finding.key()) {
                 continue;
             }
-            let finding = report::finding(confirmed, ledger);
             let standing = self.keep(prey, &finding);
-            self.standings.insert(finding.id.clone(), standing);
+            self.standings.insert(finding.key(), standing);
             if self.speaks {
                 let seconds = self.begun.elapsed().as_secs_f64();
                 let how = match standing {
@@ -112,7 +114,7 @@ impl Journal {
     fn keep(&mut self, prey: &Prey, finding: &Finding) -> Standing {
         let Some(store) = &mut self.store else { return Standing::Known };
         let schedule = finding.schedule.as_ref().and_then(|path| std::fs::read(path).ok());
-        let target: Vec<String> = prey.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        let target = words(prey);
         let path = prey.words.first().map(PathBuf::from).unwrap_or_default();
         let sighting = Sighting {
             finding,
@@ -123,14 +125,20 @@ impl Journal {
             at: self.at,
         };
         store.sight(&sighting).unwrap_or_else(|why| {
-            say!("{} is not kept: {why}", finding.id);
+            say!("{} is not kept: {why}", finding.key());
             Standing::Known
         })
     }
 
-    /// How a confirmed finding stands.
-    pub fn standing(&self, id: &str) -> Standing {
-        self.standings.get(id).copied().unwrap_or(Standing::Known)
+    /// The command that is hunted, for the subjects of its findings.
+    pub fn command(&self, prey: &Prey) -> Command {
+        let shown = if prey.given.is_empty() { words(prey) } else { in_text(&prey.given) };
+        raddle_store::command(&shown, &self.folder)
+    }
+
+    /// How a confirmed finding stands, by its key.
+    pub fn standing(&self, key: &str) -> Standing {
+        self.standings.get(key).copied().unwrap_or(Standing::Known)
     }
 
     /// How far it is: a line when something was settled; on a terminal, whenever something was
@@ -143,6 +151,14 @@ impl Journal {
         }
         self.last = counts;
     }
+}
+
+fn words(prey: &Prey) -> Vec<String> {
+    in_text(&prey.words)
+}
+
+fn in_text(words: &[OsString]) -> Vec<String> {
+    words.iter().map(|w| w.to_string_lossy().into_owned()).collect()
 }
 
 fn opened(folder: &std::path::Path) -> Option<Store> {

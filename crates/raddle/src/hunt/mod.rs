@@ -8,6 +8,7 @@
 //! cargo      the test programs of a crate or workspace
 //! suite      the tests of a test program, or of CTest: each is hunted by itself
 //! prey       one command: runs, searches, campaigns, in the order of their shares of the time
+//! input      what the program finds on its standard input
 //! detectors  the other commands with the options that a hunt gives them
 //! journal    what is written down at once, and the lines on the terminal
 //! report     findings with their explanation, suspicions as counts
@@ -21,6 +22,7 @@ pub mod build;
 mod cargo;
 pub mod decisions;
 mod detectors;
+mod input;
 mod journal;
 mod prey;
 mod report;
@@ -34,8 +36,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use raddle_finding::subject::{self, Command};
 use raddle_finding::{Report, Stat};
-use raddle_hunt::{Counts, Ledger, Verdict, plan};
+use raddle_hunt::target::same_cause;
+use raddle_hunt::{Counts, Verdict, plan};
 use raddle_store::Standing;
 
 use crate::report::{Settler, TextTo};
@@ -52,6 +56,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let settler = Settler::new(&args.report, TextTo::Stderr)?;
     std::fs::create_dir_all(&args.schedules_to)
         .with_context(|| format!("cannot make the folder {}", args.schedules_to.display()))?;
+    input::feed(args.stdin.as_deref(), &args.schedules_to)?;
     raddle_harness::interrupt::watch();
     let preys = suite::part(preys(&args)?, args.shard);
     let mut journal = Journal::open(&args);
@@ -67,15 +72,16 @@ pub fn run(args: Args) -> Result<ExitCode> {
         let limit = plan::turn(left, preys.len() - i).max(LEAST).min(left);
         let hunted = Hunter::new(&args, prey, limit, &mut journal).and_then(Hunter::hunt);
         match hunted {
-            Ok(outcome) => all.add(prey, outcome, &args),
+            Ok(outcome) => all.add(prey, outcome, &args, &journal.command(prey)),
             // One that can not be hunted is no reason to leave the others out.
             Err(error) if preys.len() > 1 => all.failed.push(format!("{}: {error:#}", name(prey))),
             Err(error) => return Err(error),
         }
     }
     anyhow::ensure!(all.hunted > 0 || all.failed.is_empty(), "nothing was hunted: {}", all.failed.join("; "));
+    let otherwise = all.status_without_findings();
     let report = all.report(&args, &preys, &journal, begun.elapsed());
-    settler.settle(report, crate::exit::CLEAN)
+    settler.settle(report, otherwise)
 }
 
 fn name(prey: &Prey) -> String {
@@ -105,7 +111,6 @@ fn preys(args: &Args) -> Result<Vec<Prey>> {
 #[derive(Default)]
 struct All {
     /// What was confirmed anywhere, one entry a cause.
-    confirmed: Ledger,
     findings: Vec<raddle_finding::Finding>,
     suspects: Vec<raddle_finding::Finding>,
     counts: Counts,
@@ -114,26 +119,27 @@ struct All {
     hunted: u64,
     exhausted: u64,
     without_threads: Vec<String>,
+    hung: Vec<String>,
     failed: Vec<String>,
     not_reached: Vec<String>,
 }
 
 impl All {
-    fn add(&mut self, prey: &Prey, outcome: Outcome, args: &Args) {
+    fn add(&mut self, prey: &Prey, outcome: Outcome, args: &Args, command: &Command) {
         self.hunted += 1;
         self.exhausted += u64::from(outcome.exhausted);
         self.schedules += outcome.schedules;
         if outcome.alone {
             self.without_threads.push(name(prey));
         }
+        if outcome.hung {
+            self.hung.push(name(prey));
+        }
         report::add(&mut self.counts, outcome.ledger.counts());
         for confirmed in outcome.ledger.confirmed() {
-            let mut finding = report::finding(confirmed, &outcome.ledger);
-            let by = *confirmed.by.iter().next().expect("somebody has seen it");
-            // What has no place is known by its test.
-            let by_name = prey.name.is_some() && finding.accesses.is_empty();
+            let mut finding = report::finding(confirmed, &outcome.ledger, command);
             // Another test may have shown the same.
-            if by_name || self.confirmed.confirm(by, finding.clone()) {
+            if !self.findings.iter().any(|f| same_cause(f, &finding) && subject::overlap(f, &finding)) {
                 if let Some(name) = &prey.name {
                     finding.notes.insert(0, format!("in the test `{name}`"));
                 }
@@ -149,13 +155,23 @@ impl All {
         }
     }
 
+    /// The exit status if nothing is confirmed. A hunt that was interrupted, or in which nothing came
+    /// to its end, has not found that there is nothing.
+    fn status_without_findings(&self) -> u8 {
+        let nothing_ended = self.hung.len() as u64 == self.hunted;
+        match raddle_harness::interrupt::came() || nothing_ended {
+            true => crate::exit::FAILURE,
+            false => crate::exit::CLEAN,
+        }
+    }
+
     fn report(self, args: &Args, preys: &[Prey], journal: &Journal, took: Duration) -> Report {
         let words = if args.command.is_empty() { Vec::new() } else { args.command.clone() };
         let target = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
         let mut report = Report::new("hunt", target);
         let (mut accepted, mut regressions) = (0u64, 0u64);
         for mut finding in self.findings {
-            match journal.standing(&finding.id) {
+            match journal.standing(&finding.key()) {
                 Standing::Accepted => {
                     accepted += 1;
                     continue;
@@ -177,6 +193,7 @@ impl All {
             ("hunted", self.hunted),
             ("exhausted", self.exhausted),
             ("without_threads", self.without_threads.len() as u64),
+            ("hung", self.hung.len() as u64),
             ("could_not", self.failed.len() as u64),
             ("not_reached", self.not_reached.len() as u64),
             ("accepted", accepted),
@@ -190,14 +207,14 @@ impl All {
         report.coverage = self.coverage;
         if preys.len() > 1 {
             report.coverage.push(format!(
-                "{}: {} hunted, {} without threads, {} not reached in the time",
+                "{}: {} hunted, {} with nothing to interleave, {} not reached in the time",
                 count(preys.len() as u64, "test", "tests"),
                 self.hunted - self.without_threads.len() as u64,
                 self.without_threads.len(),
                 self.not_reached.len()
             ));
-        } else if !self.without_threads.is_empty() {
-            report.coverage.push("it creates no thread: there is nothing to interleave".into());
+        } else if !self.without_threads.is_empty() || !self.hung.is_empty() {
+            // Said already.
         } else if self.exhausted > 0 {
             report.coverage.push(format!(
                 "all {} that the program has under sequential consistency were executed",
@@ -207,6 +224,15 @@ impl All {
             report
                 .coverage
                 .push(format!("{} executed", count(self.schedules, "schedule was", "schedules were")));
+        }
+        for name in &self.hung {
+            report.coverage.push(format!(
+                "`{name}` came to its end in no run, so nothing is known of it: give it more time, or a command that \
+                 ends by itself"
+            ));
+        }
+        if raddle_harness::interrupt::came() {
+            report.coverage.push("interrupted: what is said here is of what was done until then".into());
         }
         report.coverage.extend(self.failed.iter().map(|why| format!("not hunted: {why}")));
         if accepted > 0 {

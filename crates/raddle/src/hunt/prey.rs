@@ -15,11 +15,12 @@ use super::args::Args;
 use super::detectors;
 use super::journal::Journal;
 use crate::explore::ongoing::Ongoing;
-use crate::explore::{self, Watched, outcome, watch_once};
+use crate::explore::{self, Ending, Watched, outcome, watch_once};
 use crate::{check, conseq, tsvd};
-use raddle_harness::crew::Notes;
+use raddle_harness::crew::{Notes, signal_name};
 use raddle_harness::detection::Mode;
 use raddle_harness::install::Runtime;
+use raddle_harness::launch;
 use raddle_harness::say::count;
 use raddle_harness::target::{self, Program};
 
@@ -41,6 +42,8 @@ pub struct Prey {
     pub name: Option<String>,
     pub words: Vec<OsString>,
     pub sources: Vec<PathBuf>,
+    /// What the user gave instead of the program: a source file and options for its compiler.
+    pub given: Vec<OsString>,
 }
 
 /// What became of one command.
@@ -50,8 +53,10 @@ pub struct Outcome {
     pub coverage: Vec<String>,
     pub schedules: u64,
     pub exhausted: bool,
-    /// It has no threads: there was nothing to hunt.
+    /// It has no threads, or they have one order: there was nothing to hunt.
     pub alone: bool,
+    /// No run and no schedule came to its end by itself: nothing is known of it.
+    pub hung: bool,
 }
 
 pub struct Hunter<'a> {
@@ -68,6 +73,10 @@ pub struct Hunter<'a> {
     processes: u64,
     /// Races that the search has shown and no other detector suspects.
     alone: Vec<(Detector, Finding)>,
+    /// How ordinary runs ended.
+    endings: Vec<Ending>,
+    /// Threads of the process that had most in an ordinary run.
+    threads: u64,
 }
 
 impl<'a> Hunter<'a> {
@@ -83,6 +92,7 @@ impl<'a> Hunter<'a> {
             schedules: 0,
             exhausted: false,
             alone: false,
+            hung: false,
         };
         let program = target::find(&prey.words)?;
         let (runtime, deadline) = (Runtime::open()?, Instant::now() + limit);
@@ -97,6 +107,8 @@ impl<'a> Hunter<'a> {
             runs: 0,
             processes: 0,
             alone: Vec::new(),
+            endings: Vec::new(),
+            threads: 0,
         };
         hunter.out.ledger.recall(hunter.journal.recall(&hunter.key()));
         Ok(hunter)
@@ -112,14 +124,16 @@ impl<'a> Hunter<'a> {
         let notes = Notes::quiet();
         let instrumented = self.look()?;
         self.check_sources();
-        match instrumented {
-            true => self.schedule(&notes)?,
-            false => self.delay(
-                "nothing that it runs is instrumented; build it with `raddle cc`, `raddle c++`, `raddle rustc`, \
-                 `cargo raddle` or `raddle build`",
-            ),
+        if !instrumented {
+            self.out.coverage.push(format!("`{}`: {NOT_INSTRUMENTED}", self.program.path.display()));
         }
-        self.out.coverage.extend(notes.sentences());
+        self.schedule(instrumented, &notes)?;
+        self.say_usual_end();
+        self.out.hung = self.out.schedules == 0
+            && !self.endings.is_empty()
+            && self.endings.iter().all(|e| *e == Ending::CutOff);
+        let says_no_thread = |s: &String| s.contains("created no thread");
+        self.out.coverage.extend(notes.sentences().into_iter().filter(|s| !says_no_thread(s)));
         self.journal.remember(&self.key(), self.out.ledger.targets());
         Ok(self.out)
     }
@@ -157,7 +171,8 @@ impl<'a> Hunter<'a> {
         self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
         // What a run has seen for certain, such as a rule that was broken, needs no schedule:
         // another run confirms it.
-        if has_seen && begun.elapsed() < limit / 2 && !self.is_over() {
+        let has_crashed = matches!(self.endings.last(), Some(Ending::Signal(_)));
+        if (has_seen || has_crashed) && begun.elapsed() < limit / 2 && !self.is_over() {
             self.watched(watch_once(&recipe, Mode::Hybrid, limit)?);
         }
         Ok(instrumented)
@@ -166,6 +181,8 @@ impl<'a> Hunter<'a> {
     /// Takes in an ordinary run. Says whether it saw something for certain.
     fn watched(&mut self, watched: Watched) -> bool {
         self.runs += 1;
+        self.endings.push(watched.ending);
+        self.threads = self.threads.max(watched.threads);
         self.processes = self.processes.max(number(&watched.report, "processes"));
         let mut has_seen = false;
         for finding in group::group(watched.report.findings) {
@@ -271,8 +288,51 @@ impl<'a> Hunter<'a> {
         finding
     }
 
+    /// How the program ends in every ordinary run, where that is not as it should be.
+    ///
+    /// One that is ended by a signal each time needs no schedule: it fails whatever the order. But
+    /// raddle was in it, so it is run once more without.
+    fn say_usual_end(&mut self) {
+        let Some(first) = self.endings.first().copied().filter(|e| self.endings.iter().all(|x| x == e))
+        else {
+            return;
+        };
+        let has_failure = |c: &raddle_hunt::Confirmed| Goal::of(c.finding.kind) == Goal::Failure;
+        match first {
+            Ending::Status(0) | Ending::CutOff => {}
+            Ending::Status(status) => self.out.coverage.push(format!(
+                "it ends with status {status} in every ordinary run, so that counts as its usual end"
+            )),
+            Ending::Signal(_) if self.out.ledger.confirmed().iter().any(has_failure) => {}
+            Ending::Signal(signal) => self.crash_each_time(signal),
+        }
+    }
+
+    fn crash_each_time(&mut self, signal: i32) {
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let name = signal_name(signal);
+        if !FAULTS.contains(&signal) {
+            // Somebody sent it, and there is no telling who.
+            self.out.coverage.push(format!("it is ended by {name} in every ordinary run"));
+            return;
+        }
+        match explore::run_plain(&self.recipe(&args), LONGEST_RUN.min(self.left().max(GRACE))) {
+            Ok(Ending::Signal(plain)) if plain == signal && self.endings.len() > 1 => {
+                let message = format!("the program is ended by {name} in every run, without any interleaving");
+                let finding = self.named(Finding::new(Kind::Crash, Confidence::Confirmed, message));
+                self.confirm(Detector::Run, finding);
+            }
+            Ok(Ending::Signal(plain)) if plain == signal => {
+                self.out.coverage.push(format!("it was ended by {name} in the one run that there was time for"));
+            }
+            _ => self.out.coverage.push(format!(
+                "it is ended by {name} when raddle is in it, and not without: nothing is known of it beyond that point"
+            )),
+        }
+    }
+
     /// Takes control of the threads, if that can be done.
-    fn schedule(&mut self, notes: &Notes) -> Result<()> {
+    fn schedule(&mut self, instrumented: bool, notes: &Notes) -> Result<()> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let limit = plan::share(Part::Settle, self.left());
         let recipe = self.recipe(&args);
@@ -287,12 +347,15 @@ impl<'a> Hunter<'a> {
             Err(why) => return self.not_scheduled(&why),
         };
         if self.out.alone {
+            self.say_why_alone();
             return Ok(());
         }
-        self.corroborate();
-        self.consequences(notes);
+        if instrumented {
+            self.corroborate();
+            self.consequences(notes);
+        }
         self.libraries();
-        if !search.is_finished() {
+        if !search.is_finished() && instrumented {
             self.one_by_one(notes);
         }
         // With what is left, everywhere.
@@ -312,6 +375,26 @@ impl<'a> Hunter<'a> {
         );
         self.out.ledger.tried(&what, &|t| t.goal() != Goal::Misuse);
         Ok(())
+    }
+
+    /// Why there is nothing to interleave.
+    fn say_why_alone(&mut self) {
+        let input = if launch::input_file().is_none() { NO_INPUT } else { "" };
+        self.out.coverage.push(match (self.out.exhausted, self.threads) {
+            (true, _) => {
+                "it has one schedule: its threads wait for each other, or have nothing in common that could \
+                          come in another order"
+                    .into()
+            }
+            (false, 0 | 1) => {
+                format!("it created no thread with these arguments: there is nothing to interleave{input}")
+            }
+            (false, _) => {
+                "only a child process of it creates threads: that was watched in ordinary runs and not \
+                           scheduled, so hunt the child's own command for more"
+                    .into()
+            }
+        });
     }
 
     /// Searches until then, or until there is nothing left, and takes in what it finds.
@@ -417,8 +500,10 @@ impl<'a> Hunter<'a> {
 
     /// The threads can not be taken control of.
     fn not_scheduled(&mut self, why: &anyhow::Error) -> Result<()> {
-        anyhow::ensure!(!raddle_harness::interrupt::came(), "interrupted before anything was explored");
-        self.delay(&format!("{why:#}"));
+        match raddle_harness::interrupt::came() {
+            true => self.out.coverage.push("it was interrupted before its threads were scheduled".into()),
+            false => self.delay(&format!("{why:#}")),
+        }
         Ok(())
     }
 
@@ -482,6 +567,18 @@ fn doubt(finding: &Finding) -> Option<&'static str> {
     }
     is_inside_std_sync(finding).then_some(INSIDE_STD)
 }
+
+/// Signals that a program gets for what it does itself.
+const FAULTS: [i32; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP];
+
+/// What is said of a program that is not instrumented.
+const NOT_INSTRUMENTED: &str = "nothing that it runs is instrumented, so accesses to memory are not seen: no race, no use of freed memory \
+    and no wrong value can be found, and nothing is refuted; build it with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo raddle` or \
+    `raddle build`";
+
+/// What is said where a program did nothing, and had nothing to read.
+const NO_INPUT: &str = " (its standard input was empty: --stdin FILE gives it one)";
 
 /// What is said of a failure of a plain traced run.
 const ONLY_TRACED: &str = "a traced run without a preemption that failed, where the ordinary run did not";

@@ -1,14 +1,16 @@
 //! The report of a hunt: confirmed findings with their explanation; suspicions as counts, and in
 //! full for who asks.
 
+use raddle_finding::subject::Command;
 use raddle_finding::{Confidence, Finding, Report, Stat, Verdict as Settled};
 use raddle_hunt::{Confirmed, Counts, Detector, Ledger, Target, Verdict, explain};
 
 use raddle_harness::say::count;
 
 /// A confirmed finding as it is told: with its explanation and the detectors behind it.
-pub fn finding(confirmed: &Confirmed, ledger: &Ledger) -> Finding {
+pub fn finding(confirmed: &Confirmed, ledger: &Ledger, command: &Command) -> Finding {
     let mut finding = confirmed.finding.clone();
+    finding.subject = Some(command.subject(&finding));
     let mut causes = ledger.confirmed().iter();
     let consequence = causes.find_map(|c| explain::explain_consequence(&finding, &c.finding));
     finding.explanation = Some(consequence.unwrap_or_else(|| explain::explain(&finding)));
@@ -96,7 +98,9 @@ mod tests {
         let found = || Finding::new(Kind::ExitStatus, Confidence::Confirmed, "it ends with 1");
         ledger.suspect(Detector::Run, found());
         ledger.confirm(Detector::Explore, found());
-        let told = finding(&ledger.confirmed()[0], &ledger);
+        let command = Command { words: vec!["./t".into()], folder: "/p/b".into(), root: "/p".into() };
+        let told = finding(&ledger.confirmed()[0], &ledger, &command);
+        assert!(told.key().ends_with("@b/t"), "{}", told.key());
         assert_eq!(told.detectors, ["run", "explore"]);
         assert_eq!(told.notes[0], "suspected by `run`, confirmed by `explore`");
         assert!(told.explanation.is_some());

@@ -31,7 +31,7 @@ pub fn tests_of(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
     let prey = |case: &cases::Case| Prey {
         name: Some(case.name.clone()),
         words: case.recipe(&recipe).words,
-        sources: Vec::new(),
+        ..Prey::default()
     };
     Some(tests.iter().map(prey).collect())
 }
@@ -98,7 +98,7 @@ fn listed(json: &[u8]) -> Result<Vec<Prey>> {
     let prey = |t: Test| Prey {
         name: Some(t.name),
         words: t.command.into_iter().map(OsString::from).collect(),
-        sources: Vec::new(),
+        ..Prey::default()
     };
     Ok(tests.map(prey).collect())
 }

@@ -21,6 +21,7 @@ use crate::explore::{self};
 use raddle_harness::crew::Notes;
 use raddle_harness::install::Runtime;
 use raddle_harness::say::{count, say};
+use raddle_harness::schedule::Schedule;
 use raddle_harness::target;
 
 /// Ask whether a finding is mended in the program as it is built now
@@ -44,21 +45,32 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode> {
     std::env::set_current_dir(&record.folder)
         .with_context(|| format!("the folder {} is gone", record.folder.display()))?;
     raddle_harness::interrupt::watch();
+    if let Some(input) = input_of(&record) {
+        raddle_harness::launch::feed(input);
+    }
     if replays(&record)? {
-        say!("{} is still there: its schedule leads to it", record.finding.id);
+        say!("{} is still there: its schedule leads to it", record.finding.key());
         return Ok(ExitCode::from(exit::FINDINGS));
     }
     let (is_there, schedules, whole) = search(&record, Duration::from_secs(u64::from(args.seconds)))?;
     let tried = count(schedules, "schedule", "schedules");
     if is_there {
-        say!("{} is still there: found again in {tried} near its schedule", record.finding.id);
+        say!("{} is still there: found again in {tried} near its schedule", record.finding.key());
         return Ok(ExitCode::from(exit::FINDINGS));
     }
     match whole {
-        true => say!("{} was not reproduced in any of the {tried} that the program has", record.finding.id),
-        false => say!("{} was not reproduced in {tried} near it", record.finding.id),
+        true => {
+            say!("{} was not reproduced in any of the {tried} that the program has", record.finding.key())
+        }
+        false => say!("{} was not reproduced in {tried} near it", record.finding.key()),
     }
     Ok(ExitCode::from(exit::CLEAN))
+}
+
+/// The file that it found on its standard input.
+fn input_of(record: &Record) -> Option<std::path::PathBuf> {
+    let text = std::str::from_utf8(record.schedule.as_deref()?).ok()?;
+    Some(Schedule::parse("the stored schedule", text).ok()?.head.input?.into())
 }
 
 /// Whether the stored schedule leads to the failure.

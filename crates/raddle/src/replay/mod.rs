@@ -88,6 +88,11 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         None => words[0].clone(),
     };
     let program = target::find(&[name])?;
+    if let Some(input) = &head.input {
+        let input = std::path::PathBuf::from(input);
+        anyhow::ensure!(input.is_file(), "the file on its standard input, {}, is gone", input.display());
+        raddle_harness::launch::feed(input);
+    }
     if words[0].is_empty() {
         words[0] = program.path.clone().into_os_string();
     }
