@@ -182,6 +182,9 @@ fn make_shared(object: &Path, out: &Path) {
     run(Command::new("objcopy").arg("--remove-section=.preinit_array").arg(object).arg(&without));
     run(Command::new("cc")
         .args(["-shared", "-nostdlib", "-Wl,-soname,libraddle_rt.so", "-Wl,-z,now"])
+        // Not in the object: a program with the runtime inside may have the unwinder inside as well.
+        .args(["-Wl,--defsym=_Unwind_Find_FDE=__raddle_runtime_find_fde"])
+        .args(["-Wl,--defsym=_Unwind_SetIP=__raddle_runtime_set_ip"])
         .arg(&without)
         .args(["-lc", "-o"])
         .arg(out.join("libraddle_rt.so")));

@@ -24,6 +24,8 @@ pub struct Process {
     /// What it was started with, where that was asked for.
     pub command: Option<Command>,
     pub instrumented: bool,
+    /// It executed a copy of its code, with raddle's probes in it.
+    pub relocated: bool,
     pub fatal: Option<u64>,
     pub flushes: u64,
     pub races_seen: u64,
@@ -115,7 +117,9 @@ pub struct Expected {
 
 /// All processes of a session, in the order of their numbers.
 pub fn read(dir: &Path) -> Result<Vec<Process>> {
-    Ok(logs(dir)?.iter().filter_map(|path| read_log(path)).collect())
+    let mut processes: Vec<Process> = logs(dir)?.iter().filter_map(|path| read_log(path)).collect();
+    crate::relocated::translate(dir, &mut processes);
+    Ok(processes)
 }
 
 fn logs(dir: &Path) -> Result<Vec<PathBuf>> {
@@ -190,6 +194,7 @@ fn read_log(path: &Path) -> Option<Process> {
     let mut process = Process {
         pid: header.pid,
         instrumented: header.instrumented.load(Relaxed) != 0,
+        relocated: header.relocated.load(Relaxed) != 0,
         flushes: header.flushes.load(Relaxed),
         races_seen: header.races_seen.load(Relaxed),
         threads_seen: header.threads.load(Relaxed),

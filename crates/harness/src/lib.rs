@@ -5,6 +5,7 @@
 //! session_folder          a private folder that driver and runtimes share
 //! questions               what runtimes ask through it, and the answers
 //! target, program         what is to be run, and whether raddle can watch it
+//! relocated               the code of a program that is not instrumented, copied with probes
 //! launch, openmp          a process of the target, signals, waiting
 //! interrupt               Ctrl-C while a search is under way
 //! detection               a run under the race detector, from its options to its findings
@@ -43,6 +44,7 @@ pub mod places;
 pub mod processor_time;
 pub mod program;
 pub mod questions;
+pub mod relocated;
 pub mod rust_sites;
 pub mod say;
 pub mod schedule;

@@ -58,6 +58,10 @@ pub enum TargetError {
         "`{0}` has more rights than its caller (set-user-ID, set-group-ID or file capabilities), and such a program does not let raddle watch it: run a copy without them, or as the user whose rights it has"
     )]
     Privileged(String),
+    #[error(
+        "the copy of the code of `{0}` could not be put where it must be: allow personality(2), or build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
+    )]
+    NoPlace(String),
     #[error("interrupted by {0} before an instrumented program had started: nothing was watched")]
     Interrupted(&'static str),
 }
@@ -69,6 +73,8 @@ pub struct Program {
     /// It carries raddle's runtime; otherwise the runtime is preloaded, for the sake of libraries
     /// and of children.
     pub has_runtime: bool,
+    /// An ELF program in which nobody has put probes.
+    pub is_plain: bool,
 }
 
 /// Finds the program as `execvp` would and refuses what can not work.
@@ -85,11 +91,13 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     let found = match inspect(&path) {
         Ok(found) => found,
         // A program that may be run but not read can still start others.
-        Err(raddle_binary::Error::NotReadable { .. }) => return Ok(Program { path, has_runtime: false }),
+        Err(raddle_binary::Error::NotReadable { .. }) => {
+            return Ok(Program { path, has_runtime: false, is_plain: false });
+        }
         Err(e) => return Err(TargetError::Unreadable(shown, e.to_string())),
     };
     if let Kind::Script { .. } = found.kind {
-        return Ok(Program { path, has_runtime: false });
+        return Ok(Program { path, has_runtime: false, is_plain: false });
     }
     match (found.class, found.machine) {
         (Some(Class::Elf32), _) => return Err(TargetError::Foreign(shown, "32-bit".into())),
@@ -111,7 +119,8 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     }
     let has_runtime =
         matches!(found.instrumentation, Instrumentation::Raddle { .. } | Instrumentation::GccTsan);
-    Ok(Program { path, has_runtime })
+    let is_plain = found.instrumentation == Instrumentation::None;
+    Ok(Program { path, has_runtime, is_plain })
 }
 
 fn resolve(name: &OsString) -> Option<PathBuf> {
@@ -145,6 +154,7 @@ pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetEr
     for p in processes {
         match p.fatal {
             Some(fatal::LAYOUT) => return Err(TargetError::Layout(name(p))),
+            Some(fatal::NO_PLACE) => return Err(TargetError::NoPlace(name(p))),
             Some(fatal::NO_ROOM) => return Err(TargetError::NoRoom(name(p))),
             Some(_) => return Err(TargetError::NoShadow(name(p))),
             None => {}

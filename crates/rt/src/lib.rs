@@ -12,6 +12,7 @@
 //! explore/     the scheduler: one thread at a time, by the driver's orders
 //! tsvd/        calls of thread-unsafe functions, redirected and delayed
 //! trace/       what each access of an explored execution read or wrote, for `conseq`
+//! relocated/   copied code of a program without probes of its own: what it calls, how it is put in place
 //! hub/         session, config, plan, log, modules
 //! mode         which of these the process is for
 //! ```
@@ -44,6 +45,7 @@ mod layout;
 #[cfg(any(panic = "abort", test))]
 mod mem;
 pub mod mode;
+mod relocated;
 mod sys;
 pub mod trace;
 pub mod tsan_abi;

@@ -66,6 +66,8 @@ pub mod flag {
     /// With history 2: the runtime does not check accesses. It writes them to the file
     /// [`crate::trace`] while threads run freely.
     pub const TRACED: u32 = 1 << 7;
+    /// The session has a copy of an uninstrumented program's code ([`crate::relocated`]).
+    pub const RELOCATED: u32 = 1 << 8;
 }
 
 impl Config {

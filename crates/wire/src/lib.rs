@@ -12,6 +12,7 @@
 //! | `plan.<pid>` | driver | runtime, which removes it | [`plan`]: program counters that mean something; empty: there is none |
 //! | `explore` | both, mapped | both | [`explore`]: orders and traces |
 //! | `tsvd`, `params`, `plan.<pid>.<n>`, `<pid>.<n>.state` | | | [`tsvd`] |
+//! | `relocated` | driver | runtime, mapped privately | [`relocated`]: the code of an uninstrumented program with probes in it |
 //! | `delays` | both, mapped | both | [`delays`]: where a run is delayed, for `conseq` |
 //! | `trace` | runtime, mapped | driver | [`trace`]: accesses with values, for `conseq` |
 //!
@@ -29,6 +30,7 @@ pub mod explore;
 pub mod log;
 pub mod plan;
 pub mod record;
+pub mod relocated;
 pub mod trace;
 pub mod tsvd;
 

@@ -24,7 +24,8 @@ pub struct Header {
     pub threads: AtomicU64,
     /// 1 once an instrumented module has called in.
     pub instrumented: AtomicU32,
-    pub pad: u32,
+    /// 1 in a process that executes a copy of its code ([`crate::relocated`]).
+    pub relocated: AtomicU32,
     /// Children that this process has started to create and that have no log yet.
     pub children_awaited: AtomicU64,
     /// 1 in a process that asked for a plan and got none.
@@ -40,4 +41,6 @@ pub mod fatal {
     pub const LAYOUT: u64 = 2;
     /// The session's folder has no room for what the process must write there.
     pub const NO_ROOM: u64 = 4;
+    /// The copy of the program's code can not be where it must be.
+    pub const NO_PLACE: u64 = 5;
 }

@@ -137,8 +137,8 @@ impl Explain<'_> {
             Finding::new(Kind::UseAfterFree, Confidence::Confirmed, message)
         } else {
             let confidence = match self.mode {
-                Mode::Hb => Confidence::Confirmed,
-                Mode::Hybrid | Mode::Fast => Confidence::Suspected,
+                Mode::Hb if !self.process.relocated => Confidence::Confirmed,
+                Mode::Hb | Mode::Hybrid | Mode::Fast => Confidence::Suspected,
             };
             let message = match location {
                 Some(Location::Descriptor { number }) => {
@@ -149,6 +149,9 @@ impl Explain<'_> {
             };
             Finding::new(Kind::DataRace, confidence, message)
         };
+        if self.process.relocated && !race.after_free {
+            finding.notes.push(crate::relocated::caveat().into());
+        }
         if before.stack.is_empty() && self.history > 0 {
             finding.notes.push(
                 "the history no longer reaches back to the earlier access: a smaller input may help".into(),

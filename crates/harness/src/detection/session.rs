@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use raddle_binary::{Effect, LockClass, LockSite, Module, Patterns};
 use raddle_wire::config::{Config, flag};
 use raddle_wire::plan::{self, Site, SiteClass, SiteEffect};
@@ -68,6 +68,19 @@ impl Session {
 
     pub fn dir(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// The program that is about to be started executes this copy of its code.
+    pub fn relocate(&self, copy: &raddle_relocate::Relocated) -> Result<()> {
+        use std::os::unix::fs::FileExt;
+        std::fs::write(self.dir().join(raddle_wire::relocated::FILE), &copy.file)
+            .context("the temporary folder has no room for the copy of the program's code: set TMPDIR")?;
+        let config = OpenOptions::new().read(true).write(true).open(self.dir().join(raddle_wire::CONFIG))?;
+        let at = std::mem::offset_of!(Config, flags) as u64;
+        let mut flags = [0; 4];
+        config.read_exact_at(&mut flags, at)?;
+        config.write_all_at(&(u32::from_ne_bytes(flags) | flag::RELOCATED).to_ne_bytes(), at)?;
+        Ok(())
     }
 
     /// The target is over.

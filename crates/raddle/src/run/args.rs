@@ -36,6 +36,10 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t = Mode::Hb, help_heading = "Detection")]
     pub mode: Mode,
 
+    /// What to do with a program that was not built with raddle and starts threads
+    #[arg(long, value_enum, default_value_t = Instrument::Auto, help_heading = "Detection")]
+    pub instrument: Instrument,
+
     /// How much history to keep for the stack of the earlier access: 0 none, 2 most
     #[arg(long, value_name = "0|1|2", default_value_t = 1, help_heading = "Detection",
           value_parser = clap::value_parser!(u8).range(0..=2))]
@@ -111,6 +115,15 @@ pub enum Mode {
     Hybrid,
     /// Hybrid that ignores memory until a second thread uses it: faster, misses some races
     Fast,
+}
+
+/// Where probes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Instrument {
+    /// Watch a copy of its machine code
+    Auto,
+    /// Watch only libraries and processes that were built with raddle
+    No,
 }
 
 /// A number of bytes with an optional K, M, G or T (powers of 1024).

@@ -20,7 +20,7 @@ use crate::report::{Settler, TextTo};
 use raddle_harness::detection::explain;
 use raddle_harness::detection::session::{Served, Session};
 use raddle_harness::say::{count, say};
-use raddle_harness::{collect, launch, target};
+use raddle_harness::{collect, launch, relocated, target};
 
 /// Runs the target and reports what was found.
 pub fn run(args: Args) -> Result<ExitCode> {
@@ -31,7 +31,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let program = target::find(&args.command)?;
     let runtime = raddle_harness::install::Runtime::open()?;
     let detection = options.detection();
+    let copy = (options.instrument == args::Instrument::Auto).then(|| relocated::prepare(&program)).flatten();
     let session = Session::open(&detection)?;
+    if let Some(copy) = &copy {
+        session.relocate(copy)?;
+    }
 
     let status = launch::run(&program, &args.command, &runtime, &session)?;
     let served = session.close();
@@ -52,6 +56,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     let left = say_what_is_not_seen(&served, &processes);
 
+    for (name, share) in copy.iter().flat_map(relocated::share) {
+        report.stats.insert(name.into(), Stat::from(share));
+    }
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     report.stats.insert("processes_left".into(), Stat::Int(left as i64));
     report.stats.insert("target_status".into(), Stat::Int(status.code() as i64));

@@ -78,6 +78,8 @@ pub struct Thread {
     snapshot: *mut Snapshot,
     pub clock: Clock,
     pub tsvd: crate::tsvd::Own,
+    /// The variable that copied code is about to load, to acquire afterwards (`crate::relocated`).
+    pub acquires: usize,
 }
 
 /// What outlives the thread: everything a report may want to say about it.

@@ -10,6 +10,7 @@ use crate::detect::{self, Settings};
 use crate::interpose;
 use crate::layout::{RESERVED, is_watchable};
 use crate::mode;
+use crate::relocated;
 use crate::sys;
 use crate::trace;
 use raddle_wire::config::{Config, Mode, flag};
@@ -60,6 +61,17 @@ extern "C" fn init() {
         && session::config().is_some_and(|c| c.mode == Mode::Explore as u32 && c.flags & flag::PLAIN != 0)
     {
         start(environment());
+    }
+    // And `run`, if the driver has made a copy of this program's code that has probes.
+    if !is_second_copy()
+        && session::find(environment())
+        && session::config().is_some_and(|c| c.flags & flag::RELOCATED != 0)
+        && relocated::is_meant()
+    {
+        start(environment());
+        if super::is_active() {
+            relocated::install();
+        }
     }
     if !is_second_copy() {
         start_tsvd(environment());

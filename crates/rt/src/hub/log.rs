@@ -1,6 +1,6 @@
 //! Writes records into the log, which outlives the process.
 
-use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::*};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
 
 use crate::sys;
 use raddle_wire::log::{FILE_SIZE, Header, MAGIC};
@@ -179,5 +179,14 @@ pub fn count_thread() {
 pub fn mark_instrumented() {
     if let Some(h) = header() {
         h.instrumented.store(1, Relaxed);
+        h.relocated.store(RELOCATED.load(Relaxed), Relaxed);
     }
+}
+
+/// 1: the process executes a copy of its code, and so do its children.
+static RELOCATED: AtomicU32 = AtomicU32::new(0);
+
+pub fn mark_relocated() {
+    RELOCATED.store(1, Relaxed);
+    mark_instrumented();
 }

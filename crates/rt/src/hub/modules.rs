@@ -248,7 +248,7 @@ pub fn mark_instrumented(pc: usize) {
 }
 
 /// Marks the code at `pc` as instrumented.
-fn mark(pc: usize) {
+pub fn mark(pc: usize) {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     let table = unsafe { &mut *TABLE.get() };

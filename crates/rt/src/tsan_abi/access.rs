@@ -20,10 +20,10 @@ use crate::layout::READ;
 /// Vectors for the probes of one size: the bytes accessed by address modulo 8, then the bits that
 /// count for a write and for a read (which an own write covers), then READ alone.
 #[repr(C, align(16))]
-struct Masks {
+pub struct Masks {
     bytes: [[u32; 4]; 8],
-    write: [u32; 4],
-    read: [u32; 4],
+    pub write: [u32; 4],
+    pub read: [u32; 4],
     read_bit: [u32; 4],
 }
 
@@ -37,10 +37,10 @@ const fn masks(size: u32) -> Masks {
     Masks { bytes, write: [!0xff; 4], read: [!(0xff | READ); 4], read_bit: [READ; 4] }
 }
 
-static BYTES1: Masks = masks(1);
-static BYTES2: Masks = masks(2);
-static BYTES4: Masks = masks(4);
-static BYTES8: Masks = masks(8);
+pub static BYTES1: Masks = masks(1);
+pub static BYTES2: Masks = masks(2);
+pub static BYTES4: Masks = masks(4);
+pub static BYTES8: Masks = masks(8);
 
 macro_rules! slow {
     ($($name:ident $write:literal $size:literal),* $(,)?) => {$(

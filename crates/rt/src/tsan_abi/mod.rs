@@ -1,6 +1,6 @@
 //! The interface that gcc, clang and rustc compile calls to: `__tsan_*`.
 
-mod access;
+pub mod access;
 mod atomic;
 mod misc;
 

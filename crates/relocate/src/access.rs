@@ -1,0 +1,157 @@
+//! What one instruction does to memory that threads may share.
+
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use raddle_wire::relocated::string;
+
+use crate::program::Program;
+
+/// An instruction's access, as far as probes are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// None, or to memory that only this thread uses or nobody writes.
+    None,
+    Read {
+        size: u32,
+    },
+    /// Also a read that is followed by a write.
+    Write {
+        size: u32,
+    },
+    /// A LOCK prefix, or `xchg`.
+    Atomic,
+    /// `movs` or `stos`, as [`string`] says.
+    String(u32),
+    /// No probe can be written for it.
+    Unknown,
+}
+
+/// What a function does with the address of its frame.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Frame {
+    /// rbp holds the address of the frame.
+    pub has_pointer: bool,
+    /// The address leaves the two registers, so that other threads may know it.
+    pub escapes: bool,
+}
+
+impl Frame {
+    pub fn of(instructions: &[Instruction]) -> Frame {
+        let sets = |i: &Instruction| {
+            i.mnemonic() == Mnemonic::Mov
+                && i.op0_register() == Register::RBP
+                && i.op1_register() == Register::RSP
+        };
+        let has_pointer = instructions.iter().any(sets);
+        let frame = Frame { has_pointer, escapes: false };
+        Frame { escapes: instructions.iter().any(|i| frame.lets_escape(i)), ..frame }
+    }
+
+    fn is_address(self, register: Register) -> bool {
+        register == Register::RSP || register == Register::RBP && self.has_pointer
+    }
+
+    fn lets_escape(self, i: &Instruction) -> bool {
+        let into = |r: Register| r != Register::RSP && !(r == Register::RBP && self.has_pointer);
+        if i.mnemonic() == Mnemonic::Lea {
+            return (self.is_address(i.memory_base()) || self.is_address(i.memory_index()))
+                && into(i.op0_register());
+        }
+        if i.mnemonic() == Mnemonic::Push {
+            return i.op0_register() == Register::RSP;
+        }
+        let from = i.op_count() >= 2 && i.op1_kind() == OpKind::Register && self.is_address(i.op1_register());
+        from && !matches!(i.mnemonic(), Mnemonic::Cmp | Mnemonic::Test)
+            && (i.op0_kind() == OpKind::Memory || into(i.op0_register()))
+    }
+}
+
+/// The access of `i`, whose addresses are `bias` above those of the file.
+pub fn of(
+    i: &Instruction,
+    program: &Program,
+    bias: u64,
+    frame: Frame,
+    infos: &mut InstructionInfoFactory,
+) -> Access {
+    let is_string =
+        (0..i.op_count()).any(|o| matches!(i.op_kind(o), OpKind::MemoryESRDI | OpKind::MemorySegRSI));
+    if is_string {
+        return string_operation(i);
+    }
+    let Some(operand) = (0..i.op_count()).find(|o| i.op_kind(*o) == OpKind::Memory) else {
+        return implicit(i);
+    };
+    let writes = match infos.info(i).op_access(operand) {
+        OpAccess::None | OpAccess::NoMemAccess => return Access::None,
+        OpAccess::Read | OpAccess::CondRead => false,
+        _ => true,
+    };
+    let base = i.memory_base();
+    if matches!(i.mnemonic(), Mnemonic::Nop | Mnemonic::Lea)
+        || matches!(i.memory_segment(), Register::FS | Register::GS)
+    {
+        return Access::None;
+    }
+    if base == Register::RIP && !writes && program.is_read_only(i.memory_displacement64().wrapping_sub(bias))
+    {
+        return Access::None;
+    }
+    let is_atomic = i.has_lock_prefix() || i.mnemonic() == Mnemonic::Xchg;
+    // `lock or [rsp], 0` is a fence.
+    if frame.is_address(base) && (!frame.escapes || is_atomic && base == Register::RSP) {
+        return Access::None;
+    }
+    let size = i.memory_size().size() as u32;
+    if !is_expressible(i) || size == 0 || size > 64 {
+        return Access::Unknown;
+    }
+    match (is_atomic, writes) {
+        (true, _) => Access::Atomic,
+        (_, true) => Access::Write { size },
+        (_, false) => Access::Read { size },
+    }
+}
+
+/// `lea` can compute the address, and all of the operand is accessed.
+fn is_expressible(i: &Instruction) -> bool {
+    let base = i.memory_base();
+    let is_absolute = base == Register::None && i.memory_index() == Register::None;
+    let displacement = i.memory_displacement64() as i64;
+    let wide = |r: Register| r == Register::None || r == Register::RIP || r.size() == 8;
+    !i.is_vsib()
+        && i.op_mask() == Register::None
+        && wide(base)
+        && wide(i.memory_index())
+        && !(is_absolute && displacement != i64::from(displacement as i32))
+        && !(i.mnemonic() == Mnemonic::Pop && base == Register::RSP)
+        && !matches!(
+            i.mnemonic(),
+            Mnemonic::Vmaskmovps | Mnemonic::Vmaskmovpd | Mnemonic::Vpmaskmovd | Mnemonic::Vpmaskmovq
+        )
+}
+
+/// Instructions that access memory which no operand of the usual form names.
+fn implicit(i: &Instruction) -> Access {
+    match i.mnemonic() {
+        Mnemonic::Maskmovdqu | Mnemonic::Vmaskmovdqu | Mnemonic::Maskmovq | Mnemonic::Xlatb => {
+            Access::Unknown
+        }
+        _ => Access::None,
+    }
+}
+
+fn string_operation(i: &Instruction) -> Access {
+    let (log2, loads) = match i.mnemonic() {
+        Mnemonic::Movsb => (0, true),
+        Mnemonic::Movsw => (1, true),
+        Mnemonic::Movsd => (2, true),
+        Mnemonic::Movsq => (3, true),
+        Mnemonic::Stosb => (0, false),
+        Mnemonic::Stosw => (1, false),
+        Mnemonic::Stosd => (2, false),
+        Mnemonic::Stosq => (3, false),
+        _ => return Access::Unknown,
+    };
+    let repeats = i.has_rep_prefix() || i.has_repne_prefix();
+    Access::String(log2 | if loads { string::LOADS } else { 0 } | if repeats { string::REPEATS } else { 0 })
+}

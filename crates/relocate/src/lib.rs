@@ -1,0 +1,258 @@
+//! Copies the functions of a finished program and puts probes into the copy.
+//!
+//! This is the third source of probes, beside gcc's and clang's `-fsanitize=thread`: a program that
+//! nobody can rebuild. The driver calls [`relocate`] before the target starts; the runtime maps the
+//! result and makes the program execute it (`rt::relocated`). The file between the two is
+//! `wire::relocated`.
+//!
+//! # How
+//!
+//! 1. `program`: functions, from `.eh_frame` and, where that is silent, from symbols.
+//! 2. `code`: their instructions, and which functions can be copied. The others stay as they are and
+//!    are counted.
+//! 3. `access`: what each instruction does to memory that threads may share.
+//! 4. `emit`: the copy, with a call of the runtime before each access and around each call.
+//! 5. Here: all copies encoded as one block, so that jumps between functions resolve, and tables
+//!    from old to new addresses and back.
+//!
+//! # Invariants
+//!
+//! - *Data stays where it is.* A copied instruction that names an address (`lea`, RIP-relative
+//!   operands, tables in read-only data) names the original. So a pointer to a function is the same
+//!   everywhere, and a call through it runs into the jump at the function's old beginning.
+//! - *Every address of the original text that the program can jump to is translated or patched*:
+//!   direct branches when they are copied, jump tables and computed gotos by `TRANSLATE`, entries by
+//!   patches, landing pads of exceptions by the runtime's `_Unwind_SetIP`.
+//! - *Return addresses are those of the copy.* So `ret`, `setjmp` and `longjmp` need nothing. The
+//!   unwinder needs the runtime's `_Unwind_Find_FDE`, which is why a program with an unwinder of its
+//!   own is refused.
+//! - *A probe changes nothing that the program can see*: see `emit`.
+//! - *Copied and uncopied code do not jump into each other's middle*: see `code`.
+//!
+//! # What machine code does not say
+//!
+//! An acquire load, a release store and a relaxed access are plain `mov`s. An instruction with LOCK,
+//! or `xchg`, makes its variable one that synchronises: from then on its loads acquire and its
+//! stores release, and it is not checked. Variables that an instruction names (`atomics` in the
+//! file) are known before the program starts. An atomic variable that no such instruction ever
+//! touches looks like a race, which is why all races found in copied code are *suspected*.
+//! The other way round, relaxed operations synchronise here, which can hide races.
+//!
+//! # What can be wrong or slow
+//!
+//! - The stack of a function whose frame's address does not leave rsp and rbp is not watched. A
+//!   function that computes its own frame's address in another way would be missed.
+//! - Data between functions that decodes as code is copied, and never executed.
+//! - A signal that unwinds out of the middle of a probe finds a stack pointer that `.eh_frame` does
+//!   not describe.
+//! - Each access is a call that saves two vector registers; there is no inline check yet.
+//! - Encoding takes about 2 µs an instruction. Nothing is cached yet.
+
+mod access;
+mod code;
+mod emit;
+mod program;
+
+use iced_x86::{BlockEncoder, BlockEncoderOptions, InstructionBlock, Register};
+use raddle_wire::relocated::{Counts, Header, Identity, MAGIC, slot};
+use thiserror::Error;
+
+use access::Access;
+use code::{BIAS, Code};
+use emit::Emitter;
+use program::Program;
+
+/// Why a program can not be watched without being built for it.
+#[derive(Debug, Error)]
+pub enum Refusal {
+    #[error("it is not a 64-bit x86 program")]
+    NotX86_64,
+    #[error("it is statically linked, and raddle works through the dynamic linker")]
+    Static,
+    #[error("it is a Go program, whose runtime has its own stacks and threads")]
+    Go,
+    #[error(
+        "it carries its own copy of the exception unwinder (-static-libgcc), which would not find its way through copied code"
+    )]
+    OwnUnwinder,
+    #[error("it has no code section, or none of its functions can be copied")]
+    NoText,
+    #[error("it can not be read: {0}")]
+    Unreadable(String),
+    #[error("its code can not be copied: {0}")]
+    NotEncodable(String),
+}
+
+/// A program's code with probes, as the runtime maps it.
+pub struct Relocated {
+    pub file: Vec<u8>,
+    pub counts: Counts,
+}
+
+const PAGE: u64 = 4096;
+/// Between the copy and a program that is loaded anywhere, which it lies below.
+const GAP: u64 = 16 << 20;
+/// From a program at a fixed address to the copy, which lies above, beyond the heap.
+const ABOVE: u64 = 1 << 30;
+
+/// Copies the functions of the executable in `bytes`. `poison`: the runtime is to overwrite the
+/// originals with traps.
+pub fn relocate(bytes: &[u8], executable: Identity, poison: bool) -> Result<Relocated, Refusal> {
+    let program = Program::read(bytes)?;
+    let code = Code::read(&program);
+    if !code.functions.iter().any(|f| f.can_be_copied) {
+        return Err(Refusal::NoText);
+    }
+    let layout = Layout::new(&program, &code);
+    let slots = layout.start() + std::mem::offset_of!(Header, slots) as u64;
+    let mut emitter = Emitter::new(&code, slots);
+    code.functions.iter().filter(|f| f.can_be_copied).for_each(|f| emitter.function(f));
+    let probed = emitter.probed;
+    let (copies, loads, hot) = (emitter.copies, emitter.loads, emitter.hot.len());
+    let mut all = emitter.hot;
+    all.append(&mut emitter.cold);
+    let block = InstructionBlock::new(&all, layout.start() + layout.code);
+    let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS)
+        .map_err(|e| Refusal::NotEncodable(e.to_string()))?;
+    if encoded.code_buffer.len() as u64 > layout.room {
+        return Err(Refusal::NotEncodable("the copy is larger than was reserved for it".into()));
+    }
+
+    let offset = |n: usize| encoded.new_instruction_offsets[n];
+    let text_offset = |address: u64| (address - BIAS - program.text) as u32;
+    let back: Vec<[u32; 2]> =
+        copies.iter().map(|(n, at)| [offset(*at), text_offset(code.instructions[*n].ip())]).collect();
+    let loads: Vec<[u32; 2]> = loads.iter().map(|(at, cold)| [offset(*at), offset(hot + cold)]).collect();
+    debug_assert!(back.is_sorted() && loads.is_sorted());
+    let mut map = vec![0u32; program.code.len()];
+    back.iter().for_each(|[new, old]| map[*old as usize] = new + 1);
+    let patches: Vec<[u32; 2]> = patches(&program, &code, &map);
+    let counts = count(&program, &code, &patches, probed);
+    let tables = Tables { map, back, patches, loads, atomics: atomics(&program, &code) };
+    let file = layout.file(&program, &tables, &encoded.code_buffer, executable, counts, poison)?;
+    Ok(Relocated { file, counts })
+}
+
+/// Each copied function is to begin with a jump to its copy.
+fn patches(program: &Program, code: &Code, map: &[u32]) -> Vec<[u32; 2]> {
+    let copied = code.functions.iter().filter(|f| f.can_be_copied);
+    copied
+        .map(|f| {
+            let at = (f.range.start - program.text) as u32;
+            [at, map[at as usize] - 1]
+        })
+        .collect()
+}
+
+fn count(program: &Program, code: &Code, patches: &[[u32; 2]], probed: u64) -> Counts {
+    let is_access = |a: &&Access| **a != Access::None;
+    Counts {
+        functions: program.functions.iter().filter(|r| !r.contains(&program.entry)).count() as u64,
+        functions_copied: patches.len() as u64,
+        accesses: code.accesses.iter().filter(is_access).count() as u64,
+        accesses_probed: probed,
+    }
+}
+
+/// Variables that an atomic instruction names, and guards: distances from the text.
+fn atomics(program: &Program, code: &Code) -> Vec<u32> {
+    let named = code.instructions.iter().zip(&code.accesses).filter_map(|(i, access)| {
+        let is = *access == Access::Atomic && i.memory_base() == Register::RIP;
+        is.then(|| i.memory_displacement64() - BIAS)
+    });
+    let mut all: Vec<u32> = named
+        .chain(program.guards.iter().copied())
+        .map(|address| address.wrapping_sub(program.text) as u32)
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+struct Tables {
+    map: Vec<u32>,
+    back: Vec<[u32; 2]>,
+    patches: Vec<[u32; 2]>,
+    loads: Vec<[u32; 2]>,
+    atomics: Vec<u32>,
+}
+
+/// Where the parts of the file are. Decided before the code is encoded, which refers to them.
+struct Layout {
+    code: u64,
+    /// For the code, at most.
+    room: u64,
+    distance: i64,
+}
+
+impl Layout {
+    fn new(program: &Program, code: &Code) -> Layout {
+        let instructions = code.instructions.len() as u64;
+        // Each table has at most one entry for each instruction.
+        let tables = program.code.len() as u64 * 4 + instructions * 8 * 3 + code.functions.len() as u64 * 8;
+        let start =
+            (size_of::<Header>() as u64 + tables + 8 * program.guards.len() as u64).next_multiple_of(PAGE);
+        // An instruction is at most 15 bytes, its probes with both ways fewer than 150.
+        let room = (instructions * 165 + code.functions.len() as u64 * 16).next_multiple_of(PAGE);
+        let distance = if program.is_fixed {
+            ABOVE as i64
+        } else {
+            -((start + room + GAP).next_multiple_of(PAGE) as i64)
+        };
+        Layout { code: start, room, distance }
+    }
+
+    /// The address of the file's beginning, among those that the code was decoded at.
+    fn start(&self) -> u64 {
+        BIAS.wrapping_add_signed(self.distance)
+    }
+
+    fn file(
+        &self,
+        program: &Program,
+        tables: &Tables,
+        code: &[u8],
+        executable: Identity,
+        counts: Counts,
+        poison: bool,
+    ) -> Result<Vec<u8>, Refusal> {
+        let mut body: Vec<u8> = vec![0; size_of::<Header>()];
+        let mut put = |words: &mut dyn Iterator<Item = u32>| {
+            let at = body.len() as u64;
+            words.for_each(|w| body.extend_from_slice(&w.to_le_bytes()));
+            at
+        };
+        let map = put(&mut tables.map.iter().copied());
+        let mut pairs = |t: &Vec<[u32; 2]>| [put(&mut t.iter().flatten().copied()), t.len() as u64];
+        let (back, patches, loads) = (pairs(&tables.back), pairs(&tables.patches), pairs(&tables.loads));
+        let atomics = [put(&mut tables.atomics.iter().copied()), tables.atomics.len() as u64];
+        if body.len() as u64 > self.code {
+            return Err(Refusal::NotEncodable("its tables are larger than was reserved for them".into()));
+        }
+        body.resize(self.code as usize, 0);
+        body.extend_from_slice(code);
+        body.resize(body.len().next_multiple_of(PAGE as usize), 0xcc);
+        let header = Header {
+            magic: MAGIC,
+            version: raddle_wire::VERSION,
+            poison: u32::from(poison),
+            executable,
+            distance: self.distance,
+            text: program.text,
+            text_len: program.code.len() as u64,
+            len: body.len() as u64,
+            code: self.code,
+            code_len: code.len() as u64,
+            map,
+            back,
+            patches,
+            loads,
+            atomics,
+            counts,
+            slots: [0; slot::COUNT],
+            pad: 0,
+        };
+        body[..size_of::<Header>()].copy_from_slice(header.as_bytes());
+        Ok(body)
+    }
+}

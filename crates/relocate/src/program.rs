@@ -1,0 +1,141 @@
+//! What is read of the executable's file.
+
+use std::ops::Range;
+
+use gimli::{BaseAddresses, CieOrFde, EhFrame, NativeEndian, UnwindSection};
+use object::elf;
+use object::read::elf::{ElfFile64, ProgramHeader};
+use object::{Endianness, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
+
+use crate::Refusal;
+
+/// Addresses are those of the file.
+pub struct Program<'a> {
+    pub text: u64,
+    pub code: &'a [u8],
+    /// Sorted; they do not overlap.
+    pub functions: Vec<Range<u64>>,
+    /// Memory that is not written once the program runs.
+    pub read_only: Vec<Range<u64>>,
+    /// Where the kernel begins: this function has no caller.
+    pub entry: u64,
+    /// It is loaded where the file says.
+    pub is_fixed: bool,
+    /// Variables that the compiler tests without a lock: guards of C++ statics.
+    pub guards: Vec<u64>,
+}
+
+impl<'a> Program<'a> {
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Refusal> {
+        let unreadable = |e: object::Error| Refusal::Unreadable(e.to_string());
+        let file: ElfFile64<'a> = match ElfFile64::parse(bytes) {
+            Ok(file) => file,
+            Err(_) if bytes.starts_with(b"\x7fELF\x01") => return Err(Refusal::NotX86_64),
+            Err(e) => return Err(unreadable(e)),
+        };
+        let little = Endianness::Little;
+        if file.architecture() != object::Architecture::X86_64 {
+            return Err(Refusal::NotX86_64);
+        }
+        if !file.elf_program_headers().iter().any(|h| h.p_type(little) == elf::PT_INTERP) {
+            return Err(Refusal::Static);
+        }
+        if file.section_by_name(".gopclntab").is_some() || file.section_by_name(".note.go.buildid").is_some()
+        {
+            return Err(Refusal::Go);
+        }
+        if has_own_unwinder(&file) {
+            return Err(Refusal::OwnUnwinder);
+        }
+        let text = file.section_by_name(".text").ok_or(Refusal::NoText)?;
+        let code = text.data().map_err(unreadable)?;
+        let range = text.address()..text.address() + code.len() as u64;
+        Ok(Program {
+            text: range.start,
+            code,
+            functions: functions(&file, &range),
+            read_only: read_only(&file),
+            entry: file.entry(),
+            is_fixed: file.kind() == ObjectKind::Executable,
+            guards: guards(&file),
+        })
+    }
+
+    pub fn text_end(&self) -> u64 {
+        self.text + self.code.len() as u64
+    }
+
+    pub fn is_read_only(&self, address: u64) -> bool {
+        self.read_only.iter().any(|r| r.contains(&address))
+    }
+}
+
+/// It handles exceptions and takes the unwinder from no library: the runtime can not translate the
+/// addresses that such an unwinder finds on the stack.
+fn has_own_unwinder(file: &ElfFile64) -> bool {
+    let handles = file.section_by_name(".gcc_except_table").is_some_and(|s| s.size() > 0);
+    let is_unwinder = |name: &str| name.starts_with("_Unwind_") || name.starts_with("__gxx_personality");
+    handles && !file.dynamic_symbols().any(|s| s.is_undefined() && s.name().is_ok_and(is_unwinder))
+}
+
+/// From `.eh_frame`, and by symbols where that says nothing.
+fn functions(file: &ElfFile64, text: &Range<u64>) -> Vec<Range<u64>> {
+    let mut found = unwindable(file, text).unwrap_or_default();
+    found.sort_by_key(|r| (r.start, r.end));
+    found.dedup_by(|b, a| b.start < a.end);
+    let mut named: Vec<Range<u64>> = file
+        .symbols()
+        .filter(|s| s.kind() == SymbolKind::Text && s.size() > 0)
+        .map(|s| s.address()..s.address() + s.size())
+        .filter(|r| r.start >= text.start && r.end <= text.end)
+        .filter(|r| {
+            let next = found.partition_point(|f| f.end <= r.start);
+            found.get(next).is_none_or(|f| f.start >= r.end)
+        })
+        .collect();
+    found.append(&mut named);
+    found.sort_by_key(|r| (r.start, r.end));
+    found.dedup_by(|b, a| b.start < a.end);
+    found
+}
+
+fn unwindable(file: &ElfFile64, text: &Range<u64>) -> Option<Vec<Range<u64>>> {
+    let section = file.section_by_name(".eh_frame")?;
+    let frames = EhFrame::new(section.data().ok()?, NativeEndian);
+    let bases = BaseAddresses::default().set_eh_frame(section.address()).set_text(text.start);
+    let mut entries = frames.entries(&bases);
+    let mut found = Vec::new();
+    while let Ok(Some(entry)) = entries.next() {
+        let CieOrFde::Fde(part) = entry else { continue };
+        let Ok(fde) = part.parse(|s, b, o| s.cie_from_offset(b, o)) else { continue };
+        let range = fde.initial_address()..fde.initial_address().wrapping_add(fde.len());
+        if range.start >= text.start && range.end <= text.end && range.start < range.end {
+            found.push(range);
+        }
+    }
+    Some(found)
+}
+
+/// Sections that are not writable, and those that the linker makes read-only after relocation.
+fn read_only(file: &ElfFile64) -> Vec<Range<u64>> {
+    let little = Endianness::Little;
+    let relro = file.elf_program_headers().iter().filter(|h| h.p_type(little) == elf::PT_GNU_RELRO);
+    let relro = relro.map(|h| h.p_vaddr(little)..h.p_vaddr(little) + h.p_memsz(little));
+    let constant = file.sections().filter(|s| match s.flags() {
+        SectionFlags::Elf { sh_flags } => {
+            sh_flags & u64::from(elf::SHF_ALLOC) != 0 && sh_flags & u64::from(elf::SHF_WRITE) == 0
+        }
+        _ => false,
+    });
+    relro.chain(constant.map(|s| s.address()..s.address() + s.size())).collect()
+}
+
+fn guards(file: &ElfFile64) -> Vec<u64> {
+    let is_guard = |s: &object::read::elf::ElfSymbol64<'_, '_>| s.name().is_ok_and(|n| n.starts_with("_ZGV"));
+    file.symbols()
+        .chain(file.dynamic_symbols())
+        .filter(is_guard)
+        .map(|s| s.address())
+        .filter(|a| *a != 0)
+        .collect()
+}

@@ -1,0 +1,108 @@
+//! What the probes of copied code tell the detector.
+//!
+//! A variable that an instruction with LOCK, or `xchg`, has touched synchronises: its loads acquire,
+//! its stores release, and it is not checked itself. See the essay of the crate `relocate`.
+//!
+//! Each function gets an address, a number, the place, and what the program has in rcx and rsi. It
+//! returns where the probe shall return to; 0: to its caller.
+
+use crate::detect::check::access;
+use crate::detect::thread::{Thread, current};
+use crate::detect::{flush, objects, range};
+use raddle_wire::relocated::string;
+
+/// An object that was never a lock.
+fn synchronises(address: usize) -> bool {
+    objects::with_existing(address, |o| o.uid == 0) == Some(true)
+}
+
+fn release(t: &mut Thread, address: usize) {
+    if !t.known || t.ignore_sync != 0 {
+        return;
+    }
+    let _inside = t.enter();
+    flush::if_requested();
+    objects::with(address, |o| o.clock.join(t.stamp()));
+    t.advance();
+}
+
+fn acquire(t: &mut Thread, address: usize) {
+    if !t.known || t.ignore_sync != 0 {
+        return;
+    }
+    let _inside = t.enter();
+    objects::with_existing(address, |o| t.learn(&mut o.clock));
+}
+
+pub extern "C" fn read<const SIZE: usize>(address: usize, _: usize, pc: usize) -> usize {
+    let t = current();
+    if synchronises(address) {
+        t.acquires = address;
+        return super::acquiring_way(pc).unwrap_or_else(|| {
+            acquire(t, address);
+            0
+        });
+    }
+    if address % 8 + SIZE > 8 {
+        range::access::<false>(t, address, SIZE, pc);
+    } else {
+        access::<false, SIZE>(t, address, pc);
+    }
+    0
+}
+
+pub extern "C" fn write<const SIZE: usize>(address: usize, _: usize, pc: usize) -> usize {
+    let t = current();
+    if synchronises(address) {
+        release(t, address);
+    } else if address % 8 + SIZE > 8 {
+        range::access::<true>(t, address, SIZE, pc);
+    } else {
+        access::<true, SIZE>(t, address, pc);
+    }
+    0
+}
+
+pub extern "C" fn read_range(address: usize, len: usize, pc: usize) -> usize {
+    range::access::<false>(current(), address, len, pc);
+    0
+}
+
+pub extern "C" fn write_range(address: usize, len: usize, pc: usize) -> usize {
+    range::access::<true>(current(), address, len, pc);
+    0
+}
+
+/// Before an atomic instruction. What other threads did to the variable as if it were a plain one
+/// no longer counts.
+pub extern "C" fn before_atomic(address: usize) -> usize {
+    if !synchronises(address) {
+        range::clear(address, 1);
+    }
+    release(current(), address);
+    0
+}
+
+pub extern "C" fn after_atomic(address: usize) -> usize {
+    acquire(current(), address);
+    0
+}
+
+/// After a load of a variable that synchronises.
+pub extern "C" fn after_load() -> usize {
+    let t = current();
+    acquire(t, t.acquires);
+    0
+}
+
+/// `movs` or `stos`. The direction is upwards: nobody sets the flag for the other.
+pub extern "C" fn string(to: usize, operation: usize, pc: usize, count: usize, from: usize) -> usize {
+    let has = |bit: u32| operation as u32 & bit != 0;
+    let len = if has(string::REPEATS) { count } else { 1 } << (operation & 3);
+    let t = current();
+    if has(string::LOADS) {
+        range::access::<false>(t, from, len, pc);
+    }
+    range::access::<true>(t, to, len, pc);
+    0
+}

@@ -1,0 +1,187 @@
+//! What copied code calls. All registers and the flags keep their values, but for rdi (and rsi), of
+//! which the caller has a copy, and the flags around calls, which nobody looks at.
+//!
+//! The runtime is compiled for the vector registers that every x86-64 has, and never touches the
+//! upper parts of larger ones.
+
+use core::arch::naked_asm;
+use core::mem::offset_of;
+
+use super::accesses;
+use crate::detect::thread::Thread;
+use crate::tsan_abi::access::{BYTES1, BYTES2, BYTES4, BYTES8, Masks};
+use raddle_wire::relocated::{CALL_LENGTH, slot};
+
+/// Pushes what the quick half of a probe changes.
+macro_rules! save {
+    () => {
+        concat!(
+            "push rax\n lahf\n seto al\n push rax\n push rcx\n push rdx\n lea rsp, [rsp - 32]\n",
+            "movups xmmword ptr [rsp], xmm0\n movups xmmword ptr [rsp + 16], xmm1\n",
+        )
+    };
+}
+
+macro_rules! restore_and_return {
+    () => {
+        concat!(
+            "movups xmm0, xmmword ptr [rsp]\n movups xmm1, xmmword ptr [rsp + 16]\n lea rsp, [rsp + 32]\n",
+            "pop rdx\n pop rcx\n pop rax\n add al, 0x7f\n sahf\n pop rax\n ret\n",
+        )
+    };
+}
+
+/// Behind `save!`: calls the function in rax with rdi, rsi, the return address, the caller's rcx,
+/// and the caller's rsi, which a probe with a number has pushed. If it returns an address, the probe
+/// returns there.
+#[unsafe(naked)]
+unsafe extern "C" fn slow() {
+    naked_asm!(
+        "push rsi\n push r8\n push r9\n push r10\n push r11\n push rbp\n mov rbp, rsp",
+        "sub rsp, 224\n and rsp, -16",
+        "movaps [rsp], xmm2\n movaps [rsp + 16], xmm3\n movaps [rsp + 32], xmm4\n movaps [rsp + 48], xmm5",
+        "movaps [rsp + 64], xmm6\n movaps [rsp + 80], xmm7\n movaps [rsp + 96], xmm8",
+        "movaps [rsp + 112], xmm9\n movaps [rsp + 128], xmm10\n movaps [rsp + 144], xmm11",
+        "movaps [rsp + 160], xmm12\n movaps [rsp + 176], xmm13\n movaps [rsp + 192], xmm14",
+        "movaps [rsp + 208], xmm15",
+        "mov rdx, [rbp + 112]\n mov rcx, [rbp + 88]\n mov r8, [rbp + 120]",
+        "call rax",
+        "test rax, rax\n jz 2f\n mov [rbp + 112], rax\n 2:",
+        "movaps xmm2, [rsp]\n movaps xmm3, [rsp + 16]\n movaps xmm4, [rsp + 32]\n movaps xmm5, [rsp + 48]",
+        "movaps xmm6, [rsp + 64]\n movaps xmm7, [rsp + 80]\n movaps xmm8, [rsp + 96]",
+        "movaps xmm9, [rsp + 112]\n movaps xmm10, [rsp + 128]\n movaps xmm11, [rsp + 144]",
+        "movaps xmm12, [rsp + 160]\n movaps xmm13, [rsp + 176]\n movaps xmm14, [rsp + 192]",
+        "movaps xmm15, [rsp + 208]",
+        "mov rsp, rbp\n pop rbp\n pop r11\n pop r10\n pop r9\n pop r8\n pop rsi",
+        restore_and_return!(),
+    )
+}
+
+/// The same check as in `tsan_abi::access`, for addresses of any alignment.
+macro_rules! quick {
+    ($name:ident, $slow:path, $masks:ident, $counts:ident, $size:literal) => {
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                save!(),
+                "mov ecx, edi\n and ecx, 7\n cmp ecx, {last}\n ja 2f",
+                "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                "movabs rcx, 0x0ffffffffff8\n and rcx, rdi\n movabs rdx, 0x100000000000",
+                "movdqa xmm0, xmmword ptr [rdx + 2*rcx]",
+                "mov ecx, edi\n and ecx, 7\n shl ecx, 4\n lea rdx, [rip + {masks}]",
+                "movdqa xmm1, xmmword ptr [rdx + rcx]",
+                "pxor xmm0, xmm1",
+                "pxor xmm0, xmmword ptr fs:[rax + {hot}]",
+                "por xmm1, xmmword ptr [rdx + {counts}]",
+                "pand xmm0, xmm1\n pxor xmm1, xmm1\n pcmpeqd xmm0, xmm1",
+                "movmskps ecx, xmm0\n test ecx, ecx\n jz 2f",
+                restore_and_return!(),
+                "2: lea rax, [rip + {function}]\n jmp {slow}",
+                last = const 8 - $size,
+                masks = sym $masks,
+                hot = const offset_of!(Thread, hot),
+                counts = const offset_of!(Masks, $counts),
+                function = sym $slow,
+                slow = sym slow,
+            )
+        }
+    };
+}
+quick!(read1, accesses::read::<1>, BYTES1, read, 1);
+quick!(read2, accesses::read::<2>, BYTES2, read, 2);
+quick!(read4, accesses::read::<4>, BYTES4, read, 4);
+quick!(read8, accesses::read::<8>, BYTES8, read, 8);
+quick!(write1, accesses::write::<1>, BYTES1, write, 1);
+quick!(write2, accesses::write::<2>, BYTES2, write, 2);
+quick!(write4, accesses::write::<4>, BYTES4, write, 4);
+quick!(write8, accesses::write::<8>, BYTES8, write, 8);
+
+macro_rules! always_slow {
+    ($($name:ident => $function:path),* $(,)?) => {$(
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                save!(), "lea rax, [rip + {function}]\n jmp {slow}",
+                function = sym $function, slow = sym slow,
+            )
+        }
+    )*};
+}
+always_slow! {
+    read_range => accesses::read_range,
+    write_range => accesses::write_range,
+    before_atomic => accesses::before_atomic,
+    after_atomic => accesses::after_atomic,
+    after_load => accesses::after_load,
+    string => accesses::string,
+}
+
+/// Pushes the place of the call that follows onto the shadow call stack.
+#[unsafe(naked)]
+unsafe extern "C" fn enter() {
+    naked_asm!(
+        "push rax\n push rcx\n push rdx",
+        "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+        "mov rcx, qword ptr fs:[rax + {sp}]\n test rcx, rcx\n jz 2f",
+        "mov rdx, [rsp + 24]\n mov [rcx], rdx\n add rcx, 8\n mov qword ptr fs:[rax + {sp}], rcx",
+        "2: pop rdx\n pop rcx\n pop rax\n ret",
+        sp = const offset_of!(Thread, sp),
+    )
+}
+
+/// Pops until and with the entry of the call that has just returned: an exception may have left
+/// others above it. Without such an entry the stack stays.
+#[unsafe(naked)]
+unsafe extern "C" fn leave() {
+    naked_asm!(
+        "push rax\n push rcx\n push rdx\n push rsi",
+        "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+        "mov rsi, qword ptr fs:[rax + {sp}]",
+        "2: cmp rsi, qword ptr fs:[rax + {bottom}]\n jbe 3f",
+        "sub rsi, 8\n mov rdx, [rsi]\n btr rdx, 63",
+        "mov rcx, [rsp + 32]\n sub rcx, rdx\n cmp rcx, {length}\n ja 2b",
+        "mov qword ptr fs:[rax + {sp}], rsi",
+        "3: pop rsi\n pop rdx\n pop rcx\n pop rax\n ret",
+        sp = const offset_of!(Thread, sp),
+        bottom = const offset_of!(Thread, trace.stack),
+        length = const CALL_LENGTH,
+    )
+}
+
+/// rax: an address, which becomes that of its copy if it has one.
+#[unsafe(naked)]
+unsafe extern "C" fn translate() {
+    naked_asm!(
+        "pushfq\n push rcx\n push rdx",
+        "mov rcx, rax\n sub rcx, [rip + {text}]\n cmp rcx, [rip + {len}]\n jae 2f",
+        "mov rdx, [rip + {map}]\n mov ecx, [rdx + 4*rcx]\n test ecx, ecx\n jz 2f",
+        "mov rax, [rip + {code}]\n lea rax, [rax + rcx - 1]",
+        "2: pop rdx\n pop rcx\n popfq\n ret",
+        text = sym super::TEXT,
+        len = sym super::TEXT_LEN,
+        map = sym super::MAP,
+        code = sym super::CODE,
+    )
+}
+
+/// For the header of the file.
+pub fn all() -> [u64; slot::COUNT] {
+    let mut slots = [0; slot::COUNT];
+    let mut set = |at: usize, thunk: unsafe extern "C" fn()| slots[at] = thunk as usize as u64;
+    for (at, thunk) in [read1, read2, read4, read8].into_iter().enumerate() {
+        set(slot::READ + at, thunk);
+    }
+    for (at, thunk) in [write1, write2, write4, write8].into_iter().enumerate() {
+        set(slot::WRITE + at, thunk);
+    }
+    set(slot::READ_RANGE, read_range);
+    set(slot::WRITE_RANGE, write_range);
+    set(slot::RELEASE, before_atomic);
+    set(slot::ACQUIRE, after_atomic);
+    set(slot::ENTER, enter);
+    set(slot::LEAVE, leave);
+    set(slot::TRANSLATE, translate);
+    set(slot::STRING, string);
+    set(slot::ACQUIRE_LOADED, after_load);
+    slots
+}

@@ -1,0 +1,120 @@
+//! The copy of an uninstrumented program's code, with probes in it.
+//!
+//! The driver writes the file before the target starts. The runtime maps it at a fixed distance from
+//! the executable, fills [`Header::slots`] and makes each function begin with a jump into the copy.
+//! All addresses in the file are offsets, so that it fits wherever the executable is loaded.
+//!
+//! The file begins with a [`Header`]. Behind it are tables of `u32`, at the offsets that the header
+//! names, and then the code:
+//!
+//! | table | entries | what |
+//! |---|---|---|
+//! | `map` | one for each byte of the text | where the copy of the instruction that begins there is in the code, plus one; 0: nowhere |
+//! | `back` | pairs, sorted | offset in the code, offset in the text of the instruction that it is a copy of |
+//! | `patches` | pairs | offset in the text of a function, offset of its copy in the code |
+//! | `loads` | pairs, sorted | offset in the code behind the probe of a load, offset of the way that acquires after the load |
+//! | `atomics` | one each | distance of a variable that an atomic instruction names from the text |
+
+/// The file's name in the session's folder.
+pub const FILE: &str = "relocated";
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlerl");
+
+/// What the code calls, by its place in [`Header::slots`].
+pub mod slot {
+    /// Reads and writes of 1, 2, 4 and 8 bytes: this and the base-2 logarithm of the size.
+    pub const READ: usize = 0;
+    pub const WRITE: usize = 4;
+    /// rdi: address, rsi: length.
+    pub const READ_RANGE: usize = 8;
+    pub const WRITE_RANGE: usize = 9;
+    /// Before and after an atomic instruction.
+    pub const RELEASE: usize = 10;
+    pub const ACQUIRE: usize = 11;
+    /// Before and after a call.
+    pub const ENTER: usize = 12;
+    pub const LEAVE: usize = 13;
+    /// rax: an address of the program, which becomes that of its copy.
+    pub const TRANSLATE: usize = 14;
+    /// `movs` and `stos`; rsi: a [`super::string`] operation.
+    pub const STRING: usize = 15;
+    /// After a load of a variable that synchronises.
+    pub const ACQUIRE_LOADED: usize = 16;
+    pub const COUNT: usize = 17;
+}
+
+/// What a string instruction does: the base-2 logarithm of the size of an element, and these bits.
+pub mod string {
+    pub const LOADS: u32 = 1 << 4;
+    pub const REPEATS: u32 = 1 << 5;
+}
+
+/// The largest distance between what `ENTER` and `LEAVE` return to around one call. Two calls are
+/// further apart.
+pub const CALL_LENGTH: u64 = 21;
+
+/// Which file the copy was made from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Identity {
+    pub device: u64,
+    pub inode: u64,
+    pub size: u64,
+    /// Nanoseconds.
+    pub modified: i64,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Header {
+    pub magic: u64,
+    pub version: u32,
+    /// 1: the runtime overwrites the original functions with traps. For tests.
+    pub poison: u32,
+    pub executable: Identity,
+    /// From the load bias of the executable to the beginning of the file.
+    pub distance: i64,
+    /// The text's address in the executable's file.
+    pub text: u64,
+    pub text_len: u64,
+    /// The file's length; the code begins at a page.
+    pub len: u64,
+    pub code: u64,
+    pub code_len: u64,
+    pub map: u64,
+    /// Offset and number of entries.
+    pub back: [u64; 2],
+    pub patches: [u64; 2],
+    pub loads: [u64; 2],
+    pub atomics: [u64; 2],
+    pub counts: Counts,
+    pub slots: [u64; slot::COUNT],
+    pub pad: u64,
+}
+
+/// How much of a program was copied and is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Counts {
+    pub functions: u64,
+    pub functions_copied: u64,
+    /// Instructions that may touch memory that threads share.
+    pub accesses: u64,
+    pub accesses_probed: u64,
+}
+
+/// The entry of a sorted table of pairs with the largest first number that is at most `key`.
+pub fn at_most(pairs: &[[u32; 2]], key: u32) -> Option<[u32; 2]> {
+    let behind = pairs.partition_point(|p| p[0] <= key);
+    Some(*pairs.get(behind.checked_sub(1)?)?)
+}
+
+/// The header's bytes, for writing it to a file.
+impl Header {
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: Header is repr(C) with no padding (checked below), so all its bytes are
+        // initialised.
+        unsafe { core::slice::from_raw_parts((&raw const *self).cast(), size_of::<Header>()) }
+    }
+}
+
+const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (7 + 8 + 4 + slot::COUNT + 1));
