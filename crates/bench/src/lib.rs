@@ -27,7 +27,7 @@
 //! Where things are: [`kernel`] has the programs, [`tool`] what can be run. [`compile`] and
 //! [`measure`] do the work, and [`runner`] orders it. [`results`] is the record, [`stats`] and
 //! [`verdict`] the arithmetic. [`table`], [`report`] and [`compare`] write for people. [`options`]
-//! is the command line. [`explore`] contains two separate benches, [`tsvd`] and [`conseq`] one
+//! is the command line. [`recording`] makes README's picture. [`explore`] contains two separate benches, [`tsvd`] and [`conseq`] one
 //! each.
 
 pub mod compare;
@@ -39,6 +39,7 @@ pub mod kernel;
 pub mod machine;
 pub mod measure;
 pub mod options;
+pub mod recording;
 pub mod report;
 pub mod results;
 pub mod runner;

@@ -15,7 +15,7 @@ use raddle_bench::runner::Folder;
 use raddle_bench::tool::Tool;
 use raddle_bench::tsvd::options::TsvdOptions;
 use raddle_bench::tsvd::{bench as tsvd_bench, report as tsvd_report};
-use raddle_bench::{compare, kernel, machine, measure, report, runner};
+use raddle_bench::{compare, kernel, machine, measure, recording, report, runner};
 use serde::Serialize;
 
 fn main() -> ExitCode {
@@ -47,6 +47,11 @@ fn execute(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         Command::Peer { peer, test, seconds } => {
             let pace = peer::run(peer, &test, seconds)?;
             println!("{}", serde_json::to_string(&pace).expect("a pace is plain data"));
+        }
+        Command::Record(args) => {
+            let lines = recording::record(&args.command)?;
+            let svg = recording::draw(&args.title, &lines, args.columns, args.rows);
+            fs::write(&args.output, svg).map_err(Error::file("write", &args.output))?;
         }
         Command::List => list()?,
         Command::Help(text) => print!("{text}"),

@@ -77,6 +77,28 @@ enum Verb {
         #[arg(last = true, required = true)]
         program: Vec<OsString>,
     },
+    /// Record what a command prints as an animated SVG
+    Record(RecordArgs),
+}
+
+/// A recording of a terminal.
+#[derive(Args, Debug)]
+pub struct RecordArgs {
+    /// The picture
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// The command as the picture shows it
+    #[arg(long)]
+    pub title: String,
+    /// Width of the terminal
+    #[arg(long, default_value_t = 100)]
+    pub columns: usize,
+    /// Height of the terminal
+    #[arg(long, default_value_t = 34)]
+    pub rows: usize,
+    /// What to run, after `--`
+    #[arg(last = true, required = true)]
+    pub command: Vec<OsString>,
 }
 
 /// Options that all benches have.
@@ -142,6 +164,7 @@ pub enum Command {
         seconds: f64,
     },
     Measure(Vec<OsString>),
+    Record(RecordArgs),
     List,
     /// No command was given: its text is the help.
     Help(String),
@@ -180,6 +203,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, E
         Some(Verb::List) => Command::List,
         Some(Verb::Peer { peer, test, seconds }) => Command::Peer { peer, test, seconds },
         Some(Verb::Measure { program }) => Command::Measure(program),
+        Some(Verb::Record(args)) => Command::Record(args),
     })
 }
 
