@@ -197,7 +197,9 @@ pub struct Timeline {
     pub left_out: u64,
     /// The places of the steps, each once.
     pub frames: Vec<Frame>,
+    /// In the order in which they happened.
     pub steps: Vec<TimelineStep>,
+    /// Which locks were held while, in no order.
     #[serde(default)]
     pub held: Vec<HeldLock>,
 }
@@ -232,6 +234,7 @@ pub struct TimelineStep {
 pub struct HeldLock {
     /// [`Lock::label`].
     pub lock: String,
+    /// The variable that the lock is, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The lane.
@@ -348,6 +351,7 @@ pub enum Verdict {
 pub struct Triage {
     /// `fixed`, `benign`, `wontfix`, or `regression` for one that was seen after it was fixed.
     pub decision: String,
+    /// Why, in the words of who decided.
     pub reason: String,
 }
 

@@ -24,6 +24,7 @@ use crate::place::place;
 /// A command as a user gave it, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Command {
+    /// The program and its arguments.
     pub words: Vec<String>,
     /// The folder in which it was started.
     pub folder: PathBuf,
