@@ -59,8 +59,9 @@ fn main() {
         "libraddle_clr.so",
         "dynamic.list",
     ];
-    let header = workspace.join("crates/harness/include/raddle/annotations.h");
-    fs::write(out.join("digest"), digest(made.iter().map(|name| out.join(name)).chain([header]))).unwrap();
+    let headers = ["raddle/annotations.h", "stdc-predef.h", "string.h"]
+        .map(|name| workspace.join("crates/harness/include").join(name));
+    fs::write(out.join("digest"), digest(made.iter().map(|name| out.join(name)).chain(headers))).unwrap();
 }
 
 fn digest(files: impl Iterator<Item = PathBuf>) -> [u8; 32] {

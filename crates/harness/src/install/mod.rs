@@ -5,6 +5,7 @@
 //!   raddle_rt.o              linked into executables
 //!   dynamic.list             what those executables export
 //!   include/raddle/annotations.h
+//!   include/stdc-predef.h, string.h  what gcc would expand without probes stays calls
 //!   exe/libtsan.so           linker script for a link by hand: INPUT(raddle_rt.o)
 //!   shared/libtsan.so, .a    empty linker scripts: what gcc's own -ltsan finds
 //!   lib/libraddle_rt.so      for targets that cannot be relinked
@@ -55,6 +56,8 @@ const ITEMS: &[Item] = &[
     Item { path: "raddle_rt.o", content: Content::Bytes(embedded::RUNTIME_OBJECT) },
     Item { path: "dynamic.list", content: Content::Bytes(embedded::DYNAMIC_LIST.as_bytes()) },
     Item { path: "include/raddle/annotations.h", content: Content::Bytes(embedded::ANNOTATIONS_H) },
+    Item { path: "include/stdc-predef.h", content: Content::Bytes(embedded::STDC_PREDEF_H) },
+    Item { path: "include/string.h", content: Content::Bytes(embedded::STRING_H) },
     Item { path: "exe/libtsan.so", content: Content::ScriptForObject },
     Item { path: "shared/libtsan.so", content: Content::Bytes(NOTHING) },
     Item { path: "shared/libtsan.a", content: Content::Bytes(NOTHING) },
@@ -102,7 +105,7 @@ impl Runtime {
         self.dir.join("raddle_rt.o")
     }
 
-    /// The folder to search for `raddle/annotations.h`.
+    /// The folder to search for `raddle/annotations.h`, and before the C library's headers.
     pub fn include(&self) -> PathBuf {
         self.dir.join("include")
     }

@@ -4,6 +4,7 @@
 //! [`wrap`](super) says what each word is for.
 
 use super::compiler::{Compiler, Family};
+use super::gcc_calls;
 use super::invocation::{Invocation, Output, Stage};
 use super::options::Language;
 use super::response;
@@ -189,6 +190,10 @@ fn add_compile(
     if family == Family::Gcc {
         front.push("-Wno-tsan".into());
     }
+    let c_family = |l: &Language| matches!(l, Language::CFamily | Language::Header);
+    if family == Family::Gcc && invocation.languages.iter().any(c_family) {
+        front.extend(gcc_calls::options().map(OsString::from));
+    }
     let source = |l: &Language| matches!(l, Language::CFamily | Language::Header | Language::Other);
     if family == Family::Clang && invocation.languages.iter().any(source) {
         front.extend(["-mllvm".into(), READ_BEFORE_WRITE.into()]);
@@ -307,11 +312,17 @@ mod tests {
     const RUNTIME: &str = "-Xlinker /rt/raddle_rt.o -Xlinker --dynamic-list -Xlinker /rt/dynamic.list";
     const LIBS: &str = "-Wl,--push-state,--as-needed -lm -ldl -lpthread -Wl,--pop-state";
 
+    fn calls() -> String {
+        gcc_calls::options().collect::<Vec<_>>().join(" ")
+    }
+
     #[test]
     fn compiling() {
         let gcc = |line| added(Family::Gcc, line).unwrap();
         let clang = |line| added(Family::Clang, line).unwrap();
-        assert_eq!(gcc("-c a.c").0, format!("-fsanitize=thread -Wno-tsan -g1 {INCLUDE}"));
+        let calls = calls();
+        assert_eq!(gcc("-c a.c").0, format!("-fsanitize=thread -Wno-tsan {calls} -g1 {INCLUDE}"));
+        assert!(calls.contains("-fno-builtin-memset") && !calls.contains("-fno-builtin-strlen"));
         assert_eq!(clang("-c a.c").0, format!("-fsanitize=thread {READS} -g1 {INCLUDE}"));
         assert_eq!(clang("-g -c a.c").0, format!("-fsanitize=thread {READS} {INCLUDE}"));
         assert_eq!(clang("-E a.c").0, format!("-fsanitize=thread {READS} -g1 {INCLUDE}"));
@@ -334,7 +345,8 @@ mod tests {
     #[test]
     fn compiling_and_linking_in_one_step() {
         let (front, back) = added(Family::Gcc, "-g a.c -o a").unwrap();
-        assert_eq!(front, format!("-fsanitize=thread -Wno-tsan {INCLUDE} -L/rt/shared {RUNTIME}"));
+        let calls = calls();
+        assert_eq!(front, format!("-fsanitize=thread -Wno-tsan {calls} {INCLUDE} -L/rt/shared {RUNTIME}"));
         assert_eq!(back, LIBS);
     }
 

@@ -13,6 +13,7 @@
 //! | a source is compiled | `-fsanitize=thread`, `-isystem …/include`, `-D__RADDLE__=1` | front: a later `-fno-sanitize=thread` for one file still wins |
 //! | … and no `-g` is given | `-g1` | front: lines and inlined frames for reports, no variables |
 //! | … by gcc | `-Wno-tsan` | front: gcc warns that fences are not modelled, which is not so here |
+//! | … that is C or C++, by gcc | what [`gcc_calls`] lists | front: gcc expands `memset` and its like after it has instrumented |
 //! | … by clang | `-mllvm -tsan-instrument-read-before-write` | front: each read is an access of its own for `explore` |
 //! | gcc links | `-L…/shared` | front: gcc's own `-ltsan` then finds an empty linker script |
 //! | clang links | `-fno-sanitize-link-runtime` | front: same purpose |
@@ -32,6 +33,7 @@
 pub mod cargo;
 pub mod cc;
 pub mod compiler;
+mod gcc_calls;
 pub mod invocation;
 mod options;
 pub mod response;

@@ -32,6 +32,8 @@ const PART: &[&str] = &[
     "suite/reorder_3_ok.c",
     "suite/wronglock_1_bad.c",
     "control/bit_field_bad.c",
+    "control/constant_memset_bad.c",
+    "control/constant_memset_ok.c",
     "control/timeout_ten_ok.c",
     "control/unmapped_and_mapped_ok.c",
     "control/fault_jump_ok.c",

@@ -41,7 +41,7 @@ pub fn is_leftover(slot: u32) -> bool {
 
 fn note_floors(retired: &sids::Retired) {
     for sid in 1..=SID_MAX {
-        let floor = if retired[sid].is_some() { 0 } else { sids::PUBLISHED[sid].load(Acquire) };
+        let floor = if retired[sid].is_some() { 0 } else { sids::last_published(sid) };
         FLOOR[sid].store(floor as u16, Relaxed);
     }
 }

@@ -48,28 +48,45 @@ struct User {
 pub static GENERATION: AtomicU32 = AtomicU32::new(0);
 /// The generation in which a sid went back to epoch 1.
 static BORN: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
-/// The last epoch that each sid has published: what a thread of unknown origin is taken to have
-/// seen.
-pub static PUBLISHED: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
+/// What the user of a sid notes at each release, in a line of the cache of its own: threads that
+/// release at the same time would take a shared one from each other.
+#[repr(align(64))]
+struct Progress {
+    /// The last epoch that was handed over: what a thread of unknown origin is taken to have seen.
+    published: AtomicU32,
+    /// The last epoch that was begun. A slot with a later one was there before the sid started
+    /// over.
+    latest: AtomicU32,
+}
+static PROGRESS: [Progress; SID_MAX + 1] =
+    [const { Progress { published: AtomicU32::new(0), latest: AtomicU32::new(0) } }; SID_MAX + 1];
 
-/// The last epoch that each sid's user has come to. A slot with a later one was there before the
-/// sid started over.
-static LATEST: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
+/// The user of `sid` hands over what it has done up to `epoch`.
+#[inline]
+pub fn publishes(sid: usize, epoch: u32) {
+    PROGRESS[sid].published.store(epoch, Relaxed);
+}
+
+/// The last epoch of `sid` that was handed over.
+pub fn last_published(sid: usize) -> u32 {
+    PROGRESS[sid].published.load(Acquire)
+}
 
 /// The user of `sid` begins `epoch`.
 #[inline]
 pub fn entered(sid: usize, epoch: u32) {
     // In hybrid mode a thread goes back to an earlier one. Nobody else writes while the sid is in
     // use.
-    if LATEST[sid].load(Relaxed) < epoch {
-        LATEST[sid].store(epoch, Relaxed);
+    let latest = &PROGRESS[sid].latest;
+    if latest.load(Relaxed) < epoch {
+        latest.store(epoch, Relaxed);
     }
 }
 
 /// Can `sid` have made an access in `epoch` since it last started over?
 pub fn has_reached(sid: usize, epoch: u32) -> bool {
     // The user notes its epoch before it records an access, and x86 keeps stores in order.
-    LATEST.get(sid).is_none_or(|e| e.load(Relaxed) >= epoch)
+    PROGRESS.get(sid).is_none_or(|p| p.latest.load(Relaxed) >= epoch)
 }
 
 /// Has `sid` ever started over?
@@ -79,7 +96,7 @@ pub fn has_started_over(sid: usize) -> bool {
 
 /// All that was ever handed over.
 pub fn published() -> Clock {
-    Clock(core::array::from_fn(|sid| PUBLISHED.get(sid).map_or(0, |e| e.load(Relaxed) as u16)))
+    Clock(core::array::from_fn(|sid| PROGRESS.get(sid).map_or(0, |p| p.published.load(Relaxed) as u16)))
 }
 
 /// Have no sids started over since `generation`?
@@ -185,8 +202,8 @@ pub fn recycle(retired: &Retired) {
         recycled[sid] = true;
         // SAFETY: under LOCK.
         unsafe { (*USERS.get())[sid].fill(User { from: 0, thread: u32::MAX }) };
-        PUBLISHED[sid].store(0, Relaxed);
-        LATEST[sid].store(0, Relaxed);
+        PROGRESS[sid].published.store(0, Relaxed);
+        PROGRESS[sid].latest.store(0, Relaxed);
         BORN[sid].store(generation, Relaxed);
     }
     chain::cut(&recycled);

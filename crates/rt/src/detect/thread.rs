@@ -277,7 +277,7 @@ impl Thread {
         let (sid, e) = (self.sid(), self.max_epoch());
         if sid != 0 {
             self.clock.set(sid, e);
-            sids::PUBLISHED[sid].store(e, Relaxed);
+            sids::publishes(sid, e);
         }
         &self.clock
     }
