@@ -45,6 +45,22 @@ pub fn release(t: &mut Thread, key: usize) {
     t.advance();
 }
 
+/// Hands what this thread has done so far to whoever acquires one of `keys`.
+pub fn release_into(t: &mut Thread, keys: &[usize]) {
+    if plain::is_on() {
+        return keys.iter().for_each(|key| plain::step(t, OpKind::CondSignal, *key, 0));
+    }
+    if !orders(t) || keys.is_empty() {
+        return;
+    }
+    let _inside = t.enter();
+    flush::if_requested();
+    for key in keys {
+        objects::with(*key, |o| o.clock.join(t.stamp()));
+    }
+    t.advance();
+}
+
 /// WAIT: this thread has seen all that was released into `key`.
 pub fn acquire(t: &mut Thread, key: usize) {
     if plain::is_on() {
