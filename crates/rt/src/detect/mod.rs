@@ -24,6 +24,7 @@ pub mod clock;
 pub mod contexts;
 pub mod depot;
 pub mod flush;
+pub mod hand_over;
 pub mod handlers;
 pub mod heap;
 pub mod held_locks;
