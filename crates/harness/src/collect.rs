@@ -44,6 +44,9 @@ pub struct Process {
     pub edges: Vec<Edge>,
     pub expected: Vec<Expected>,
     pub misuses: Vec<Misuse>,
+    /// What the program returns from `__tsan_default_options` and `__tsan_default_suppressions`.
+    pub default_options: String,
+    pub default_suppressions: String,
     pub expected_seen: Vec<u64>,
     /// Creations and joins, in order: (true, parent, child) or (false, joiner, thread).
     pub fork_joins: Vec<(bool, u64, u64)>,
@@ -275,6 +278,10 @@ impl Process {
             }
             Decoded::Misuse { what, thread, lock, stack, taken } => {
                 self.misuses.push(Misuse { what, thread, lock, stack, taken });
+            }
+            Decoded::Defaults { options, suppressions } => {
+                self.default_options = text(options);
+                self.default_suppressions = text(suppressions);
             }
             Decoded::ExpectedSeen { address } => self.expected_seen.push(address),
             Decoded::Fatal { code, .. } => self.fatal = Some(code),

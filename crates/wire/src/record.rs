@@ -185,6 +185,11 @@ pub enum Record<'a> {
         stack: u64,
         description: &'a [u8],
     },
+    /// What the program returns from `__tsan_default_options` and `__tsan_default_suppressions`.
+    Defaults {
+        options: &'a [u8],
+        suppressions: &'a [u8],
+    },
     /// A race on an address that the program expected.
     ExpectedSeen {
         address: u64,
@@ -276,6 +281,7 @@ mod kind {
     pub const VIOLATION: u64 = 14;
     pub const COMMAND: u64 = 15;
     pub const USE_AFTER_FREE: u64 = 24;
+    pub const DEFAULTS: u64 = 25;
     pub const MISUSE: u64 = 16;
 }
 
@@ -296,6 +302,7 @@ impl Record<'_> {
             Record::UseAfterFree { .. } => kind::USE_AFTER_FREE,
             Record::LockEdge { .. } => kind::LOCK_EDGE,
             Record::ExpectRace { .. } => kind::EXPECT_RACE,
+            Record::Defaults { .. } => kind::DEFAULTS,
             Record::ExpectedSeen { .. } => kind::EXPECTED_SEEN,
             Record::Fatal { .. } => kind::FATAL,
             Record::Violation { .. } => kind::VIOLATION,
@@ -359,6 +366,10 @@ impl Record<'_> {
             Record::ExpectRace { address, size, stack, description } => {
                 to.words(&[address, size, stack]);
                 to.bytes(description);
+            }
+            Record::Defaults { options, suppressions } => {
+                to.bytes(options);
+                to.bytes(suppressions);
             }
             Record::ExpectedSeen { address } => to.word(address),
             Record::Fatal { code, detail } => {

@@ -157,11 +157,21 @@ impl Explain<'_> {
                 "the history no longer reaches back to the earlier access: a smaller input may help".into(),
             );
         }
+        if !race.after_free && race.now.thread == race.before.thread && self.is_known_thread(race.now.thread)
+        {
+            finding.notes.push(
+                "one thread ran both, as two OpenMP tasks or sections that nothing orders: two threads may run them at once".into(),
+            );
+        }
         finding.accesses = vec![now, before];
         finding.location = location;
         finding.occurrences = 1;
         self.introduce(&mut finding, cast);
         finding
+    }
+
+    fn is_known_thread(&self, id: u64) -> bool {
+        id < u32::MAX as u64
     }
 
     fn access(&mut self, end: &DecodedEnd, cast: &mut Cast) -> Access {

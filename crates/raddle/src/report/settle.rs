@@ -40,6 +40,12 @@ pub struct Settler {
 }
 
 impl Settler {
+    /// Suppresses what `text`, called `name` in messages, says as well.
+    pub fn suppress_also(&mut self, name: &str, text: &str) -> Result<()> {
+        self.suppressions.extend(Suppressions::parse(name, text)?);
+        Ok(())
+    }
+
     pub fn new(options: &Options, text_to: TextTo) -> Result<Settler> {
         let mut suppressions = Suppressions::default();
         for path in &options.suppressions {

@@ -25,9 +25,10 @@ use raddle_harness::{collect, launch, relocated, target};
 /// Runs the target and reports what was found.
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
-    let options = tsan_options::merge(args.options, std::env::var("TSAN_OPTIONS").ok().as_deref());
+    let tsan_options = std::env::var("TSAN_OPTIONS").ok();
+    let options = tsan_options::merge(args.options, tsan_options.as_deref());
     // Everything that can be wrong with the request is found out before the target runs.
-    let settler = Settler::new(&options.report, TextTo::Stderr)?;
+    let mut settler = Settler::new(&options.report, TextTo::Stderr)?;
     let program = target::find(&args.command)?;
     let runtime = raddle_harness::install::Runtime::open()?;
     let detection = options.detection();
@@ -53,6 +54,17 @@ pub fn run(args: Args) -> Result<ExitCode> {
             anyhow::bail!("{trouble}{why}");
         }
         say!("{trouble}");
+    }
+    let unwanted = tsan_options::Unwanted::new(&processes, tsan_options.as_deref());
+    report.findings.retain(|f| unwanted.is_wanted(f));
+    if unwanted.nothing_is_wanted() {
+        say!("no finding is reported: the program, or TSAN_OPTIONS, says report_bugs=0");
+    }
+    for process in processes.iter().filter(|p| !p.default_suppressions.is_empty()) {
+        let name = format!("__tsan_default_suppressions of {}", process.executable);
+        if let Err(trouble) = settler.suppress_also(&name, &process.default_suppressions) {
+            say!("{trouble}");
+        }
     }
     let left = say_what_is_not_seen(&served, &processes);
 

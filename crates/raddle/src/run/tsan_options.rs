@@ -9,6 +9,9 @@
 //! | `report_mutex_bugs=0` | `--no-mutex-bugs` |
 //! | `report_thread_leaks=0` | `--no-thread-leaks` |
 //! | `report_signal_unsafe=0` | `--no-signal-bugs` |
+//! | `report_destroy_locked=0` | a destroyed lock that is held is no finding |
+//! | `report_atomic_races=0` | a race with an atomic access is no finding |
+//! | `report_bugs=0` | nothing is a finding |
 //! | `log_path=FILE` | `-o FILE` (not `stderr` or `stdout`) |
 //! | `color=always\|never\|auto` | `--color …` |
 //! | `memory_limit_mb=N` | `--memory-limit NM` |
@@ -16,15 +19,62 @@
 //!
 //! The command line wins where it says something other than its default. Other keys are for a
 //! runtime that is not there, and are passed over.
+//!
+//! A program's own `__tsan_default_options` come before `TSAN_OPTIONS`, which come later and win. They
+//! are known only after the program has run, so of these only keys about what is reported count.
+
+use raddle_finding::{Finding, Kind, Op};
+use raddle_harness::collect::Process;
 
 use super::args::Options;
 use crate::report::args::Color;
 
+fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let words = text.split([' ', ':', ',', '\t', '\n']);
+    words.filter_map(|w| w.split_once('=')).map(|(k, v)| (k, v.trim_matches(['"', '\''])))
+}
+
+/// What `TSAN_OPTIONS` and the defaults of programs leave out of a report.
+pub struct Unwanted {
+    text: String,
+}
+
+impl Unwanted {
+    /// `by_user`: the value of `TSAN_OPTIONS`.
+    pub fn new(processes: &[Process], by_user: Option<&str>) -> Unwanted {
+        let mut text: String = processes.iter().map(|p| format!("{}\n", p.default_options)).collect();
+        text.push_str(by_user.unwrap_or_default());
+        Unwanted { text }
+    }
+
+    /// The last word on `key`.
+    fn is_off(&self, key: &str) -> bool {
+        pairs(&self.text).filter(|(k, _)| *k == key).last().is_some_and(|(_, v)| is_off(v))
+    }
+
+    pub fn nothing_is_wanted(&self) -> bool {
+        self.is_off("report_bugs")
+    }
+
+    pub fn is_wanted(&self, finding: &Finding) -> bool {
+        let is_atomic = |op: &Op| matches!(op, Op::AtomicRead | Op::AtomicWrite);
+        let key = match finding.kind {
+            _ if self.nothing_is_wanted() => return false,
+            Kind::DataRace if finding.accesses.iter().any(|a| is_atomic(&a.op)) => "report_atomic_races",
+            Kind::LockLeak if self.is_off("report_destroy_locked") => return false,
+            Kind::LockOrder => "detect_deadlocks",
+            Kind::DoubleLock | Kind::UnlockNotHeld | Kind::LockLeak => "report_mutex_bugs",
+            Kind::Leak => "report_thread_leaks",
+            Kind::SignalUnsafeCall | Kind::SignalSpoilsErrno => "report_signal_unsafe",
+            _ => return true,
+        };
+        !self.is_off(key)
+    }
+}
+
 pub fn merge(mut options: Options, value: Option<&str>) -> Options {
     let Some(value) = value else { return options };
-    for word in value.split([' ', ':', ',', '\t', '\n']) {
-        let Some((key, value)) = word.split_once('=') else { continue };
-        let value = value.trim_matches(['"', '\'']);
+    for (key, value) in pairs(value) {
         match key {
             "suppressions" => options.report.suppressions.push(value.into()),
             "exitcode" if options.report.exit_code == crate::exit::FINDINGS => {
@@ -95,5 +145,30 @@ mod tests {
         assert_eq!(options(&[], "log_path=stderr").report.output, None);
         assert_eq!(options(&[], "exitcode=999").report.exit_code, 231);
         assert_eq!(options(&[], "exitcode=many").report.exit_code, crate::exit::FINDINGS);
+    }
+
+    fn finding(kind: Kind, op: Op) -> Finding {
+        let mut finding = Finding::new(kind, raddle_finding::Confidence::Confirmed, String::new());
+        let thread = "T1".to_string();
+        finding.accesses =
+            vec![raddle_finding::Access { op, size: 4, thread, locks: vec![], stack: vec![], lock: None }];
+        finding
+    }
+
+    #[test]
+    fn a_program_chooses_what_is_reported_and_its_user_may_choose_otherwise() {
+        let program = |text: &str| vec![Process { default_options: text.into(), ..Process::default() }];
+        let wanted = |program: &[Process], user, f: &Finding| Unwanted::new(program, user).is_wanted(f);
+        let (plain, atomic) = (finding(Kind::DataRace, Op::Write), finding(Kind::DataRace, Op::AtomicWrite));
+        let destroyed = finding(Kind::LockLeak, Op::Call);
+        for f in [&plain, &atomic, &destroyed] {
+            assert!(wanted(&[], None, f));
+            assert!(!wanted(&program("report_bugs=0"), None, f));
+            assert!(wanted(&program("report_bugs=0"), Some("report_bugs=1"), f));
+        }
+        assert!(!wanted(&program("report_atomic_races=0"), None, &atomic));
+        assert!(wanted(&program("report_atomic_races=0"), None, &plain));
+        assert!(!wanted(&[], Some("report_destroy_locked=0"), &destroyed));
+        assert!(!wanted(&program("report_mutex_bugs=0"), None, &destroyed));
     }
 }

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::thread::{Thread, gate};
 use super::trace::Shape;
-use super::{flush, held_locks, report, settings};
+use super::{flush, hand_over, held_locks, report, settings};
 use crate::explore;
 use crate::layout::*;
 use crate::trace;
@@ -214,6 +214,9 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
             || other & current & (READ | ATOMIC) != 0
             || t.clock.get(sid(other)) >= epoch(other);
         let guarded = settings().hybrid && held_locks::common(t, current, other);
+        if guarded && !excused {
+            hand_over::sees(t, other);
+        }
         let certain = sequence.is_multiple_of(2) && sequence == flush::sequence();
         if !excused && !guarded && certain {
             report::race(t, address, pc, current, other);

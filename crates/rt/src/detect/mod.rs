@@ -14,14 +14,17 @@
 //! 3. In fast mode a cache line that was one thread's becomes shared for all its granules at once, as in 4.4.2, but the
 //!    owner is noted in each granule so that the probes need not look at the line ([`check`]).
 //! 4. C++11 atomics are synchronisation here (the paper has only annotations): see [`atomics`].
-//! 5. After a race on a granule its state is kept, and repetitions are folded by [`report`].
+//! 5. OpenMP's tasks and sections are threads of their own, whichever thread runs them: see [`contexts`].
+//! 6. After a race on a granule its state is kept, and repetitions are folded by [`report`].
 
 pub mod atomics;
 pub mod chain;
 pub mod check;
 pub mod clock;
+pub mod contexts;
 pub mod depot;
 pub mod flush;
+pub mod hand_over;
 pub mod handlers;
 pub mod heap;
 pub mod held_locks;

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::*
 use super::held_locks::Lock;
 use super::replay::{self, DEEPEST, Earlier};
 use super::thread::{Thread, cards, gate};
-use super::{depot, heap};
+use super::{contexts, depot, heap};
 use crate::hub::{annotations, log};
 use crate::interpose::descriptor_use;
 use crate::sys::{self, Shared, Spin, SpinGuard};
@@ -93,6 +93,9 @@ fn is_excused(t: &Thread, other: u32, earlier: &Earlier) -> bool {
 #[cold]
 #[inline(never)]
 pub fn race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32) {
+    if contexts::is_of_thread(t, address, other) {
+        return;
+    }
     pair(t, address, pc, current, other, true);
 }
 

@@ -133,9 +133,26 @@ pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<
     }
     states[sid] = State::InUse;
     HIGHEST.fetch_max(sid, Relaxed);
-    users[sid].rotate_right(1);
-    users[sid][0] = User { from: first as u16, thread };
+    if users[sid][0].thread != thread {
+        users[sid].rotate_right(1);
+        users[sid][0] = User { from: first as u16, thread };
+    }
     Some((sid, first))
+}
+
+/// How many sids have a user.
+pub fn in_use() -> usize {
+    let _guard = LOCK.lock();
+    // SAFETY: under LOCK.
+    unsafe { &*STATES.get() }.iter().filter(|s| **s == State::InUse).count()
+}
+
+/// Counts the forks that this process is the child of: sids of contexts that were put aside in the
+/// parent are worn out.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+pub fn forks() -> u32 {
+    FORKS.load(Relaxed)
 }
 
 /// The thread no longer uses `sid`; `epoch` was its last.
@@ -150,6 +167,7 @@ pub fn leave(sid: usize, epoch: u32) {
 /// their sids count as worn out.
 pub fn outlived_by(own: usize) -> Clock {
     let _guard = LOCK.lock();
+    FORKS.fetch_add(1, Relaxed);
     let mut done = Clock::ZERO;
     // SAFETY: under LOCK.
     for (sid, state) in unsafe { &mut *STATES.get() }.iter_mut().enumerate().filter(|(sid, _)| *sid != own) {

@@ -10,7 +10,7 @@ use super::held_locks::{self, Lock, Mode};
 use super::objects::{self, Creation, Object};
 use super::thread::Thread;
 use super::trace::LockEvent;
-use super::{depot, flush, settings};
+use super::{depot, flush, hand_over, settings};
 use crate::hub::log;
 use crate::trace::plain;
 use raddle_explore::OpKind;
@@ -42,6 +42,22 @@ pub fn release(t: &mut Thread, key: usize) {
     let _inside = t.enter();
     flush::if_requested();
     objects::with(key, |o| o.clock.join(t.stamp()));
+    t.advance();
+}
+
+/// Hands what this thread has done so far to whoever acquires one of `keys`.
+pub fn release_into(t: &mut Thread, keys: &[usize]) {
+    if plain::is_on() {
+        return keys.iter().for_each(|key| plain::step(t, OpKind::CondSignal, *key, 0));
+    }
+    if !orders(t) || keys.is_empty() {
+        return;
+    }
+    let _inside = t.enter();
+    flush::if_requested();
+    for key in keys {
+        objects::with(*key, |o| o.clock.join(t.stamp()));
+    }
     t.advance();
 }
 
@@ -124,6 +140,7 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
     t.trace.lock(t.sp, &t.held, LockEvent::Taken, taking.mode, key, stack);
     if hybrid {
         held_locks::changed(t);
+        hand_over::taken(t, key, stack);
     }
 }
 
@@ -147,6 +164,7 @@ pub fn unlocking(t: &mut Thread, key: usize) {
     t.trace.lock(t.sp, &t.held, LockEvent::Released, lock.mode, key, 0);
     hand_on(t, key, lock.mode, true);
     if settings().hybrid {
+        hand_over::let_go(t, key);
         held_locks::changed(t);
     }
 }
@@ -238,6 +256,7 @@ pub fn order_by_held(t: &Thread) {
 
 /// The memory of the object is about to become something else.
 pub fn destroyed(key: usize) {
+    hand_over::destroyed(key);
     objects::remove(key);
 }
 

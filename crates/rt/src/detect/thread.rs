@@ -69,6 +69,8 @@ pub struct Thread {
     pub jumps: crate::interpose::Jumps,
     pub once: crate::interpose::Once,
     pub openmp: crate::interpose::OpenMp,
+    /// The epoch in which the thread took its sid up.
+    pub first_epoch: u32,
     pub explored_openmp: crate::explore::openmp::Own,
     /// The fiber of TSan's interface that the thread is on; null: its own stack.
     pub fiber: *mut core::ffi::c_void,
@@ -99,6 +101,8 @@ pub struct Card {
     /// The thread itself while it runs; null before and after.
     pub live: AtomicPtr<Thread>,
     pub trace: Trace,
+    /// What all contexts of the thread have done and seen; null until it has run a second one.
+    pub carrier: AtomicPtr<super::contexts::Carrier>,
     /// Its last clock, for whoever joins it, and the generation in which that was right.
     pub last: Clock,
     pub last_generation: u32,
@@ -267,7 +271,7 @@ impl Thread {
     }
 
     /// The epoch that covers all this thread has done with its sid.
-    fn max_epoch(&self) -> u32 {
+    pub fn max_epoch(&self) -> u32 {
         if settings().hybrid { self.held.max_epoch } else { epoch(self.state) }
     }
 
@@ -321,6 +325,18 @@ impl Thread {
         self.snapshot = core::ptr::null_mut();
     }
 
+    /// Another clock takes the place of this one.
+    pub fn drop_knowledge(&mut self) {
+        self.drop_snapshot();
+        self.pairs.forget();
+    }
+
+    /// A context begins with what the clock knows; it has no sid yet.
+    pub fn begin_sid(&mut self) {
+        self.catch_up();
+        self.new_sid();
+    }
+
     /// Sids may have started over since this thread last looked.
     #[inline]
     pub fn catch_up(&mut self) {
@@ -369,6 +385,7 @@ impl Thread {
                 chain::expand(&mut self.clock, sid);
                 self.clock.set(sid, first);
                 self.gate |= gate::OPEN;
+                self.first_epoch = first;
                 self.set_state(state(sid, first));
                 self.held.new_period(sid, first);
             }

@@ -4,7 +4,7 @@
 use core::ffi::{c_char, c_ulong, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::{CONFIG, fences, log, modules, plan, session};
+use super::{CONFIG, defaults, fences, log, modules, plan, session};
 use crate::detect::thread::{Thread, current, gate, new_card};
 use crate::detect::{self, Settings};
 use crate::interpose;
@@ -310,6 +310,7 @@ pub fn module_calls_in(pc: usize) {
     start(environment());
     if super::is_active() {
         log::mark_instrumented();
+        defaults::tell();
     }
     if mode::mode() != mode::Mode::Off {
         modules::mark_instrumented(pc);

@@ -2,7 +2,8 @@
 //!
 //! A wait lets go of its mutex and takes it again; in hb mode that is all the order there is. In
 //! hybrid and fast mode a signal is a SIGNAL and a wait that was woken a WAIT (section 4 of the
-//! paper); one that never had to wait is the false positive of 6.4.1.
+//! paper); one that never had to wait, which is the false positive of 6.4.1, learns as much where
+//! the code is known to wait ([`hand_over`]).
 //!
 //! A thread that is cancelled while it waits gets the mutex back before its clean-up handlers run:
 //! a handler of ours, pushed around the wait, tells the detector.
@@ -11,7 +12,7 @@ use core::ffi::{c_int, c_void};
 
 use super::interpose;
 use crate::detect::thread::{Thread, current};
-use crate::detect::{misuse, settings, sync};
+use crate::detect::{hand_over, misuse, settings, sync};
 use raddle_explore::OpKind;
 
 use crate::explore::sync::{self as sync_explore, Until};
@@ -53,6 +54,7 @@ pub unsafe fn wait(
 ) -> c_int {
     misuse::used(t, c as usize, pc);
     misuse::used(t, m as usize, pc);
+    hand_over::waits(t, m as usize, pc);
     let times = sync::unlocking_for_wait(t, m as usize);
     let mut waiting = Waiting { mutex: m as usize, times, pc };
     let mut cleanup = Cleanup { words: [0; 4] };
@@ -69,6 +71,7 @@ pub unsafe fn wait(
     if settings().hybrid && r == 0 {
         sync::acquire(t, c as usize);
     }
+    hand_over::waited(t, m as usize, r == 0);
     r
 }
 

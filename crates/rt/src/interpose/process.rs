@@ -6,7 +6,8 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
 use crate::detect::{
-    depot, flush, handlers, held_locks, object_clock, objects, quarantine, report, sids, sync, trace,
+    contexts, depot, flush, handlers, held_locks, object_clock, objects, quarantine, report, sids, sync,
+    trace,
 };
 use crate::explore;
 use crate::hub::{annotations, init, is_active, log, modules, session};
@@ -48,6 +49,8 @@ fn in_child(t: &mut Thread) {
     sids::reset_lock();
     object_clock::reset_lock();
     held_locks::reset_lock();
+    contexts::reset_lock();
+    super::openmp::reset_locks();
     quarantine::reset_locks();
     trace::reset_lock();
     crate::trace::plain::in_child();

@@ -33,6 +33,13 @@ const WRITES: usize = 1 << 62;
 impl Depends {
     pub const NONE: Depends = Depends { n: 0, addresses: [0; MOST_DEPENDS] };
 
+    /// `omp_all_memory`, which is a dependence on everything that siblings depend on.
+    pub const ALL: usize = 0;
+
+    pub fn is_all(address: usize) -> bool {
+        address & !WRITES == Depends::ALL
+    }
+
     /// Two forms, told apart by the first word (libgomp's `gomp_task_handle_depend`): number,
     /// writes, addresses; or nothing, number, writes, exclusive writes, reads, addresses, and then
     /// objects that hold an address each and count as writes here.

@@ -9,10 +9,14 @@
 //! - a task begins after all that its creator did before, and ends before `taskwait` of its creator, the end of its group, the next
 //!   barrier, and the tasks that depend on it ([`tasks`]).
 //!
-//! What is missed by design: a task has the clock of the thread that happens to run it, so two
-//! tasks that one thread ran are ordered in that run, whatever the program promises. Depending
-//! tasks are ordered by address alone, whoever created them, and tasks of a `taskloop` by their
-//! code: an order too many hides a race, and does not invent one.
+//! Each task that may be put off, and each section, is a thread of its own to the detector
+//! ([`contexts`](crate::detect::contexts)), whichever thread of the team runs it: two that nothing
+//! orders race even if one thread had both. Iterations of a loop are not: those that one thread runs
+//! are ordered.
+//!
+//! What is missed by design: sections do not race with what their thread does behind a `nowait`;
+//! dependences are told apart by address and a number of eight bits for the creator, and tasks of a
+//! `taskloop` by their code. An order too many hides a race, and does not invent one.
 //!
 //! A program that is explored never gets to libgomp: `explore::openmp` does what it would do.
 //!
@@ -24,10 +28,14 @@ mod locks;
 mod shares;
 mod tasks;
 mod team;
+mod tls;
 
 pub use abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 
-use crate::detect::thread::current;
+use crate::detect::contexts::{self, Context};
+use crate::detect::thread::{Thread, current};
+
+pub use tasks::reset_locks;
 
 /// Where the running thread is: its team and the task it runs, both null outside of regions that
 /// were seen to begin.
@@ -41,6 +49,76 @@ pub struct Place {
     /// The library is at work on a lock: mutexes that it takes meanwhile stand for that lock
     /// (Archer's do), which is known.
     pub within_lock: bool,
+    /// The code here has asked on which thread it is: what it touches may be the thread's own.
+    pub asked: bool,
+    /// Tasks of the loop that is being dealt out are not put off.
+    deals_at_once: bool,
+    /// Frames below this are those of the region or the task.
+    base: usize,
+    /// What the thread has put aside while it runs a section.
+    sections: *mut Context,
+}
+
+impl Place {
+    const NONE: Place = Place {
+        team: core::ptr::null_mut(),
+        task: core::ptr::null_mut(),
+        odd: false,
+        within_lock: false,
+        asked: false,
+        deals_at_once: false,
+        base: 0,
+        sections: core::ptr::null_mut(),
+    };
+
+    pub fn is_in_section(&self) -> bool {
+        !self.sections.is_null()
+    }
+
+    /// Where the region was begun, as in the stacks of its threads.
+    pub fn region_pc(&self) -> usize {
+        // SAFETY: null, or the team of a region that has not ended.
+        unsafe { self.team.as_ref() }.map_or(0, |team| team.pc)
+    }
+
+    /// Does the team have a second thread, which could run what this one does not?
+    fn is_in_company(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { self.team.as_ref() }.is_some_and(|team| team.is_in_company())
+    }
+}
+
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let at: usize;
+    // SAFETY: reads a register.
+    unsafe { core::arch::asm!("mov {0}, rsp", out(reg) at, options(nomem, nostack, preserves_flags)) };
+    at
+}
+
+/// The thread goes on to a section, with `is_one`, or behind the last one that it gets.
+fn at_section(t: &mut Thread, is_one: bool) {
+    let Place { base, sections, .. } = t.openmp;
+    if !is_one {
+        return behind_sections(t);
+    }
+    if sections.is_null() {
+        if t.openmp.is_in_company() {
+            t.openmp.sections = contexts::divide(t, stack_pointer());
+        }
+    } else {
+        contexts::next(t, sections, base);
+    }
+}
+
+/// The thread runs no section any more.
+fn behind_sections(t: &mut Thread) {
+    let Place { base, sections, .. } = t.openmp;
+    if !sections.is_null() {
+        // The frames of sections are those of the region: all below its beginning is the thread's.
+        contexts::end(t, sections, base, true);
+        t.openmp.sections = core::ptr::null_mut();
+    }
 }
 
 /// Takes the thread to another place for as long as `f` runs.

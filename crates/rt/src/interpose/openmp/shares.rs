@@ -1,9 +1,11 @@
 //! Loops, sections and `single` inside a region. To the detector they order nothing, but for the
-//! barrier at their end, and libgomp does them; while a program is explored, dealing them out is
+//! barrier at their end, and libgomp does them; a section has a context of its own; while a program is explored, dealing them out is
 //! the scheduler's.
 
 use core::ffi::{c_int, c_long, c_uint};
 
+use super::{at_section, behind_sections};
+use crate::detect::thread::current;
 use crate::explore::openmp::{self as explored, Bounds};
 use crate::interpose::interpose;
 
@@ -122,16 +124,40 @@ refused! {
 
 interpose! {
     fn GOMP_loop_end_nowait(), |t, pc, real| { real() } record as detect, tsvd real, explore { explored::ends() }
-    fn GOMP_sections_end_nowait(), |t, pc, real| { real() } record as detect, tsvd real, explore { explored::ends() }
-    fn GOMP_sections_start(n: c_uint) -> c_uint, |t, pc, real| { real(n) } record as detect, tsvd real, explore {
+    fn GOMP_sections_end_nowait(), |t, pc, real| {
+        behind_sections(t);
+        real()
+    } record as detect, tsvd real, explore { explored::ends() }
+    fn GOMP_sections_start(n: c_uint) -> c_uint, |t, pc, real| {
+        let section = real(n);
+        at_section(current(), section != 0);
+        section
+    } record as detect, tsvd real, explore {
         explored::start(&Bounds::sections(n), pc).map_or(0, |(section, _)| section as c_uint)
     }
-    fn GOMP_sections_next() -> c_uint, |t, pc, real| { real() } record as detect, tsvd real, explore {
+    // With reductions over tasks.
+    fn GOMP_sections2_start(n: c_uint, reductions: usize, memory: usize) -> c_uint, |t, pc, real| {
+        let section = real(n, reductions, memory);
+        at_section(current(), section != 0);
+        section
+    } record as detect, tsvd real, explore { explored::refuse() }
+    fn GOMP_sections_next() -> c_uint, |t, pc, real| {
+        let section = real();
+        at_section(current(), section != 0);
+        section
+    } record as detect, tsvd real, explore {
         explored::next(pc).map_or(0, |(section, _)| section as c_uint)
     }
     fn GOMP_single_start() -> bool, |t, pc, real| { real() } record as detect, tsvd real, explore { explored::single(pc) }
 
-    fn omp_get_thread_num() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { explored::thread_number() as c_int }
+    fn omp_get_thread_num() -> c_int, |t, pc, real| {
+        t.openmp.asked = true;
+        real()
+    } record as detect, tsvd real, explore { explored::thread_number() as c_int }
+    fn omp_get_ancestor_thread_num(level: c_int) -> c_int, |t, pc, real| {
+        t.openmp.asked = true;
+        real(level)
+    } record as detect, tsvd real, explore real
     fn omp_get_num_threads() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { explored::size() as c_int }
     fn omp_get_max_threads() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { explored::max_threads() as c_int }
     fn omp_in_parallel() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { c_int::from(explored::size() > 1) }

@@ -6,6 +6,13 @@
 //! and is copied with them; what the creator has done is released once the copy is made, which is
 //! the last that the creator does for the task.
 //!
+//! A task that may be put off has a context of its own ([`contexts`]): it is ordered as the program
+//! says, not as the thread that runs it came by. One that its creator must wait for (`if(0)`, inside
+//! of a final task) runs as part of the creator. So does one in a team of one thread.
+//!
+//! A detached task ends when its code has ended and its event is fulfilled, in either order: both
+//! are told to whoever waits.
+//!
 //! A [`Task`] is what children and waits need of their parent. It lives until the task and its
 //! children are done, in memory of the runtime that is used again.
 
@@ -14,10 +21,10 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
 use super::abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 use super::team::Team;
-use super::{Place, at, key};
-use crate::detect::objects;
-use crate::detect::sync::{acquire, release};
+use super::{Place, at, key, stack_pointer};
+use crate::detect::sync::{acquire, release, release_into};
 use crate::detect::thread::{Thread, current};
+use crate::detect::{contexts, objects};
 use crate::explore::openmp as explored;
 use crate::interpose::interpose;
 use crate::sys::{self, Shared, Spin};
@@ -36,8 +43,16 @@ pub struct Task {
     /// The team it belongs to. It may be run when its thread has left the region already, but the
     /// team is there until it is done.
     team: *mut Team,
+    /// Tells dependences of its children from those of other tasks' children, mostly: two parents
+    /// of one number order too much.
+    number: u32,
+    /// Children run at once, as part of it.
+    is_final: bool,
+    /// It has a context of its own.
+    is_apart: bool,
 }
 
+static NUMBERS: AtomicU32 = AtomicU32::new(1);
 static FREE_LOCK: Spin = Spin::new();
 static FREE: Shared<*mut Task> = Shared::new(core::ptr::null_mut());
 
@@ -56,9 +71,34 @@ impl Task {
         };
         let task = if fresh.is_null() { sys::ARENA.take(size_of::<Task>()).cast() } else { fresh };
         // SAFETY: nobody else has it.
-        unsafe { task.write(Task { done: 0, own: 0, users: AtomicU32::new(1), parent, group, team }) };
+        unsafe {
+            task.write(Task {
+                done: 0,
+                own: 0,
+                users: AtomicU32::new(1),
+                parent,
+                group,
+                team,
+                number: NUMBERS.fetch_add(1, Relaxed),
+                is_final: false,
+                is_apart: false,
+            })
+        };
         for used in [parent, group] {
             Task::used(used);
+        }
+        task
+    }
+
+    /// A task that the thread creates.
+    fn create(t: &Thread, deferred: bool, flags: c_uint) -> *mut Task {
+        let parent = t.openmp.task;
+        let task = Task::new(parent, group(t), t.openmp.team);
+        // SAFETY: the thread's own task, which lives while it runs, and a new one.
+        unsafe {
+            let in_final = parent.as_ref().is_some_and(|p| p.is_final);
+            (*task).is_final = in_final || flags & flag::FINAL != 0;
+            (*task).is_apart = deferred && !in_final && t.openmp.is_in_company();
         }
         task
     }
@@ -101,6 +141,9 @@ impl Task {
 /// What lies in front of the program's data, and of the copy.
 #[repr(C)]
 struct Wrapped {
+    /// The library writes the event of a detached task to the beginning of the data.
+    event: *mut c_void,
+    is_detached: bool,
     task: *mut Task,
     function: Function,
     copy: Option<Copier>,
@@ -129,6 +172,10 @@ unsafe extern "C-unwind" fn copy_wrapped(to: *mut c_void, from: *mut c_void) {
     // SAFETY: the library's copy has the size that it was told.
     unsafe {
         let w = &*from.cast::<Wrapped>();
+        if w.is_detached {
+            *w.from.cast::<*mut c_void>() = w.event;
+            Event::wait_for(w.event, to.cast());
+        }
         core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), w.len());
         let data = to.byte_add(w.ahead);
         match w.copy {
@@ -144,30 +191,157 @@ unsafe extern "C-unwind" fn run_wrapped(w: *mut c_void) {
     // SAFETY: the library's copy, which lives until this returns.
     unsafe {
         let w = &*w.cast::<Wrapped>();
-        let t = current();
         let task = w.task;
-        acquire(t, key!(task, Task, own));
-        w.addresses().for_each(|a| Depends::begins_after(a, |key| acquire(t, key)));
         let data = (&raw const *w).cast_mut().cast::<c_void>().byte_add(w.ahead);
-        let place = Place { task, team: (*task).team, ..t.openmp };
-        at(place, || (w.function)(data));
-        let t = current();
-        w.addresses().for_each(|a| Depends::ends_before(a, |key| release(t, key)));
-        ended(t, (*task).parent, (*task).group, (*task).team);
+        let floor = floor(stack_pointer(), data as usize + w.size);
+        let learn = |t: &mut Thread| {
+            acquire(t, key!(task, Task, own));
+            w.begins_after(|key| acquire(t, key));
+        };
+        run_apart(task, floor, learn, || (w.function)(data), || w.ended());
         Task::done(task);
     }
 }
 
-/// A task has ended: told to whoever may wait for it.
-fn ended(t: &mut Thread, parent: *mut Task, group: *mut Task, team: *mut Team) {
-    for waited_for in [parent, group] {
-        if !waited_for.is_null() {
-            release(t, key!(waited_for, Task, done));
+/// Runs the code of a task in a context of its own, if it is to have one. `ended` tells of its end.
+fn run_apart(
+    task: *mut Task,
+    floor: usize,
+    learn: impl Fn(&mut Thread),
+    run: impl FnOnce(),
+    ended: impl FnOnce(),
+) {
+    let t = current();
+    // SAFETY: the task lives until it has ended.
+    let (is_apart, team) = unsafe { ((*task).is_apart, (*task).team) };
+    let put_aside = if is_apart { contexts::begin(t, floor, &learn) } else { core::ptr::null_mut() };
+    if put_aside.is_null() {
+        learn(t);
+    }
+    let asked = t.openmp.asked && !is_apart;
+    let place = Place { team, task, base: floor, asked, ..Place::NONE };
+    at(place, || {
+        run();
+        ended();
+        if !put_aside.is_null() {
+            contexts::end(current(), put_aside, floor, false);
+        }
+    });
+}
+
+/// Below this the stack is the task's own. Data that lie on the stack, where the library runs a task
+/// at once, are.
+fn floor(stack_pointer: usize, data_end: usize) -> usize {
+    // SAFETY: a known thread has a card.
+    match unsafe { current().card.as_ref() } {
+        Some(card) if stack_pointer < data_end && data_end <= card.stack.1 => data_end,
+        _ => stack_pointer,
+    }
+}
+
+/// A key of a dependence between children of one task.
+fn among_children(parent: *mut Task, key: usize) -> usize {
+    // SAFETY: null, or a task with a child.
+    let number = unsafe { parent.as_ref() }.map_or(0, |p| p.number as usize & 0xff);
+    key ^ number << 54
+}
+
+/// What a child of `parent` that depends on these begins after. `omp_all_memory` is at address 0.
+fn begins_after(addresses: impl Iterator<Item = usize>, parent: *mut Task, mut acquire: impl FnMut(usize)) {
+    let mut any = false;
+    for address in addresses {
+        any = true;
+        Depends::begins_after(address, |key| acquire(among_children(parent, key)));
+        if Depends::is_all(address) && !parent.is_null() {
+            acquire(key!(parent, Task, done));
         }
     }
-    if !team.is_null() {
-        release(t, key!(team, Team, tasks));
+    if any {
+        Depends::begins_after(Depends::ALL, |key| acquire(among_children(parent, key)));
     }
+}
+
+impl Wrapped {
+    fn begins_after(&self, acquire: impl FnMut(usize)) {
+        // SAFETY: the task lives while its data do.
+        begins_after(self.addresses(), unsafe { (*self.task).parent }, acquire)
+    }
+
+    /// The task has ended: told to whoever depends on it or waits for it.
+    fn ended(&self) {
+        // SAFETY: as above.
+        let task = unsafe { &*self.task };
+        let mut keys = [0; MOST_DEPENDS + 3];
+        let mut n = 0;
+        let mut add = |key| {
+            keys[n] = key;
+            n += 1;
+        };
+        for address in self.addresses() {
+            Depends::ends_before(address, |key| add(among_children(task.parent, key)));
+        }
+        for waited_for in [task.parent, task.group].into_iter().filter(|w| !w.is_null()) {
+            add(key!(waited_for, Task, done));
+        }
+        if !task.team.is_null() {
+            add(key!(task.team, Team, tasks));
+        }
+        release_into(current(), &keys[..n]);
+    }
+}
+
+/// Events of detached tasks that are not fulfilled.
+struct Event {
+    event: *mut c_void,
+    of: *const Wrapped,
+    next: *mut Event,
+}
+
+static EVENTS_LOCK: Spin = Spin::new();
+static EVENTS: Shared<*mut Event> = Shared::new(core::ptr::null_mut());
+static UNUSED_EVENTS: Shared<*mut Event> = Shared::new(core::ptr::null_mut());
+
+impl Event {
+    fn wait_for(event: *mut c_void, of: *const Wrapped) {
+        let _guard = EVENTS_LOCK.lock();
+        // SAFETY: both lists are used under their lock.
+        unsafe {
+            let mut fresh = *UNUSED_EVENTS.get();
+            if fresh.is_null() {
+                fresh = sys::ARENA.take(size_of::<Event>()).cast();
+            } else {
+                *UNUSED_EVENTS.get() = (*fresh).next;
+            }
+            fresh.write(Event { event, of, next: *EVENTS.get() });
+            *EVENTS.get() = fresh;
+        }
+    }
+
+    /// The task whose event is about to be fulfilled: its data stay until it is.
+    fn fulfilled(event: *mut c_void) -> Option<&'static Wrapped> {
+        let _guard = EVENTS_LOCK.lock();
+        // SAFETY: both lists are used under their lock.
+        unsafe {
+            let mut link = EVENTS.get();
+            while !(*link).is_null() {
+                let it = *link;
+                if (*it).event == event {
+                    *link = (*it).next;
+                    (*it).next = *UNUSED_EVENTS.get();
+                    *UNUSED_EVENTS.get() = it;
+                    return Some(&*(*it).of);
+                }
+                link = &raw mut (*it).next;
+            }
+            None
+        }
+    }
+}
+
+/// In the child of a fork.
+pub fn reset_locks() {
+    FREE_LOCK.reset();
+    EVENTS_LOCK.reset();
 }
 
 /// A loop dealt out to tasks, by the function that the compiler made of it. The library fills in
@@ -227,15 +401,27 @@ unsafe extern "C-unwind" fn copy_loop<const I: usize>(to: *mut c_void, from: *mu
 unsafe extern "C-unwind" fn run_loop<const I: usize>(data: *mut c_void) {
     let l = &TABLE[I];
     let t = current();
-    acquire(t, key!(&raw const *l, Loop, created));
-    let task = Task::begin(t.openmp.team, group(t));
+    let (team, group, at_once) = (t.openmp.team, group(t), t.openmp.deals_at_once);
+    let task = Task::begin(team, group);
+    // SAFETY: a new one.
+    unsafe { (*task).is_apart = !at_once && t.openmp.is_in_company() };
+    let floor = floor(stack_pointer(), data as usize + l.size.load(Relaxed));
     // SAFETY: the program's function.
-    at(Place { task, ..t.openmp }, || unsafe {
-        core::mem::transmute::<usize, Function>(l.function.load(Relaxed))(data)
-    });
-    let t = current();
-    release(t, key!(&raw const *l, Loop, done));
-    ended(t, core::ptr::null_mut(), group(t), t.openmp.team);
+    let run = || unsafe { core::mem::transmute::<usize, Function>(l.function.load(Relaxed))(data) };
+    let ended = || {
+        let mut keys = [key!(&raw const *l, Loop, done), 0, 0];
+        let mut n = 1;
+        if !group.is_null() {
+            keys[n] = key!(group, Task, done);
+            n += 1;
+        }
+        if !team.is_null() {
+            keys[n] = key!(team, Team, tasks);
+            n += 1;
+        }
+        release_into(current(), &keys[..n]);
+    };
+    run_apart(task, floor, |t| acquire(t, key!(&raw const *l, Loop, created)), run, ended);
     Task::done(task);
 }
 
@@ -268,7 +454,11 @@ fn dealt(
     TABLE[i].copy.store(copy.map_or(0, |c| c as usize), Relaxed);
     TABLE[i].size.store(size as usize, Relaxed);
     let (copy, run) = WRAPPERS[i];
-    real(run, Some(copy));
+    let t = current();
+    // SAFETY: null, or the thread's own task.
+    let in_final = unsafe { t.openmp.task.as_ref() }.is_some_and(|task| task.is_final);
+    let place = Place { deals_at_once: in_final || flags & flag::IF == 0, ..t.openmp };
+    at(place, || real(run, Some(copy)));
     if flags & flag::NO_GROUP == 0 {
         acquire(current(), key!(&raw const TABLE[i], Loop, done));
     }
@@ -311,17 +501,23 @@ type Data = *mut c_void;
 interpose! {
     fn GOMP_task(f: F, data: Data, copy: C, size: c_long, align: c_long, deferred: bool, flags: c_uint, depends: *mut usize, priority: c_int, detach: *mut c_void),
     |t, pc, real| {
-        // The library writes the event of a detached task to the beginning of the data.
-        if flags & flag::DETACHED != 0 {
-            return real(f, data, copy, size, align, deferred, flags, depends, priority, detach);
-        }
         #[repr(C)]
         struct Filled(Wrapped, [usize; MOST_DEPENDS]);
         let Depends { n, addresses } = depends_of(flags, depends);
         let align = align.max(align_of::<Wrapped>() as c_long);
         let ahead = (size_of::<Wrapped>() + n * size_of::<usize>()).next_multiple_of(align as usize);
-        let task = Task::new(t.openmp.task, group(t), t.openmp.team);
-        let wrapped = Wrapped { task, function: f, copy, from: data, size: size as usize, ahead, depends: n };
+        let task = Task::create(t, deferred, flags);
+        let wrapped = Wrapped {
+            event: core::ptr::null_mut(),
+            is_detached: flags & flag::DETACHED != 0 && !data.is_null(),
+            task,
+            function: f,
+            copy,
+            from: data,
+            size: size as usize,
+            ahead,
+            depends: n,
+        };
         let mut filled = Filled(wrapped, addresses);
         let size = size + ahead as c_long;
         real(run_wrapped, (&raw mut filled).cast(), Some(copy_wrapped), size, align, deferred, flags, depends, priority, detach)
@@ -355,8 +551,19 @@ interpose! {
         let Depends { n, addresses } = Depends::read(depends);
         real(depends);
         let t = current();
-        addresses[..n].iter().for_each(|a| Depends::begins_after(*a, |key| acquire(t, key)));
+        begins_after(addresses[..n].iter().copied(), t.openmp.task, |key| acquire(t, key));
     } record as detect, tsvd real, explore { explored::wait_for_depends(Depends::read(depends), pc) }
+    fn omp_fulfill_event(event: *mut c_void), |t, pc, real| {
+        if let Some(task) = Event::fulfilled(event) {
+            task.ended();
+        }
+        real(event)
+    } record as detect, tsvd real, explore { explored::refuse() }
+    // Gives the thread's own copies of what is reduced.
+    fn GOMP_task_reduction_remap(n: usize, others: usize, copies: *mut c_void), |t, pc, real| {
+        t.openmp.asked = true;
+        real(n, others, copies)
+    } record as detect, tsvd real, explore { explored::refuse() }
     fn GOMP_taskyield(), |t, pc, real| { real() } record as detect, tsvd real, explore { crate::explore::sync::yields(pc) }
     fn GOMP_taskgroup_start(), |t, pc, real| {
         real();

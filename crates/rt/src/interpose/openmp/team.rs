@@ -5,16 +5,19 @@
 //! them, used in turn: whoever is at the next barrier has left the one before, and nobody can be
 //! two ahead of a thread that has not acquired yet.
 
-use core::ffi::{c_long, c_uint, c_void};
+use core::ffi::{c_int, c_long, c_uint, c_void};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::abi::Function;
 use super::tasks::{self, Task};
-use super::{Place, at, called_from, key};
-use crate::detect::objects;
+use super::tls;
+use super::{Place, at, behind_sections, called_from, key, stack_pointer};
 use crate::detect::sync::{acquire, release};
 use crate::detect::thread::{Thread, current};
+use crate::detect::{contexts, objects};
 use crate::explore::openmp::{self as explored, Bounds};
-use crate::interpose::interpose;
+use crate::interpose::{Real, interpose};
+use crate::mode::{Mode, mode};
 
 #[repr(C)]
 pub struct Team {
@@ -24,8 +27,9 @@ pub struct Team {
     function: Function,
     data: *mut c_void,
     /// Where the region was begun, and the thread that did, whose stack has the place already.
-    pc: usize,
+    pub pc: usize,
     creator: *mut Thread,
+    has_company: AtomicBool,
     /// What the creator did before, and what the threads did in the region.
     begun: u64,
     ended: u64,
@@ -38,16 +42,39 @@ pub struct Team {
     copied: u64,
 }
 
+impl Team {
+    pub fn is_in_company(&self) -> bool {
+        self.has_company.load(Relaxed)
+    }
+}
+
+/// How many threads the team of the running thread has, by the library.
+fn team_size() -> c_int {
+    static ASK: Real = Real::new(c"omp_get_num_threads", None);
+    // SAFETY: the library whose region runs has this function.
+    unsafe { core::mem::transmute::<usize, extern "C" fn() -> c_int>(ASK.get())() }
+}
+
 /// What each thread of the region runs in place of the region itself.
 unsafe extern "C-unwind" fn thread_of(team: *mut c_void) {
     let team = team.cast::<Team>();
     acquire(current(), key!(team, Team, begun));
     let own = Task::begin(team, core::ptr::null_mut());
     // SAFETY: the team outlives its threads, and its function is the program's own.
-    at(Place { team, task: own, odd: false, within_lock: false }, || unsafe {
-        let run = || ((*team).function)((*team).data);
-        if core::ptr::eq((*team).creator, current()) { run() } else { called_from((*team).pc, run) }
-    });
+    unsafe {
+        (*team).has_company.store(team_size() > 1, Relaxed);
+        let is_creator = core::ptr::eq((*team).creator, current());
+        let asked = is_creator && current().openmp.asked;
+        at(Place { team, task: own, asked, base: stack_pointer(), ..Place::NONE }, || {
+            let run = || ((*team).function)((*team).data);
+            if is_creator {
+                run()
+            } else {
+                called_from((*team).pc, run)
+            }
+            behind_sections(current());
+        });
+    }
     Task::done(own);
     release(current(), key!(team, Team, ended));
 }
@@ -71,12 +98,16 @@ fn reducing_region<R>(
     reductions: *mut c_void,
     real: impl FnOnce(Function, *mut c_void) -> R,
 ) -> R {
+    if mode() == Mode::Detect && !contexts::knows_tls_size() {
+        contexts::set_tls_size(tls::size());
+    }
     let mut team = Team {
         reductions,
         function,
         data,
         pc,
         creator: t,
+        has_company: AtomicBool::new(false),
         begun: 0,
         ended: 0,
         barrier: [0; 2],
@@ -197,11 +228,17 @@ interpose! {
         explored::barrier(pc);
         false
     }
-    fn GOMP_sections_end(), |t, pc, real| { barrier(t, || real()) } record as detect, tsvd real, explore {
+    fn GOMP_sections_end(), |t, pc, real| {
+        behind_sections(t);
+        barrier(t, || real())
+    } record as detect, tsvd real, explore {
         explored::ends();
         explored::barrier(pc)
     }
-    fn GOMP_sections_end_cancel() -> bool, |t, pc, real| { barrier(t, || real()) } record as detect, tsvd real, explore {
+    fn GOMP_sections_end_cancel() -> bool, |t, pc, real| {
+        behind_sections(t);
+        barrier(t, || real())
+    } record as detect, tsvd real, explore {
         explored::ends();
         explored::barrier(pc);
         false

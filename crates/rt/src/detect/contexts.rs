@@ -1,0 +1,392 @@
+//! Logical threads: OpenMP's tasks and sections, each with a clock, a sid and locks of its own,
+//! whichever thread runs it.
+//!
+//! A thread of the system runs tasks one after the other, and inside of one another. That is an
+//! accident: nothing in the program orders two tasks because one thread had both. So a thread that
+//! takes up a task puts its own **context** aside (clock, sid, locks held, what fences and relaxed
+//! loads have left), and the task begins with what its creator had done, and no more. At the end the
+//! task's sid is left to others, and the thread goes on with what it had put aside. Who waits for the
+//! task learns its clock from the objects of `interpose::openmp`, as from any other.
+//!
+//! **Memory that goes with the thread.** Two tasks that one thread ran may touch the same bytes
+//! although no two threads ever could: a frame of the stack that is used again, thread-local
+//! storage, an element that `omp_get_thread_num` chose. There the order in which the thread ran
+//! them does count. The **carrier** of a thread is the clock of all that its contexts have done or
+//! seen. When a conflict is found with an access that the carrier knows, and the memory goes with
+//! the thread, it is none ([`is_of_thread`]):
+//! 1. The address lies in the thread's stack, in a frame that was left since: below the *floor*, the
+//!    highest stack pointer at which a context began or ended on the thread since then. What lies
+//!    above the floor is a variable of somebody who still runs, and that tasks share. This holds for
+//!    whoever touches the stack of a thread: a child of the task whose frame it is, say.
+//! 2. It lies in the thread's static thread-local storage.
+//! 3. Both contexts have asked which thread they are on, or touched thread-local storage and so
+//!    may have found the memory by it (a scratch buffer, a cache).
+//! 4. Sections run in the frame of their region: there the floor is the beginning of the region,
+//!    and a heap block that the thread allocated inside of the region counts as its own.
+//!
+//! Where it is not known any more which context made an access, 1 and 3 hold. All of this can hide a
+//! race between tasks that one thread ran, which another run may give to two; it can not invent one.
+//!
+//! **Bounds.** There are 254 sids. A context is only made while fewer than [`MOST_SIDS`] are in use;
+//! beyond that a task runs as part of the thread, as ordered as that happens to be. Tasks that no
+//! wait has ended keep their sids apart until 64 are used; later ones share ([`sids`]).
+//!
+//! In a program without tasks nothing of this runs: a conflict looks at one flag.
+
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+use super::clock::Clock;
+use super::held_locks::{Held, Mode};
+use super::thread::{Card, Thread, cards, gate};
+use super::trace::LockEvent;
+use super::{depot, heap, sids};
+use crate::layout::{SID_MAX, epoch, shadow_of, sid};
+use crate::mode;
+use crate::sys::{self, Shared, Spin};
+
+/// So many sids may be in use when a context begins: the rest is for threads.
+const MOST_SIDS: usize = 160;
+
+/// What a thread has put aside.
+#[repr(C)]
+pub struct Context {
+    /// In the list of free ones.
+    next: *mut Context,
+    state: u32,
+    first_epoch: u32,
+    generation: u32,
+    forks: u32,
+    seen_relaxed: *mut Clock,
+    fenced: *mut Clock,
+    /// Clocks for the same purpose, all zero, for whoever runs meanwhile.
+    spare: [*mut Clock; 2],
+    clock: Clock,
+    /// What those that ran meanwhile have done, if it is to be learned afterwards.
+    done: Clock,
+    done_generation: u32,
+    held: Held,
+}
+
+/// All that the contexts of a thread have done and seen.
+#[repr(C)]
+pub struct Carrier {
+    clock: Clock,
+    generation: u32,
+}
+
+impl Carrier {
+    fn knows(&self, slot: u32) -> bool {
+        !sids::is_born_after(sid(slot), self.generation) && self.clock.get(sid(slot)) >= epoch(slot)
+    }
+}
+
+/// The last context that used a sid, for whoever runs on the same thread afterwards.
+struct User {
+    /// The thread's number and 1.
+    thread: AtomicU32,
+    first_epoch: AtomicU32,
+    floor: AtomicUsize,
+    asked: AtomicBool,
+}
+
+static USERS: [User; SID_MAX + 1] = [const {
+    User {
+        thread: AtomicU32::new(0),
+        first_epoch: AtomicU32::new(0),
+        floor: AtomicUsize::new(0),
+        asked: AtomicBool::new(false),
+    }
+}; SID_MAX + 1];
+
+/// Some thread has run a second context.
+static ANY: AtomicBool = AtomicBool::new(false);
+
+static FREE_LOCK: Spin = Spin::new();
+static FREE: Shared<*mut Context> = Shared::new(core::ptr::null_mut());
+
+fn take() -> *mut Context {
+    let _guard = FREE_LOCK.lock();
+    // SAFETY: the list is used under its lock; what is in it is nobody's.
+    unsafe {
+        let first = *FREE.get();
+        if first.is_null() {
+            // Zero is a valid context.
+            return sys::ARENA.take(size_of::<Context>()).cast();
+        }
+        *FREE.get() = (*first).next;
+        first
+    }
+}
+
+fn give_back(c: *mut Context) {
+    let _guard = FREE_LOCK.lock();
+    // SAFETY: under the lock; the caller does not use it any more.
+    unsafe {
+        (*c).next = *FREE.get();
+        *FREE.get() = c;
+    }
+}
+
+/// In the child of a fork.
+pub fn reset_lock() {
+    FREE_LOCK.reset();
+}
+
+/// Puts the running context aside. What follows has seen only what `learn` acquires. `floor`: the
+/// stack pointer. Null: the thread goes on as it is.
+pub fn begin(t: &mut Thread, floor: usize, learn: impl FnOnce(&mut Thread)) -> *mut Context {
+    let is_watched = t.known && t.gate & gate::OPEN != 0 && t.sid() != 0 && t.ignore_sync == 0;
+    if !is_watched || mode::mode() != mode::Mode::Detect || sids::in_use() >= MOST_SIDS {
+        return core::ptr::null_mut();
+    }
+    let _inside = t.enter();
+    let c = take();
+    t.publish();
+    remember(t, floor);
+    // SAFETY: fresh, and this thread's until it is given back.
+    let context = unsafe { &mut *c };
+    let_go_in_trace(t);
+    context.state = t.state;
+    context.first_epoch = t.first_epoch;
+    context.generation = t.generation;
+    context.forks = sids::forks();
+    context.seen_relaxed = t.seen_relaxed;
+    context.fenced = t.fenced;
+    context.clock = t.clock;
+    context.done = Clock::ZERO;
+    context.done_generation = t.generation;
+    context.held = core::mem::replace(&mut t.held, Held::EMPTY);
+    start_anew(t, context);
+    learn(t);
+    t.begin_sid();
+    c
+}
+
+/// Another one of those that the thread runs before it goes on with `c`, beginning as `c` stands.
+pub fn next(t: &mut Thread, c: *mut Context, floor: usize) {
+    let _inside = t.enter();
+    // SAFETY: what `begin` gave.
+    let context = unsafe { &mut *c };
+    close(t, context, floor, true);
+    start_anew(t, context);
+    begin_as(t, context);
+    t.begin_sid();
+}
+
+/// A context whose parts begin where it stands: they are ordered behind all that it did, and not
+/// behind each other. It learns what they did when [`end`] says so.
+pub fn divide(t: &mut Thread, floor: usize) -> *mut Context {
+    if t.known {
+        // What it does later is not known to the parts.
+        t.publish();
+        t.advance();
+    }
+    let before = t.clock;
+    begin(t, floor, |t| t.acquire(&before))
+}
+
+fn begin_as(t: &mut Thread, context: &Context) {
+    t.catch_up();
+    let mut clock = context.clock;
+    sids::correct(&mut clock, context.generation);
+    t.acquire(&clock);
+}
+
+/// The thread goes on with `c`. `learns`: as one that has seen what was done meanwhile.
+pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
+    let _inside = t.enter();
+    // SAFETY: what `begin` gave.
+    let context = unsafe { &mut *c };
+    close(t, context, floor, learns);
+    let last = (t.clock, t.generation);
+    start_anew(t, context);
+    t.seen_relaxed = context.seen_relaxed;
+    t.fenced = context.fenced;
+    t.held = core::mem::replace(&mut context.held, Held::EMPTY);
+    t.clock = context.clock;
+    t.generation = context.generation;
+    if context.forks == sids::forks() {
+        t.gate |= gate::OPEN;
+        t.first_epoch = context.first_epoch;
+        t.set_state(context.state);
+    } else {
+        // In the child of a fork all that was before is over, and so is the sid.
+        t.catch_up();
+        join_corrected(t, last.0, last.1);
+        t.begin_sid();
+    }
+    t.catch_up();
+    if learns {
+        join_corrected(t, context.done, context.done_generation);
+    }
+    for lock in t.held.iter() {
+        t.trace.lock(t.sp, &t.held, LockEvent::Taken, lock.mode, lock.key, lock.stack);
+    }
+    give_back(c);
+}
+
+fn join_corrected(t: &mut Thread, mut clock: Clock, generation: u32) {
+    t.catch_up();
+    sids::correct(&mut clock, generation);
+    t.acquire(&clock);
+}
+
+/// The running context is over.
+fn close(t: &mut Thread, context: &mut Context, floor: usize, learned: bool) {
+    t.publish();
+    remember(t, floor);
+    if learned {
+        sids::correct(&mut context.done, context.done_generation);
+        context.done_generation = t.generation;
+        context.done.join(&t.clock.0);
+    }
+    let_go_in_trace(t);
+    if t.sid() != 0 {
+        sids::leave(t.sid(), t.max_epoch());
+    }
+    for (spare, used) in context.spare.iter_mut().zip([t.seen_relaxed, t.fenced]) {
+        // SAFETY: null, or a clock of this context's, which nobody needs any more.
+        if let Some(clock) = unsafe { used.as_mut() } {
+            *clock = Clock::ZERO;
+            *spare = used;
+        }
+    }
+}
+
+fn start_anew(t: &mut Thread, context: &Context) {
+    t.drop_knowledge();
+    t.state = 0;
+    t.clock = Clock::ZERO;
+    t.held = Held::EMPTY;
+    [t.seen_relaxed, t.fenced] = context.spare;
+}
+
+fn let_go_in_trace(t: &mut Thread) {
+    for lock in t.held.iter() {
+        t.trace.lock(t.sp, &t.held, LockEvent::Released, Mode::Write, lock.key, 0);
+    }
+}
+
+/// The carrier learns what the running context has done and seen, and others how far down its
+/// frames reach from now on.
+fn remember(t: &mut Thread, floor: usize) {
+    // SAFETY: a watched thread has a card.
+    let card = unsafe { &*t.card };
+    if card.carrier.load(Relaxed).is_null() {
+        card.carrier.store(sys::ARENA.take(size_of::<Carrier>()).cast(), Relaxed);
+        ANY.store(true, Relaxed);
+    }
+    // SAFETY: only this thread writes to it; zero is valid.
+    let carrier = unsafe { &mut *card.carrier.load(Relaxed) };
+    sids::correct(&mut carrier.clock, carrier.generation);
+    carrier.generation = t.generation;
+    carrier.clock.join(&t.clock.0);
+    let own = t.id() + 1;
+    // Frames further down are left for good, whoever had used them.
+    for user in USERS.iter().filter(|u| u.thread.load(Relaxed) == own) {
+        user.floor.fetch_max(floor, Relaxed);
+    }
+    let user = &USERS[t.sid()];
+    user.thread.store(own, Relaxed);
+    user.first_epoch.store(t.first_epoch, Relaxed);
+    user.floor.store(floor, Relaxed);
+    user.asked.store(t.openmp.asked || touched_tls(t), Relaxed);
+}
+
+/// Is the conflict of the running thread's access with the one in `slot` none, since the memory
+/// goes with the thread? See the module.
+pub fn is_of_thread(t: &Thread, address: usize, slot: u32) -> bool {
+    if !ANY.load(Relaxed) {
+        return false;
+    }
+    // SAFETY: null, or the card of a thread that has begun.
+    let Some(own) = (unsafe { t.card.as_ref() }) else { return false };
+    let has = |card: &Card| card.stack.0 <= address && address < card.stack.1;
+    if is_in_tls(address) {
+        return knows(own, slot);
+    }
+    if has(own) {
+        return is_in_left_frame(own, address, slot);
+    }
+    if let Some(other) = cards().find(|c| c.ended.load(Relaxed) == 0 && has(c)) {
+        return is_in_left_frame(other, address, slot);
+    }
+    let ran_both = || sids::user(sid(slot), epoch(slot)).is_none_or(|thread| thread == own.id);
+    if !knows(own, slot) || !ran_both() {
+        return false;
+    }
+    let asked = || t.openmp.asked || touched_tls(t);
+    let they_asked = || last_user(own, slot).is_none_or(|u| u.asked.load(Relaxed));
+    they_asked() && asked() || t.openmp.is_in_section() && is_block_of_region(t, address)
+}
+
+/// Has a context of the thread made or seen the access in `slot`?
+fn knows(card: &Card, slot: u32) -> bool {
+    // SAFETY: null, or a carrier, which is never freed. What its thread adds meanwhile it has done.
+    unsafe { card.carrier.load(Relaxed).as_ref() }.is_some_and(|c| c.knows(slot))
+}
+
+/// Did the thread leave the frame at `address`, on its stack, after the access in `slot`?
+fn is_in_left_frame(card: &Card, address: usize, slot: u32) -> bool {
+    knows(card, slot) && last_user(card, slot).is_none_or(|u| address < u.floor.load(Relaxed))
+}
+
+/// The context of the thread that made the access in `slot`. None: another thread did, or it is not
+/// known any more.
+fn last_user(card: &Card, slot: u32) -> Option<&'static User> {
+    let user = &USERS[sid(slot)];
+    let is_its = user.thread.load(Relaxed) == card.id + 1 && epoch(slot) >= user.first_epoch.load(Relaxed);
+    is_its.then_some(user)
+}
+
+/// Did the thread allocate the heap block at `address` inside of its region?
+fn is_block_of_region(t: &Thread, address: usize) -> bool {
+    let Some(block) = heap::find(address) else { return false };
+    // SAFETY: the block is allocated, or was a moment ago and its header is still there.
+    let len = unsafe { sys::malloc_usable_size(block.start as *mut _) };
+    address < block.start + len
+        && block.thread == t.id()
+        && depot::frames(block.stack).contains(&(t.openmp.region_pc() as u64))
+}
+
+/// Where static thread-local storage begins, seen from the thread pointer; 0: not known yet.
+static TLS_SIZE: AtomicUsize = AtomicUsize::new(0);
+
+/// How many bytes below the thread pointer are thread-local storage. Those of a library that is
+/// loaded later are elsewhere.
+pub fn set_tls_size(bytes: usize) {
+    TLS_SIZE.store(bytes, Relaxed);
+}
+
+pub fn knows_tls_size() -> bool {
+    TLS_SIZE.load(Relaxed) != 0
+}
+
+pub fn thread_pointer() -> usize {
+    let at: usize;
+    // SAFETY: the first word at fs is its own address, by the ABI.
+    unsafe { core::arch::asm!("mov {0}, qword ptr fs:[0]", out(reg) at, options(pure, readonly, nostack)) };
+    at
+}
+
+fn is_in_tls(address: usize) -> bool {
+    thread_pointer().wrapping_sub(address).wrapping_sub(1) < TLS_SIZE.load(Relaxed)
+}
+
+/// More thread-local storage than this is not searched.
+const SEARCHED: usize = 1 << 18;
+
+/// Has the running context touched thread-local storage? Its shadow knows.
+fn touched_tls(t: &Thread) -> bool {
+    let (end, size) = (thread_pointer() & !7, TLS_SIZE.load(Relaxed) & !7);
+    if size > SEARCHED {
+        return true;
+    }
+    let own = (&raw const *t) as usize;
+    let (own_sid, first) = (t.sid(), t.first_epoch);
+    (end - size..end).step_by(8).filter(|at| !(own..own + size_of::<Thread>()).contains(at)).any(|at| {
+        // SAFETY: the shadow of mapped memory is mapped, and a granule has four slots.
+        let slots = unsafe { *shadow_of(at).cast::<[u32; 4]>() };
+        slots.iter().any(|s| sid(*s) == own_sid && epoch(*s) >= first)
+    })
+}
