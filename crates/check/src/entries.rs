@@ -53,6 +53,8 @@ pub fn concurrent_functions(program: &Program) -> Vec<bool> {
                 Instr::Sync(SyncOp::Start | SyncOp::StartMember | SyncOp::TimerStart | SyncOp::Interrupt) => {
                     starts[i] = true;
                 }
+                // What follows an await may go on on a thread of its own.
+                Instr::Await(slot) => starts[i] |= *slot != u16::MAX,
                 Instr::Call(callee, _) => {
                     let callee_function = &program.functions[*callee as usize];
                     starts[i] |= !callee_function.defined && named::starts_thread(&callee_function.name);

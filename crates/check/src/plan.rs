@@ -208,8 +208,13 @@ fn drop_repeats(findings: &mut Vec<Finding>) {
             })
             .collect();
         ends.sort();
-        let place = f.message.split(':').next().unwrap_or_default().to_string();
-        if f.kind == Kind::DataRace {
+        // A collection is known by where it was made, whichever of its members is used.
+        let place = match f.kind {
+            Kind::ThreadSafetyViolation => f.message.split("made at ").nth(1).unwrap_or(&f.message),
+            _ => &f.message,
+        };
+        let place = place.split(": ").next().unwrap_or_default().to_string();
+        if matches!(f.kind, Kind::DataRace | Kind::ThreadSafetyViolation) {
             // As within one program: what has an end in common has its cause in common.
             let ends: FxHashSet<_> = ends.into_iter().map(|e| (e.0, e.1)).collect();
             let known = races.iter_mut().find(|(p, known)| *p == place && !known.is_disjoint(&ends));
@@ -266,7 +271,7 @@ fn lenses(
         .filter(is_named)
         .map(|entry| {
             let own = explored.iter().find(|e| e.entry == *entry);
-            let above = from_above.filter(|_| entered[entry.start.function as usize]);
+            let above = from_above.filter(|_| entered[entry.about as usize]);
             describe(entry, own.or(above))
         })
         .collect()

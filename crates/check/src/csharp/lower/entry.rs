@@ -10,7 +10,7 @@ use super::subject::Failed;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::world::{Method, Place, TypeDecl, TypeKind};
 use crate::entries::EntryKind;
-use crate::ir::{EntryPoint, Instr, SyncOp};
+use crate::ir::{EntryPoint, Instr, Intrinsic, SyncOp};
 
 const TESTS: &[&str] =
     &["Fact", "Theory", "Test", "TestCase", "TestMethod", "DataTestMethod", "TestCaseSource", "StaFact"];
@@ -98,7 +98,12 @@ impl<'a> Lowerer<'_, 'a> {
         } else {
             let made = if method.is_static { None } else { self.implementation(class) };
             let subject = made.map(|class| self.new_subject(class, Failed::IsOpaque));
+            // Threads that the constructor started may be the only ones that are meant to call it.
+            let end = self.builder().label();
+            self.emit(Instr::Intrinsic(Intrinsic::IsAlone));
+            self.builder().jump_if_not(end);
             self.call_directly(m, subject);
+            self.builder().place(end);
         }
         self.close_entry(EntryKind::Middle, node);
         if let Some(e) = self.entry_points.last_mut() {
