@@ -22,12 +22,22 @@ impl Includes for Beside {
     }
 }
 
+/// The nearest C# project above a file.
+fn project_of(file: &str) -> Option<String> {
+    Path::new(file).ancestors().skip(1).find_map(|folder| {
+        let entries = std::fs::read_dir(folder).ok()?;
+        let projects =
+            entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "csproj"));
+        projects.min().map(|p| p.to_string_lossy().into_owned())
+    })
+}
+
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).collect();
     let sources: Vec<Source> = files
         .iter()
         .filter_map(|f| match std::fs::read(f) {
-            Ok(text) => Some(Source::new(f, text)),
+            Ok(text) => Some(Source::new(f, text).with_group(project_of(f).as_deref())),
             Err(e) => {
                 eprintln!("{f}: {e}");
                 None
@@ -61,6 +71,7 @@ fn main() {
         }
         f.notes.iter().for_each(|n| println!("  {n}"));
     }
+    out.starts_not_reached.iter().for_each(|(path, line)| println!("not reached: {path}:{line}"));
     out.left_out.iter().for_each(|(path, why)| println!("{path}: {why}"));
     out.checked.iter().for_each(|c| println!("{}:{} {}: {}", c.path, c.line, c.function, c.lens()));
     println!("{:?} in {:?}", out.stats, started.elapsed());

@@ -10,7 +10,9 @@
 //!    the paper takes too, are left out: in a large program they are thousands, and reach the same code.
 //!    They run with unknown globals and parameters, which makes them the least certain, and they come last.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::interp::{Start, named};
 use crate::ir::{Instr, Program, SyncOp};
@@ -35,35 +37,42 @@ pub struct Entry {
     pub may_start: bool,
     /// The function whose thread starts it is there for.
     pub about: u32,
+    /// Entries of one assembly share a budget.
+    pub assembly: u32,
 }
 
 /// For each function whether it can come to start a thread, a timer or a handler.
 pub fn concurrent_functions(program: &Program) -> Vec<bool> {
     let n = program.functions.len();
-    // Which method an object has is known when it runs.
-    if !program.classes.all.is_empty() {
-        return vec![true; n];
-    }
     let mut starts = vec![false; n];
     let mut callers: Vec<Vec<u32>> = vec![Vec::new(); n];
+    let mut by_key = MethodCallers::new(program);
     for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
         for instr in &program.code[f.entry as usize..f.end as usize] {
             match instr {
                 Instr::Sync(SyncOp::Start | SyncOp::StartMember | SyncOp::TimerStart | SyncOp::Interrupt) => {
                     starts[i] = true;
                 }
+                // What follows an await may go on on a thread of its own.
+                Instr::Await(slot) => starts[i] |= *slot != u16::MAX,
                 Instr::Call(callee, _) => {
                     let callee_function = &program.functions[*callee as usize];
                     starts[i] |= !callee_function.defined && named::starts_thread(&callee_function.name);
                     callers[*callee as usize].push(i as u32);
                 }
-                _ => {}
+                // Who makes a delegate, or asks for a class to be initialised, may have it called.
+                Instr::FuncAddr(f) => callers[*f as usize].push(i as u32),
+                Instr::New(class) if program.classes.all[*class as usize].finalizer.is_some() => {
+                    starts[i] = true;
+                }
+                other => by_key.add(program, i as u32, other),
             }
         }
     }
     let mut todo: Vec<u32> = (0..n as u32).filter(|i| starts[*i as usize]).collect();
     while let Some(f) = todo.pop() {
-        for caller in std::mem::take(&mut callers[f as usize]) {
+        let callers = std::mem::take(&mut callers[f as usize]);
+        for caller in callers.into_iter().chain(by_key.of(f)) {
             if !std::mem::replace(&mut starts[caller as usize], true) {
                 todo.push(caller);
             }
@@ -72,49 +81,92 @@ pub fn concurrent_functions(program: &Program) -> Vec<bool> {
     starts
 }
 
+/// Who calls methods by the keys under which classes have them. Which method an object has is
+/// known when it runs, so any class that has one under the key counts.
+pub(crate) struct MethodCallers {
+    callers: FxHashMap<u32, Vec<u32>>,
+    keys: FxHashMap<u32, Vec<u32>>,
+}
+
+impl MethodCallers {
+    pub(crate) fn new(program: &Program) -> Self {
+        let mut keys: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (key, f) in program.classes.all.iter().flat_map(|c| &c.methods) {
+            keys.entry(*f).or_default().push(*key);
+        }
+        Self { callers: FxHashMap::default(), keys }
+    }
+
+    pub(crate) fn add(&mut self, program: &Program, caller: u32, instr: &Instr) {
+        let classes = &program.classes;
+        let keys = match instr {
+            Instr::CallMethod(site) => classes.calls[(site & 0x00FF_FFFF) as usize].keys,
+            Instr::GetMember(name, _) => [classes.properties[*name as usize][0]; 2],
+            Instr::SetMember(name, _) => [classes.properties[*name as usize][1]; 2],
+            _ => return,
+        };
+        for key in keys {
+            let callers = self.callers.entry(key).or_default();
+            if callers.last() != Some(&caller) {
+                callers.push(caller);
+            }
+        }
+    }
+
+    /// The functions that may call a method.
+    pub(crate) fn of(&mut self, f: u32) -> Vec<u32> {
+        let keys = self.keys.remove(&f).unwrap_or_default();
+        keys.iter().filter_map(|k| self.callers.remove(k)).flatten().collect()
+    }
+}
+
 /// The entries of a program, the most certain first.
-pub fn entries(program: &Program) -> Vec<Entry> {
+pub fn entries(program: &Program, sites: &[u32]) -> Vec<Entry> {
     let concurrent = concurrent_functions(program);
     let mut out = Vec::new();
     let own = |i: usize| {
         program.functions[i].defined && !program.functions[i].builtin && !program.functions[i].outlined
     };
-    let mut add = |kind, function: usize, in_the_middle| {
-        let start = Start { function: function as u32, in_the_middle };
-        out.push(Entry { kind, start, may_start: concurrent[function], about: start.function });
+    let entry = |kind, function: u32, in_the_middle| {
+        let start = Start { function, in_the_middle };
+        let may_start = in_the_middle || concurrent[function as usize];
+        Entry { kind, start, may_start, about: function, assembly: 0 }
     };
     for e in program.entry_points.iter().filter(|e| e.kind != EntryKind::Middle) {
-        add(e.kind, e.function as usize, false);
+        out.push(Entry { assembly: e.assembly, ..entry(e.kind, e.function, false) });
     }
     let functions = || (0..program.functions.len()).filter(|i| own(*i) && program.entry_points.is_empty());
     let main: Vec<usize> = functions().filter(|i| &*program.functions[*i].name == "main").collect();
-    for i in &main {
-        add(EntryKind::Main, *i, false);
-    }
+    out.extend(main.iter().map(|i| entry(EntryKind::Main, *i as u32, false)));
     let tests: Vec<usize> = functions().filter(|i| is_test(program, *i)).collect();
-    for i in &tests {
-        add(EntryKind::Test, *i, false);
-    }
+    out.extend(tests.iter().map(|i| entry(EntryKind::Test, *i as u32, false)));
     if main.is_empty() {
-        for i in
-            functions().filter(|i| program.functions[*i].external && !tests.contains(i) && concurrent[*i])
-        {
-            add(EntryKind::Exported, i, false);
+        let exported =
+            functions().filter(|i| program.functions[*i].external && !tests.contains(i) && concurrent[*i]);
+        out.extend(exported.map(|i| entry(EntryKind::Exported, i as u32, false)));
+    }
+    let starters: BTreeSet<u32> = sites.iter().map(|pc| program.function_of(*pc)).collect();
+    let prepared = program.entry_points.iter().filter(|e| e.kind == EntryKind::Middle);
+    for e in prepared.filter(|e| e.about < program.functions.len() as u32) {
+        // The front end has made the objects; static fields have their initial values.
+        let prepared = entry(EntryKind::Middle, e.function, false);
+        for about in starters.iter().copied().filter(|s| *s == e.about || is_within(program, *s, e.about)) {
+            out.push(Entry { may_start: true, about, assembly: e.assembly, ..prepared });
         }
     }
-    let sites = start_sites(program);
-    let starters: FxHashSet<u32> = sites.iter().map(|pc| program.function_of(*pc)).collect();
-    let prepared = program.entry_points.iter().filter(|e| e.kind == EntryKind::Middle);
-    for e in prepared.filter(|e| starters.contains(&e.about)).take(MOST_MIDDLE) {
-        // The front end has made the objects; static fields have their initial values.
-        let start = Start { function: e.function, in_the_middle: false };
-        out.push(Entry { kind: EntryKind::Middle, start, may_start: true, about: e.about });
-    }
-    for i in functions().filter(|i| starters.contains(&(*i as u32))).take(MOST_MIDDLE) {
-        let start = Start { function: i as u32, in_the_middle: true };
-        out.push(Entry { kind: EntryKind::Middle, start, may_start: true, about: i as u32 });
-    }
+    let middle = functions().filter(|i| starters.contains(&(*i as u32))).take(MOST_MIDDLE);
+    out.extend(middle.map(|i| entry(EntryKind::Middle, i as u32, true)));
     out
+}
+
+/// Whether a nested function's source lies within another function's.
+fn is_within(program: &Program, inner: u32, outer: u32) -> bool {
+    let (inner, outer) = (&program.functions[inner as usize], &program.functions[outer as usize]);
+    let begins = (outer.pos.line, outer.pos.col) < (inner.pos.line, inner.pos.col);
+    // Methods lie in classes and not in each other, so what lies in one is nested; but the function
+    // that initialises a class spans the class.
+    let is_method = !outer.name.ends_with(".static fields");
+    inner.pos.file == outer.pos.file && begins && inner.end_line <= outer.end_line && is_method
 }
 
 /// The instructions of own functions that start a thread or timer, themselves or through the

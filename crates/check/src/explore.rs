@@ -6,13 +6,15 @@
 //! budget to the next. Consecutive seeds use different strategies, so schedules that differ are
 //! preferred to repeats.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::FxHashSet;
 
-use crate::entries::{Entry, EntryKind, all_started, start_sites};
+use crate::entries::{self, Entry, EntryKind, all_started, start_sites};
 use crate::interp::{Bounds, End, Knowledge, Machine};
 use crate::ir::Program;
+use crate::ir::doom::Doom;
 use crate::route::{self, Route};
 
 /// Bounds in all.
@@ -54,6 +56,11 @@ const SHORTEST: u64 = 60_000;
 /// Runs of an entry that may start threads but has not done so yet.
 const LONELY: u32 = 60;
 
+/// Steps that are kept for each start in the middle where there are hundreds of tests, and the
+/// shortest run that there may be then.
+const FOR_MIDDLE: u64 = 30_000;
+const SHORTEST_SHARE: u64 = 10_000;
+
 /// What was done at one entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Explored {
@@ -68,38 +75,73 @@ pub struct Explored {
     pub cut_short: bool,
 }
 
-/// Runs a program's entries within a budget.
+/// A linked program, and what is known of it before anything runs.
+pub struct Subject {
+    pub program: Program,
+    pub entries: Vec<Entry>,
+    /// The instructions of its own functions that start a thread.
+    pub sites: Arc<[u32]>,
+    can_skip: Arc<[bool]>,
+    doom: Arc<Doom>,
+}
+
+impl Subject {
+    pub fn new(program: Program) -> Self {
+        let sites: Arc<[u32]> = start_sites(&program).into();
+        Self {
+            entries: entries::entries(&program, &sites),
+            can_skip: route::skippable(&program),
+            doom: Arc::new(Doom::of(&program)),
+            sites,
+            program,
+        }
+    }
+}
+
+/// Runs some of a program's entries within a budget.
 pub fn explore(
-    program: &Program,
+    subject: &Subject,
     entries: &[Entry],
     budget: Budget,
     cancel: Option<&AtomicBool>,
 ) -> (Vec<Explored>, Knowledge) {
-    let mut machine = Machine::new(program, budget.run, cancel);
+    let Subject { program, sites, can_skip, doom, .. } = subject;
+    let mut machine = Machine::of_subject(program, doom.clone(), sites.clone(), budget.run, cancel);
     let mut out = Vec::new();
     let mut left = budget.steps;
-    let sites = start_sites(program);
-    let can_skip = route::skippable(program);
+    let middle = entries.iter().filter(|e| e.kind == EntryKind::Middle).count();
+    let reserve = match program.classes.all.is_empty() {
+        true => 0,
+        false => (middle as u64 * FOR_MIDDLE).min(budget.steps / 4),
+    };
     for (i, entry) in entries.iter().enumerate() {
         if left == 0 || cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
             break;
         }
         // What a surer entry has run needs no start in the middle.
         if entry.kind == EntryKind::Middle
-            && all_started(program, entry.about, &sites, &machine.knowledge.started)
+            && all_started(program, entry.about, sites, &machine.knowledge.started)
         {
             continue;
         }
         // The first entries are the surest and may use what the later ones would have got, but not
         // all of it.
+        let (is_middle, after) = (entry.kind == EntryKind::Middle, entries.len() - i);
+        let reserve = if is_middle { 0 } else { reserve.min(left) };
         let share = match entry.kind {
-            EntryKind::Main => left * 4 / 5,
-            _ => left / (entries.len() - i) as u64,
+            EntryKind::Main => (left - reserve) * 4 / 5,
+            // Those in the middle have what is kept for them.
+            _ if reserve > 0 => (left - reserve) / (after - middle) as u64,
+            _ => left / after as u64,
         };
-        let route = (entry.kind == EntryKind::Middle).then(|| {
+        if share == 0 && !is_middle {
+            continue;
+        }
+        let route = is_middle.then(|| {
             let open: Vec<u32> =
                 sites.iter().copied().filter(|pc| !machine.knowledge.started.contains(pc)).collect();
-            Route::new(program, entry.start.function, &open, can_skip.clone())
+            let around = prepared_for(program, *entry);
+            Route::new(program, entry.about, around, &open, can_skip.clone())
         });
         machine.take_route(route);
         let done = explore_entry(&mut machine, *entry, budget, share.max(1));
@@ -109,11 +151,18 @@ pub fn explore(
     (out, std::mem::take(&mut machine.knowledge))
 }
 
+/// The function that a prepared entry calls, where the one with the starts is nested in it.
+fn prepared_for(program: &Program, entry: Entry) -> Option<u32> {
+    let prepared = program.entry_points.iter().find(|e| e.function == entry.start.function)?;
+    (prepared.about != entry.about).then_some(prepared.about)
+}
+
 fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share: u64) -> Explored {
     let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: false };
     let mut orders: FxHashSet<u64> = FxHashSet::default();
     let (mut stale, mut quiet, mut endless) = (0, 0, 0);
-    let mut steps = budget.run.steps;
+    // One run takes no more than the entry's share, so that the entries after it have theirs.
+    let mut steps = budget.run.steps.min(share.max(SHORTEST_SHARE));
     while done.runs < budget.runs && stale < budget.stale && quiet < budget.quiet {
         if done.steps >= share {
             done.cut_short = true;
@@ -136,7 +185,7 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         endless = if result.end == End::Steps && !learned { endless + 1 } else { 0 };
         if endless == ENDLESS {
             endless = 0;
-            steps = (steps / 2).max(SHORTEST).min(budget.run.steps);
+            steps = (steps / 2).max(SHORTEST.min(steps));
         }
         quiet = if learned { 0 } else { quiet + 1 };
         // Without threads there is nothing to interleave, unless an unknown kept one from being

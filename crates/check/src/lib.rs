@@ -16,6 +16,7 @@
 //! - [`explore`]: which runs to make within a budget.
 //! - [`report`]: raw findings to [`raddle_finding::Finding`].
 //! - [`c`]: the C front end. The only part that knows C.
+//! - [`plan`]: the programs of a set of files, each checked by itself, and what they give together.
 //! - [`session`]: files in, findings out, incrementally. Opens no file: text and includes come from the caller.
 
 pub mod c;
@@ -25,10 +26,12 @@ pub mod explore;
 pub mod ignore;
 pub mod interp;
 pub mod ir;
+mod plan;
 mod programs;
 pub mod report;
 mod route;
 pub mod session;
 
 pub use explore::Budget;
-pub use session::{CheckedFunction, Options, Outcome, Part, Plan, Session, Source, Stats, check_sources};
+pub use plan::{Part, Plan};
+pub use session::{CheckedFunction, Options, Outcome, Session, Source, Stats, check_sources};

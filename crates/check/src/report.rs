@@ -2,8 +2,9 @@
 
 use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Taken, Thread};
 
+use crate::entries::EntryKind;
 use crate::interp::raw::{Part, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
-use crate::ir::{Pos, Program};
+use crate::ir::{EntryPoint, Pos, Program};
 
 /// What an address is called.
 pub fn place_name(program: &Program, place: &RawPlace) -> String {
@@ -240,8 +241,14 @@ impl<'a> Reporter<'a> {
         // Later runs build on what earlier ones covered, so it is the whole exploration that a seed
         // repeats.
         let run = raw.seed.wrapping_sub(self.seed).wrapping_add(1);
-        let middle =
-            if raw.entry.in_the_middle { ", started in the middle with unknown globals" } else { "" };
+        let is_prepared = |e: &&EntryPoint| e.function == raw.entry.function && e.kind == EntryKind::Middle;
+        let middle = if raw.entry.in_the_middle {
+            ", started in the middle with unknown globals"
+        } else if self.program.entry_points.iter().any(|e| is_prepared(&e)) {
+            ", started in the middle with an object of unknown state"
+        } else {
+            ""
+        };
         notes.push(format!("seed {} repeats it in run {run} of `{entry}`{middle}", self.seed));
         Finding {
             accesses: raw.accesses.iter().map(|a| self.access(a)).collect(),

@@ -6,26 +6,31 @@
 //! function's calls are not entered but give unknowns, unless the callee synchronises: what it
 //! would have locked must not be missed.
 
+use crate::entries::MethodCallers;
 use crate::ir::{Instr, Program, SyncOp, cfg};
 
 /// How to get from the beginning of a function to where it starts threads.
 #[derive(Debug, Default, Clone)]
 pub struct Route {
-    /// The function's instructions.
-    first: u32,
-    /// For each of them whether a start can be reached from it.
-    leads: Vec<bool>,
+    /// The function that starts threads, and the one around it where that is nested.
+    stretches: Vec<Stretch>,
     /// Functions that neither synchronise nor start anything.
     skippable: std::sync::Arc<[bool]>,
 }
 
-impl Route {
-    pub fn new(program: &Program, function: u32, sites: &[u32], skippable: std::sync::Arc<[bool]>) -> Self {
+/// The instructions of a function.
+#[derive(Debug, Default, Clone)]
+struct Stretch {
+    function: u32,
+    first: u32,
+    /// For each of them whether a start can be reached from it.
+    leads: Vec<bool>,
+}
+
+impl Stretch {
+    fn new(program: &Program, function: u32, is_goal: impl Fn(u32) -> bool) -> Self {
         let f = &program.functions[function as usize];
-        let mut leads = vec![false; (f.end - f.entry) as usize];
-        for pc in sites.iter().filter(|pc| f.entry <= **pc && **pc < f.end) {
-            leads[(pc - f.entry) as usize] = true;
-        }
+        let mut leads: Vec<bool> = (f.entry..f.end).map(is_goal).collect();
         let mut changed = true;
         while changed {
             changed = false;
@@ -39,11 +44,37 @@ impl Route {
                 }
             }
         }
-        Self { first: f.entry, leads, skippable }
+        Self { function, first: f.entry, leads }
+    }
+}
+
+impl Route {
+    /// The way through `function`, and through `around` to where that mentions it.
+    pub fn new(
+        program: &Program,
+        function: u32,
+        around: Option<u32>,
+        sites: &[u32],
+        skippable: std::sync::Arc<[bool]>,
+    ) -> Self {
+        let mentions = |pc: u32| program.code[pc as usize] == Instr::FuncAddr(function);
+        let mut stretches = vec![Stretch::new(program, function, |pc| sites.contains(&pc))];
+        stretches.extend(around.map(|f| Stretch::new(program, f, mentions)));
+        Self { stretches, skippable }
     }
 
     fn leads(&self, pc: u32) -> Option<bool> {
-        self.leads.get(pc.checked_sub(self.first)? as usize).copied()
+        self.stretches.iter().find_map(|s| s.leads.get(pc.checked_sub(s.first)? as usize).copied())
+    }
+
+    /// The function that starts threads.
+    pub fn goal(&self) -> Option<u32> {
+        self.stretches.first().map(|s| s.function)
+    }
+
+    /// Whether a function is one that the way leads through.
+    pub fn passes(&self, function: u32) -> bool {
+        self.stretches.iter().any(|s| s.function == function)
     }
 
     /// The truth value of the branch at `pc` that leads on, if just one does.
@@ -74,6 +105,7 @@ pub fn skippable(program: &Program) -> std::sync::Arc<[bool]> {
     let n = program.functions.len();
     let mut matters: Vec<bool> = program.functions.iter().map(|f| !f.defined).collect();
     let mut callers: Vec<Vec<u32>> = vec![Vec::new(); n];
+    let mut by_key = MethodCallers::new(program);
     for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
         for instr in &program.code[f.entry as usize..f.end as usize] {
             match instr {
@@ -82,7 +114,7 @@ pub fn skippable(program: &Program) -> std::sync::Arc<[bool]> {
                 // A lock behind a pointer, or of atomics, has a short function around it.
                 Instr::CallPtr(_) | Instr::Atomic(..) => matters[i] |= f.end - f.entry < WRAPPER,
                 Instr::Call(callee, _) => callers[*callee as usize].push(i as u32),
-                _ => {}
+                other => by_key.add(program, i as u32, other),
             }
         }
     }
@@ -92,7 +124,8 @@ pub fn skippable(program: &Program) -> std::sync::Arc<[bool]> {
     }
     let mut todo: Vec<u32> = (0..n as u32).filter(|i| matters[*i as usize]).collect();
     while let Some(f) = todo.pop() {
-        for caller in std::mem::take(&mut callers[f as usize]) {
+        let callers = std::mem::take(&mut callers[f as usize]);
+        for caller in callers.into_iter().chain(by_key.of(f)) {
             if !std::mem::replace(&mut matters[caller as usize], true) {
                 todo.push(caller);
             }

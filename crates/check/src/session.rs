@@ -3,18 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use raddle_finding::{Finding, Kind};
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use raddle_finding::Finding;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::c::{self, Includes, Limits, Lowered, NoIncludes};
 use crate::csharp;
-use crate::entries::{self, EntryKind};
-use crate::explore::{Budget, Explored, explore};
-use crate::ignore::ignored_lines;
-use crate::interp::raw::RawFinding;
-use crate::ir::{Program, Unit, link};
+use crate::entries::EntryKind;
+use crate::explore::Budget;
+use crate::ir::Unit;
+use crate::plan::{Job, Plan};
 use crate::programs::{Member, programs};
-use crate::report;
 
 /// One file of a program.
 #[derive(Debug, Clone)]
@@ -149,6 +147,8 @@ pub struct Outcome {
     /// Files with places that could not be parsed, with a sentence each. What such a place says was
     /// not checked.
     pub unparsed: Vec<(Arc<str>, String)>,
+    /// File and line of each place that starts a thread and that no run came to.
+    pub starts_not_reached: Vec<(Arc<str>, u32)>,
     pub checked: Vec<CheckedFunction>,
     /// Findings taken away by `raddle: ignore`, with the reason given.
     pub ignored: Vec<(Finding, String)>,
@@ -204,11 +204,13 @@ impl Session {
                 members.push(Member { path: s.path.clone(), group: s.group.clone(), unit });
             }
         }
-        let mut programs = programs(&members);
+        let mut jobs: Vec<Job> = programs(&members).into_iter().map(|p| Job::new(p, 0, None)).collect();
         for (path, lowered) in self.csharp.of(&csharp) {
             let unit = lowered.unit.clone();
             let own = |f: &&crate::ir::UnitFunction| {
-                f.pos.line > 0 && unit.files.get(usize::from(f.pos.file)).is_some_and(|file| !file.builtin)
+                f.pos.line > 0
+                    && !f.outlined
+                    && unit.files.get(usize::from(f.pos.file)).is_some_and(|file| !file.builtin)
             };
             out.stats.functions += unit.functions.iter().filter(own).count() as u64;
             if lowered.given_up > 0 {
@@ -216,11 +218,14 @@ impl Session {
                     format!("checked only in part: {} functions are too long or too deep", lowered.given_up);
                 out.left_out.push((path.clone(), why));
             }
-            programs.push(vec![members.len()]);
+            // The entries of each assembly are checked by themselves, within the whole program.
+            let linked = Arc::default();
+            let assemblies = unit.entry_points.iter().map(|e| e.assembly + 1).max().unwrap_or(1);
+            jobs.extend((0..assemblies).map(|a| Job::new(vec![members.len()], a, Some(Arc::clone(&linked)))));
             members.push(Member { path, group: None, unit });
         }
-        programs.retain(|program| self.concerns(program, &members));
-        Plan { sources, budget: shared(self.options.budget, programs.len()), members, programs, out }
+        jobs.retain(|job| self.concerns(&job.members, &members));
+        Plan::new(sources, self.options.budget, members, jobs, out)
     }
 
     fn concerns(&self, program: &[usize], members: &[Member]) -> bool {
@@ -308,142 +313,6 @@ pub fn is_text(text: &[u8]) -> bool {
     !text[..text.len().min(8192)].contains(&0)
 }
 
-/// Programs that are given the whole budget each. More of them share what these have.
-const WITH_FULL_BUDGET: u64 = 20;
-
-fn shared(budget: Budget, programs: usize) -> Budget {
-    let steps = match programs as u64 {
-        n if n > WITH_FULL_BUDGET => budget.steps.saturating_mul(WITH_FULL_BUDGET) / n,
-        _ => budget.steps,
-    };
-    Budget { steps: steps.max(1), ..budget }
-}
-
-/// The programs of a set of files, ready to be checked in any order and on any thread.
-pub struct Plan<'a> {
-    sources: &'a [Source],
-    budget: Budget,
-    members: Vec<Member>,
-    programs: Vec<Vec<usize>>,
-    out: Outcome,
-}
-
-/// What checking one program gave.
-#[derive(Debug, Clone, Default)]
-pub struct Part {
-    findings: Vec<Finding>,
-    steps: u64,
-    runs: u64,
-    entries: u64,
-    entries_cut_short: u64,
-    entries_not_run: u64,
-    /// Own functions entered, by file and line.
-    reached: Vec<Place>,
-    /// Places that start threads, and whether a run came to them.
-    starts: Vec<(Place, bool)>,
-    checked: Vec<CheckedFunction>,
-}
-
-/// A file, and a line and column in it.
-type Place = (Arc<str>, u32, u16);
-
-fn place_of(program: &Program, pos: crate::ir::Pos) -> Place {
-    let path = program.files.get(usize::from(pos.file)).map(|f| f.path.clone()).unwrap_or_default();
-    (path, pos.line, pos.col)
-}
-
-impl Plan<'_> {
-    /// How many programs there are.
-    pub fn len(&self) -> usize {
-        self.programs.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.programs.is_empty()
-    }
-
-    /// The file that stands for a program: the one with its `main`, or the first.
-    pub fn name(&self, program: usize) -> &str {
-        &self.members[self.programs[program][0]].path
-    }
-
-    /// Checks one of the programs.
-    pub fn check(&self, program: usize, cancel: Option<&AtomicBool>) -> Part {
-        let models = c::models::unit();
-        let own = self.programs[program].iter().map(|i| &*self.members[*i].unit);
-        let mut units: Vec<&Unit> = own.collect();
-        // A unit with classes brings its library along.
-        if units.iter().all(|u| u.classes.is_none()) {
-            units.push(&models);
-        }
-        let program = link::link(&units);
-        let entries = entries::entries(&program);
-        let (explored, knowledge) = explore(&program, &entries, self.budget, cancel);
-        let count = |r: &RawFinding| knowledge.met.get(&r.key).copied().unwrap_or(1);
-        let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);
-        let context = report::Context { occurrences: &count, text: &text, seed: self.budget.seed };
-        let is_entered = |i: &usize| knowledge.entered[*i] && !program.functions[*i].builtin;
-        let sites = entries::start_sites(&program);
-        let run = |e: &entries::Entry| explored.iter().any(|x| x.entry == *e);
-        let waived = |e: &entries::Entry| {
-            e.kind == EntryKind::Middle && entries::all_started(&program, e.about, &sites, &knowledge.started)
-        };
-        Part {
-            entries_cut_short: explored.iter().filter(|e| e.cut_short).count() as u64,
-            entries_not_run: entries.iter().filter(|e| !run(e) && !waived(e)).count() as u64,
-            reached: (0..program.functions.len())
-                .filter(is_entered)
-                .map(|i| place_of(&program, program.functions[i].pos))
-                .collect(),
-            starts: sites
-                .iter()
-                .map(|pc| (place_of(&program, program.pos_of[*pc as usize]), knowledge.started.contains(pc)))
-                .collect(),
-            findings: report::findings(&program, &knowledge.findings, &context),
-            steps: explored.iter().map(|e| e.steps).sum(),
-            runs: explored.iter().map(|e| u64::from(e.runs)).sum(),
-            entries: explored.len() as u64,
-            checked: lenses(&program, &explored, &entries, &knowledge.entered),
-        }
-    }
-
-    /// Puts the parts together, in the order of the programs.
-    pub fn finish(self, parts: Vec<Part>) -> Outcome {
-        let mut out = self.out;
-        let mut reached: FxHashSet<Place> = FxHashSet::default();
-        let mut starts: FxHashMap<Place, bool> = FxHashMap::default();
-        for part in parts {
-            reached.extend(part.reached);
-            for (place, came) in part.starts {
-                *starts.entry(place).or_default() |= came;
-            }
-            out.stats.entries_cut_short += part.entries_cut_short;
-            out.stats.entries_not_run += part.entries_not_run;
-            out.findings.extend(part.findings);
-            out.stats.steps += part.steps;
-            out.stats.runs += part.runs;
-            out.stats.entries += part.entries;
-            out.checked.extend(part.checked);
-        }
-        out.stats.functions_reached = reached.len() as u64;
-        out.stats.thread_starts = starts.len() as u64;
-        out.stats.thread_starts_reached = starts.values().filter(|came| **came).count() as u64;
-        drop_repeats(&mut out.findings);
-        raddle_finding::identity::assign(&mut out.findings);
-        apply_ignores(self.sources, &mut out);
-        out
-    }
-}
-
-fn apply_ignores(sources: &[Source], out: &mut Outcome) {
-    if out.findings.is_empty() {
-        return;
-    }
-    let ignored: FxHashMap<&str, FxHashMap<u32, String>> =
-        sources.iter().map(|s| (&*s.path, ignored_lines(&s.text))).filter(|(_, l)| !l.is_empty()).collect();
-    out.ignore(|path, line| ignored.get(path)?.get(&line).cloned());
-}
-
 impl Outcome {
     /// Counts places of a file that could not be parsed.
     fn unparsed_places(&mut self, path: &Arc<str>, errors: u32, first: Option<u32>) {
@@ -466,89 +335,4 @@ impl Outcome {
             }
         }
     }
-}
-
-/// The text of a line from a column on.
-fn line_from(sources: &[Source], path: &str, line: u32, column: u32) -> Option<String> {
-    let source = sources.iter().find(|s| &*s.path == path)?;
-    let bytes = source.text.split(|b| *b == b'\n').nth(line.checked_sub(1)? as usize)?;
-    let rest = bytes.get(column.checked_sub(1)? as usize..)?;
-    rest.is_ascii().then(|| String::from_utf8_lossy(rest).into_owned())
-}
-
-/// Programs that share files find the same things in them.
-fn drop_repeats(findings: &mut Vec<Finding>) {
-    let mut races: Vec<(String, FxHashSet<_>)> = Vec::new();
-    let mut seen = FxHashSet::default();
-    findings.retain(|f| {
-        let mut ends: Vec<_> = f
-            .accesses
-            .iter()
-            .map(|a| {
-                a.stack.first().map(|s| (s.file.clone(), s.function.clone(), s.line)).unwrap_or_default()
-            })
-            .collect();
-        ends.sort();
-        let place = f.message.split(':').next().unwrap_or_default().to_string();
-        if f.kind == Kind::DataRace {
-            // As within one program: what has an end in common has its cause in common.
-            let ends: FxHashSet<_> = ends.into_iter().map(|e| (e.0, e.1)).collect();
-            let known = races.iter_mut().find(|(p, known)| *p == place && !known.is_disjoint(&ends));
-            let is_new = known.is_none();
-            match known {
-                Some((_, known)) => known.extend(ends),
-                None => races.push((place, ends)),
-            }
-            return is_new;
-        }
-        seen.insert((f.kind, place, ends))
-    });
-}
-
-fn lenses(
-    program: &Program,
-    explored: &[Explored],
-    entries: &[entries::Entry],
-    entered: &[bool],
-) -> Vec<CheckedFunction> {
-    let describe = |entry: &entries::Entry, e: Option<&Explored>| {
-        let f = &program.functions[entry.start.function as usize];
-        let path = program.files.get(usize::from(f.pos.file)).map(|p| p.path.clone()).unwrap_or_default();
-        let note = match e {
-            None => Some("the step budget was used up before it".to_string()),
-            Some(e) if e.cut_short => Some("cut short by the step budget".to_string()),
-            Some(_) => None,
-        };
-        CheckedFunction {
-            function: f.name.to_string(),
-            path,
-            line: f.pos.line,
-            kind: entry.kind,
-            threads: e.map_or(0, |e| e.threads),
-            interleavings: e.map_or(0, |e| e.interleavings),
-            runs: e.map_or(0, |e| e.runs),
-            may_start: entry.may_start,
-            note,
-        }
-    };
-    // A function that a surer entry has run is accounted for by that entry's best.
-    let from_above = explored.iter().max_by_key(|e| (e.threads, e.interleavings));
-    // A function that is an entry anyway is named once, unless it was started in the middle
-    // besides.
-    let is_named = |entry: &&entries::Entry| {
-        entry.kind != EntryKind::Middle
-            || explored.iter().any(|e| e.entry == **entry)
-            || !entries
-                .iter()
-                .any(|e| e.kind != EntryKind::Middle && e.start.function == entry.start.function)
-    };
-    entries
-        .iter()
-        .filter(is_named)
-        .map(|entry| {
-            let own = explored.iter().find(|e| e.entry == *entry);
-            let above = from_above.filter(|_| entered[entry.start.function as usize]);
-            describe(entry, own.or(above))
-        })
-        .collect()
 }

@@ -12,7 +12,7 @@ fn run_seed(text: &str, seed: u64) -> RunResult {
     assert_eq!(lowered.errors, 0, "parses: {text}");
     let models = models::unit();
     let program = link(&[&lowered.unit, &models]);
-    let main = entries(&program).first().map(|e| e.start.function).expect("there is a main");
+    let main = entries(&program, &[]).first().map(|e| e.start.function).expect("there is a main");
     let mut machine = Machine::new(&program, Bounds::default(), None);
     machine.run(Start { function: main, in_the_middle: false }, seed)
 }

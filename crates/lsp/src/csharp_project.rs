@@ -23,6 +23,19 @@ pub fn project_of(file: &Path, root: &Path) -> Option<PathBuf> {
     })
 }
 
+/// Why no project beside the nearest one of a file compiles it, if that is so.
+pub fn not_compiled(file: &Path, root: &Path) -> Option<String> {
+    let nearest = project_of(file, root)?;
+    let folder = nearest.parent()?;
+    let relative = file.strip_prefix(folder).ok()?.to_string_lossy().into_owned();
+    let entries = std::fs::read_dir(folder).ok()?;
+    let projects =
+        entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "csproj"));
+    let compiles = projects.into_iter().any(|p| read(&p).compiles(&relative));
+    let name = nearest.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    (!compiles).then(|| format!("is not compiled by {name}"))
+}
+
 /// What a project file says.
 pub fn read(path: &Path) -> Project {
     let fits = std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= LARGEST);
@@ -87,5 +100,20 @@ mod tests {
         assert_eq!(files_with(&at("lone/c.cs"), dir.path(), 10), [at("lone/c.cs")]);
         // Nothing above the root is looked at.
         assert_eq!(project_of(&at("app/sub/b.cs"), &at("app/sub")), None);
+    }
+
+    #[test]
+    fn a_file_that_its_project_removes_is_not_compiled() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let text = "<Project Sdk=\"x\"><Compile Remove=\"old\\*.cs\" /></Project>";
+        std::fs::create_dir_all(at("old")).unwrap();
+        std::fs::write(at("app.csproj"), text).unwrap();
+        let why = not_compiled(&at("old/a.cs"), dir.path());
+        assert_eq!(why.as_deref(), Some("is not compiled by app.csproj"));
+        assert_eq!(not_compiled(&at("a.cs"), dir.path()), None);
+        // Another project in the folder may compile it.
+        std::fs::write(at("all.csproj"), "<Project Sdk=\"x\"></Project>").unwrap();
+        assert_eq!(not_compiled(&at("old/a.cs"), dir.path()), None);
     }
 }

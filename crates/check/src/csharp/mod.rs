@@ -59,6 +59,7 @@ pub mod project;
 mod syntax;
 mod text;
 mod types;
+mod unclosed;
 mod world;
 
 use std::sync::Arc;

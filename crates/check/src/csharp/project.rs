@@ -13,13 +13,55 @@ pub struct Project {
     pub symbols: Vec<String>,
 }
 
+impl Project {
+    /// Whether a file is compiled: `path` is relative to the project, with forward slashes.
+    pub fn compiles(&self, path: &str) -> bool {
+        let is_in = |list: &[String]| list.iter().any(|pattern| matches(pattern, path));
+        let lists_source = self.includes.iter().any(|p| p.to_ascii_lowercase().ends_with(".cs"));
+        is_in(&self.includes) || !is_in(&self.removes) && (self.takes_folder || !lists_source)
+    }
+}
+
+/// The most stars of a pattern.
+const MOST_STARS: usize = 8;
+
+/// Whether a path is meant by a pattern: `*` is part of a name, `**` any folders. Letters of
+/// either case are the same, as where most projects are made.
+fn matches(pattern: &str, path: &str) -> bool {
+    let (pattern, path) = (pattern.to_lowercase(), path.to_lowercase());
+    // More stars than anybody needs would take more time than there is.
+    if pattern.matches('*').count() > MOST_STARS {
+        return false;
+    }
+    let folders: Vec<&str> = pattern.split('/').filter(|p| *p != ".").collect();
+    let names: Vec<&str> = path.split('/').collect();
+    matches_folders(&folders, &names)
+}
+
+fn matches_folders(pattern: &[&str], path: &[&str]) -> bool {
+    match (pattern, path) {
+        ([], rest) => rest.is_empty(),
+        (["**"], rest) => !rest.is_empty(),
+        (["**", more @ ..], rest) => (0..=rest.len().min(64)).any(|n| matches_folders(more, &rest[n..])),
+        ([first, more @ ..], [name, rest @ ..]) => matches_name(first, name) && matches_folders(more, rest),
+        (_, []) => false,
+    }
+}
+
+fn matches_name(pattern: &str, name: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
+    let Some(rest) = name.strip_prefix(before) else { return false };
+    (0..=rest.len()).any(|n| rest.get(n..).is_some_and(|tail| matches_name(after, tail)))
+}
+
 /// The most entries that are read of one file.
 const MOST: usize = 20_000;
 
 /// Reads a project.
 pub fn read_project(text: &str) -> Project {
-    let mut out =
-        Project { takes_folder: text.contains("Sdk=") || text.contains("<Sdk"), ..Project::default() };
+    let has_sdk = text.contains("Sdk=") || text.contains("<Sdk");
+    let lists_all = text.contains("<EnableDefaultCompileItems>false");
+    let mut out = Project { takes_folder: has_sdk && !lists_all, ..Project::default() };
     for tag in tags(text).take(MOST) {
         if !tag.starts_with("Compile") {
             continue;
@@ -86,6 +128,36 @@ mod tests {
         );
         assert!(!old.takes_folder);
         assert_eq!(old.includes, ["a/b.cs", "c.cs", "d.cs"]);
+    }
+
+    #[test]
+    fn what_a_project_compiles() {
+        let new = read_project(
+            r#"<Project Sdk="x"><Compile Remove="old/**;Gen*.cs" /><Compile Include="old/kept.cs" /></Project>"#,
+        );
+        for (path, is_compiled) in [
+            ("a.cs", true),
+            ("sub/a.cs", true),
+            ("old/a.cs", false),
+            ("Old/deep/a.cs", false),
+            ("old/kept.cs", true),
+            ("Generated.cs", false),
+            ("sub/Generated.cs", true),
+        ] {
+            assert_eq!(new.compiles(path), is_compiled, "{path}");
+        }
+        let old =
+            read_project(r#"<Project><Compile Include="a.cs" /><Compile Include="sub\**\*.cs" /></Project>"#);
+        for (path, is_compiled) in [("a.cs", true), ("b.cs", false), ("sub/x/y.cs", true), ("sub/y.cs", true)]
+        {
+            assert_eq!(old.compiles(path), is_compiled, "{path}");
+        }
+        let listed = r#"<Project Sdk="x"><EnableDefaultCompileItems>false</EnableDefaultCompileItems>
+            <Compile Include="a.cs" /></Project>"#;
+        assert!(!read_project(listed).compiles("b.cs") && read_project(listed).compiles("a.cs"));
+        // A project that lists no source at all says nothing about it.
+        assert!(read_project("<Project></Project>").compiles("a.cs"));
+        assert!(!matches(&"*a".repeat(40), &"a".repeat(80)));
     }
 
     #[test]

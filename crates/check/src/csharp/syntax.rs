@@ -23,12 +23,35 @@ impl File {
         let mut parser = Parser::new();
         parser.set_language(&tree_sitter_c_sharp::LANGUAGE.into()).ok()?;
         let tree = parser.parse(&text, None)?;
-        let mut file =
-            Self { path: path.into(), text, tree, builtin, group: None, errors: 0, first_error: None };
-        let (errors, first) = count_errors(file.tree.root_node());
-        (file.errors, file.first_error) = (errors, first);
+        let (errors, first_error) = count_errors(tree.root_node());
+        let mut file = Self { path: path.into(), text, tree, builtin, group: None, errors, first_error };
+        if errors > 0 {
+            file.close_brackets(&mut parser);
+        }
         Some(file)
     }
+
+    /// Parses again with the brackets closed that are open at the end, and keeps that if it has more
+    /// types and functions.
+    fn close_brackets(&mut self, parser: &mut Parser) {
+        let Some(closing) = super::unclosed::closing(&self.text) else { return };
+        let text = format!("{}{closing}", self.text);
+        let Some(tree) = parser.parse(&text, None) else { return };
+        if declarations(tree.root_node()) > declarations(self.tree.root_node()) {
+            (self.text, self.tree) = (text, tree);
+        }
+    }
+}
+
+/// How many types and functions a tree has.
+fn declarations(root: Node<'_>) -> usize {
+    let (mut count, mut todo) = (0, vec![root]);
+    while let Some(node) = todo.pop() {
+        let kind = node.kind();
+        count += usize::from(kind.ends_with("_declaration") || kind == "global_statement");
+        todo.extend((0..node.named_child_count()).filter_map(|i| node.named_child(i)));
+    }
+    count
 }
 
 fn count_errors(root: Node<'_>) -> (u32, Option<u32>) {

@@ -33,6 +33,20 @@ fn a_counter_races_without_its_lock() {
     assert_eq!(kinds(&RACE.replace("LOCK", "")), ["DataRace [6, 6]"]);
 }
 
+#[test]
+fn a_class_that_ends_in_the_middle_of_a_call_is_checked_up_to_there() {
+    let half = "using System.Threading.Tasks;
+class A {
+    static int n;
+    static void Main() {
+        Task.Run(() => {
+            n++;
+        });
+        n--;
+        Task.Run(() => { n";
+    assert_eq!(kinds(half), ["DataRace [6, 8]"]);
+}
+
 /// Every function is well formed, those of the models included: one that is not would be left out
 /// in silence.
 #[test]

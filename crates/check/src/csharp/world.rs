@@ -68,6 +68,8 @@ pub struct FieldDecl<'a> {
     pub is_static: bool,
     pub is_volatile: bool,
     pub is_const: bool,
+    /// Only constructors assign it.
+    pub is_readonly: bool,
     pub is_thread_static: bool,
     pub init: Option<Syntax<'a>>,
     pub node: Syntax<'a>,

@@ -50,6 +50,12 @@ impl Machine<'_> {
             0
         };
         self.knowledge.entered[f as usize] = true;
+        if self.program.functions[f as usize].builtin {
+            self.note_site(pc);
+        }
+        if self.uncalled.is_some() && self.is_goal(f) {
+            self.uncalled = None;
+        }
         let t = &mut self.threads[ti];
         let base = t.stack.len() - params;
         t.stack.resize(base + locals.max(params as u32) as usize, 0);
@@ -67,6 +73,14 @@ impl Machine<'_> {
         true
     }
 
+    /// Remembers that a run came to a place that starts a thread through the library.
+    #[inline]
+    pub(super) fn note_site(&mut self, pc: u32) {
+        if self.sites.binary_search(&pc).is_ok() {
+            self.knowledge.started.insert(pc);
+        }
+    }
+
     /// On the way to the first start of a thread, every second run leaves out what the entry calls
     /// and can do without.
     #[inline(always)]
@@ -74,8 +88,9 @@ impl Machine<'_> {
         let Some(route) = &self.route else { return false };
         self.seed & 1 == 0
             && self.threads.len() == 1
-            && self.threads[0].frames.len() == 1
+            && self.threads[0].frames.last().is_some_and(|frame| route.passes(frame.function))
             && route.may_skip(f)
+            && !route.passes(f)
     }
 
     /// Too many or too few arguments: the rest goes to memory, what is missing is unknown.

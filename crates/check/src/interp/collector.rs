@@ -15,7 +15,7 @@ impl Machine<'_> {
         if self.finalizable.is_empty() {
             return;
         }
-        let live = self.reachable();
+        let live = self.reachable(self.roots());
         let (kept, lost): (Vec<u64>, Vec<u64>) =
             std::mem::take(&mut self.finalizable).into_iter().partition(|o| live.contains(o));
         self.finalizable = kept;
@@ -23,24 +23,36 @@ impl Machine<'_> {
             let class = self.class_of(object);
             let finalizer = class.and_then(|c| self.program.classes.all[c as usize].finalizer);
             if let Some(f) = finalizer {
-                self.start_finalizer(ti, f, object, pc);
+                self.forget_accesses(object, &live);
+                self.start_function(ti, f, object, pc);
             }
         }
     }
 
-    /// What the thread that let go of an object last did to it is before its finalizer; nothing
-    /// else is.
-    fn start_finalizer(&mut self, ti: usize, f: u32, object: u64, pc: u32) {
-        self.start_function(ti, f, object, pc);
+    /// What threads did to an object, and to what only it leads to, is before its finalizer: the
+    /// collector has seen that none of them can do more. What they did to anything else is not, for
+    /// it could have been collected earlier.
+    fn forget_accesses(&mut self, object: u64, live: &FxHashSet<u64>) {
+        for block in self.reachable(vec![object]) {
+            let size = self.memory.block(block).map_or(0, |b| u64::from(b.size));
+            if let (false, Ok(at)) = (live.contains(&block), self.memory.index(block, size)) {
+                self.memory.history.forget(at / 8, (at + size as usize) / 8);
+            }
+        }
     }
 
-    fn reachable(&self) -> FxHashSet<u64> {
-        let mut todo: Vec<u64> = self.threads.iter().flat_map(|t| t.stack.iter().copied()).collect();
-        let base = u64::from(Program::GLOBALS_BASE);
+    fn roots(&self) -> Vec<u64> {
+        let mut roots: Vec<u64> = self.threads.iter().flat_map(|t| t.stack.iter().copied()).collect();
         for global in &self.program.globals {
             let words = u64::from(global.size) / 8;
-            todo.extend((0..words).filter_map(|i| self.raw_word(u64::from(global.address) + i * 8)));
+            roots.extend((0..words).filter_map(|i| self.raw_word(u64::from(global.address) + i * 8)));
         }
+        roots
+    }
+
+    /// The blocks that some words lead to.
+    fn reachable(&self, mut todo: Vec<u64>) -> FxHashSet<u64> {
+        let base = u64::from(Program::GLOBALS_BASE);
         let mut live = FxHashSet::default();
         while let Some(v) = todo.pop() {
             if is_unknown(v) || v < base {

@@ -8,6 +8,9 @@ use crate::ir::{Bin, Instr, Scalar, SwitchTable};
 /// A switch with more cases than this follows its value's witness, and assumes that case alone.
 const MOST_CASES: usize = 64;
 
+/// One in so many branches on an unknown takes a side that throws, before there are threads.
+const SELDOM: u64 = 12;
+
 impl Machine<'_> {
     /// Decides a branch on an unknown, consistently with all that the run has assumed.
     #[cold]
@@ -33,32 +36,36 @@ impl Machine<'_> {
     }
 
     /// Mostly the side that was taken less often, so that both are covered over the runs; but not
-    /// the one that ends the program.
+    /// the one that ends the program, and until a thread runs seldom the one that throws: what a
+    /// caller passes is mostly right.
     fn wanted_side(&mut self, pc: u32) -> bool {
-        let doomed = self.doomed_side(pc);
+        let alone = self.threads.len() == 1;
         // Until a thread runs there is nothing to see on any other way.
-        if self.threads.len() == 1
+        if alone
             && let Some(side) = self.route.as_ref().and_then(|r| r.side(self.program, pc))
             && self.rng.below(16) > 0
         {
             return side;
         }
+        let ends = self.doomed_side(pc, &self.doom.ends).map(|side| (side, 256));
+        let throws = || self.doomed_side(pc, &self.doom.throws).map(|side| (side, SELDOM));
+        let avoided = ends.or_else(|| alone.then(throws).flatten());
         let sides = self.knowledge.sides.entry(pc).or_default();
-        match doomed {
-            Some(side) if self.rng.below(256) > 0 => !side,
+        match avoided {
+            Some((side, of)) if self.rng.below(of) > 0 => !side,
             _ if sides[0] == sides[1] || self.rng.below(4) == 0 => self.rng.below(2) == 1,
             _ => sides[1] < sides[0],
         }
     }
 
-    /// The truth value of the condition at `pc` that leads to the program's end, if just one does.
-    fn doomed_side(&self, pc: u32) -> Option<bool> {
+    /// The truth value of the condition at `pc` that leads to a doomed place, if just one does.
+    fn doomed_side(&self, pc: u32, doomed: &[bool]) -> Option<bool> {
         let (to, when) = match self.program.code.get(pc as usize)? {
             Instr::JumpIf(to) => (*to, true),
             Instr::JumpIfNot(to) => (*to, false),
             _ => return None,
         };
-        match (self.doomed[to as usize], self.doomed[pc as usize + 1]) {
+        match (doomed[to as usize], doomed[pc as usize + 1]) {
             (true, false) => Some(when),
             (false, true) => Some(!when),
             _ => None,

@@ -86,6 +86,7 @@ impl Machine<'_> {
                 }
                 0
             }
+            Intrinsic::IsAlone => u64::from(self.threads.len() == 1),
             Intrinsic::IsKnown => u64::from(!is_unknown(a)),
             Intrinsic::Peek => match self.memory.index(a, 4) {
                 Ok(at) if !is_unknown(a) => self.memory.load(at, Scalar::U32),

@@ -57,6 +57,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Program;
+use crate::ir::doom::Doom;
 use crate::route::Route;
 use clock::Clock;
 use context::Contexts;
@@ -181,6 +182,8 @@ pub struct Machine<'p> {
     turn_over: bool,
     /// The way to the first start of a thread, in a start in the middle.
     route: Option<Route>,
+    /// A delegate of the function that the route leads to, until something calls it.
+    uncalled: Option<u64>,
     /// A thread that is held back, and until which step.
     delayed: (usize, u64),
     destructors: Vec<u64>,
@@ -200,7 +203,9 @@ pub struct Machine<'p> {
     approximate: bool,
     cancel: Option<&'p AtomicBool>,
     /// Code that leads to the program's end, see [`crate::ir::doom`].
-    doomed: Vec<bool>,
+    doom: Arc<Doom>,
+    /// The instructions of the program's own code that start a thread through the library.
+    sites: Arc<[u32]>,
     /// For each function that nobody defines what its name says.
     named: Vec<Option<named::Named>>,
     /// What handlers knew: they run one after the other.
@@ -213,6 +218,17 @@ pub struct Machine<'p> {
 
 impl<'p> Machine<'p> {
     pub fn new(program: &'p Program, bounds: Bounds, cancel: Option<&'p AtomicBool>) -> Self {
+        Self::of_subject(program, Arc::new(Doom::of(program)), Arc::default(), bounds, cancel)
+    }
+
+    /// With what is known of the program before it runs, for several machines of one program.
+    pub fn of_subject(
+        program: &'p Program,
+        doom: Arc<Doom>,
+        sites: Arc<[u32]>,
+        bounds: Bounds,
+        cancel: Option<&'p AtomicBool>,
+    ) -> Self {
         Self {
             program,
             bounds,
@@ -244,6 +260,7 @@ impl<'p> Machine<'p> {
             destructors: Vec::new(),
             finalizable: Vec::new(),
             route: None,
+            uncalled: None,
             benign: Vec::new(),
             last_object: (0, 0),
             interrupts: Vec::new(),
@@ -252,7 +269,8 @@ impl<'p> Machine<'p> {
             idle_wakes: 0,
             approximate: false,
             cancel,
-            doomed: crate::ir::doom::doomed(program),
+            doom,
+            sites,
             named: program
                 .functions
                 .iter()
@@ -324,6 +342,7 @@ impl<'p> Machine<'p> {
         self.delayed = (0, 0);
         self.destructors.clear();
         self.finalizable.clear();
+        self.uncalled = None;
         self.benign.clear();
         self.last_object = (0, 0);
         self.interrupts.clear();

@@ -236,7 +236,7 @@ impl Machine<'_> {
 }
 
 /// Callbacks that a thread makes in one run.
-const MOST_CALLBACKS: usize = 16;
+pub(super) const MOST_CALLBACKS: usize = 16;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 use super::Machine;
 use super::history::WRITE;
 use super::memory::Block;
-use super::named::{Named, named};
+use super::named::{MOST_CALLBACKS, Named, named};
 use super::value::{is_unknown, mix, unknown};
 use super::{End, sync::Flow};
 use crate::ir::objects::{
@@ -12,6 +12,7 @@ use crate::ir::objects::{
     FIRST_FIELD, class_of_tag, tag,
 };
 use crate::ir::{Access, AtomicOp, Instr, Order, Scalar};
+use crate::route::Route;
 
 /// Elements of an array beyond these are not laid out; their accesses are of unknown places.
 const MOST_ELEMENTS: u64 = 1 << 16;
@@ -65,7 +66,7 @@ impl Machine<'_> {
             }
             Instr::CallMethod(site) => return self.call_method(ti, pc, site & 0x00FF_FFFF),
             Instr::CallDelegate(n) => return self.call_delegate(ti, pc, usize::from(n)),
-            Instr::CallNothing(n) => self.call_nothing(ti, usize::from(n)),
+            Instr::CallNothing(n) => self.call_nothing(ti, usize::from(n), pc),
             Instr::IsInstance(class) => {
                 let object = self.pop(ti);
                 let v = match self.class_of(object) {
@@ -91,6 +92,7 @@ impl Machine<'_> {
                 let object = self.pop(ti);
                 self.finalizable.retain(|o| *o != object);
             }
+            Instr::Collect if self.call_uncalled(ti, pc) => return true,
             Instr::Collect => {
                 self.collect(ti, pc);
                 self.push(ti, 0);
@@ -163,6 +165,9 @@ impl Machine<'_> {
         if delegate != 0 {
             for (i, part) in parts.iter().enumerate() {
                 self.set_word(delegate, DELEGATE_FUNCTION + i as u32 * 8, *part);
+            }
+            if self.route.is_some() && self.program.function_at(parts[0]).is_some_and(|f| self.is_goal(f)) {
+                self.uncalled = Some(delegate);
             }
         }
     }
@@ -289,12 +294,16 @@ impl Machine<'_> {
             if let Some(f) = site.keys.iter().find_map(|k| methods.get(k)).copied() {
                 return self.call(ti, f, n, pc);
             }
-        } else if is_unknown(object)
-            && let Some(what) = synchronises(&site.name)
-        {
-            return self.call_named(ti, what, n, pc);
+        } else if is_unknown(object) {
+            self.note_site(pc);
+            if let Some(f) = site.keys.iter().find_map(|k| program.classes.on_unknown.get(k)).copied() {
+                return self.call(ti, f, n, pc);
+            }
+            if let Some(what) = synchronises(&site.name) {
+                return self.call_named(ti, what, n, pc);
+            }
         }
-        self.call_nothing(ti, n);
+        self.call_nothing(ti, n, pc);
         true
     }
 
@@ -315,13 +324,13 @@ impl Machine<'_> {
             }
             return self.call(ti, f, n + 1, pc);
         }
-        self.call_nothing(ti, n + 1);
+        self.call_nothing(ti, n + 1, pc);
         true
     }
 
     /// A call of which nothing is known. What it does to objects that it is given nobody sees, but
     /// a delegate may have been meant to do what another thread waits for.
-    fn call_nothing(&mut self, ti: usize, n: usize) {
+    fn call_nothing(&mut self, ti: usize, n: usize, pc: u32) {
         let at = self.threads[ti].stack.len() - n;
         let args = self.threads[ti].stack.split_off(at);
         self.approximate |= args.iter().any(|a| {
@@ -330,6 +339,38 @@ impl Machine<'_> {
         });
         let v = self.fresh_unknown();
         self.push(ti, v);
+        // Until there are threads, it does no harm to call a delegate at once that would have been
+        // called later, unless the caller holds a lock.
+        let alone = self.threads.len() == 1 && self.threads[ti].held.is_empty() && !self.threads[ti].vague;
+        if let Some(delegate) = args.into_iter().find(|a| alone && self.class_of(*a) == Some(DELEGATE)) {
+            self.call_now(ti, delegate, pc.wrapping_add(1));
+        }
+    }
+
+    /// Calls a delegate with unknown arguments; its result is dropped. False if it can not be
+    /// called, or was called at this place before.
+    fn call_now(&mut self, ti: usize, delegate: u64, return_pc: u32) -> bool {
+        let function = self.word(delegate, DELEGATE_FUNCTION).and_then(|f| self.program.function_at(f));
+        let is_own = function.is_some_and(|f| !self.program.functions[f as usize].builtin);
+        let Some(by) = self.program.classes.call_back.filter(|_| is_own) else { return false };
+        let called = &mut self.threads[ti].called_back;
+        if called.contains(&return_pc) || called.len() > MOST_CALLBACKS {
+            return false;
+        }
+        called.push(return_pc);
+        self.call_back(ti, by, &[delegate], return_pc)
+    }
+
+    /// Whether a start in the middle is there for a function.
+    pub(super) fn is_goal(&self, f: u32) -> bool {
+        self.route.as_ref().and_then(Route::goal) == Some(f)
+    }
+
+    /// At the end of a start in the middle: calls the nested function that it is there for, if its
+    /// delegate was made but nothing has called it.
+    fn call_uncalled(&mut self, ti: usize, pc: u32) -> bool {
+        let Some(delegate) = self.uncalled.take().filter(|_| self.threads.len() == 1) else { return false };
+        self.call_now(ti, delegate, pc)
     }
 
     /// The innermost place of the program's own code, and its context: what the library does is
@@ -378,10 +419,7 @@ impl Machine<'_> {
         let name = match number {
             ARRAY if offset >= ARRAY_FIRST => format!("element {} of an array", (offset - ARRAY_FIRST) / 8),
             _ if offset < FIRST_FIELD => return Some(super::raw::Part { class: number, name: None }),
-            _ => {
-                let field = class.field_at(offset / 8 * 8)?;
-                if class.is_variable { field.to_string() } else { format!("{}.{field}", class.name) }
-            }
+            _ => class.field_at(offset / 8 * 8)?.to_string(),
         };
         Some(super::raw::Part { class: number, name: Some(name) })
     }

@@ -31,7 +31,7 @@ impl Machine<'_> {
     /// How a thread waits for an object that is not done.
     fn wait_for(&mut self, ti: usize, pc: u32, object: u64, timed: bool) -> bool {
         let by = self.named_word(object, self.program.classes.handle).and_then(of_handle);
-        match by.filter(|t| !timed && *t < self.threads.len() && !self.threads[*t].ended()) {
+        match by.filter(|t| !timed && *t != ti && *t < self.threads.len() && !self.threads[*t].ended()) {
             Some(thread) => self.block_here(ti, pc, State::Join { thread }),
             None => {
                 let o = self.objects.entry(object).or_default();

@@ -5,10 +5,27 @@
 //! input dozens of times before it starts a thread. The interpreter asks this to prefer the other
 //! side.
 
-use super::{Instr, Intrinsic, Program, SyncOp, cfg};
+use super::{Function, Instr, Intrinsic, Program, SyncOp, cfg};
 
-/// For each instruction of a program whether all ways from it lead to the end of the program.
-pub fn doomed(program: &Program) -> Vec<bool> {
+/// For each instruction of a program where all ways from it lead.
+#[derive(Debug, Default)]
+pub struct Doom {
+    /// To the end of the program or thread.
+    pub ends: Vec<bool>,
+    /// There, or to an exception that the function does not handle.
+    pub throws: Vec<bool>,
+}
+
+impl Doom {
+    pub fn of(program: &Program) -> Self {
+        let ends = doomed(program, false);
+        let can_throw = program.code.contains(&Instr::Throw);
+        let throws = if can_throw { doomed(program, true) } else { ends.clone() };
+        Self { ends, throws }
+    }
+}
+
+fn doomed(program: &Program, by_exception: bool) -> Vec<bool> {
     let mut doomed = vec![false; program.code.len()];
     let mut noreturn = vec![false; program.functions.len()];
     // A function that never returns dooms its callers' calls of it; a few rounds reach nearly all
@@ -19,7 +36,7 @@ pub fn doomed(program: &Program) -> Vec<bool> {
             if noreturn[i] {
                 continue;
             }
-            changed |= doom_function(program, f.entry..f.end, &*f.name == "main", &noreturn, &mut doomed);
+            changed |= doom_function(program, f, by_exception, &noreturn, &mut doomed);
             noreturn[i] = doomed[f.entry as usize];
             changed |= noreturn[i];
         }
@@ -33,16 +50,19 @@ pub fn doomed(program: &Program) -> Vec<bool> {
 /// One function, backwards until nothing changes.
 fn doom_function(
     program: &Program,
-    range: std::ops::Range<u32>,
-    is_main: bool,
+    f: &Function,
+    by_exception: bool,
     noreturn: &[bool],
     doomed: &mut [bool],
 ) -> bool {
+    let is_main = &*f.name == "main";
+    let leaves = |pc: u32| !f.handlers.iter().any(|h| h.start <= pc && pc < h.end);
     let ends = |pc: u32| match program.code[pc as usize] {
         // A jump out of a function is for errors, too.
         Instr::Sync(SyncOp::ExitProcess | SyncOp::ExitThread | SyncOp::Jump) => true,
         Instr::Intrinsic(Intrinsic::Assume) => pc > 0 && program.code[pc as usize - 1] == Instr::Int(0),
-        Instr::Call(f, _) => noreturn[f as usize],
+        Instr::Throw => by_exception && leaves(pc),
+        Instr::Call(callee, _) => noreturn[callee as usize] && (!by_exception || leaves(pc)),
         // `return 1;` in `main`
         Instr::Return => {
             is_main && pc > 0 && matches!(program.code[pc as usize - 1], Instr::Int(n) if n != 0)
@@ -52,7 +72,7 @@ fn doom_function(
     let mut any = false;
     loop {
         let mut changed = false;
-        for pc in range.clone().rev() {
+        for pc in (f.entry..f.end).rev() {
             if doomed[pc as usize] {
                 continue;
             }
@@ -106,7 +126,7 @@ mod tests {
             ..Unit::default()
         };
         let p = link::link(&[&unit]);
-        let d = doomed(&p);
+        let d = Doom::of(&p).ends;
         let entry = p.functions[0].entry as usize;
         assert!(!d[entry] && !d[entry + 2], "the way that returns");
         assert!(d[entry + 4], "the way that does not");

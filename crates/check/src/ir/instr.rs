@@ -344,6 +344,8 @@ pub enum Intrinsic {
     BlockSize,
     /// `value -> 0|1`: whether it is anything but uninterpreted.
     IsKnown,
+    /// ` -> 0|1`: whether no thread was started yet.
+    IsAlone,
     /// `addr -> the 32 bits there`; no access is recorded.
     Peek,
 }
@@ -351,7 +353,7 @@ pub enum Intrinsic {
 impl Intrinsic {
     pub const fn arity(self) -> u32 {
         match self {
-            Self::Unknown => 0,
+            Self::Unknown | Self::IsAlone => 0,
             Self::Alloc
             | Self::AllocZero
             | Self::Free

@@ -49,7 +49,7 @@ pub struct Class {
     pub size: u32,
     /// By the number of their name.
     pub fields: FxHashMap<u32, Slot>,
-    /// Fields by offset, for reports.
+    /// Fields by offset with the class that declares them, for reports.
     pub labels: Vec<(u32, Arc<str>)>,
     /// By the number of a key: a name with its parameter types, or with the number of parameters.
     pub methods: FxHashMap<u32, u32>,
@@ -88,4 +88,9 @@ pub struct Classes {
     /// it.
     pub done: u32,
     pub handle: u32,
+    /// The function of the library that calls a delegate as something unknown would.
+    pub call_back: Option<u32>,
+    /// Methods of the library, by key, that start a thread on an object of which nothing is known:
+    /// what follows an unknown task runs whatever that was.
+    pub on_unknown: FxHashMap<u32, u32>,
 }

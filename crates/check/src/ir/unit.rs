@@ -88,6 +88,8 @@ pub struct EntryPoint {
     pub function: u32,
     /// The function whose thread starts it is there for; of a start in the middle another one.
     pub about: u32,
+    /// Entries of one assembly share a budget.
+    pub assembly: u32,
 }
 
 /// A place in a global's initial bytes that holds an address.

@@ -76,6 +76,11 @@ pub struct Args {
     #[arg(long, value_name = "PROGRAM", help_heading = "Source", conflicts_with = "raw")]
     pub preprocessor: Option<PathBuf>,
 
+    /// Leave out findings that lie in test code as a whole: both ends in files or folders named
+    /// after tests
+    #[arg(long, help_heading = "Source")]
+    pub no_tests: bool,
+
     /// Start no compiler: read every file as it is, with raddle's own preprocessor
     #[arg(long, help_heading = "Source")]
     pub raw: bool,

@@ -68,6 +68,7 @@ pub fn load(
         jobs: &jobs,
         preprocessor,
         largest: args.largest_file,
+        named: &args.paths,
         root: common_root(&jobs),
         ..Worker::default()
     };
@@ -128,6 +129,8 @@ struct Worker<'a> {
     jobs: &'a [Job<'a>],
     preprocessor: Option<&'a Preprocessor>,
     largest: u64,
+    /// The paths of the command line.
+    named: &'a [PathBuf],
     /// No project above it is looked for.
     root: PathBuf,
     headers: Headers,
@@ -147,6 +150,9 @@ impl Worker<'_> {
     }
 
     fn one(&self, job: &Job<'_>) -> Result<Done, String> {
+        if let Some(why) = self.not_compiled(job) {
+            return Err(why);
+        }
         let text = read_bounded(job.path, self.largest)?;
         if self.bytes.fetch_add(text.len() as u64, Ordering::Relaxed) > MOST_BYTES {
             return Err(format!("is beyond the first {} MB of source", MOST_BYTES >> 20));
@@ -171,6 +177,13 @@ impl Worker<'_> {
             }
         };
         Ok(Done { source, lowered: Some(lowered), preprocessed: preprocessed.is_some() })
+    }
+
+    /// Why a C# file does not belong to its project. A file that was named is checked all the same.
+    fn not_compiled(&self, job: &Job<'_>) -> Option<String> {
+        let is_csharp = raddle_check::csharp::is_csharp(&job.path.to_string_lossy());
+        let is_asked = is_csharp && !self.named.iter().any(|p| p == job.path);
+        is_asked.then(|| csharp_project::not_compiled(&job.real, &self.root)).flatten()
     }
 
     /// What a C# file means depends on all others: the session lowers them together.

@@ -6,6 +6,7 @@
 //! preprocess   a compiler of raddle's own choice, with flags of a fixed list, under limits
 //! includes     where the built-in preprocessor looks when there is no compiler for a file
 //! load         each file read, preprocessed and lowered, on several threads
+//! test_code    findings that lie in tests
 //! left_out     a sentence for each file that was not checked
 //! ```
 //!
@@ -19,6 +20,7 @@ mod includes;
 mod left_out;
 mod load;
 mod preprocess;
+mod test_code;
 mod walk;
 
 pub use args::Args;
@@ -84,6 +86,9 @@ fn check(args: &Args) -> Result<Checked> {
     let parts = check_all(&plan, args.jobs(), &mut left_out);
     let mut outcome = plan.finish(parts);
     includes::apply_ignores(&mut outcome);
+    if args.no_tests {
+        outcome.findings.retain(|f| !test_code::is_in_tests(f));
+    }
     left_out.take(&mut outcome);
     left_out.unparsed(&outcome);
     let report = told(args, &mut outcome, &left_out, &read, begun);
@@ -167,6 +172,7 @@ fn told(args: &Args, outcome: &mut Outcome, left_out: &LeftOut, read: &load::Rea
         ("files_left_out", stats.files_left_out),
         ("files_preprocessed", read.preprocessed),
         ("ignored", outcome.ignored.len() as u64),
+        ("in_tests", report.findings.iter().filter(|f| test_code::is_in_tests(f)).count() as u64),
     ] {
         report.stats.insert(key.into(), Stat::from(value));
     }

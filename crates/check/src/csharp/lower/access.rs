@@ -147,9 +147,34 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Drop);
     }
 
+    /// The class whose field is meant by a name, if a class that it derives from has a field of that
+    /// name too: each has its own place then.
+    pub fn hider(&self, class: Option<u32>, name: &str) -> Option<u32> {
+        let (owner, Member::Field(i)) = self.world.member(class?, name)? else { return None };
+        let field = &self.world.class(owner).fields[i];
+        let mut base = self.world.class(owner).base.filter(|_| !field.is_static && !field.is_property);
+        let mut rounds = 0;
+        while let Some(b) = base.filter(|_| rounds < 100) {
+            let decl = self.world.class(b);
+            if decl.fields.iter().any(|f| f.name == name && !f.is_static) {
+                return Some(owner);
+            }
+            (base, rounds) = (decl.base, rounds + 1);
+        }
+        None
+    }
+
+    /// The number of a member's name.
+    pub fn member_name(&mut self, name: &str, hider: Option<u32>) -> u32 {
+        match hider {
+            Some(class) => self.tables.name(&format!("{name}@{class}")),
+            None => self.tables.name(name),
+        }
+    }
+
     /// Replaces the object on the stack by a member of it.
-    pub fn get_member(&mut self, name: &str, s: Syntax<'a>) {
-        let name = self.tables.name(name);
+    pub fn get_member(&mut self, name: &str, hider: Option<u32>, s: Syntax<'a>) {
+        let name = self.member_name(name, hider);
         let access = self.access();
         self.at(s);
         self.emit(Instr::GetMember(name, access));
@@ -293,12 +318,15 @@ impl<'a> Lowerer<'_, 'a> {
             (Ty::Tuple(parts), _) => {
                 let i = parts.iter().position(|p| *p.0 == *name);
                 let item = i.map_or_else(|| name.to_string(), |i| format!("Item{}", i + 1));
-                self.get_member(&item, s);
+                self.get_member(&item, None, s);
             }
             (t, _) if t.is_number() => {
                 self.emit(Instr::CallNothing(1));
             }
-            _ => self.get_member(name, s),
+            _ => {
+                let hider = self.hider(ty.class(), name);
+                self.get_member(name, hider, s);
+            }
         }
         self.member_type(ty, name)
     }

@@ -348,7 +348,8 @@ impl<'a> Lowerer<'_, 'a> {
         if let Some((owner, member @ (Member::Field(_) | Member::Property(_)))) =
             class.and_then(|c| self.world.member(c, name))
         {
-            self.get_member(name, s);
+            let hider = self.hider(class, name);
+            self.get_member(name, hider, s);
             let ty = self.type_of_member(owner, member);
             return self.call_delegate(&ty, args, s);
         }
@@ -466,6 +467,7 @@ impl<'a> Lowerer<'_, 'a> {
         evaluated.names.insert(0, None);
         let Some(m) = self.best(found, &evaluated.types) else { return Ty::Unknown };
         self.arrange(m, &evaluated);
+        self.class_init(self.world.methods[m as usize].class);
         let n = self.world.methods[m as usize].params.len();
         self.at(s);
         self.emit(Instr::Call(m, n as u8));
@@ -512,6 +514,7 @@ impl<'a> Lowerer<'_, 'a> {
             "Something" => Instr::SomeObject,
             "IsObject" => Instr::IsInstance(u32::MAX),
             "IsKnown" => Instr::Intrinsic(crate::ir::Intrinsic::IsKnown),
+            "IsAlone" => Instr::Intrinsic(crate::ir::Intrinsic::IsAlone),
             "Choose" => Instr::Intrinsic(crate::ir::Intrinsic::Choose),
             "Function" | "Bound" => {
                 self.emit(Instr::Field(if name == "Function" { 8 } else { 16 }));

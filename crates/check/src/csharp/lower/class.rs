@@ -34,8 +34,9 @@ impl<'a> Lowerer<'_, 'a> {
         for c in line.iter().rev() {
             let owner = self.world.class(*c);
             for f in owner.fields.iter().filter(|f| !f.is_static) {
-                let name = self.tables.name(f.name);
-                let label: std::sync::Arc<str> = f.name.into();
+                let hider = self.hider(Some(*c), f.name);
+                let name = self.member_name(f.name, hider);
+                let label = self.tables.label(*c, f.name);
                 let table = self.tables.class(class);
                 // An overridden property has the storage of what it overrides.
                 let known = table.fields.contains_key(&name) && f.is_property;
@@ -63,10 +64,14 @@ impl<'a> Lowerer<'_, 'a> {
                     continue;
                 }
                 let exact = self.tables.exact_key(method);
+                let continues = &*method.name == "ContinueWith" && self.world.class(class).builtin;
                 let (name, required, most) = (method.name.clone(), method.required(), method.params.len());
                 self.tables.class(class).methods.insert(exact, m);
                 for n in required..=most {
                     let key = self.tables.arity_key(&name, n);
+                    if continues {
+                        self.tables.on_unknown(key, m);
+                    }
                     let table = self.tables.class(class);
                     if n == most || !table.methods.contains_key(&key) {
                         table.methods.insert(key, m);
@@ -248,7 +253,8 @@ impl<'a> Lowerer<'_, 'a> {
                 }
                 None => self.emit(Instr::New(f.ty.class().unwrap_or(0))),
             }
-            let name = self.tables.name(f.name);
+            let hider = self.hider(Some(class), f.name);
+            let name = self.member_name(f.name, hider);
             self.at(f.node);
             let access = self.access();
             self.emit(Instr::SetMember(name, access));

@@ -121,7 +121,7 @@ impl<'a> Lowerer<'_, 'a> {
         let member = self.member_type(ty, name);
         if right.kind() == "initializer_expression" {
             self.emit(Instr::Get(object));
-            self.get_member(name, left);
+            self.get_member(name, None, left);
             self.initializer(right, &member);
             self.emit(Instr::Drop);
             return;

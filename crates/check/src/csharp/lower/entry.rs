@@ -6,10 +6,11 @@
 
 use super::Lowerer;
 use super::scope::{Context, This};
+use super::subject::Failed;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::world::{Method, Place, TypeDecl, TypeKind};
 use crate::entries::EntryKind;
-use crate::ir::{EntryPoint, Instr, SyncOp};
+use crate::ir::{EntryPoint, Instr, Intrinsic, SyncOp};
 
 const TESTS: &[&str] =
     &["Fact", "Theory", "Test", "TestCase", "TestMethod", "DataTestMethod", "TestCaseSource", "StaFact"];
@@ -17,7 +18,20 @@ const SET_UP: &[&str] = &["SetUp", "TestInitialize", "OneTimeSetUp", "ClassIniti
 const TEAR_DOWN: &[&str] = &["TearDown", "TestCleanup"];
 
 /// Words without which no method starts a thread: each start in the middle costs a function.
-const STARTS: &[&str] = &["Thread", "Task", "Timer", "Parallel", "BeginInvoke", "QueueUserWorkItem"];
+const STARTS: &[&str] = &[
+    "Thread",
+    "Task",
+    "Timer",
+    "Parallel",
+    "BeginInvoke",
+    "QueueUserWorkItem",
+    "ContinueWith",
+    "StartNew",
+    "When",
+    "Start(",
+    "ForEach",
+    "Schedule",
+];
 
 /// Public members of a library that are called one after the other on one object.
 const MOST_MEMBERS: usize = 40;
@@ -51,30 +65,76 @@ impl<'a> Lowerer<'_, 'a> {
                 self.library_entry(class);
             }
         }
+        let may_start = |s: Syntax<'a>| STARTS.iter().any(|word| s.str().contains(word));
         for m in &methods {
-            let method = &self.world.methods[*m as usize];
-            if method.body.is_some_and(|b| STARTS.iter().any(|word| b.str().contains(word))) {
+            if self.world.methods[*m as usize].body.is_some_and(may_start) {
                 self.middle_entry(*m);
+            }
+        }
+        let mut initialisers: Vec<(u32, u32)> = self.initialisers.iter().map(|(c, i)| (*c, i.1)).collect();
+        initialisers.sort_unstable();
+        for (class, function) in initialisers {
+            let decl = self.world.class(class);
+            if !decl.builtin && decl.nodes.iter().any(|n| may_start(*n)) {
+                self.initialiser_entry(class, function);
             }
         }
     }
 
     /// A start in the middle: a method that may start a thread, on an object that its constructor
-    /// has made.
+    /// has made, or of unknown state where the constructor throws.
     fn middle_entry(&mut self, m: u32) {
         let method = &self.world.methods[m as usize];
         let (class, node) = (method.class, method.node);
-        let decl = self.world.class(class);
-        if method.name.starts_with('.') || decl.kind == TypeKind::Interface {
+        let is_constructor = &*method.name == ".ctor";
+        if method.name.starts_with('.') && !is_constructor
+            || self.world.class(class).kind == TypeKind::Interface
+        {
             return;
         }
         self.open_entry(node, self.qualified_name(class, &method.name));
-        let creates = !method.is_static && !decl.is_abstract;
-        let subject = creates.then(|| self.new_subject(class));
-        self.call_entry_method(m, subject);
+        if is_constructor {
+            self.constructor_entry(class, m);
+        } else {
+            let made = if method.is_static { None } else { self.implementation(class) };
+            let subject = made.map(|class| self.new_subject(class, Failed::IsOpaque));
+            // Threads that the constructor started may be the only ones that are meant to call it.
+            let end = self.builder().label();
+            self.emit(Instr::Intrinsic(Intrinsic::IsAlone));
+            self.builder().jump_if_not(end);
+            self.call_directly(m, subject);
+            self.builder().place(end);
+        }
         self.close_entry(EntryKind::Middle, node);
         if let Some(e) = self.entry_points.last_mut() {
             e.about = m;
+        }
+    }
+
+    /// A constructor that may start a thread, on an object of the class itself.
+    fn constructor_entry(&mut self, class: u32, m: u32) {
+        self.class_init(class);
+        self.emit(Instr::New(class));
+        self.unknown_arguments(m);
+        let n = self.world.methods[m as usize].params.len();
+        self.emit(Instr::Call(m, n as u8 + 1));
+        self.emit(Instr::Drop);
+    }
+
+    /// What initialises a class may start a thread; then its static methods are called.
+    fn initialiser_entry(&mut self, class: u32, function: u32) {
+        let decl = self.world.class(class);
+        let node = decl.nodes[0];
+        self.open_entry(node, format!("static members of {}", decl.name));
+        self.class_init(class);
+        let is_called = |m: &Method<'_>| m.is_static && m.body.is_some() && !m.name.starts_with("operator");
+        let all = decl.methods.iter().copied().filter(|m| is_called(&self.world.methods[*m as usize]));
+        for m in all.take(MOST_MEMBERS).collect::<Vec<_>>() {
+            self.call_and_catch(m, None);
+        }
+        self.close_entry(EntryKind::Middle, node);
+        if let Some(e) = self.entry_points.last_mut() {
+            e.about = function;
         }
     }
 
@@ -96,7 +156,11 @@ impl<'a> Lowerer<'_, 'a> {
         }
         let function = self.new_function();
         self.close(function, 0, s);
-        self.entry_points.push(EntryPoint { kind, function, about: function });
+        self.hide(function);
+        let group = self.world.groups.get(usize::from(s.file)).cloned().flatten();
+        let next = self.assemblies.len() as u32;
+        let assembly = *self.assemblies.entry(group).or_insert(next);
+        self.entry_points.push(EntryPoint { kind, function, about: function, assembly });
     }
 
     /// Waits for the task on the stack, if it is one.
@@ -159,51 +223,29 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Pushes a new object for an entry, with unknown arguments.
-    fn new_subject(&mut self, class: u32) -> u16 {
-        let slot = self.temporary();
-        let constructors = self.world.class(class).constructors.clone();
-        let simplest =
-            constructors.iter().min_by_key(|m| self.world.methods[**m as usize].params.len()).copied();
-        self.class_init(class);
-        self.emit(Instr::New(class));
-        self.emit(Instr::Tee(slot));
-        let (f, n) = match simplest {
-            Some(m) => (m, self.world.methods[m as usize].params.len()),
-            None => (self.default_constructor(class), self.world.class(class).primary.len()),
-        };
-        match simplest {
-            Some(m) => self.unknown_arguments(m),
-            None => (0..n).for_each(|_| self.emit(Instr::SomeObject)),
-        }
-        self.emit(Instr::Call(f, n as u8 + 1));
-        self.emit(Instr::Drop);
-        slot
-    }
-
-    fn unknown_arguments(&mut self, m: u32) {
-        for p in &self.world.methods[m as usize].params {
-            // What a test or a caller passes is there.
-            if p.ty.is_number() || self.world.is_enum(&p.ty) {
-                self.emit(Instr::Unknown);
-            } else {
-                self.emit(Instr::SomeObject);
-            }
-        }
-    }
-
     /// Calls a member of a library as its users do: they handle what it throws.
     fn call_and_catch(&mut self, m: u32, subject: Option<u16>) {
-        let (start, end, failed, done) =
-            (self.builder().label(), self.builder().label(), self.builder().label(), self.builder().label());
-        self.builder().place(start);
-        self.call_entry_method(m, subject);
-        self.builder().place(end);
-        self.builder().jump(done);
-        self.builder().place(failed);
-        self.emit(Instr::Drop);
-        self.builder().place(done);
-        self.builder().handle(start, end, failed);
+        self.catching(|l| l.call_entry_method(m, subject), |_| {});
+    }
+
+    /// Calls just this method, whatever the object's class makes of it, or on an unknown object.
+    fn call_directly(&mut self, m: u32, subject: Option<u16>) {
+        let method = &self.world.methods[m as usize];
+        self.class_init(method.class);
+        if !method.is_static {
+            match subject {
+                Some(slot) => self.emit(Instr::Get(slot)),
+                None => self.emit(Instr::SomeObject),
+            }
+        }
+        self.unknown_arguments(m);
+        let n = method.params.len() + usize::from(!method.is_static);
+        self.emit(Instr::Call(m, n as u8));
+        if method.is_async {
+            self.wait_for_result();
+        } else {
+            self.emit(Instr::Drop);
+        }
     }
 
     fn call_entry_method(&mut self, m: u32, subject: Option<u16>) {
@@ -236,7 +278,7 @@ impl<'a> Lowerer<'_, 'a> {
             return;
         }
         self.open_entry(node, self.qualified_name(class, &method.name));
-        let subject = (!method.is_static).then(|| self.new_subject(class));
+        let subject = (!method.is_static).then(|| self.new_subject(class, Failed::Ends));
         for (with, is_before) in [(SET_UP, true), (TEAR_DOWN, false)] {
             if !is_before {
                 self.call_entry_method(m, subject);
@@ -278,7 +320,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
         let node = decl.nodes[0];
         self.open_entry(node, format!("public members of {}", decl.name));
-        let subject = creates.then(|| self.new_subject(class));
+        let subject = creates.then(|| self.new_subject(class, Failed::Ends));
         for m in members {
             if self.world.methods[m as usize].is_static || subject.is_some() {
                 self.call_and_catch(m, subject);

@@ -14,6 +14,7 @@ mod operator;
 mod pattern;
 mod scope;
 mod statement;
+mod subject;
 mod tables;
 mod target;
 
@@ -70,6 +71,12 @@ pub(super) struct Lowerer<'w, 'a> {
     thunks: HashMap<u32, u32>,
     contexts: Vec<Context<'a>>,
     entry_points: Vec<EntryPoint>,
+    /// Numbers of the projects that have entries.
+    assemblies: HashMap<Option<Arc<str>>, u32>,
+    /// The class whose objects stand for those of an interface or abstract class.
+    implementations: Option<HashMap<u32, u32>>,
+    /// Functions that make an argument of a class for an entry.
+    makers: HashMap<u32, Option<u32>>,
     depth: u32,
     given_up: u32,
 }
@@ -89,6 +96,9 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             thunks: HashMap::new(),
             contexts: Vec::new(),
             entry_points: Vec::new(),
+            assemblies: HashMap::new(),
+            implementations: None,
+            makers: HashMap::new(),
             depth: 0,
             given_up: 0,
         }
@@ -222,13 +232,15 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             }
             f
         };
+        let call_back = self.world.by_name.get("__Callback").and_then(|all| all.first());
+        let call_back = call_back.and_then(|c| self.world.class(*c).methods.first().copied());
         Unit {
             files: files.iter().map(|f| SourceFile { path: f.path.clone(), builtin: f.builtin }).collect(),
             functions: functions.into_iter().map(patch).collect(),
             globals: self.globals,
             symbols,
             constants: self.constants,
-            classes: Some(Arc::new(self.tables.finish())),
+            classes: Some(Arc::new(self.tables.finish(call_back))),
             entry_points: self.entry_points,
         }
     }

@@ -270,7 +270,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     fn compound(&mut self, left: Syntax<'a>, right: Syntax<'a>, op: &str, value: u16, s: Syntax<'a>) -> Ty {
         let (target, ty) = self.target(left);
-        if let Target::Member { object, name } = &target
+        if let Target::Member { object, name, .. } = &target
             && let Some(done) = self.event(*object, name, &ty, op, right, s)
         {
             return done;

@@ -174,7 +174,7 @@ impl<'a> Lowerer<'_, 'a> {
                 };
                 let member = self.member_type(&found, &name);
                 self.emit(Instr::Get(slot));
-                self.get_member(&name, sub);
+                self.get_member(&name, None, sub);
                 let part = self.temporary();
                 self.emit(Instr::Set(part));
                 self.pattern(inner, part, &member);

@@ -81,11 +81,21 @@ impl Tables {
         self.classes.all.len() as u32 - 1
     }
 
+    pub fn on_unknown(&mut self, key: u32, method: u32) {
+        self.classes.on_unknown.entry(key).or_insert(method);
+    }
+
+    /// A field as reports name it.
+    pub fn label(&self, class: u32, field: &str) -> Arc<str> {
+        format!("{}.{field}", self.classes.all[class as usize].name).into()
+    }
+
     pub fn class(&mut self, n: u32) -> &mut Class {
         &mut self.classes.all[n as usize]
     }
 
-    pub fn finish(self) -> Classes {
+    pub fn finish(mut self, call_back: Option<u32>) -> Classes {
+        self.classes.call_back = call_back;
         self.classes
     }
 }

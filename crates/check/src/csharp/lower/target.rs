@@ -28,6 +28,8 @@ pub enum Target<'a> {
     Member {
         object: u16,
         name: &'a str,
+        /// The class whose field hides one of the same name.
+        hider: Option<u32>,
     },
     /// The array and the index are in locals.
     Element {
@@ -62,7 +64,8 @@ impl<'a> Lowerer<'_, 'a> {
                     return (Target::Nothing, Ty::Unknown);
                 };
                 let name = s.field("name").map_or("", Syntax::str);
-                (Target::Member { object, name }, self.member_type(&ty, name))
+                let hider = self.hider(ty.class(), name);
+                (Target::Member { object, name, hider }, self.member_type(&ty, name))
             }
             "element_access_expression" => self.element_target(s),
             "declaration_expression" => {
@@ -148,7 +151,8 @@ impl<'a> Lowerer<'_, 'a> {
             }
             self.emit(Instr::Set(object));
             let ty = self.type_of_member(owner, member);
-            return (Target::Member { object, name }, ty);
+            let hider = self.hider(Some(owner), name);
+            return (Target::Member { object, name, hider }, ty);
         }
         (Target::Nothing, Ty::Unknown)
     }
@@ -190,10 +194,11 @@ impl<'a> Lowerer<'_, 'a> {
         {
             const ITEMS: [&str; 8] = ["Item1", "Item2", "Item3", "Item4", "Item5", "Item6", "Item7", "Item8"];
             let name = ITEMS.get(i).copied().unwrap_or(name);
-            return (Target::Member { object: slot, name }, parts[i].1.clone());
+            return (Target::Member { object: slot, name, hider: None }, parts[i].1.clone());
         }
         let member = self.member_type(&ty, name);
-        (Target::Member { object: slot, name }, member)
+        let hider = self.hider(ty.class(), name);
+        (Target::Member { object: slot, name, hider }, member)
     }
 
     fn element_target(&mut self, s: Syntax<'a>) -> (Target<'a>, Ty) {
@@ -256,9 +261,9 @@ impl<'a> Lowerer<'_, 'a> {
                 }
             }
             Target::StaticProperty { class, name } => self.static_getter(*class, name, s),
-            Target::Member { object, name } => {
+            Target::Member { object, name, hider } => {
                 self.emit(Instr::Get(*object));
-                self.get_member(name, s);
+                self.get_member(name, *hider, s);
             }
             Target::Element { .. } | Target::Grid { .. } => {
                 self.push_address(t, s);
@@ -281,10 +286,10 @@ impl<'a> Lowerer<'_, 'a> {
         match t {
             Target::Local(slot) => self.emit(Instr::Set(*slot)),
             Target::StaticProperty { class, name } => self.static_setter(*class, name, s),
-            Target::Member { object, name } => {
+            Target::Member { object, name, hider } => {
                 self.emit(Instr::Get(*object));
                 self.emit(Instr::Swap);
-                let name = self.tables.name(name);
+                let name = self.member_name(name, *hider);
                 let access = self.access();
                 self.at(s);
                 self.emit(Instr::SetMember(name, access));
@@ -349,9 +354,9 @@ impl<'a> Lowerer<'_, 'a> {
                 self.class_init(*class);
                 self.global_address(*global);
             }
-            Target::Member { object, name } => {
+            Target::Member { object, name, hider } => {
                 self.emit(Instr::Get(*object));
-                let name = self.tables.name(name);
+                let name = self.member_name(name, *hider);
                 self.at(s);
                 self.emit(Instr::MemberAddr(name));
             }

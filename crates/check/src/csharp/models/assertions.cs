@@ -5,7 +5,8 @@ public class AssertionFailedException : Exception { public AssertionFailedExcept
 public class AssertionException : Exception { public AssertionException() { } }
 public class AssertFailedException : Exception { public AssertFailedException() { } }
 public static class Assert {
-    public static void __Fail() { throw new XunitException(); }
+    // Without threads a test holds: what fails is what is not known of the libraries that it uses.
+    public static void __Fail() { if (!__raddle.IsAlone()) throw new XunitException(); }
     public static void __Same(object a, object b) { if (!__raddle.IsObject(a) && !__raddle.IsObject(b) && a != b) __Fail(); }
     public static void __Other(object a, object b) { if (a == b) __Fail(); }
     public static void Equal(object a, object b) { __Same(a, b); }

@@ -98,6 +98,10 @@ public class TimeSpan {
     public static TimeSpan FromDays(long n) { return __Of(n * 86400000); }
     public static TimeSpan Zero => __Of(0);
     public long TotalMilliseconds => __ms;
+    public static bool operator <(TimeSpan a, TimeSpan b) { return a.__ms < b.__ms; }
+    public static bool operator >(TimeSpan a, TimeSpan b) { return a.__ms > b.__ms; }
+    public static bool operator <=(TimeSpan a, TimeSpan b) { return a.__ms <= b.__ms; }
+    public static bool operator >=(TimeSpan a, TimeSpan b) { return a.__ms >= b.__ms; }
     public static long __Milliseconds(object t) { if (t is TimeSpan) { TimeSpan s = (TimeSpan)t; return s.__ms; } return (long)t; }
 }
 public static class Timeout { public const int Infinite = -1; public static TimeSpan InfiniteTimeSpan => TimeSpan.__Of(-1); }

@@ -1,16 +1,19 @@
 // Values made once, and values of which each thread has its own.
 public class Lazy<T> {
-    object made; Delegate factory; object value; object gate = new object();
+    object made; object known; Delegate factory; object value; object gate = new object();
     public Lazy() { }
     public Lazy(Delegate f) { factory = f; }
     public Lazy(Delegate f, object mode) { factory = f; }
     public T Value {
         get {
-            if (made != null) { __raddle.Learn(gate); return value; }
+            if (known != null) { __raddle.Learn(gate); return value; }
             __raddle.LockStatic(gate, 1);
             __raddle.Lock(gate);
-            if (made == null) { value = factory == null ? __raddle.Something() : factory(); made = gate; }
-            __raddle.Unlock(gate);
+            try {
+                if (made == null) { value = factory == null ? __raddle.Something() : factory(); made = gate; }
+            } finally { __raddle.Unlock(gate); }
+            // What made it has been released by now.
+            known = gate;
             return value;
         }
     }

@@ -48,6 +48,11 @@ public class Mutex : WaitHandle {
     public Mutex() { }
     public Mutex(bool owned) { if (owned) WaitOne(); }
     public Mutex(bool owned, string name) { if (owned) WaitOne(); }
+    // Another process may have made it.
+    public Mutex(bool owned, string name, out bool createdNew) {
+        createdNew = __raddle.Choose(0, 1) != 0;
+        if (owned && createdNew) WaitOne();
+    }
     public override bool WaitOne() { __raddle.LockStatic(this, 1); __raddle.Lock(this); return true; }
     public override bool WaitOne(object timeout) { __raddle.LockStatic(this, 1); return __raddle.TimedLock(this) == 0; }
     public override bool __TryTake() { __raddle.LockStatic(this, 1); return __raddle.TryLock(this) == 0; }

@@ -42,6 +42,14 @@ public class Task : IDisposable, IAsyncResult {
     public Task AsTask() { return this; }
     public Task Unwrap() { return ContinueWith(t => t.__value); }
     public void OnCompleted(Delegate f) { ContinueWith(f); }
+    public TaskStatus Status {
+        get {
+            if (!__done) return TaskStatus.WaitingForActivation;
+            __raddle.Learn(this);
+            if (__cancelled) return TaskStatus.Canceled;
+            return __error != null ? TaskStatus.Faulted : TaskStatus.RanToCompletion;
+        }
+    }
     public bool IsCompleted { get { if (__done) __raddle.Learn(this); return __done; } }
     public bool IsCompletedSuccessfully { get { if (__done) __raddle.Learn(this); return __done && __error == null; } }
     public bool IsFaulted { get { if (__done) __raddle.Learn(this); return __done && __error != null && !__cancelled; } }
@@ -108,6 +116,16 @@ public class Task<T> : Task {
 }
 public class ValueTask : Task { public ValueTask() { __Finish(null); } public ValueTask(object v) { if (v is Task) { Task t = (Task)v; __raddle.Until(t); __Finish(t.__Result()); } else __Finish(v); } }
 public class ValueTask<T> : Task { public T Result; public ValueTask(object v) { if (v is Task) { Task t = (Task)v; __raddle.Until(t); __Finish(t.__Result()); } else __Finish(v); } }
+public enum TaskStatus { Created, WaitingForActivation, WaitingToRun, Running, WaitingForChildrenToComplete, RanToCompletion, Canceled, Faulted }
+// What nobody knows calls a delegate that it is given, and waits for the task that it gives.
+public static class __Callback {
+    public static void Call(Delegate f) {
+        try {
+            object result = f(__raddle.Something(), __raddle.Something(), __raddle.Something(), __raddle.Something());
+            if (result is Task) { Task t = (Task)result; __raddle.Until(t); }
+        } catch (Exception e) { }
+    }
+}
 public class TaskFactory {
     public Task StartNew(Delegate f) { return __Start(f, null); }
     public Task StartNew(Delegate f, object a) { return __Start(f, a); }

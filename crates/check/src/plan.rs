@@ -1,0 +1,278 @@
+//! The programs of a set of files, checked one by one and put together.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use raddle_finding::{Finding, Kind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::c;
+use crate::entries::{self, Entry, EntryKind};
+use crate::explore::{Budget, Explored, Subject, explore};
+use crate::ignore::ignored_lines;
+use crate::interp::raw::RawFinding;
+use crate::ir::{Program, Unit, link};
+use crate::programs::Member;
+use crate::report;
+use crate::session::{CheckedFunction, Outcome, Source};
+
+/// Programs that are given the whole budget each. More of them share what these have.
+const WITH_FULL_BUDGET: u64 = 20;
+
+fn shared(budget: Budget, programs: usize) -> Budget {
+    let steps = match programs as u64 {
+        n if n > WITH_FULL_BUDGET => budget.steps.saturating_mul(WITH_FULL_BUDGET) / n,
+        _ => budget.steps,
+    };
+    Budget { steps: steps.max(1), ..budget }
+}
+
+/// A program, or the part of its entries that one assembly has.
+pub(crate) struct Job {
+    pub(crate) members: Vec<usize>,
+    assembly: u32,
+    /// The linked program, made by the first of the jobs that need it.
+    linked: Arc<OnceLock<Subject>>,
+}
+
+impl Job {
+    pub(crate) fn new(members: Vec<usize>, assembly: u32, linked: Option<Arc<OnceLock<Subject>>>) -> Self {
+        Self { members, assembly, linked: linked.unwrap_or_default() }
+    }
+}
+
+/// The programs of a set of files, ready to be checked in any order and on any thread.
+pub struct Plan<'a> {
+    sources: &'a [Source],
+    budget: Budget,
+    members: Vec<Member>,
+    jobs: Vec<Job>,
+    out: Outcome,
+}
+
+/// What checking one program gave.
+#[derive(Debug, Clone, Default)]
+pub struct Part {
+    findings: Vec<Finding>,
+    steps: u64,
+    runs: u64,
+    entries: u64,
+    entries_cut_short: u64,
+    entries_not_run: u64,
+    /// Own functions entered, by file and line.
+    reached: Vec<Place>,
+    /// Places that start threads, and whether a run came to them.
+    starts: Vec<(Place, bool)>,
+    checked: Vec<CheckedFunction>,
+}
+
+/// A file, and a line and column in it.
+type Place = (Arc<str>, u32, u16);
+
+fn place_of(program: &Program, pos: crate::ir::Pos) -> Place {
+    let path = program.files.get(usize::from(pos.file)).map(|f| f.path.clone()).unwrap_or_default();
+    (path, pos.line, pos.col)
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) fn new(
+        sources: &'a [Source],
+        budget: Budget,
+        members: Vec<Member>,
+        jobs: Vec<Job>,
+        out: Outcome,
+    ) -> Self {
+        Self { sources, budget: shared(budget, jobs.len()), members, jobs, out }
+    }
+
+    /// How many jobs there are.
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// The file that stands for a program: the one with its `main`, or the first.
+    pub fn name(&self, job: usize) -> &str {
+        &self.members[self.jobs[job].members[0]].path
+    }
+
+    fn link(&self, job: &Job) -> Subject {
+        let models = c::models::unit();
+        let own = job.members.iter().map(|i| &*self.members[*i].unit);
+        let mut units: Vec<&Unit> = own.collect();
+        // A unit with classes brings its library along.
+        if units.iter().all(|u| u.classes.is_none()) {
+            units.push(&models);
+        }
+        Subject::new(link::link(&units))
+    }
+
+    /// Checks one of the programs, or the part of one that an assembly is.
+    pub fn check(&self, job: usize, cancel: Option<&AtomicBool>) -> Part {
+        let job = &self.jobs[job];
+        let subject = job.linked.get_or_init(|| self.link(job));
+        let (program, sites) = (&subject.program, &subject.sites);
+        let entries: Vec<Entry> =
+            subject.entries.iter().copied().filter(|e| e.assembly == job.assembly).collect();
+        let (explored, knowledge) = explore(subject, &entries, self.budget, cancel);
+        let count = |r: &RawFinding| knowledge.met.get(&r.key).copied().unwrap_or(1);
+        let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);
+        let context = report::Context { occurrences: &count, text: &text, seed: self.budget.seed };
+        let is_entered = |i: &usize| {
+            let f = &program.functions[*i];
+            knowledge.entered[*i] && !f.builtin && !f.outlined
+        };
+        let run = |e: &Entry| explored.iter().any(|x| x.entry == *e);
+        let waived = |e: &Entry| {
+            e.kind == EntryKind::Middle && entries::all_started(program, e.about, sites, &knowledge.started)
+        };
+        Part {
+            entries_cut_short: explored.iter().filter(|e| e.cut_short).count() as u64,
+            entries_not_run: entries.iter().filter(|e| !run(e) && !waived(e)).count() as u64,
+            reached: (0..program.functions.len())
+                .filter(is_entered)
+                .map(|i| place_of(program, program.functions[i].pos))
+                .collect(),
+            starts: sites
+                .iter()
+                .map(|pc| (place_of(program, program.pos_of[*pc as usize]), knowledge.started.contains(pc)))
+                .collect(),
+            findings: report::findings(program, &knowledge.findings, &context),
+            steps: explored.iter().map(|e| e.steps).sum(),
+            runs: explored.iter().map(|e| u64::from(e.runs)).sum(),
+            entries: explored.len() as u64,
+            checked: lenses(program, &explored, &entries, &knowledge.entered),
+        }
+    }
+
+    /// Puts the parts together, in the order of the programs.
+    pub fn finish(self, parts: Vec<Part>) -> Outcome {
+        let mut out = self.out;
+        let mut reached: FxHashSet<Place> = FxHashSet::default();
+        let mut starts: FxHashMap<Place, bool> = FxHashMap::default();
+        for part in parts {
+            reached.extend(part.reached);
+            for (place, came) in part.starts {
+                *starts.entry(place).or_default() |= came;
+            }
+            out.stats.entries_cut_short += part.entries_cut_short;
+            out.stats.entries_not_run += part.entries_not_run;
+            out.findings.extend(part.findings);
+            out.stats.steps += part.steps;
+            out.stats.runs += part.runs;
+            out.stats.entries += part.entries;
+            out.checked.extend(part.checked);
+        }
+        out.stats.functions_reached = reached.len() as u64;
+        out.stats.thread_starts = starts.len() as u64;
+        out.stats.thread_starts_reached = starts.values().filter(|came| **came).count() as u64;
+        out.starts_not_reached = starts.into_iter().filter(|s| !s.1).map(|s| (s.0.0, s.0.1)).collect();
+        out.starts_not_reached.sort();
+        drop_repeats(&mut out.findings);
+        raddle_finding::identity::assign(&mut out.findings);
+        apply_ignores(self.sources, &mut out);
+        out
+    }
+}
+
+fn apply_ignores(sources: &[Source], out: &mut Outcome) {
+    if out.findings.is_empty() {
+        return;
+    }
+    let ignored: FxHashMap<&str, FxHashMap<u32, String>> =
+        sources.iter().map(|s| (&*s.path, ignored_lines(&s.text))).filter(|(_, l)| !l.is_empty()).collect();
+    out.ignore(|path, line| ignored.get(path)?.get(&line).cloned());
+}
+
+/// The text of a line from a column on.
+fn line_from(sources: &[Source], path: &str, line: u32, column: u32) -> Option<String> {
+    let source = sources.iter().find(|s| &*s.path == path)?;
+    let bytes = source.text.split(|b| *b == b'\n').nth(line.checked_sub(1)? as usize)?;
+    let rest = bytes.get(column.checked_sub(1)? as usize..)?;
+    rest.is_ascii().then(|| String::from_utf8_lossy(rest).into_owned())
+}
+
+/// Programs that share files find the same things in them.
+fn drop_repeats(findings: &mut Vec<Finding>) {
+    let mut races: Vec<(String, FxHashSet<_>)> = Vec::new();
+    let mut seen = FxHashSet::default();
+    findings.retain(|f| {
+        let mut ends: Vec<_> = f
+            .accesses
+            .iter()
+            .map(|a| {
+                a.stack.first().map(|s| (s.file.clone(), s.function.clone(), s.line)).unwrap_or_default()
+            })
+            .collect();
+        ends.sort();
+        // A collection is known by where it was made, whichever of its members is used.
+        let place = match f.kind {
+            Kind::ThreadSafetyViolation => f.message.split("made at ").nth(1).unwrap_or(&f.message),
+            _ => &f.message,
+        };
+        let place = place.split(": ").next().unwrap_or_default().to_string();
+        if matches!(f.kind, Kind::DataRace | Kind::ThreadSafetyViolation) {
+            // As within one program: what has an end in common has its cause in common.
+            let ends: FxHashSet<_> = ends.into_iter().map(|e| (e.0, e.1)).collect();
+            let known = races.iter_mut().find(|(p, known)| *p == place && !known.is_disjoint(&ends));
+            let is_new = known.is_none();
+            match known {
+                Some((_, known)) => known.extend(ends),
+                None => races.push((place, ends)),
+            }
+            return is_new;
+        }
+        seen.insert((f.kind, place, ends))
+    });
+}
+
+fn lenses(
+    program: &Program,
+    explored: &[Explored],
+    entries: &[Entry],
+    entered: &[bool],
+) -> Vec<CheckedFunction> {
+    let describe = |entry: &Entry, e: Option<&Explored>| {
+        let f = &program.functions[entry.start.function as usize];
+        let path = program.files.get(usize::from(f.pos.file)).map(|p| p.path.clone()).unwrap_or_default();
+        let note = match e {
+            None => Some("the step budget was used up before it".to_string()),
+            Some(e) if e.cut_short => Some("cut short by the step budget".to_string()),
+            Some(_) => None,
+        };
+        CheckedFunction {
+            function: f.name.to_string(),
+            path,
+            line: f.pos.line,
+            kind: entry.kind,
+            threads: e.map_or(0, |e| e.threads),
+            interleavings: e.map_or(0, |e| e.interleavings),
+            runs: e.map_or(0, |e| e.runs),
+            may_start: entry.may_start,
+            note,
+        }
+    };
+    // A function that a surer entry has run is accounted for by that entry's best.
+    let from_above = explored.iter().max_by_key(|e| (e.threads, e.interleavings));
+    // A function that is an entry anyway is named once, unless it was started in the middle
+    // besides.
+    let is_named = |entry: &&Entry| {
+        entry.kind != EntryKind::Middle
+            || explored.iter().any(|e| e.entry == **entry)
+            || !entries
+                .iter()
+                .any(|e| e.kind != EntryKind::Middle && e.start.function == entry.start.function)
+    };
+    entries
+        .iter()
+        .filter(is_named)
+        .map(|entry| {
+            let own = explored.iter().find(|e| e.entry == *entry);
+            let above = from_above.filter(|_| entered[entry.about as usize]);
+            describe(entry, own.or(above))
+        })
+        .collect()
+}
