@@ -123,7 +123,7 @@ fn html(text: &str) -> String {
 /// Text that is nothing but text. What raddle puts in backticks is code.
 fn text(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escaped(text);
     }
     let part = |(i, part): (usize, &&str)| match (i % 2, part.is_empty()) {

@@ -167,7 +167,8 @@ fn markdown_has_no_markup_of_others() {
     for line in text.lines() {
         let outside = without_code(line);
         let summary = line.starts_with("<details>");
-        assert!(!outside.contains("<d>") && !(summary && line.contains("<d>")), "{line}");
+        let looked_at = if summary { line } else { outside.as_str() };
+        assert!(!looked_at.contains("<d>"), "{line}");
         // Markdown looks for no links in an element.
         assert!(summary || !outside.contains("p[q](r)"), "{line}");
     }
