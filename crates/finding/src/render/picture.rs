@@ -10,7 +10,7 @@
 //!
 //! [`Origin`] says which, and the picture says so too: nobody should take an argument for a record.
 
-use crate::model::{Access, Confidence, Finding, Frame, Kind, Location, Op, Timeline};
+use crate::model::{Access, Confidence, Finding, Frame, Kind, Location, Op};
 use crate::place::place;
 
 use super::story;
@@ -116,8 +116,11 @@ impl Act {
 pub(super) fn picture(finding: &Finding) -> Option<Picture> {
     let mut picture = recorded(finding).or_else(|| tabled(finding)).or_else(|| of_ends(finding))?;
     let cycle = matches!(finding.kind, Kind::Deadlock | Kind::LockOrder);
+    let race = finding.kind == Kind::DataRace;
     for step in &mut picture.steps {
-        step.is_key = step.matters
+        // Of a race only its two accesses.
+        let candidate = step.matters && (!race || is_end(finding, &picture.lanes[step.lane], step));
+        step.is_key = candidate
             && match step.act {
                 Act::Read | Act::Write | Act::Free | Act::Fail => true,
                 // Whoever waits for a thread to end is not the cause.
@@ -149,8 +152,10 @@ fn recorded(finding: &Finding) -> Option<Picture> {
             step.frame.and_then(|at| timeline.frames.get(at)).cloned(),
         )
     });
-    let steps =
-        steps.map(|step| Moment { matters: step.matters || is_end(finding, timeline, &step), ..step });
+    let steps = steps.map(|step| Moment {
+        matters: step.matters || is_end(finding, &timeline.threads[step.lane], &step),
+        ..step
+    });
     let bars = timeline.held.iter().filter(|bar| bar.thread < lanes).map(|bar| Bar {
         lane: bar.thread,
         lock: bar.lock.clone(),
@@ -169,8 +174,7 @@ fn recorded(finding: &Finding) -> Option<Picture> {
 }
 
 /// Whether a step is an access at the place of one of the finding's ends, by the same thread.
-fn is_end(finding: &Finding, timeline: &Timeline, step: &Moment) -> bool {
-    let thread = &timeline.threads[step.lane];
+fn is_end(finding: &Finding, thread: &str, step: &Moment) -> bool {
     let line = |frame: &Frame| Some((frame.file.clone()?, story::line(frame)?));
     let here = step.frame.as_ref().and_then(line);
     here.is_some()
