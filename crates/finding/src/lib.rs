@@ -15,7 +15,7 @@
 //! - [`library`]: races that are the C++ library's own affair.
 //! - [`suppress`]: suppression files in ThreadSanitizer's format.
 //! - [`baseline`]: what is already known, so that only what is new fails a build.
-//! - [`mod@render`]: text, JSON, SARIF, JUnit, GitHub annotations, HTML.
+//! - [`mod@render`]: text, JSON, SARIF, JUnit, GitHub annotations, HTML, Markdown, Perfetto.
 //!
 //! Invariants:
 //! - The crate is pure: it opens no file, reads no clock, starts no thread. Files come in as text with a name; the

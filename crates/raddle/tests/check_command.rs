@@ -67,6 +67,8 @@ fn every_format_goes_to_stdout_or_to_a_file() {
         ("junit", "<testsuites"),
         ("github", "::"),
         ("html", "<!DOCTYPE html>"),
+        ("markdown", "## raddle check"),
+        ("perfetto", "traceEvents"),
     ] {
         let output = bench.raddle(&format!("check --format {format} src/race.c")).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();

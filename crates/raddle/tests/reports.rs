@@ -47,7 +47,7 @@ fn lines_of_files_outside_the_project_are_not_quoted() {
         (output.status.code(), text)
     };
     assert_eq!(raddle(&["cc", "--use", "gcc", "-g", "-pthread", "b.c", "-o", "b"]).0, Some(0));
-    for format in ["text", "json", "sarif", "junit", "github", "html"] {
+    for format in ["text", "json", "sarif", "junit", "github", "html", "markdown", "perfetto"] {
         for words in [&["run", "--format", format, "--", "./b"][..], &["check", "--format", format, "b.c"]] {
             let (status, text) = raddle(words);
             assert_eq!(status, Some(66), "{words:?}: {text}");
@@ -241,9 +241,10 @@ fn html() {
     let page = printed(&bench, "html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
     assert!(page.contains("data race on `counter`") && page.contains("counter++;"), "{page}");
-    for outside in ["<script", "javascript:", " src=", "<link", "@import", "url("] {
+    for outside in ["javascript:", " src=", "<link", "@import", "url(", "http:", "https:"] {
         assert!(!page.to_lowercase().contains(outside), "{outside}");
     }
+    assert_eq!(page.matches("<script").count(), 2, "the source as data, and the page's own");
 }
 
 #[test]
@@ -264,7 +265,7 @@ fn text_is_for_stderr_and_without_colour_in_a_pipe() {
 #[test]
 fn without_findings_every_format_is_whole() {
     let bench = Bench::with("race");
-    for format in ["text", "json", "sarif", "junit", "github", "html"] {
+    for format in ["text", "json", "sarif", "junit", "github", "html", "markdown", "perfetto"] {
         let run = bench.run_command(&format!("--format {format} -o report"), &["./race", "silent"]).output();
         assert_eq!(run.unwrap().status.code(), Some(5));
         let text = std::fs::read_to_string(bench.path("report")).unwrap();

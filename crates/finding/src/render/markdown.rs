@@ -123,7 +123,7 @@ fn html(text: &str) -> String {
 /// Text that is nothing but text. What raddle puts in backticks is code.
 fn text(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escaped(text);
     }
     let part = |(i, part): (usize, &&str)| match (i % 2, part.is_empty()) {
@@ -136,7 +136,7 @@ fn text(text: &str) -> String {
 
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -144,12 +144,13 @@ fn escaped(text: &str) -> String {
             // Nobody is called by a report, and no issue is closed by one.
             '@' => out.push_str("&#64;"),
             '#' => out.push_str("&#35;"),
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '+' | '!' | '|' | '~' | '$' => {
+            // An address becomes a link by itself.
+            ':' if text[at..].starts_with("://") => out.push_str("&#58;"),
+            '.' if text[..at].to_ascii_lowercase().ends_with("www") => out.push_str("&#46;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '|' | '~' | '$' => {
                 out.push('\\');
                 out.push(c);
             }
-            // An address becomes a link by itself.
-            ':' => out.push_str("&#58;"),
             c if c.is_control() || story::turns_text(c) => out.push(' '),
             c => out.push(c),
         }
@@ -182,13 +183,11 @@ mod tests {
 
     #[test]
     fn text_is_no_markup() {
-        assert_eq!(
-            text("a <b> [c](d) *e* @f #1 | g"),
-            "a &lt;b&gt; \\[c\\]\\(d\\) \\*e\\* &#64;f &#35;1 \\| g"
-        );
+        assert_eq!(text("a <b> [c](d) *e* @f #1 | g"), "a &lt;b&gt; \\[c\\](d) \\*e\\* &#64;f &#35;1 \\| g");
         assert_eq!(text("race on `a|b`"), "race on `a\\|b`");
         assert_eq!(text("one ` only"), "one \\` only");
         assert_eq!(text("see https://x.y"), "see https&#58;//x.y");
+        assert_eq!(text("a::b, WWW.x.y"), "a::b, WWW&#46;x.y");
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //!
 //! [`Origin`] says which, and the picture says so too: nobody should take an argument for a record.
 
-use crate::model::{Access, Confidence, Finding, Frame, Kind, Location, Op, Timeline};
+use crate::model::{Access, Confidence, Finding, Frame, Kind, Location, Op};
 use crate::place::place;
 
 use super::story;
@@ -116,8 +116,11 @@ impl Act {
 pub(super) fn picture(finding: &Finding) -> Option<Picture> {
     let mut picture = recorded(finding).or_else(|| tabled(finding)).or_else(|| of_ends(finding))?;
     let cycle = matches!(finding.kind, Kind::Deadlock | Kind::LockOrder);
+    let race = finding.kind == Kind::DataRace;
     for step in &mut picture.steps {
-        step.is_key = step.matters
+        // Of a race only its two accesses.
+        let candidate = step.matters && (!race || is_end(finding, &picture.lanes[step.lane], step));
+        step.is_key = candidate
             && match step.act {
                 Act::Read | Act::Write | Act::Free | Act::Fail => true,
                 // Whoever waits for a thread to end is not the cause.
@@ -149,8 +152,10 @@ fn recorded(finding: &Finding) -> Option<Picture> {
             step.frame.and_then(|at| timeline.frames.get(at)).cloned(),
         )
     });
-    let steps =
-        steps.map(|step| Moment { matters: step.matters || is_end(finding, timeline, &step), ..step });
+    let steps = steps.map(|step| Moment {
+        matters: step.matters || is_end(finding, &timeline.threads[step.lane], &step),
+        ..step
+    });
     let bars = timeline.held.iter().filter(|bar| bar.thread < lanes).map(|bar| Bar {
         lane: bar.thread,
         lock: bar.lock.clone(),
@@ -159,18 +164,33 @@ fn recorded(finding: &Finding) -> Option<Picture> {
         until: bar.until,
         read: bar.read,
     });
-    Some(Picture {
+    let mut picture = Picture {
         origin: Origin::Recorded,
         lanes: timeline.threads.clone(),
         steps: steps.collect(),
         bars: bars.collect(),
         left_out: timeline.left_out,
-    })
+    };
+    // From the last on, so that numbers stay what they are.
+    for i in (1..picture.steps.len()).rev() {
+        let is_twice = timeline.steps[i].step.is_none()
+            && timeline.steps[i - 1].step.is_some()
+            && same(&picture.steps[i - 1], &picture.steps[i]);
+        if is_twice {
+            picture.remove(i);
+        }
+    }
+    Some(picture)
+}
+
+/// An access that races is told of by itself. Where it is a step too, it is one.
+fn same(step: &Moment, access: &Moment) -> bool {
+    let line = |moment: &Moment| moment.frame.as_ref().map(|f| (f.file.clone(), f.line));
+    step.lane == access.lane && step.text == access.text && line(step) == line(access)
 }
 
 /// Whether a step is an access at the place of one of the finding's ends, by the same thread.
-fn is_end(finding: &Finding, timeline: &Timeline, step: &Moment) -> bool {
-    let thread = &timeline.threads[step.lane];
+fn is_end(finding: &Finding, thread: &str, step: &Moment) -> bool {
     let line = |frame: &Frame| Some((frame.file.clone()?, story::line(frame)?));
     let here = step.frame.as_ref().and_then(line);
     here.is_some()
@@ -272,6 +292,18 @@ fn act_of(op: Op) -> Act {
 }
 
 impl Picture {
+    /// Takes a step out that is told by the one before it.
+    fn remove(&mut self, at: usize) {
+        let gone = self.steps.remove(at);
+        let before = &mut self.steps[at - 1];
+        before.matters |= gone.matters;
+        before.value = before.value.take().or(gone.value);
+        for bar in &mut self.bars {
+            bar.from -= usize::from(bar.from >= at);
+            bar.until = bar.until.map(|until| until - usize::from(until >= at));
+        }
+    }
+
     fn lane(&mut self, thread: &str) -> usize {
         self.lanes.iter().position(|lane| lane == thread).unwrap_or_else(|| {
             self.lanes.push(thread.to_owned());
@@ -442,6 +474,29 @@ mod tests {
         let key: Vec<bool> = picture.steps.iter().map(|step| step.is_key).collect();
         assert_eq!(key, [false, true, false, true]);
         assert!(picture.bars[0].covers(3) && !picture.bars[0].covers(1));
+    }
+
+    #[test]
+    fn an_access_that_is_a_step_too_is_drawn_once() {
+        let mut race = finding(Kind::DataRace, vec![]);
+        let step = |step, text: &str| TimelineStep { step, text: text.into(), ..Default::default() };
+        let mut access = step(None, "writes `x`");
+        access.matters = true;
+        race.timeline = Some(Timeline {
+            threads: vec!["T0".into()],
+            steps: vec![
+                step(Some(4), "writes `x`"),
+                access,
+                step(Some(5), "locks L1"),
+                step(Some(6), "ends"),
+            ],
+            held: vec![HeldLock { lock: "L1".into(), from: 2, until: Some(3), ..Default::default() }],
+            ..Timeline::default()
+        });
+        let picture = picture(&race).unwrap();
+        let told: Vec<_> = picture.steps.iter().map(|s| (s.text.as_str(), s.matters)).collect();
+        assert_eq!(told, [("writes `x`", true), ("locks L1", false), ("ends", false)]);
+        assert_eq!((picture.bars[0].from, picture.bars[0].until), (1, Some(2)));
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn accesses(stream: Decoder<'_>) -> Seens {
     let mut thread = 0;
     for event in stream {
         match event {
-            trace::Event::Thread(number) => thread = number as u16,
+            trace::Event::Thread(number) => thread = number,
             trace::Event::Access(access) => seen.entry((thread, access.site)).or_default().push(access),
             trace::Event::Shared(_) | trace::Event::Step(_) => {}
         }

@@ -66,7 +66,7 @@ impl Articles<'_> {
             let (sources, room) = (&mut self.sources, &mut self.room);
             Drawing { picture, options: self.options, sources, room }.write(writer);
         }
-        let locks = picture.as_ref().map(|picture| lanes::locks(picture)).unwrap_or_default();
+        let locks = picture.as_ref().map(lanes::locks).unwrap_or_default();
         graph::write(writer, finding, &locks);
         self.ends(writer, finding);
         self.commands(writer, finding);

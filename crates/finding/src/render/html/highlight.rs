@@ -128,9 +128,9 @@ impl Highlighter {
         if rest.starts_with("//") {
             return (Class::Comment, rest.len());
         }
-        if rest.starts_with("/*") {
+        if let Some(inside) = rest.strip_prefix("/*") {
             self.in_comment = true;
-            let (_, length) = self.comment(&rest[2..]);
+            let (_, length) = self.comment(inside);
             return (Class::Comment, length + 2);
         }
         let first = rest.chars().next().unwrap_or(' ');
