@@ -383,6 +383,47 @@ fn a_build_is_instrumented_and_a_mended_program_is_verified() {
 }
 
 #[test]
+fn what_has_changed_comes_first_and_an_unknown_revision_is_refused() {
+    let bench = Bench::new();
+    let git = |line: &str| {
+        let mut words = vec!["-c", "user.name=a", "-c", "user.email=a@b"];
+        words.extend(line.split(' '));
+        succeed(bench.command("git").args(words))
+    };
+    git("init -q");
+    bench.file("race.c", RACE);
+    git("add race.c");
+    git("commit -qm one");
+    built(&bench, "race", &RACE.replace("int guarded, bare;", "int guarded, bare; "));
+    let (output, report) = hunt(&bench, "--seconds 20 --since HEAD -- ./race");
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    let said = report["coverage"].to_string();
+    assert!(said.contains("changed since HEAD: suspicions in changed lines came first"), "{said}");
+    assert!(refused(&mut bench.raddle("hunt --since no-such -- ./race")).contains("git does not say"));
+}
+
+#[test]
+fn two_builds_are_compared_and_one_that_was_not_hunted_is_refused() {
+    let bench = Bench::new();
+    built(&bench, "race", RACE);
+    let hunted = || hunt(&bench, "--seconds 20 -- ./race").0.status.code();
+    assert_eq!(hunted(), Some(66));
+    std::fs::copy(bench.path("race"), bench.path("old")).unwrap();
+    let both = RACE.replace("bare++", "__atomic_fetch_add(&bare, 1, __ATOMIC_SEQ_CST); late++");
+    built(&bench, "race", &both.replace("guarded, bare", "guarded, bare, late"));
+    assert!(refused(&mut bench.raddle("diff old race")).contains("never hunted"));
+    assert_eq!(hunted(), Some(66));
+    let compared = bench.raddle("diff old race").output().unwrap();
+    assert_eq!(compared.status.code(), Some(66), "{}", stderr(&compared));
+    let text = String::from_utf8(compared.stdout).unwrap();
+    let line = |word: &str| text.lines().find(|l| l.starts_with(word)).unwrap_or_default().to_owned();
+    assert!(line("gone").contains("`bare`") && line("new").contains("`late`"), "{text}");
+    let backwards = bench.raddle("diff race old").output().unwrap();
+    assert_eq!(backwards.status.code(), Some(66), "what is gone is new the other way round");
+    assert!(refused(&mut bench.raddle("diff old old")).contains("the same build"));
+}
+
+#[test]
 fn what_was_confirmed_outlives_a_hunt_that_is_killed() {
     let bench = Bench::new();
     // Endless work behind the race: the hunt goes on until it is killed.

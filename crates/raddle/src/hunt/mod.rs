@@ -4,6 +4,7 @@
 //! drives the other commands for it.
 //!
 //! ```text
+//! since      what has changed since a revision comes first
 //! source     a source file is built first
 //! cargo      the test programs of a crate or workspace
 //! suite      the tests of a test program, or of CTest: each is hunted by itself
@@ -13,6 +14,7 @@
 //! journal    what is written down at once, and the lines on the terminal
 //! report     findings with their explanation, suspicions as counts
 //! decisions  `raddle list`, `show`, `triage`, `merge`
+//! diff       `raddle diff`
 //! verify     `raddle verify`
 //! build      `raddle build`
 //! ```
@@ -22,10 +24,12 @@ pub mod build;
 mod cargo;
 pub mod decisions;
 mod detectors;
+pub mod diff;
 mod input;
 mod journal;
 mod prey;
 mod report;
+mod since;
 mod source;
 mod suite;
 pub mod verify;
@@ -58,9 +62,17 @@ pub fn run(args: Args) -> Result<ExitCode> {
         .with_context(|| format!("cannot make the folder {}", args.schedules_to.display()))?;
     input::feed(args.stdin.as_deref(), &args.schedules_to)?;
     raddle_harness::interrupt::watch();
+    let changes = args.since.as_deref().map(since::Changes::since).transpose()?;
     let preys = suite::part(preys(&args)?, args.shard);
+    let (preys, concerned) = match &changes {
+        Some(changes) => changes.first(preys),
+        None => (preys, 0),
+    };
     let mut journal = Journal::open(&args);
     let mut all = All::default();
+    if let (Some(changes), Some(revision)) = (&changes, &args.since) {
+        all.coverage.push(changes.in_words(revision, concerned, preys.len()));
+    }
     let deadline = begun + args.limit();
     for (i, prey) in preys.iter().enumerate() {
         if raddle_harness::interrupt::came() || Instant::now() >= deadline {
@@ -70,7 +82,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         let left = deadline.saturating_duration_since(Instant::now());
         // Less than this settles nothing: better the first tests well than all of them badly.
         let limit = plan::turn(left, preys.len() - i).max(LEAST).min(left);
-        let hunted = Hunter::new(&args, prey, limit, &mut journal).and_then(Hunter::hunt);
+        let hunted = Hunter::new(&args, prey, limit, &mut journal, changes.as_ref()).and_then(Hunter::hunt);
         match hunted {
             Ok(outcome) => all.add(prey, outcome, &args, &journal.command(prey)),
             // One that can not be hunted is no reason to leave the others out.

@@ -14,6 +14,7 @@ use raddle_hunt::{Detector, Goal, Ledger, Space, Target};
 use super::args::Args;
 use super::detectors;
 use super::journal::Journal;
+use super::since::Changes;
 use crate::explore::ongoing::Ongoing;
 use crate::explore::{self, Ending, Watched, outcome, watch_once};
 use crate::{check, conseq, tsvd};
@@ -73,6 +74,8 @@ pub struct Hunter<'a> {
     processes: u64,
     /// Races that the search has shown and no other detector suspects.
     alone: Vec<(Detector, Finding)>,
+    /// What comes first.
+    changes: Option<&'a Changes>,
     /// How ordinary runs ended.
     endings: Vec<Ending>,
     /// Threads of the process that had most in an ordinary run.
@@ -85,6 +88,7 @@ impl<'a> Hunter<'a> {
         prey: &'a Prey,
         limit: Duration,
         journal: &'a mut Journal,
+        changes: Option<&'a Changes>,
     ) -> Result<Hunter<'a>> {
         let out = Outcome {
             ledger: Ledger::default(),
@@ -107,6 +111,7 @@ impl<'a> Hunter<'a> {
             runs: 0,
             processes: 0,
             alone: Vec::new(),
+            changes,
             endings: Vec::new(),
             threads: 0,
         };
@@ -462,8 +467,11 @@ impl<'a> Hunter<'a> {
     /// Each open target by a search of its own, in which threads are switched only in the functions
     /// that it names.
     fn one_by_one(&mut self, notes: &Notes) {
-        let open: Vec<Target> =
+        let mut open: Vec<Target> =
             self.out.ledger.queue().into_iter().filter(|t| is_driven_at(t)).cloned().collect();
+        if let Some(changes) = self.changes {
+            open.sort_by_key(|t| !changes.touches(&t.finding));
+        }
         let all = plan::share(Part::OneByOne, self.left());
         let until = Instant::now() + all;
         for (i, target) in open.iter().enumerate() {
