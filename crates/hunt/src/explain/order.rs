@@ -30,7 +30,7 @@ fn woken(finding: &Finding, rows: &[Row]) -> Option<String> {
     let wakes =
         |r: &&&Row| r.text.starts_with("wakes for no reason from ") || r.text.starts_with("comes back from ");
     let is_lock = |r: &&&Row| r.text.starts_with("locks ");
-    let wake = own.iter().rev().skip_while(is_lock).next().filter(wakes)?;
+    let wake = own.iter().rev().find(|r| !is_lock(r)).filter(wakes)?;
     let object = wake.text.rsplit_once(" from ").map_or("it", |(_, object)| object);
     if !object.starts_with('`') {
         // A futex of a library's own, which has its loop.
@@ -57,7 +57,7 @@ fn interrupted(finding: &Finding, rows: &[Row]) -> Option<String> {
         let back = rows[at..].iter().position(|r| r.thread == thread).map_or(rows.len(), |n| at + n);
         let after = rows[back..].iter().find(|r| r.thread == thread && matters(r));
         let between: Vec<&Row> = rows[at..back].iter().filter(|r| matters(r)).collect();
-        (!between.is_empty()).then(|| (before, between, after))
+        (!between.is_empty()).then_some((before, between, after))
     });
     let (before, between, after) = told.next()?;
     let name = |r: &Row| finding.interleaving.as_ref().and_then(|i| i.threads.get(r.thread)).cloned();

@@ -11,6 +11,7 @@
 //! prey       one command: runs, searches, campaigns, in the order of their shares of the time
 //! input      what the program finds on its standard input
 //! detectors  the other commands with the options that a hunt gives them
+//! live       the line on a terminal
 //! journal    what is written down at once, and the lines on the terminal
 //! report     findings with their explanation, suspicions as counts
 //! decisions  `raddle list`, `show`, `triage`, `merge`
@@ -27,6 +28,7 @@ mod detectors;
 pub mod diff;
 mod input;
 mod journal;
+mod live;
 mod prey;
 mod report;
 mod since;
@@ -73,7 +75,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if let (Some(changes), Some(revision)) = (&changes, &args.since) {
         all.coverage.push(changes.in_words(revision, concerned, preys.len()));
     }
-    let deadline = begun + args.limit();
+    // What was built first, by a compiler or by cargo, is not part of the hunt.
+    let deadline = Instant::now() + args.limit();
     for (i, prey) in preys.iter().enumerate() {
         if raddle_harness::interrupt::came() || Instant::now() >= deadline {
             all.not_reached.push(prey.name.clone().unwrap_or_default());
@@ -82,6 +85,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         let left = deadline.saturating_duration_since(Instant::now());
         // Less than this settles nothing: better the first tests well than all of them badly.
         let limit = plan::turn(left, preys.len() - i).max(LEAST).min(left);
+        journal.begin(prey, i + 1, preys.len(), deadline);
         let hunted = Hunter::new(&args, prey, limit, &mut journal, changes.as_ref()).and_then(Hunter::hunt);
         match hunted {
             Ok(outcome) => all.add(prey, outcome, &args, &journal.command(prey)),
@@ -93,6 +97,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     anyhow::ensure!(all.hunted > 0 || all.failed.is_empty(), "nothing was hunted: {}", all.failed.join("; "));
     let otherwise = all.status_without_findings();
     let report = all.report(&args, &preys, &journal, begun.elapsed());
+    // The line on the terminal goes before the report comes.
+    drop(journal);
     settler.settle(report, otherwise)
 }
 
