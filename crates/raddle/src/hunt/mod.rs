@@ -10,6 +10,7 @@
 //! suite      the tests of a test program, or of CTest: each is hunted by itself
 //! prey       one command: runs, searches, campaigns, in the order of their shares of the time
 //! input      what the program finds on its standard input
+//! doubt      what keeps a finding open that was seen twice
 //! detectors  the other commands with the options that a hunt gives them
 //! live       the line on a terminal
 //! journal    what is written down at once, and the lines on the terminal
@@ -26,6 +27,7 @@ mod cargo;
 pub mod decisions;
 mod detectors;
 pub mod diff;
+mod doubt;
 mod input;
 mod journal;
 mod live;
