@@ -146,7 +146,23 @@ fn lines(finding: &Finding) -> BTreeSet<Line> {
 
 /// The lines at which the threads of a cycle ask for their locks.
 fn lock_lines(finding: &Finding) -> BTreeSet<Line> {
-    finding.accesses.iter().filter(|a| a.op == Op::Lock).filter_map(line).collect()
+    finding.accesses.iter().filter(|a| a.op == Op::Lock || a.lock.is_some()).filter_map(line).collect()
+}
+
+/// The lines at which threads of a deadlock wait for something other than the end of a thread: who
+/// joins whom when nothing goes on any more is luck.
+fn wait_lines(finding: &Finding) -> BTreeSet<Line> {
+    let deeds = finding.interleaving.as_ref().map_or(&[][..], |i| &i.deeds);
+    let joins =
+        |i: usize| deeds.get(i).is_some_and(|d| d.starts_with("waits for T") && d.ends_with(" to end"));
+    let ends = finding.accesses.iter().enumerate().filter(|(i, _)| !joins(*i));
+    ends.filter_map(|(_, access)| line(access)).collect()
+}
+
+/// A use of memory and the free of it, unordered: seen as a race, or as a use after the free.
+fn is_use_and_free(finding: &Finding) -> bool {
+    let has = |free: bool| finding.accesses.iter().any(|a| (a.op == Op::Free) == free);
+    matches!(finding.kind, Kind::DataRace | Kind::UseAfterFree) && has(true) && has(false)
 }
 
 fn functions(finding: &Finding) -> BTreeSet<String> {
@@ -167,9 +183,18 @@ fn lock_names(finding: &Finding) -> Option<BTreeSet<&str>> {
 /// - Races: the same variable and an end in the same function. Without a variable: the same lines.
 /// - Deadlocks: the same named locks, or the same lines that ask for a lock, or two such lines in common.
 /// - Wrong exit statuses: always. One command has one reason to end badly, whatever the number.
+/// - Deadlocks without locks, such as a lost wake-up: a line in common at which a thread waits, whoever joins whom.
+/// - A race of a use with the free, and the use after that free: the same lines.
 /// - Everything else: the same kind, and what goes wrong goes wrong at the same line; failing lines, the same id.
 pub fn same_cause(a: &Finding, b: &Finding) -> bool {
     let goal = Goal::of(a.kind);
+    if a.kind != b.kind && is_use_and_free(a) && is_use_and_free(b) {
+        let part = |f: &Finding, free: bool| -> BTreeSet<Line> {
+            f.accesses.iter().filter(|a| (a.op == Op::Free) == free).filter_map(line).collect()
+        };
+        let same = |free: bool| !part(a, free).is_empty() && part(a, free) == part(b, free);
+        return same(true) && same(false);
+    }
     if goal != Goal::of(b.kind) {
         return false;
     }
@@ -187,6 +212,9 @@ pub fn same_cause(a: &Finding, b: &Finding) -> bool {
                 return x.is_subset(&y) || y.is_subset(&x);
             }
             let (x, y) = (lock_lines(a), lock_lines(b));
+            if x.is_empty() && y.is_empty() {
+                return !wait_lines(a).is_disjoint(&wait_lines(b));
+            }
             !x.is_empty() && x == y || x.intersection(&y).count() > 1
         }
         Goal::Failure if a.kind == Kind::ExitStatus => b.kind == Kind::ExitStatus,
@@ -266,6 +294,38 @@ pub(crate) mod tests {
         let nameless = cycle(Kind::Deadlock, [None, None], [2, 1]);
         assert!(same_cause(&suspected, &nameless));
         assert!(!same_cause(&suspected, &cycle(Kind::Deadlock, [None, None], [2, 3])));
+    }
+
+    #[test]
+    fn a_lost_wake_up_is_one_cause_whoever_joins_whom() {
+        let stuck = |main: u32, waits: &[u32]| {
+            let mut finding = Finding::new(Kind::Deadlock, Confidence::Confirmed, "no thread can go on");
+            let mut deeds = vec!["waits for T1 (w) to end".to_owned()];
+            finding.accesses = vec![access(Op::Call, "main", main)];
+            for at in waits {
+                finding.accesses.push(access(Op::Call, "w", *at));
+                deeds.push("waits for a signal on `c`".into());
+            }
+            finding.interleaving = Some(raddle_finding::Interleaving { deeds, ..Default::default() });
+            finding
+        };
+        assert!(same_cause(&stuck(7, &[4]), &stuck(8, &[4])));
+        assert!(same_cause(&stuck(7, &[4]), &stuck(8, &[4, 5])));
+        assert!(!same_cause(&stuck(7, &[4]), &stuck(7, &[5])), "the join alone is none");
+    }
+
+    #[test]
+    fn a_race_with_the_free_and_the_use_after_it_have_one_cause() {
+        let with = |kind: Kind, used: u32| {
+            let mut finding = Finding::new(kind, Confidence::Confirmed, "freed");
+            finding.accesses = vec![access(Op::Write, "f", used), access(Op::Free, "g", 2)];
+            finding
+        };
+        assert!(same_cause(&with(Kind::DataRace, 1), &with(Kind::UseAfterFree, 1)));
+        assert!(!same_cause(&with(Kind::DataRace, 1), &with(Kind::UseAfterFree, 3)));
+        let mut race = with(Kind::DataRace, 1);
+        race.accesses[1].op = Op::Read;
+        assert!(!same_cause(&race, &with(Kind::UseAfterFree, 1)));
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub enum Command {
 
     Merge(hunt::decisions::MergeArgs),
 
+    Diff(hunt::diff::DiffArgs),
+
     Report(view::ReportArgs),
 
     View(view::ViewArgs),

@@ -56,6 +56,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Show(args) => hunt::decisions::show(&args),
         Command::Triage(args) => hunt::decisions::triage(&args),
         Command::Merge(args) => hunt::decisions::merge(&args),
+        Command::Diff(args) => hunt::diff::run(&args),
         Command::Report(args) => view::report(&args),
         Command::View(args) => view::view(&args),
         Command::Verify(args) => hunt::verify::run(&args),

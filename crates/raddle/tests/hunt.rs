@@ -382,6 +382,127 @@ fn a_build_is_instrumented_and_a_mended_program_is_verified() {
     assert!(said.contains("was not reproduced") && !said.contains("fixed"), "{said}");
 }
 
+/// Waits behind an `if`, so a wake-up without a signal lets it go on too early.
+const WAIT_WITHOUT_LOOP: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int items;
+static void *consumer(void *p) {
+    pthread_mutex_lock(&m);
+    if (items == 0)
+        pthread_cond_wait(&c, &m);
+    assert(items > 0);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void) {
+    pthread_t a;
+    pthread_create(&a, 0, consumer, 0);
+    pthread_mutex_lock(&m);
+    items = 1;
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    pthread_join(a, 0);
+    return 0;
+}
+"#;
+
+/// The signal may come before the wait, and two threads are joined one after the other.
+const LOST_WAKE_UP: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static void *waiter(void *p) {
+    pthread_mutex_lock(&m);
+    pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+static void *waker(void *p) {
+    pthread_mutex_lock(&m);
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, waiter, 0);
+    pthread_create(&b, 0, waker, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_paragraph_names_the_cause_and_there_is_one_finding_a_cause() {
+    let bench = Bench::new();
+    bench.file("if.c", WAIT_WITHOUT_LOOP);
+    bench.file("lost.c", LOST_WAKE_UP);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/control");
+    let rust = corpus.join("rust_mutex_order_bad.rs");
+    for (source, kind, said) in [
+        ("if.c", "assertion", ["comes back without a signal", "wait in a `while` loop"]),
+        ("lost.c", "deadlock", ["sent before the wait began", "keep what is waited for in a variable"]),
+        (
+            rust.to_str().unwrap(),
+            "deadlock",
+            ["holds L1 (taken at rust_mutex_order_bad.rs:", "in one order everywhere"],
+        ),
+    ] {
+        let (output, report) = hunt(&bench, &format!("--seconds 25 {source}"));
+        assert_eq!(output.status.code(), Some(66), "{source}: {}", stderr(&output));
+        let found = findings(&report);
+        assert_eq!((found.len(), &found[0]["kind"]), (1, &kind.into()), "{source}: {report:#}");
+        let why = found[0]["explanation"].as_str().unwrap();
+        assert!(said.iter().all(|words| why.contains(words)), "{source}: {why}");
+        assert!(!why.contains("begins") && !why.contains("is about to go on"), "{source}: {why}");
+    }
+}
+
+#[test]
+fn what_has_changed_comes_first_and_an_unknown_revision_is_refused() {
+    let bench = Bench::new();
+    let git = |line: &str| {
+        let mut words = vec!["-c", "user.name=a", "-c", "user.email=a@b"];
+        words.extend(line.split(' '));
+        succeed(bench.command("git").args(words))
+    };
+    git("init -q");
+    bench.file("race.c", RACE);
+    git("add race.c");
+    git("commit -qm one");
+    built(&bench, "race", &RACE.replace("int guarded, bare;", "int guarded, bare; "));
+    let (output, report) = hunt(&bench, "--seconds 20 --since HEAD -- ./race");
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    let said = report["coverage"].to_string();
+    assert!(said.contains("changed since HEAD: suspicions in changed lines came first"), "{said}");
+    assert!(refused(&mut bench.raddle("hunt --since no-such -- ./race")).contains("git does not say"));
+}
+
+#[test]
+fn two_builds_are_compared_and_one_that_was_not_hunted_is_refused() {
+    let bench = Bench::new();
+    built(&bench, "race", RACE);
+    let hunted = || hunt(&bench, "--seconds 20 -- ./race").0.status.code();
+    assert_eq!(hunted(), Some(66));
+    std::fs::copy(bench.path("race"), bench.path("old")).unwrap();
+    let both = RACE.replace("bare++", "__atomic_fetch_add(&bare, 1, __ATOMIC_SEQ_CST); late++");
+    built(&bench, "race", &both.replace("guarded, bare", "guarded, bare, late"));
+    assert!(refused(&mut bench.raddle("diff old race")).contains("never hunted"));
+    assert_eq!(hunted(), Some(66));
+    let compared = bench.raddle("diff old race").output().unwrap();
+    assert_eq!(compared.status.code(), Some(66), "{}", stderr(&compared));
+    let text = String::from_utf8(compared.stdout).unwrap();
+    let line = |word: &str| text.lines().find(|l| l.starts_with(word)).unwrap_or_default().to_owned();
+    assert!(line("gone").contains("`bare`") && line("new").contains("`late`"), "{text}");
+    let backwards = bench.raddle("diff race old").output().unwrap();
+    assert_eq!(backwards.status.code(), Some(66), "what is gone is new the other way round");
+    assert!(refused(&mut bench.raddle("diff old old")).contains("the same build"));
+}
+
 #[test]
 fn what_was_confirmed_outlives_a_hunt_that_is_killed() {
     let bench = Bench::new();

@@ -4,6 +4,7 @@
 //! Each sighting is a row; there are no counters. So nothing is counted twice when processes write
 //! at the same time or when stores are merged twice.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -124,6 +125,25 @@ impl Store {
             Ok(rows.into_iter().flatten().collect())
         };
         records().map_err(|e| self.fail(e))
+    }
+
+    /// The keys of the findings that were seen in a build.
+    pub fn seen_in(&self, build: &str) -> Result<BTreeSet<String>, StoreError> {
+        let keys = || -> rusqlite::Result<BTreeSet<String>> {
+            let mut statement =
+                self.connection.prepare("SELECT DISTINCT key FROM sightings WHERE build = ?1")?;
+            statement.query_map([build], |row| row.get(0))?.collect()
+        };
+        keys().map_err(|e| self.fail(e))
+    }
+
+    /// Every build in which something was seen, the latest first.
+    pub fn builds(&self) -> Result<Vec<String>, StoreError> {
+        let builds = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT build FROM sightings GROUP BY build ORDER BY max(at) DESC, build";
+            self.connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+        };
+        builds().map_err(|e| self.fail(e))
     }
 
     /// The number of findings that a newer raddle wrote and this one cannot read. They are not in

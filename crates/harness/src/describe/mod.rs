@@ -7,6 +7,7 @@
 pub mod locks;
 pub mod message;
 pub mod race;
+mod rust_waits;
 pub mod steps;
 pub mod timeline;
 pub mod values;
@@ -21,6 +22,7 @@ use raddle_finding::{
 use raddle_wire::explore::{End, FRAMES};
 
 use self::locks::{Held, cycle, held};
+use self::rust_waits::RustWait;
 use self::steps::{Words, lock_of};
 use self::timeline::{Between, timeline};
 use crate::monitors::Seen;
@@ -45,8 +47,13 @@ pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, module
     if let Some(Seen::Race(found)) = &failure.facts.seen {
         return race::finding(found, steps, &mut words);
     }
-    let held = held(steps);
-    let teller = Teller { failure, steps, held, explanation };
+    let rust = rust_waits_of(failure, &mut words);
+    words.mutexes = rust_waits::mutexes(&rust);
+    let mut held = held(steps);
+    let mutexes = words.mutexes.clone();
+    let mut takes = |i: usize| rust_waits::takes(&words.frames_of(i));
+    held.extend(rust_waits::held(&mutexes, steps, &failure.facts.ends, &mut takes));
+    let teller = Teller { failure, steps, held, rust, explanation };
     // That an execution which was cut off would never have ended is an argument, not an
     // observation. That a call which raddle does not stand in for would never have returned is one
     // too.
@@ -66,10 +73,21 @@ pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, module
     finding
 }
 
+/// Where threads wait at futexes, and for what of Rust's.
+fn rust_waits_of(failure: &Failure, words: &mut Words<'_>) -> Vec<(End, Option<RustWait>)> {
+    let waiting = failure.facts.ends.iter().filter(|end| end.ended == 0 && rust_waits::is_futex(end));
+    let wait = |end: &End| {
+        let depth = (end.depth as usize).min(FRAMES);
+        (*end, rust_waits::of(&words.stack(&end.frames[..depth])))
+    };
+    if failure.kind == Kind::Deadlock { waiting.map(wait).collect() } else { Vec::new() }
+}
+
 struct Teller<'a> {
     failure: &'a Failure,
     steps: &'a [Step],
     held: Vec<Held>,
+    rust: Vec<(End, Option<RustWait>)>,
     explanation: Explanation,
 }
 
@@ -140,13 +158,15 @@ impl Teller<'_> {
                 continue;
             }
             let stack = words.stack(&self.frames_of(end));
-            let lock = lock_of(&end.pending).filter(|_| deadlock);
-            let op = if lock.is_some() { Deed::Lock } else { Deed::Call };
+            let lock = self.lock_awaited(end).filter(|_| deadlock);
+            // What Rust's locks are made of are calls: the class is part of ids.
+            let is_lock = deadlock && lock_of(&end.pending).is_some();
+            let op = if is_lock { Deed::Lock } else { Deed::Call };
             let mut access = self.access(words, end.thread, op, stack);
             access.lock = lock.map(|l| words.lock(l));
             finding.accesses.push(access);
             deeds.push(if deadlock {
-                self.wait_and_holder(words, &end.pending)
+                self.wait_and_holder(words, end)
             } else {
                 format!("goes round: {}", words.op(&end.pending))
             });
@@ -156,9 +176,31 @@ impl Teller<'_> {
         }
     }
 
-    fn wait_and_holder(&self, words: &mut Words<'_>, pending: &Op) -> String {
-        let wait = words.wait(pending);
-        let holder = lock_of(pending).and_then(|l| self.held.iter().find(|h| h.lock == l));
+    /// What of Rust's a thread waits for.
+    fn rust_wait(&self, end: &End) -> Option<RustWait> {
+        self.rust.iter().find(|(e, _)| e.thread == end.thread).and_then(|(_, wait)| *wait)
+    }
+
+    fn lock_awaited(&self, end: &End) -> Option<u64> {
+        let rust = (self.rust_wait(end) == Some(RustWait::Mutex)).then_some(end.pending.object);
+        lock_of(&end.pending).or(rust)
+    }
+
+    fn wait(&self, words: &mut Words<'_>, end: &End) -> String {
+        match self.rust_wait(end) {
+            Some(RustWait::Mutex) => format!("waits for {}", words.object(&end.pending)),
+            Some(RustWait::Condvar) => {
+                format!("waits for a signal on the condition variable at {}", words.object(&end.pending))
+            }
+            Some(RustWait::Channel) => "waits for a message of a channel".into(),
+            Some(RustWait::Park) => "waits to be unparked".into(),
+            None => words.wait(&end.pending),
+        }
+    }
+
+    fn wait_and_holder(&self, words: &mut Words<'_>, end: &End) -> String {
+        let wait = self.wait(words, end);
+        let holder = self.lock_awaited(end).and_then(|l| self.held.iter().find(|h| h.lock == l));
         match holder {
             Some(h) => format!("{wait}, which {} holds", words.thread(h.thread)),
             None => wait,
@@ -166,7 +208,13 @@ impl Teller<'_> {
     }
 
     fn circle(&self, words: &mut Words<'_>) -> String {
-        let waits: Vec<_> = self.ends().map(|end| (end.thread, awaited(&self.held, end))).collect();
+        let holders = |end: &End| match self.rust_wait(end) {
+            Some(RustWait::Mutex) => {
+                self.held.iter().filter(|h| h.lock == end.pending.object).map(|h| h.thread).collect()
+            }
+            _ => awaited(&self.held, end),
+        };
+        let waits: Vec<_> = self.ends().map(|end| (end.thread, holders(end))).collect();
         let circle = cycle(&waits);
         let members: Vec<&End> = self
             .ends()
@@ -175,7 +223,7 @@ impl Teller<'_> {
             .collect();
         let told: Vec<String> = members
             .iter()
-            .map(|end| format!("{} {}", words.thread(end.thread), self.wait_and_holder(words, &end.pending)))
+            .map(|end| format!("{} {}", words.thread(end.thread), self.wait_and_holder(words, end)))
             .collect();
         let head = if circle.is_some() { "a circle of threads that wait" } else { "no thread can go on" };
         format!("{head}: {}", told.join("; "))
@@ -281,8 +329,10 @@ impl Teller<'_> {
     fn last_rows(&self, words: &mut Words<'_>, rows: &mut Rows) {
         if self.failure.kind == Kind::Deadlock {
             for end in self.ends() {
-                let (text, frame) = (words.wait(&end.pending), words.frame(&end.pending));
-                rows.push(end.thread, text, frame, false);
+                let text = self.wait(words, end);
+                let stack = words.stack(&self.frames_of(end));
+                let own = stack.iter().find(|f| raddle_finding::place::is_user_code(f)).cloned();
+                rows.push(end.thread, text, own.or_else(|| words.frame(&end.pending)), false);
             }
             return;
         }

@@ -2,7 +2,9 @@
 
 use raddle_explore::races::Access as Raw;
 use raddle_explore::{OpKind, Step, StepFlags, ThreadId};
-use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, Op, Timeline};
+use raddle_finding::{
+    Access, Confidence, Finding, Interleaving, Kind, Location, Lock, Op, Taken, Timeline,
+};
 use raddle_wire::explore::Race;
 
 use crate::describe::locks::held;
@@ -21,6 +23,7 @@ pub fn finding(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Finding {
     let message = race_message(&now, &before, location.as_ref());
     let mut finding = Finding::new(Kind::DataRace, Confidence::Confirmed, message);
     finding.accesses = vec![now, before];
+    finding.locks = locks(race, steps, words);
     let name = match &location {
         Some(Location::Global { name, .. }) => Some(name.as_str()),
         _ => None,
@@ -34,6 +37,26 @@ pub fn finding(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Finding {
         !steps.iter().any(|s| s.thread == t && s.op.kind() == OpKind::Exit)
     });
     finding
+}
+
+/// The locks that are held at the two accesses.
+fn locks(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Vec<Lock> {
+    let mut locks: Vec<Lock> = Vec::new();
+    for raw in &race.access {
+        let taken = held(&steps[..(raw.step as usize).min(steps.len())]);
+        for h in taken.iter().filter(|h| h.thread == ThreadId(raw.thread)) {
+            let label = words.lock(h.lock);
+            let taken = Taken { thread: words.thread(h.thread), stack: words.frames_of(h.step) };
+            match locks.iter_mut().find(|l| l.label == label) {
+                Some(lock) => lock.taken.push(taken),
+                None => {
+                    let name = words.name(h.lock);
+                    locks.push(Lock { label, what: "lock".into(), name, taken: vec![taken] });
+                }
+            }
+        }
+    }
+    locks
 }
 
 fn access(raw: &Raw, steps: &[Step], words: &mut Words<'_>) -> Access {

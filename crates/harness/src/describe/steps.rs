@@ -21,6 +21,8 @@ pub struct Words<'a> {
     locks: Vec<u64>,
     /// Memory without a name, likewise.
     blocks: Vec<u64>,
+    /// Words that are locks of Rust's.
+    pub mutexes: Vec<u64>,
 }
 
 /// The heap of an explored program, as the runtime lays it out.
@@ -29,7 +31,8 @@ const HEAP: std::ops::Range<u64> = 0x7a00_0000_0000..0x7e00_0000_0000;
 impl<'a> Words<'a> {
     pub fn new(places: &'a mut Places, modules: &'a [Mapped], steps: &'a [Step]) -> Words<'a> {
         let (threads, locks, blocks) = (HashMap::new(), Vec::new(), Vec::new());
-        let mut words = Words { places, modules, steps, stacks: &[], threads, locks, blocks };
+        let mut words =
+            Words { places, modules, steps, stacks: &[], threads, locks, blocks, mutexes: Vec::new() };
         words.threads.insert(0, "T0 (main)".into());
         for step in steps.iter().filter(|s| s.op.kind() == OpKind::Start) {
             let name = words.start_function(&step.op);
@@ -145,8 +148,8 @@ impl<'a> Words<'a> {
     }
 
     /// `` `mu` ``, or `L1` where it has no name.
-    fn object(&mut self, op: &Op) -> String {
-        if lock_of(op).is_some() {
+    pub fn object(&mut self, op: &Op) -> String {
+        if lock_of(op).is_some() || self.mutexes.contains(&op.object) {
             let label = self.lock(op.object);
             return self.name(op.object).map_or(label.clone(), |name| format!("{label} `{name}`"));
         }
@@ -240,7 +243,8 @@ impl<'a> Words<'a> {
             CondWait | CondWake => format!("waits for a signal on {}", self.object(op)),
             SemWait => format!("waits for the semaphore {}", self.object(op)),
             Barrier => format!("waits at the barrier {}", self.object(op)),
-            FutexWait => format!("waits to be woken at {}", self.object(op)),
+            // A thread at a futex may always wake for no reason, which helps nobody.
+            FutexWait | Spurious => format!("waits to be woken at {}", self.object(op)),
             Once => format!("waits for the initialiser of {}", self.object(op)),
             Io => format!("waits for descriptor {}", op.object.saturating_sub(1)),
             Signal => "waits for a signal".into(),

@@ -31,6 +31,7 @@ mod shrink;
 
 pub use args::Args;
 pub use first_runs::{Ending, Watched, run_plain, watch_once};
+pub use progress::hide as hide_progress;
 
 use std::process::ExitCode;
 use std::sync::Mutex;

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -10,9 +11,17 @@ use crate::report::{TextTo, output};
 
 const EVERY: Duration = Duration::from_millis(250);
 
+/// Somebody else writes a line of their own.
+static HIDDEN: AtomicBool = AtomicBool::new(false);
+
+/// Shows no line from now on.
+pub fn hide() {
+    HIDDEN.store(true, Ordering::Relaxed);
+}
+
 /// Writes the line until `ended` says so. Nothing on anything but a terminal.
 pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
-    if !std::io::stderr().is_terminal() {
+    if HIDDEN.load(Ordering::Relaxed) || !std::io::stderr().is_terminal() {
         return;
     }
     while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {

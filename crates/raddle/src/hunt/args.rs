@@ -20,6 +20,7 @@ Examples:
   raddle hunt -- ./queue_test                # a program; of a test program, its tests one by one
   raddle hunt bank.c                         # a source file: built, checked, hunted
   raddle hunt --minutes 30 -- ./queue_test
+  raddle hunt --minutes 30 --since origin/main -- ./queue_test   # what has changed first
   raddle hunt --ctest build                  # every test that CTest knows
   cargo raddle hunt --minutes 5 -- --release # every test of a crate; words after -- are cargo's
   raddle list                                # what hunts have found in this project
@@ -59,6 +60,11 @@ pub struct Args {
     /// to raddle is used without being named. Otherwise it is empty
     #[arg(long, value_name = "FILE", help_heading = "Hunt")]
     pub stdin: Option<PathBuf>,
+
+    /// Tests that have to do with what has changed since this revision of git's come first, and so do
+    /// suspicions in changed lines
+    #[arg(long, value_name = "REV", help_heading = "Hunt")]
+    pub since: Option<String>,
 
     /// Of a suite, only this part of equal parts, as in 3/8; `raddle merge` joins their stores
     #[arg(long, value_name = "K/N", help_heading = "Hunt")]

@@ -75,7 +75,7 @@ pub struct MergeArgs {
 }
 
 /// The store of the project. None: no hunt has run in it.
-fn open() -> Result<Option<Store>> {
+pub fn open() -> Result<Option<Store>> {
     let folder = std::env::current_dir().context("there is no current folder")?;
     let kept_in = home::folder_for(&folder)?;
     let store = Store::open_existing(&kept_in)?;

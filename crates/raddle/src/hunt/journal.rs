@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 
@@ -18,6 +17,7 @@ use raddle_store::{Sighting, Standing, Store, StoreError, What};
 use serde::{Deserialize, Serialize};
 
 use super::args::Args;
+use super::live::Live;
 use super::prey::Prey;
 use super::report;
 use crate::report::args::Format;
@@ -38,7 +38,7 @@ pub struct Journal {
     at: SystemTime,
     /// A person reads: lines are printed.
     speaks: bool,
-    is_terminal: bool,
+    live: Live,
     resumes: bool,
     before: Verdicts,
     standings: BTreeMap<String, Standing>,
@@ -56,7 +56,7 @@ impl Journal {
             begun: Instant::now(),
             at: SystemTime::now(),
             speaks: args.report.format == Format::Text,
-            is_terminal: std::io::stderr().is_terminal(),
+            live: Live::new(args.report.format == Format::Text),
             resumes: args.resume,
             before: Verdicts::default(),
             standings: BTreeMap::new(),
@@ -99,7 +99,9 @@ impl Journal {
             }
             let standing = self.keep(prey, &finding);
             self.standings.insert(finding.key(), standing);
+            self.live.view().confirmed += usize::from(standing != Standing::Accepted);
             if self.speaks {
+                let _room = self.live.make_room();
                 let seconds = self.begun.elapsed().as_secs_f64();
                 let how = match standing {
                     Standing::Regression => "confirmed again though it was said to be fixed",
@@ -141,11 +143,24 @@ impl Journal {
         self.standings.get(key).copied().unwrap_or(Standing::Known)
     }
 
-    /// How far it is: a line when something was settled; on a terminal, whenever something was
-    /// done.
+    /// The next of several tests is hunted, until then.
+    pub fn begin(&self, prey: &Prey, number: usize, of: usize, until: Instant) {
+        let mut view = self.live.view();
+        let done = std::mem::take(&mut view.present);
+        report::add(&mut view.settled, done);
+        (view.test, view.until) = ((number, of), Some(until));
+        view.name = prey.name.clone().unwrap_or_default();
+        view.what = "runs it once under the race detector".into();
+    }
+
+    /// How far it is: a line when something was settled, and on a terminal the line that is written
+    /// over itself.
     pub fn progress(&mut self, prey: &Prey, ledger: &Ledger, what: &str) {
         let counts = ledger.counts();
-        if self.speaks && (self.is_terminal || counts != self.last) {
+        let mut view = self.live.view();
+        (view.present, view.what) = (counts, what.to_owned());
+        drop(view);
+        if self.speaks && !self.live.is_shown() && counts != self.last {
             let name = prey.name.as_ref().map_or(String::new(), |n| format!("{n}: "));
             say!("{name}{what}; {}", report::counts(&counts));
         }

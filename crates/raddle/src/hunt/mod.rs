@@ -4,15 +4,19 @@
 //! drives the other commands for it.
 //!
 //! ```text
+//! since      what has changed since a revision comes first
 //! source     a source file is built first
 //! cargo      the test programs of a crate or workspace
 //! suite      the tests of a test program, or of CTest: each is hunted by itself
 //! prey       one command: runs, searches, campaigns, in the order of their shares of the time
 //! input      what the program finds on its standard input
+//! doubt      what keeps a finding open that was seen twice
 //! detectors  the other commands with the options that a hunt gives them
+//! live       the line on a terminal
 //! journal    what is written down at once, and the lines on the terminal
 //! report     findings with their explanation, suspicions as counts
 //! decisions  `raddle list`, `show`, `triage`, `merge`
+//! diff       `raddle diff`
 //! verify     `raddle verify`
 //! build      `raddle build`
 //! ```
@@ -22,10 +26,14 @@ pub mod build;
 mod cargo;
 pub mod decisions;
 mod detectors;
+pub mod diff;
+mod doubt;
 mod input;
 mod journal;
+mod live;
 mod prey;
 mod report;
+mod since;
 mod source;
 mod suite;
 pub mod verify;
@@ -58,10 +66,19 @@ pub fn run(args: Args) -> Result<ExitCode> {
         .with_context(|| format!("cannot make the folder {}", args.schedules_to.display()))?;
     input::feed(args.stdin.as_deref(), &args.schedules_to)?;
     raddle_harness::interrupt::watch();
+    let changes = args.since.as_deref().map(since::Changes::since).transpose()?;
     let preys = suite::part(preys(&args)?, args.shard);
+    let (preys, concerned) = match &changes {
+        Some(changes) => changes.first(preys),
+        None => (preys, 0),
+    };
     let mut journal = Journal::open(&args);
     let mut all = All::default();
-    let deadline = begun + args.limit();
+    if let (Some(changes), Some(revision)) = (&changes, &args.since) {
+        all.coverage.push(changes.in_words(revision, concerned, preys.len()));
+    }
+    // What was built first, by a compiler or by cargo, is not part of the hunt.
+    let deadline = Instant::now() + args.limit();
     for (i, prey) in preys.iter().enumerate() {
         if raddle_harness::interrupt::came() || Instant::now() >= deadline {
             all.not_reached.push(prey.name.clone().unwrap_or_default());
@@ -70,7 +87,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
         let left = deadline.saturating_duration_since(Instant::now());
         // Less than this settles nothing: better the first tests well than all of them badly.
         let limit = plan::turn(left, preys.len() - i).max(LEAST).min(left);
-        let hunted = Hunter::new(&args, prey, limit, &mut journal).and_then(Hunter::hunt);
+        journal.begin(prey, i + 1, preys.len(), deadline);
+        let hunted = Hunter::new(&args, prey, limit, &mut journal, changes.as_ref()).and_then(Hunter::hunt);
         match hunted {
             Ok(outcome) => all.add(prey, outcome, &args, &journal.command(prey)),
             // One that can not be hunted is no reason to leave the others out.
@@ -81,6 +99,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     anyhow::ensure!(all.hunted > 0 || all.failed.is_empty(), "nothing was hunted: {}", all.failed.join("; "));
     let otherwise = all.status_without_findings();
     let report = all.report(&args, &preys, &journal, begun.elapsed());
+    // The line on the terminal goes before the report comes.
+    drop(journal);
     settler.settle(report, otherwise)
 }
 

@@ -6,16 +6,18 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_finding::{Access, Confidence, Finding, Kind, Report, Stat, group};
+use raddle_finding::{Confidence, Finding, Kind, Report, Stat, group};
 use raddle_hunt::plan::{self, Part};
 use raddle_hunt::target::same_cause;
 use raddle_hunt::{Detector, Goal, Ledger, Space, Target};
 
 use super::args::Args;
 use super::detectors;
+use super::doubt::doubt;
 use super::journal::Journal;
+use super::since::Changes;
 use crate::explore::ongoing::Ongoing;
-use crate::explore::{self, Ending, Watched, outcome, watch_once};
+use crate::explore::{self, Ending, Watched, watch_once};
 use crate::{check, conseq, tsvd};
 use raddle_harness::crew::{Notes, signal_name};
 use raddle_harness::detection::Mode;
@@ -73,6 +75,8 @@ pub struct Hunter<'a> {
     processes: u64,
     /// Races that the search has shown and no other detector suspects.
     alone: Vec<(Detector, Finding)>,
+    /// What comes first.
+    changes: Option<&'a Changes>,
     /// How ordinary runs ended.
     endings: Vec<Ending>,
     /// Threads of the process that had most in an ordinary run.
@@ -85,6 +89,7 @@ impl<'a> Hunter<'a> {
         prey: &'a Prey,
         limit: Duration,
         journal: &'a mut Journal,
+        changes: Option<&'a Changes>,
     ) -> Result<Hunter<'a>> {
         let out = Outcome {
             ledger: Ledger::default(),
@@ -107,6 +112,7 @@ impl<'a> Hunter<'a> {
             runs: 0,
             processes: 0,
             alone: Vec::new(),
+            changes,
             endings: Vec::new(),
             threads: 0,
         };
@@ -129,9 +135,7 @@ impl<'a> Hunter<'a> {
         }
         self.schedule(instrumented, &notes)?;
         self.say_usual_end();
-        self.out.hung = self.out.schedules == 0
-            && !self.endings.is_empty()
-            && self.endings.iter().all(|e| *e == Ending::CutOff);
+        self.out.hung = self.out.schedules == 0 && !self.ended();
         let says_no_thread = |s: &String| s.contains("created no thread");
         self.out.coverage.extend(notes.sentences().into_iter().filter(|s| !says_no_thread(s)));
         self.journal.remember(&self.key(), self.out.ledger.targets());
@@ -140,6 +144,11 @@ impl<'a> Hunter<'a> {
 
     fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether an ordinary run came to its end by itself.
+    fn ended(&self) -> bool {
+        self.endings.iter().any(|e| *e != Ending::CutOff)
     }
 
     /// When even what was found is not seen again any more.
@@ -463,8 +472,11 @@ impl<'a> Hunter<'a> {
     /// Each open target by a search of its own, in which threads are switched only in the functions
     /// that it names.
     fn one_by_one(&mut self, notes: &Notes) {
-        let open: Vec<Target> =
+        let mut open: Vec<Target> =
             self.out.ledger.queue().into_iter().filter(|t| is_driven_at(t)).cloned().collect();
+        if let Some(changes) = self.changes {
+            open.sort_by_key(|t| !changes.touches(&t.finding));
+        }
         let all = plan::share(Part::OneByOne, self.left());
         let until = Instant::now() + all;
         for (i, target) in open.iter().enumerate() {
@@ -515,8 +527,10 @@ impl<'a> Hunter<'a> {
             self.program.path.display()
         ));
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
-        let limit = plan::turn(plan::share(Part::Settle, self.left()), RUNS as usize).min(LONGEST_RUN);
+        let share = plan::turn(plan::share(Part::Settle, self.left()), RUNS as usize).min(LONGEST_RUN);
         for _ in 0..RUNS {
+            // One whole run says more than several that are cut off.
+            let limit = if self.ended() { share } else { share.max(self.left() / 2).min(LONGEST_RUN) };
             if self.is_over() {
                 break;
             }
@@ -556,18 +570,6 @@ fn number(report: &Report, key: &str) -> u64 {
     }
 }
 
-/// Why an execution that shows a finding, twice, does not prove it. Nothing: it does.
-fn doubt(finding: &Finding) -> Option<&'static str> {
-    if needs_long_wait(finding) {
-        return Some(TOO_LONG);
-    }
-    // Nothing had to be interleaved for it, and yet the ordinary run did without.
-    if finding.notes.iter().any(|n| n.starts_with("a traced run, in which nobody was preempted")) {
-        return Some(ONLY_TRACED);
-    }
-    is_inside_std_sync(finding).then_some(INSIDE_STD)
-}
-
 /// Signals that a program gets for what it does itself.
 const FAULTS: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP];
@@ -580,43 +582,8 @@ const NOT_INSTRUMENTED: &str = "nothing that it runs is instrumented, so accesse
 /// What is said where a program did nothing, and had nothing to read.
 const NO_INPUT: &str = " (its standard input was empty: --stdin FILE gives it one)";
 
-/// What is said of a failure of a plain traced run.
-const ONLY_TRACED: &str = "a traced run without a preemption that failed, where the ordinary run did not";
-
 /// What is said of a race that is not corroborated.
 const SEEN_BY_ONE: &str = "a schedule in which the accesses are not ordered as far as the search can tell, and which no run under the race detector confirms";
-
-/// What is said of a race that [`is_inside_std_sync`].
-const INSIDE_STD: &str = "a schedule in which types of std::sync seem to race with themselves: they order their accesses by means that were not seen";
-
-/// Whether both ends of a race are within a type of Rust's `std::sync`. These keep their own
-/// accesses apart, whoever calls them.
-fn is_inside_std_sync(finding: &Finding) -> bool {
-    let inside = |access: &Access| {
-        let own = access.stack.iter().take_while(|f| !raddle_finding::place::is_user_code(f));
-        own.filter_map(|f| f.file.as_deref()).any(|file| file.contains("/library/std/src/sync/"))
-    };
-    finding.kind == Kind::DataRace && !finding.accesses.is_empty() && finding.accesses.iter().all(inside)
-}
-
-/// What is said of a failure that [`needs_long_wait`].
-const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out";
-
-/// Whether it takes a wait of very many seconds that times out. A thread may stand still for a
-/// while, but nothing shows that it does for so long.
-fn needs_long_wait(finding: &Finding) -> bool {
-    let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
-    // `gives up waiting for word 1 after 10 s: time-out`
-    let long = |text: &str| {
-        let after = text.strip_suffix(": time-out").and_then(|t| t.rsplit_once(" after "));
-        after.is_some_and(|(_, time)| match time.split_once(' ') {
-            Some((number, "s")) => number.parse::<f64>().is_ok_and(|n| n > 5.0),
-            Some((_, unit)) => !unit.ends_with("ms") && !unit.ends_with("µs") && !unit.ends_with("ns"),
-            None => false,
-        })
-    };
-    finding.notes.iter().any(|n| n.starts_with(outcome::STANDS_STILL)) || rows.iter().any(|r| long(&r.text))
-}
 
 /// Whether there are places to confine a search to, and a search would recognise it.
 fn is_driven_at(target: &Target) -> bool {
@@ -625,53 +592,4 @@ fn is_driven_at(target: &Target) -> bool {
         Goal::Race | Goal::Deadlock | Goal::Lifetime | Goal::Failure | Goal::Progress
     );
     judged && !target.functions().is_empty()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use raddle_finding::{Frame, Interleaving, Op, Row};
-
-    fn race(files: [&[&str]; 2]) -> Finding {
-        let mut finding = Finding::new(Kind::DataRace, Confidence::Confirmed, "a race");
-        for files in files {
-            let frame = |file: &&str| Frame { file: Some((*file).into()), line: Some(1), ..Frame::default() };
-            let stack = files.iter().map(frame).collect();
-            let end =
-                Access { op: Op::Write, size: 4, thread: "T1".into(), locks: vec![], lock: None, stack };
-            finding.accesses.push(end);
-        }
-        finding
-    }
-
-    #[test]
-    fn a_race_inside_a_channel_is_doubted_and_one_in_a_shared_vector_is_not() {
-        let channel = [
-            "/rustc/1/library/core/src/ptr/mod.rs",
-            "/rustc/1/library/std/src/sync/mpmc/list.rs",
-            "src/a.rs",
-        ];
-        let vector =
-            ["/rustc/1/library/core/src/ptr/mod.rs", "/rustc/1/library/alloc/src/vec/mod.rs", "src/a.rs"];
-        assert_eq!(doubt(&race([&channel, &channel])), Some(INSIDE_STD));
-        assert_eq!(doubt(&race([&vector, &vector])), None);
-        assert_eq!(doubt(&race([&channel, &vector])), None);
-        // What the user's code does while it is called from std::sync is the user's.
-        assert_eq!(doubt(&race([&["src/a.rs", channel[1]], &["src/a.rs", channel[1]]])), None);
-    }
-
-    #[test]
-    fn a_wait_that_times_out_after_long_is_doubted() {
-        let with = |text: &str| {
-            let mut finding = Finding::new(Kind::Crash, Confidence::Confirmed, "it aborts");
-            let rows = vec![Row { text: text.into(), ..Row::default() }];
-            finding.interleaving = Some(Interleaving { rows, ..Interleaving::default() });
-            doubt(&finding)
-        };
-        assert_eq!(with("gives up waiting for word 1 after 10 s: time-out"), Some(TOO_LONG));
-        assert_eq!(with("gives up waiting after 2 days: time-out"), Some(TOO_LONG));
-        assert_eq!(with("gives up waiting for word 1 after 1 s: time-out"), None);
-        assert_eq!(with("gives up waiting for word 1 after 50 ms: time-out"), None);
-        assert_eq!(with("locks L1"), None);
-    }
 }

@@ -5,6 +5,9 @@
 //! interleaving that was executed. Where the finding does not say which synchronisation is missing,
 //! neither does the paragraph.
 
+mod deadlock;
+mod order;
+
 use raddle_finding::place::{file_name, place, stable_name};
 use raddle_finding::{Access, Finding, Frame, Kind, Location, Op, Row};
 
@@ -14,12 +17,12 @@ use crate::target::Goal;
 pub fn explain(finding: &Finding) -> String {
     match (Goal::of(finding.kind), finding.kind) {
         (Goal::Race, _) => race(finding),
-        (Goal::Deadlock, _) => deadlock(finding),
+        (Goal::Deadlock, _) => deadlock::explain(finding),
         (Goal::Lifetime, kind) => lifetime(finding, kind),
         (Goal::Misuse, _) => misuse(finding),
         (Goal::Progress, _) => progress(finding),
         (Goal::Rule, _) => finding.kind.explanation().to_owned(),
-        (Goal::Failure | Goal::Value, _) => failure(finding),
+        (Goal::Failure | Goal::Value, _) => order::explain(finding),
     }
 }
 
@@ -45,11 +48,11 @@ fn variable(finding: &Finding) -> String {
             None => format!("a heap block of {size} bytes"),
         },
         Some(Location::Stack { thread }) => format!("a variable on the stack of {thread}"),
-        _ => "the same memory".into(),
+        _ => "memory".into(),
     }
 }
 
-/// ``L1 `alice` ``, or its label alone.
+/// `` `alice` ``, or its label.
 fn lock(finding: &Finding, label: &str) -> String {
     let label = label.trim_end_matches(" (read)");
     match finding.locks.iter().find(|l| l.label == label).and_then(|l| l.name.as_deref()) {
@@ -58,8 +61,19 @@ fn lock(finding: &Finding, label: &str) -> String {
     }
 }
 
+/// The lock that a thread holds; without a name, with the place where it was taken.
+fn lock_held(finding: &Finding, label: &str, thread: &str) -> String {
+    let known = finding.locks.iter().find(|l| l.label == label.trim_end_matches(" (read)"));
+    let unnamed = known.filter(|l| l.name.is_none());
+    let taken = unnamed.and_then(|l| l.taken.iter().find(|t| t.thread == thread));
+    match taken.and_then(|t| line(place(&t.stack)?)) {
+        Some((file, line)) => format!("{} (taken at {file}:{line})", lock(finding, label)),
+        None => lock(finding, label),
+    }
+}
+
 fn locks(finding: &Finding, access: &Access) -> String {
-    let names: Vec<String> = access.locks.iter().map(|l| lock(finding, l)).collect();
+    let names: Vec<String> = access.locks.iter().map(|l| lock_held(finding, l, &access.thread)).collect();
     and(&names)
 }
 
@@ -98,33 +112,53 @@ fn race(finding: &Finding) -> String {
         verb(now.op),
         at(now)
     );
+    if now.op == Op::Free || before.op == Op::Free {
+        return text
+            + &format!(
+                "Memory that is freed is still used then. To mend it, {OUTLIVE}. If a container frees it when it grows, hold one \
+                 lock around each use of the container."
+            );
+    }
     let writes = |a: &Access| matches!(a.op, Op::Write | Op::AtomicWrite);
     text += match (writes(now), writes(before)) {
-        _ if now.op == Op::Free || before.op == Op::Free => {
-            "One of them frees the memory that the other one uses. "
-        }
         (true, true) => "One of the two updates can be lost. ",
         // `x++` is a read and a write: which of them meets the other thread is luck.
         _ if at(now) == at(before) => "Both execute the same line, and one of the two updates can be lost. ",
         _ => "The value that is read can be old, or half written. ",
     };
+    let atomic = match &finding.location {
+        Some(Location::Global { .. }) => what.as_str(),
+        _ => "it",
+    };
     text += &match (before.locks.is_empty(), now.locks.is_empty()) {
         (true, true) => format!(
-            "Neither thread holds a lock. To mend it, hold one lock at both places, or make {what} atomic if each access \
+            "Neither thread holds a lock. To mend it, hold one lock at both places, or make {atomic} atomic if each access \
              stands by itself."
         ),
         (false, true) => one_lock(finding, before, now),
         (true, false) => one_lock(finding, now, before),
-        (false, false) => format!(
-            "{} holds {} and {} holds {}, and these are different locks, or locks held for reading. To mend it, hold one and \
-             the same lock at both places.",
-            before.thread,
-            locks(finding, before),
-            now.thread,
-            locks(finding, now)
-        ),
+        (false, false) => different_locks(finding, before, now),
     };
     text
+}
+
+/// What keeps memory alive as long as somebody uses it.
+const OUTLIVE: &str = "free it only when nobody can use it any more: after the other thread was joined, or by a count of its users";
+
+fn different_locks(finding: &Finding, before: &Access, now: &Access) -> String {
+    let reads = |a: &Access| a.locks.iter().any(|l| l.ends_with(" (read)"));
+    let why = match reads(before) || reads(now) {
+        true => "a lock that is held for reading does not keep other readers out",
+        false => "these are different locks, so neither keeps the other thread out",
+    };
+    format!(
+        "{} holds {} and {} holds {}: {why}. To mend it, hold one and the same lock at both places{}.",
+        before.thread,
+        locks(finding, before),
+        now.thread,
+        locks(finding, now),
+        if reads(before) || reads(now) { ", for writing where it is written" } else { "" }
+    )
 }
 
 fn one_lock(finding: &Finding, has: &Access, lacks: &Access) -> String {
@@ -137,36 +171,6 @@ fn one_lock(finding: &Finding, has: &Access, lacks: &Access) -> String {
     )
 }
 
-fn deadlock(finding: &Finding) -> String {
-    let waits: Vec<&Access> =
-        finding.accesses.iter().filter(|a| a.lock.is_some() && !a.locks.is_empty()).collect();
-    if waits.len() < 2 {
-        return format!(
-            "{}. Whatever would have let one of them go on has already happened, or only happens behind the wait. To mend \
-             it, wait for a condition that is set under the same lock and tested again before each wait, so that it \
-             makes no difference whether the signal comes first.",
-            sentence(&finding.message)
-        );
-    }
-    let told: Vec<String> = waits
-        .iter()
-        .map(|a| {
-            let wanted = a.lock.as_deref().map(|l| lock(finding, l)).unwrap_or_default();
-            format!("{} holds {} and asks for {wanted} {}", a.thread, locks(finding, a), at(a))
-        })
-        .collect();
-    let mut names: Vec<String> =
-        waits.iter().filter_map(|a| a.lock.as_deref()).map(|l| lock(finding, l)).collect();
-    names.sort_unstable();
-    names.dedup();
-    format!(
-        "{}. Each waits for a lock that another one of them holds, so none of them ever goes on. To mend it, take {} in one \
-         order everywhere, or hold only one of them at a time.",
-        sentence(&told.join("; ")),
-        and(&names)
-    )
-}
-
 /// Without a full stop at the end.
 fn sentence(text: &str) -> &str {
     text.trim_end_matches('.')
@@ -175,15 +179,20 @@ fn sentence(text: &str) -> &str {
 fn lifetime(finding: &Finding, kind: Kind) -> String {
     let freed = finding.accesses.iter().find(|a| a.op == Op::Free);
     let used = finding.accesses.iter().find(|a| a.op != Op::Free);
-    let (Some(freed), Some(used)) = (freed, used) else { return failure(finding) };
+    let (Some(freed), Some(used)) = (freed, used) else { return order::explain(finding) };
     let what = if kind == Kind::DoubleFree { "frees it again" } else { "still uses it" };
     let mend = if kind == Kind::DoubleFree {
         "let one thread own the block, or take and clear the pointer to it in one step that a lock protects"
     } else {
-        "free it only when nobody can use it any more: after the other thread was joined, or by a count of its users"
+        OUTLIVE
+    };
+    let why = if kind == Kind::DoubleFree {
+        "Nothing lets only one of them do it"
+    } else {
+        "Nothing makes the free wait for the use"
     };
     format!(
-        "{} frees a block {}, and {} {what} {}. Nothing makes the free wait for the use. To mend it, {mend}.",
+        "{} frees a block {}, and {} {what} {}. {why}. To mend it, {mend}.",
         freed.thread,
         at(freed),
         used.thread,
@@ -218,9 +227,13 @@ fn progress(finding: &Finding) -> String {
 
 fn row(finding: &Finding, row: &Row) -> String {
     let thread = finding.interleaving.as_ref().and_then(|i| i.threads.get(row.thread)).cloned();
-    let place =
-        row.frame.as_ref().and_then(|f| Some(format!(" ({}:{})", file_name(f.file.as_deref()?), f.line?)));
-    format!("{} {}{}", thread.unwrap_or_default(), row.text, place.unwrap_or_default())
+    format!("{} {}{}", thread.unwrap_or_default(), row.text, row_place(row))
+}
+
+/// ` (bank.c:60)`
+fn row_place(row: &Row) -> String {
+    let place = row.frame.as_ref().and_then(line);
+    place.map_or(String::new(), |(file, line)| format!(" ({file}:{line})"))
 }
 
 /// A failure that comes about by a race: a thread is interrupted in front of one of its accesses or
@@ -250,13 +263,21 @@ fn meeting<'a>(failure: &'a Finding, race: &Finding) -> Option<&'a Row> {
 pub fn explain_consequence(failure: &Finding, of: &Finding) -> Option<String> {
     let meanwhile = meeting(failure, of)?;
     Some(format!(
-        "{}. This comes of the race on {} ({}): a thread is interrupted between two steps that belong together, and \
+        "{}. This comes of the race {} ({}): a thread is interrupted between two steps that belong together, and \
          meanwhile {}. To mend it, mend the race in such a way that these steps can not be interrupted: under one lock, or as one atomic operation.",
         sentence(&failure.message),
-        variable(of),
+        race_in_words(of),
         of.id,
         row(failure, meanwhile)
     ))
+}
+
+/// ``on `x` ``, or by its two places.
+fn race_in_words(race: &Finding) -> String {
+    match (&race.location, &race.accesses[..]) {
+        (None, [now, before]) => format!("between the accesses {} and {}", at(before), at(now)),
+        _ => format!("on {}", variable(race)),
+    }
 }
 
 fn line(frame: &Frame) -> Option<(String, u32)> {
@@ -275,46 +296,6 @@ pub fn only_the_race(finding: &mut Finding) {
     if table.rows.iter().filter(|r| is_end(r)).count() > 1 {
         table.rows.retain(is_end);
     }
-}
-
-/// What only some orders do: told by where a thread is interrupted and what comes between.
-fn failure(finding: &Finding) -> String {
-    let mut text = format!("{}. ", sentence(&finding.message));
-    let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
-    let switch = rows.iter().enumerate().skip(1).find(|(_, r)| r.preempts);
-    if let Some((i, between)) = switch {
-        let interrupted = &rows[i - 1];
-        text += &format!(
-            "It takes one order to happen: {}, and before this thread goes on, {}. ",
-            row(finding, interrupted),
-            row(finding, between)
-        );
-        match rows[i..].iter().find(|r| r.thread == interrupted.thread) {
-            Some(after) => {
-                text += &format!(
-                    "Nothing keeps other threads out until it goes on ({}). To mend it, do both steps under one lock that the \
-                     other thread takes too, or let the other thread wait until they are done.",
-                    row(finding, after)
-                );
-            }
-            None => {
-                text += "Nothing keeps the other thread out at this point. To mend it, let it wait (a lock, a join, a \
-                         condition) until this step is done.";
-            }
-        }
-        return text;
-    }
-    let order = finding.notes.iter().find_map(|n| n.strip_prefix("this order matters: "));
-    if let Some(order) = order {
-        text += &format!(
-            "It takes one order to happen: {order}. Nothing in the program rules this order out. To mend it, let the second \
-             wait for the first the other way round: by a join, a condition variable, or by moving the step before the \
-             thread is created."
-        );
-        return text;
-    }
-    text += finding.kind.explanation();
-    text
 }
 
 #[cfg(test)]
@@ -374,11 +355,8 @@ mod tests {
             ],
         });
         let text = explain(&finding);
-        assert!(
-            text.contains("T1 reads x (a.c:3), and before this thread goes on, T2 writes x (a.c:7)"),
-            "{text}"
-        );
-        assert!(text.contains("both steps under one lock"), "{text}");
+        assert!(text.contains("T1 reads x (a.c:3), and before it goes on, T2 writes x (a.c:7)"), "{text}");
+        assert!(text.contains("do them under one lock"), "{text}");
         let by = |cause: &Finding| explain_consequence(&finding, cause);
         let text = by(&race(Some("x"), [("f", 3), ("f", 7)])).unwrap();
         assert!(text.contains("the race on `x`") && text.contains("meanwhile T2 writes x (a.c:7)"), "{text}");

@@ -1,0 +1,22 @@
+// expect: deadlock
+//@ bound: 1
+// Two locks in two orders.
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+fn main() {
+    let a = Arc::new(Mutex::new(1));
+    let b = Arc::new(Mutex::new(2));
+    let (a2, b2) = (a.clone(), b.clone());
+    let t = thread::spawn(move || {
+        let x = a2.lock().unwrap();
+        let y = b2.lock().unwrap(); // expect: deadlock here
+        assert!(*x < *y);
+    });
+    {
+        let y = b.lock().unwrap();
+        let x = a.lock().unwrap(); // expect: deadlock here
+        assert!(*x < *y);
+    }
+    t.join().unwrap();
+}

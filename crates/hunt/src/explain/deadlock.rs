@@ -1,0 +1,219 @@
+//! Threads that wait for ever: who waits for what, why it does not come, and what would mend it.
+
+use raddle_finding::{Access, Finding, Row};
+
+use super::{and, at, lock, locks, row, sentence};
+
+pub fn explain(finding: &Finding) -> String {
+    let asking: Vec<&Access> =
+        finding.accesses.iter().filter(|a| a.lock.is_some() && !a.locks.is_empty()).collect();
+    if asking.len() > 1 {
+        return circle(finding, &asking);
+    }
+    let waits = waits(finding);
+    if waits.is_empty() {
+        return format!("{}. {EARLY}", sentence(&finding.message));
+    }
+    let mut text = told(&waits);
+    if let Some(more) = signals(finding, &waits).or_else(|| semaphores(finding, &waits)) {
+        return text + &more;
+    }
+    text += &owners(&waits).unwrap_or_else(|| EARLY.to_owned());
+    text
+}
+
+/// What is said where nothing tells why.
+const EARLY: &str = "What would have let one of them go on has already happened, or only happens behind the wait. To mend it, \
+    wait for a condition that is set under a lock and tested again before each wait, so that it makes no difference \
+    which comes first.";
+
+/// Each waits for a lock that another one holds.
+fn circle(finding: &Finding, asking: &[&Access]) -> String {
+    let told: Vec<String> = asking
+        .iter()
+        .map(|a| {
+            let wanted = a.lock.as_deref().map(|l| lock(finding, l)).unwrap_or_default();
+            format!("{} holds {} and asks for {wanted} {}", a.thread, locks(finding, a), at(a))
+        })
+        .collect();
+    let mut names: Vec<String> =
+        asking.iter().filter_map(|a| a.lock.as_deref()).map(|l| lock(finding, l)).collect();
+    names.sort_unstable();
+    names.dedup();
+    format!(
+        "{}. Each waits for a lock that another one of them holds, so none of them ever goes on. To mend it, take {} in one \
+         order everywhere, or hold only one of them at a time.",
+        sentence(&told.join("; ")),
+        and(&names)
+    )
+}
+
+/// A thread that waits, and what the interleaving says it waits for.
+struct Wait<'a> {
+    access: &'a Access,
+    deed: &'a str,
+}
+
+impl Wait<'_> {
+    fn joins(&self) -> bool {
+        self.deed.starts_with("waits for T") && self.deed.ends_with(" to end")
+    }
+
+    /// What follows these words: `` `c` `` of ``waits for a signal on `c` ``.
+    fn object(&self, words: &str) -> Option<&str> {
+        self.deed.strip_prefix(words)
+    }
+}
+
+fn waits(finding: &Finding) -> Vec<Wait<'_>> {
+    let deeds = finding.interleaving.as_ref().map_or(&[][..], |i| &i.deeds);
+    finding.accesses.iter().zip(deeds).map(|(access, deed)| Wait { access, deed }).collect()
+}
+
+/// Those that wait for something else than the end of a thread come first; the others wait for
+/// them.
+fn told(waits: &[Wait<'_>]) -> String {
+    let (joins, others): (Vec<&Wait<'_>>, Vec<&Wait<'_>>) = waits.iter().partition(|w| w.joins());
+    let tell = |w: &&Wait<'_>| format!("{} {} {}", w.access.thread, w.deed, at(w.access));
+    let all: Vec<String> = others.iter().map(tell).chain(joins.iter().map(tell)).collect();
+    format!("{}, and none of them ever goes on. ", sentence(&all.join("; ")))
+}
+
+fn rows(finding: &Finding) -> &[Row] {
+    finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows)
+}
+
+fn thread_of<'a>(finding: &'a Finding, row: &Row) -> &'a str {
+    let threads = finding.interleaving.as_ref().map_or(&[][..], |i| &i.threads);
+    threads.get(row.thread).map_or("", String::as_str)
+}
+
+/// What stands before the word that a condition variable of Rust's is made of.
+const CONDVAR: &str = "the condition variable at ";
+
+/// A signal that came before the wait, or that nobody is left to send.
+fn signals(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
+    let (wait, object) = waits.iter().find_map(|w| Some((w, w.object("waits for a signal on ")?)))?;
+    let object = object.strip_prefix(CONDVAR).unwrap_or(object);
+    let begins = [format!("waits on {object}"), format!("looks at the futex {object}")];
+    let own = |r: &Row| thread_of(finding, r) == wait.access.thread && begins.contains(&r.text);
+    let sends = [
+        format!("signals {object}"),
+        format!("wakes all at {object}"),
+        format!("wakes at the futex {object}"),
+    ];
+    let begun = rows(finding).iter().rposition(own);
+    let sent = rows(finding)[..begun.unwrap_or(0)].iter().rfind(|r| sends.contains(&r.text));
+    let why = match sent {
+        Some(sent) => format!(
+            "The signal was sent before the wait began ({}), and a signal that nobody waits for is lost. ",
+            row(finding, sent)
+        ),
+        None => "No thread is left that could send the signal. ".into(),
+    };
+    Some(
+        why + "To mend it, keep what is waited for in a variable: set it under the lock before the signal, and wait in a loop \
+               while it is not set.",
+    )
+}
+
+fn semaphores(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
+    let wanted: Vec<(&str, &str)> = waits
+        .iter()
+        .filter_map(|w| Some((w.access.thread.as_str(), w.object("waits for the semaphore ")?)))
+        .collect();
+    let (first, _) = wanted.split_first()?;
+    let took = |thread: &str, semaphore: &str| {
+        let text = format!("takes from the semaphore {semaphore}");
+        rows(finding).iter().any(|r| r.text == text && thread_of(finding, r) == thread)
+    };
+    let other = wanted.iter().find(|o| o.1 != first.1 && took(o.0, first.1) && took(first.0, o.1));
+    Some(match other {
+        Some(other) => format!(
+            "{} has taken {} and {} has taken {}, so each waits for what the other one has. To mend it, take {} and {} in \
+             one order everywhere.",
+            first.0, other.1, other.0, first.1, other.1, first.1
+        ),
+        None => "No thread is left that could post it. To mend it, post it once for each time that it is taken, on every path."
+            .into(),
+    })
+}
+
+/// Locks that somebody holds who waits or has ended.
+fn owners(waits: &[Wait<'_>]) -> Option<String> {
+    let (wait, owner) = waits.iter().find_map(|w| {
+        let (_, owner) = w.deed.rsplit_once(", which ")?;
+        Some((w, owner.strip_suffix(" holds")?))
+    })?;
+    if owner == wait.access.thread {
+        return Some(format!(
+            "{owner} holds that lock already. To mend it, do not take it again while it is held, or make it a recursive one."
+        ));
+    }
+    Some(match waits.iter().any(|w| w.access.thread == owner) {
+        true => format!(
+            "{owner} waits while it holds the lock that {} needs. To mend it, let {owner} give the lock back before it waits.",
+            wait.access.thread
+        ),
+        false => format!("{owner} has ended without giving it back. To mend it, unlock it on every path."),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::tests::access;
+    use raddle_finding::{Confidence, Interleaving, Kind, Op};
+
+    fn stuck(deeds: &[(&str, &str)], rows: &[(usize, &str)]) -> Finding {
+        let mut finding = Finding::new(Kind::Deadlock, Confidence::Confirmed, "no thread can go on");
+        let mut threads = Vec::new();
+        for (i, (thread, _)) in deeds.iter().enumerate() {
+            let mut end = access(Op::Call, "f", i as u32 + 1);
+            end.thread = (*thread).into();
+            threads.push((*thread).into());
+            finding.accesses.push(end);
+        }
+        threads.push("T9".into());
+        let row =
+            |(thread, text): &(usize, &str)| Row { thread: *thread, text: (*text).into(), ..Row::default() };
+        let deeds = deeds.iter().map(|d| d.1.into()).collect();
+        finding.interleaving = Some(Interleaving { deeds, threads, rows: rows.iter().map(row).collect() });
+        finding
+    }
+
+    #[test]
+    fn a_signal_that_came_first_is_named() {
+        let deeds = [("T0", "waits for T1 to end"), ("T1", "waits for a signal on `c`")];
+        let text = explain(&stuck(&deeds, &[(2, "signals `c`"), (1, "waits on `c`")]));
+        assert!(
+            text.starts_with("T1 waits for a signal on `c` in `f` (a.c:2); T0 waits for T1 to end"),
+            "{text}"
+        );
+        assert!(text.contains("sent before the wait began (T9 signals `c`)"), "{text}");
+        let text = explain(&stuck(&deeds, &[(1, "waits on `c`"), (2, "signals `c`")]));
+        assert!(text.contains("No thread is left that could send the signal"), "{text}");
+        assert!(text.contains("wait in a loop"), "{text}");
+    }
+
+    #[test]
+    fn semaphores_in_two_orders_and_one_that_nobody_posts() {
+        let deeds = [("T1", "waits for the semaphore `a`"), ("T2", "waits for the semaphore `b`")];
+        let rows = [(0, "takes from the semaphore `b`"), (1, "takes from the semaphore `a`")];
+        let text = explain(&stuck(&deeds, &rows));
+        assert!(text.contains("take `b` and `a` in one order everywhere"), "{text}");
+        let text = explain(&stuck(&deeds[..1], &[]));
+        assert!(text.contains("No thread is left that could post it"), "{text}");
+    }
+
+    #[test]
+    fn a_lock_is_waited_for_that_its_owner_keeps() {
+        let text = explain(&stuck(&[("T1", "waits for L1 `m`, which T2 holds")], &[]));
+        assert!(text.contains("T2 has ended without giving it back"), "{text}");
+        let deeds = [("T1", "waits for L1 `m`, which T2 holds"), ("T2", "waits for T1 to end")];
+        let text = explain(&stuck(&deeds, &[]));
+        assert!(text.contains("let T2 give the lock back before it waits"), "{text}");
+        let text = explain(&stuck(&[("T1", "waits for L1 `m`, which T1 holds")], &[]));
+        assert!(text.contains("T1 holds that lock already"), "{text}");
+    }
+}

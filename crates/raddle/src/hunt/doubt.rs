@@ -1,0 +1,101 @@
+//! Doubts that keep a finding open although an execution showed it twice.
+
+use raddle_finding::{Access, Finding, Kind};
+
+use crate::explore::outcome;
+
+/// Why an execution that shows a finding, twice, does not prove it. Nothing: it does.
+pub fn doubt(finding: &Finding) -> Option<&'static str> {
+    if needs_long_wait(finding) {
+        return Some(TOO_LONG);
+    }
+    // Nothing had to be interleaved for it, and yet the ordinary run did without.
+    if finding.notes.iter().any(|n| n.starts_with("a traced run, in which nobody was preempted")) {
+        return Some(ONLY_TRACED);
+    }
+    is_inside_std_sync(finding).then_some(INSIDE_STD)
+}
+
+/// What is said of a failure of a plain traced run.
+const ONLY_TRACED: &str = "a traced run without a preemption that failed, where the ordinary run did not";
+
+/// What is said of a race that [`is_inside_std_sync`].
+const INSIDE_STD: &str = "a schedule in which types of std::sync seem to race with themselves: they order their accesses by means that were not seen";
+
+/// Whether both ends of a race are within a type of Rust's `std::sync`. These keep their own
+/// accesses apart, whoever calls them.
+fn is_inside_std_sync(finding: &Finding) -> bool {
+    let inside = |access: &Access| {
+        let own = access.stack.iter().take_while(|f| !raddle_finding::place::is_user_code(f));
+        own.filter_map(|f| f.file.as_deref()).any(|file| file.contains("/library/std/src/sync/"))
+    };
+    finding.kind == Kind::DataRace && !finding.accesses.is_empty() && finding.accesses.iter().all(inside)
+}
+
+/// What is said of a failure that [`needs_long_wait`].
+const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out";
+
+/// Whether it takes a wait of very many seconds that times out. A thread may stand still for a
+/// while, but nothing shows that it does for so long.
+fn needs_long_wait(finding: &Finding) -> bool {
+    let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
+    // `gives up waiting for word 1 after 10 s: time-out`
+    let long = |text: &str| {
+        let after = text.strip_suffix(": time-out").and_then(|t| t.rsplit_once(" after "));
+        after.is_some_and(|(_, time)| match time.split_once(' ') {
+            Some((number, "s")) => number.parse::<f64>().is_ok_and(|n| n > 5.0),
+            Some((_, unit)) => !unit.ends_with("ms") && !unit.ends_with("µs") && !unit.ends_with("ns"),
+            None => false,
+        })
+    };
+    finding.notes.iter().any(|n| n.starts_with(outcome::STANDS_STILL)) || rows.iter().any(|r| long(&r.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_finding::{Confidence, Frame, Interleaving, Op, Row};
+
+    fn race(files: [&[&str]; 2]) -> Finding {
+        let mut finding = Finding::new(Kind::DataRace, Confidence::Confirmed, "a race");
+        for files in files {
+            let frame = |file: &&str| Frame { file: Some((*file).into()), line: Some(1), ..Frame::default() };
+            let stack = files.iter().map(frame).collect();
+            let end =
+                Access { op: Op::Write, size: 4, thread: "T1".into(), locks: vec![], lock: None, stack };
+            finding.accesses.push(end);
+        }
+        finding
+    }
+
+    #[test]
+    fn a_race_inside_a_channel_is_doubted_and_one_in_a_shared_vector_is_not() {
+        let channel = [
+            "/rustc/1/library/core/src/ptr/mod.rs",
+            "/rustc/1/library/std/src/sync/mpmc/list.rs",
+            "src/a.rs",
+        ];
+        let vector =
+            ["/rustc/1/library/core/src/ptr/mod.rs", "/rustc/1/library/alloc/src/vec/mod.rs", "src/a.rs"];
+        assert_eq!(doubt(&race([&channel, &channel])), Some(INSIDE_STD));
+        assert_eq!(doubt(&race([&vector, &vector])), None);
+        assert_eq!(doubt(&race([&channel, &vector])), None);
+        // What the user's code does while it is called from std::sync is the user's.
+        assert_eq!(doubt(&race([&["src/a.rs", channel[1]], &["src/a.rs", channel[1]]])), None);
+    }
+
+    #[test]
+    fn a_wait_that_times_out_after_long_is_doubted() {
+        let with = |text: &str| {
+            let mut finding = Finding::new(Kind::Crash, Confidence::Confirmed, "it aborts");
+            let rows = vec![Row { text: text.into(), ..Row::default() }];
+            finding.interleaving = Some(Interleaving { rows, ..Interleaving::default() });
+            doubt(&finding)
+        };
+        assert_eq!(with("gives up waiting for word 1 after 10 s: time-out"), Some(TOO_LONG));
+        assert_eq!(with("gives up waiting after 2 days: time-out"), Some(TOO_LONG));
+        assert_eq!(with("gives up waiting for word 1 after 1 s: time-out"), None);
+        assert_eq!(with("gives up waiting for word 1 after 50 ms: time-out"), None);
+        assert_eq!(with("locks L1"), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! What a hunt is doing, for somebody at a terminal: one line, written over itself. Anything but a
+//! terminal gets the plain lines of [`super::journal`] only.
+
+use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use raddle_hunt::Counts;
+
+use crate::report::{TextTo, output};
+use raddle_harness::say::count;
+
+const EVERY: Duration = Duration::from_millis(250);
+
+/// What the line is made of.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// The number of the test, and how many there are.
+    pub test: (usize, usize),
+    pub name: String,
+    /// What is being tried.
+    pub what: String,
+    pub confirmed: usize,
+    /// Of the tests that are done, and of the present one.
+    pub settled: Counts,
+    pub present: Counts,
+    pub until: Option<Instant>,
+}
+
+impl View {
+    /// `test 3 of 40, queue::push: looking for consequences; 2 confirmed, 3 of 7 suspicions
+    /// settled, 42 s left`
+    fn line(&self, now: Instant) -> String {
+        let mut text = String::new();
+        if self.test.1 > 1 {
+            text += &format!("test {} of {}, {}: ", self.test.0, self.test.1, self.name);
+        }
+        let (open, all) = (self.settled.open + self.present.open, self.settled.all() + self.present.all());
+        text += &format!(
+            "{}; {} confirmed, {} of {} settled",
+            self.what,
+            self.confirmed,
+            all - open,
+            count(all as u64, "suspicion", "suspicions")
+        );
+        if let Some(until) = self.until {
+            text += &format!(", {} s left", until.saturating_duration_since(now).as_secs());
+        }
+        text
+    }
+}
+
+/// The line, while it is shown.
+pub struct Live {
+    view: Arc<Mutex<View>>,
+    writer: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Live {
+    /// `is_wanted`: somebody reads. Shows nothing where there is no terminal.
+    pub fn new(is_wanted: bool) -> Live {
+        let view = Arc::new(Mutex::new(View { what: "begins".into(), ..View::default() }));
+        let mut live = Live { view, writer: None };
+        if is_wanted && std::io::stderr().is_terminal() {
+            // The line of a search alone would be written over this one.
+            crate::explore::hide_progress();
+            let (view, (end, ended)) = (Arc::clone(&live.view), channel());
+            let thread = std::thread::Builder::new().spawn(move || write(&view, &ended));
+            // A hunt without the line is better than none.
+            live.writer = thread.ok().map(|thread| (end, thread));
+        }
+        live
+    }
+
+    pub fn view(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    pub fn is_shown(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    /// Takes the line away, for one that stays. The view is locked until that is written.
+    pub fn make_room(&self) -> MutexGuard<'_, View> {
+        let view = self.view();
+        if self.is_shown() {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+        view
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.writer.take() {
+            drop(end);
+            let _ = thread.join();
+        }
+    }
+}
+
+fn write(view: &Mutex<View>, ended: &Receiver<()>) {
+    while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+        // Written under the lock, so that it does not come between the parts of another line.
+        let view = view.lock().unwrap_or_else(|e| e.into_inner());
+        let width = output::width(TextTo::Stderr).saturating_sub(1);
+        let text: String = view.line(Instant::now()).chars().take(width).collect();
+        let _ = write!(std::io::stderr(), "\r\x1b[K{}", raddle_finding::visible(&text));
+    }
+    let _ = write!(std::io::stderr(), "\r\x1b[K");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_what_is_done_and_what_is_left() {
+        let now = Instant::now();
+        let mut view = View { what: "5 schedules searched".into(), confirmed: 2, ..View::default() };
+        view.present = Counts { confirmed: 2, refuted: 1, open: 4 };
+        assert_eq!(view.line(now), "5 schedules searched; 2 confirmed, 3 of 7 suspicions settled");
+        (view.test, view.name) = ((3, 40), "queue::push".into());
+        (view.settled, view.until) =
+            (Counts { refuted: 1, ..Counts::default() }, Some(now + Duration::from_secs(9)));
+        assert_eq!(
+            view.line(now),
+            "test 3 of 40, queue::push: 5 schedules searched; 2 confirmed, 4 of 8 suspicions settled, 9 s left"
+        );
+    }
+
+    #[test]
+    fn nothing_is_shown_to_nobody() {
+        assert!(!Live::new(false).is_shown());
+    }
+}
