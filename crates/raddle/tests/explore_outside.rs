@@ -39,7 +39,6 @@ const BEGINNING: &str = r#"
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -94,7 +93,7 @@ static void is_second(void) { order = 10 * order + 2; if (order == 212) _exit(9)
 
 "#;
 
-const PAIRS: [Pair; 40] = [
+const PAIRS: [Pair; 39] = [
     Pair {
         name: "pwrite",
         ready: "fd = fresh();",
@@ -288,12 +287,6 @@ const PAIRS: [Pair; 40] = [
         ready: "int id = shmget(IPC_PRIVATE, 4096, 0600 | IPC_CREAT); page = shmat(id, 0, 0); again = shmat(id, 0, 0); shmctl(id, IPC_RMID, 0);",
         changes: "*page = 1;",
         looks: "return *again == 0;",
-    },
-    Pair {
-        name: "semop",
-        ready: "fd = semget(IPC_PRIVATE, 1, 0600 | IPC_CREAT);",
-        changes: "struct sembuf b = {0, 1, IPC_NOWAIT}; semop(fd, &b, 1);",
-        looks: "return semctl(fd, 0, GETVAL);",
     },
     Pair {
         name: "child",
