@@ -1,5 +1,6 @@
 // expect: starvation
 //@ bound: 0
+//@ monitors: spin
 // Figure 3 of the paper: the loop looks as if it yielded, but halt() returns at once while any notification is pending, also
 // somebody else's.
 // Fails when: notification 2 is pending, which this thread never dispatches, and 1 comes late.

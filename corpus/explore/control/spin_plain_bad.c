@@ -1,5 +1,6 @@
 // expect: starvation
 //@ bound: 0
+//@ monitors: spin
 // A spin loop that does not yield: it ends under a fair scheduler, but breaks the good-Samaritan rule (5.4.2 of the paper).
 // Fails when: the spinner runs before the setter: it burns its time slice for nothing.
 #include <pthread.h>

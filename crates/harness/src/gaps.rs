@@ -2,9 +2,10 @@
 
 use raddle_binary::is_std_own_affair;
 use raddle_explore::{StepFlags, TraceView};
-use raddle_wire::explore::{Hidden, outcome};
+use raddle_wire::explore::{Hidden, awaits, outcome};
 
 use crate::places::{Mapped, Places};
+use crate::verdict::waits_for_outside;
 use crate::worker::{Ending, Execution};
 
 /// What an execution may have: those of the runtime, and those that the driver finds.
@@ -21,6 +22,21 @@ pub mod gap {
     pub const UNORDERED: u32 = 1 << 19;
     /// Threads print by Rust's std, whose lock for that is no step.
     pub const PRINTS: u32 = 1 << 20;
+    /// A failure was seen that did not come back when the same choices were made again, or that
+    /// there was no time for.
+    pub const UNREPEATED: u32 = 1 << 21;
+    /// Executions did not follow their schedules, before the search last began anew.
+    pub const DIVERGED: u32 = 1 << 22;
+    /// It computed when the time was over.
+    pub const SLOW: u32 = 1 << 23;
+    /// It waited for something outside, and did not end.
+    pub const AWAITS: u32 = 1 << 24;
+    /// It became another program by `exec`.
+    pub const OTHER_PROGRAM: u32 = 1 << 25;
+
+    /// Those that a search keeps when it begins anew: they tell of the program, or of the machine,
+    /// and not of what is a scheduling point.
+    pub const LASTING: u32 = UNREPEATED | DIVERGED | SLOW | AWAITS | OTHER_PROGRAM | MANY_CALLED;
 }
 
 /// The [`gap`]s of an execution.
@@ -30,6 +46,15 @@ pub fn gaps(e: &Execution<'_>, view: TraceView<'_>) -> u32 {
         gaps |= gap::DIED;
     } else if e.slot.outcome == outcome::STEP_LIMIT {
         gaps |= gap::CUT_OFF;
+    }
+    if e.ending == Ending::Slow {
+        gaps |= gap::SLOW;
+    }
+    if waits_for_outside(e) {
+        gaps |= gap::AWAITS;
+    }
+    if e.slot.awaits & awaits::OTHER_PROGRAM != 0 {
+        gaps |= gap::OTHER_PROGRAM;
     }
     if view.steps.iter().any(|s| s.flags.has(StepFlags::HELD_BACK)) {
         gaps |= gap::FAIR;

@@ -3,20 +3,21 @@
 //! The runtime stands in for hundreds of functions of the C library and says what they read and
 //! write. Those that it stands in for are defined by the program itself, so what is left undefined
 //! in an instrumented file comes from a library as it is. Most of that is harmless: it touches no
-//! memory of the program's and keeps nothing that another thread could see. All else is named, and
-//! a search of such a program is not complete: the nodes of `std::list` are linked in libstdc++.
+//! memory of the program's and keeps nothing that another thread could see. All else is named if it
+//! was called while there were several threads, and a search in which it was is not complete.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
+use raddle_base::hash::fnv64;
 
 use crate::places::Mapped;
 
 /// Functions of the C library that touch nothing but their arguments' values, a thread's own state,
 /// or what has a lock of its own and no order; and those by which the runtime itself gets at the
 /// library.
-const HARMLESS: [&str; 141] = [
+const HARMLESS: [&str; 113] = [
     "__assert",
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",
@@ -41,25 +42,20 @@ const HARMLESS: [&str; 141] = [
     "__tls_get_addr",
     "_dl_find_object",
     "abs",
-    "alarm",
     "atexit",
     "backtrace",
     "backtrace_symbols_fd",
-    "chroot",
     "clock",
     "difftime",
     "div",
     "dl_iterate_phdr",
     "dladdr",
-    "dlclose",
     "dlerror",
     "dlopen",
     "dlsym",
     "dlvsym",
-    "eaccess",
     "epoll_create",
     "epoll_create1",
-    "euidaccess",
     "fdatasync",
     "ffs",
     "ffsl",
@@ -87,7 +83,6 @@ const HARMLESS: [&str; 141] = [
     "htonl",
     "htons",
     "imaxabs",
-    "ioctl",
     "isalnum",
     "isalpha",
     "isatty",
@@ -101,24 +96,21 @@ const HARMLESS: [&str; 141] = [
     "isspace",
     "isupper",
     "isxdigit",
-    "killpg",
     "labs",
     "ldiv",
     "llabs",
     "lldiv",
-    "madvise",
-    "memfd_create",
     "mlock",
     "mlockall",
     "munlock",
     "ntohl",
     "ntohs",
-    "on_exit",
     "pathconf",
+    "pidfd_getpid",
+    "pidfd_spawnp",
     "posix_fadvise",
     "posix_fadvise64",
     "posix_madvise",
-    "prctl",
     "pthread_attr_destroy",
     "pthread_attr_init",
     "pthread_equal",
@@ -126,43 +118,24 @@ const HARMLESS: [&str; 141] = [
     "pthread_getattr_np",
     "pthread_getconcurrency",
     "pthread_getspecific",
-    "pthread_key_delete",
     "pthread_self",
-    "pthread_setaffinity_np",
-    "pthread_setname_np",
-    "pthread_setschedparam",
     "pthread_setspecific",
     "sched_get_priority_max",
     "sched_get_priority_min",
     "sched_getaffinity",
     "sched_getcpu",
     "sched_getscheduler",
-    "sched_setaffinity",
-    "setbuf",
-    "setegid",
-    "seteuid",
-    "setgid",
-    "setgroups",
-    "setlinebuf",
-    "setpgid",
-    "setregid",
-    "setreuid",
-    "setsid",
-    "setuid",
-    "setvbuf",
     "sync",
     "sysconf",
-    "time",
     "tolower",
     "toupper",
     "tss_get",
     "tss_set",
-    "usleep",
 ];
 
 /// The same, by how their names begin: attributes, unwinding, and of the C++ library what throws,
 /// what threads and futures are made of, and what errors are.
-const HARMLESS_PREFIXES: [&str; 50] = [
+const HARMLESS_PREFIXES: [&str; 48] = [
     "_Unwind_",
     "__atomic_",
     "__cxa_",
@@ -176,7 +149,6 @@ const HARMLESS_PREFIXES: [&str; 50] = [
     "pthread_mutexattr_",
     "pthread_rwlockattr_",
     "pthread_mutex_consistent",
-    "pthread_set",
     "_ZNSa",
     "_ZNKSt9exception",
     "_ZNSt9exception",
@@ -212,17 +184,53 @@ const HARMLESS_PREFIXES: [&str; 50] = [
     "_ZSt9terminate",
     "_ZSt13set_terminate",
     "posix_spawn",
-    "pidfd_",
+];
+
+/// Functions whose effects last, or come later: by whom and when they were called does not matter.
+/// Memory gets a second address, a stream stands for memory, the system writes to it.
+const LASTING: [&str; 15] = [
+    "aio_fsync",
+    "aio_read",
+    "aio_read64",
+    "aio_write",
+    "aio_write64",
+    "fmemopen",
+    "fopencookie",
+    "getaddrinfo_a",
+    "lio_listio",
+    "lio_listio64",
+    "mq_notify",
+    "open_memstream",
+    "open_wmemstream",
+    "remap_file_pages",
+    "shmat",
 ];
 
 /// Of these libraries all functions are harmless: those that write to memory are stood in for.
 const HARMLESS_LIBRARIES: [&str; 2] = ["libm.so", "libgcc_s.so"];
 
+/// Which of the imported functions were called.
+pub enum Calls<'a> {
+    /// Those whose names have these hashes.
+    Known(&'a HashSet<u64>),
+    /// Any may have been.
+    Unknown,
+}
+
+impl Calls<'_> {
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Calls::Known(hashes) => hashes.contains(&fnv64(name.as_bytes())),
+            Calls::Unknown => true,
+        }
+    }
+}
+
 /// The functions that instrumented files call and that may touch memory unseen, as a person would
 /// write them.
-pub fn functions(modules: &[Mapped]) -> Vec<String> {
+pub fn functions(modules: &[Mapped], calls: &Calls<'_>) -> Vec<String> {
     let files: BTreeSet<&Path> = modules.iter().map(|m| m.path.as_path()).collect();
-    let mut called = BTreeSet::new();
+    let mut imported = BTreeSet::new();
     let mut harmless = BTreeSet::new();
     for file in files {
         let Ok(content) = std::fs::read(file) else { continue };
@@ -235,14 +243,16 @@ pub fn functions(modules: &[Mapped]) -> Vec<String> {
                 continue;
             };
             if symbol.is_undefined() && is_instrumented {
-                called.insert(symbol_name.to_string());
-            } else if symbol.is_definition() && is_harmless {
+                imported.insert(symbol_name.to_string());
+            } else if symbol.is_definition() && (is_harmless || is_instrumented) {
                 harmless.insert(symbol_name.to_string());
             }
         }
     }
-    let prints = !called.iter().any(|name| is_stream_of_program(name));
-    let unseen = called.iter().filter(|name| !harmless.contains(*name) && !is_harmless(name, prints));
+    // Where a stream was made may be where there was but one thread.
+    let prints = !imported.iter().any(|name| is_stream_of_program(name));
+    let called = imported.iter().filter(|name| calls.has(name) || LASTING.contains(&name.as_str()));
+    let unseen = called.filter(|name| !harmless.contains(*name) && !is_harmless(name, prints));
     unseen.map(|name| short(name)).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
@@ -309,7 +319,8 @@ mod tests {
 
     #[test]
     fn the_list_is_sorted() {
-        assert!(HARMLESS.is_sorted());
+        assert!(HARMLESS.is_sorted() && LASTING.is_sorted());
+        assert!(!LASTING.iter().any(|name| is_harmless(name, true)));
     }
 
     #[test]

@@ -102,6 +102,8 @@ pub mod flag {
     /// Record in the slot the hidden races of each execution, and what keeps the search from being
     /// complete: see [`super::gap`].
     pub const HIDDEN: u32 = 1 << 14;
+    /// Tell of threads that spin without letting others in.
+    pub const SPINS: u32 = 1 << 15;
 }
 
 /// [`Slot::gaps`]: why executions like this one may exist that no schedule leads to. Add numbers,
@@ -125,6 +127,17 @@ pub mod gap {
     /// Memory was freed, other memory allocated, and atomics held addresses of such blocks: an
     /// address that comes back was not tried.
     pub const REUSE: u32 = 1 << 6;
+    /// The program made another process, in which nothing is explored.
+    pub const PROCESS: u32 = 1 << 7;
+    /// Memory may have two addresses: a file, or an object of shared memory, is mapped.
+    pub const MAPPED_FILE: u32 = 1 << 8;
+    /// A system call was made by `syscall`, and what it does was not followed.
+    pub const SYSTEM_CALL: u32 = 1 << 9;
+    /// Threads looked at clocks for longer than another waits with a time-out, and its time-out did
+    /// not come.
+    pub const CLOCK: u32 = 1 << 10;
+    /// More imported functions were called than [`Slot::called_names`](super::Slot) has room for.
+    pub const MANY_CALLED: u32 = 1 << 11;
 }
 
 /// A scheduling point, as the header's table has it: a program counter, and what else is known of
@@ -293,6 +306,8 @@ pub struct Race {
 /// The number of hidden races of one execution that there is room for. The next search shows those
 /// that are left out.
 pub const HIDDEN: usize = 16;
+/// The most names of functions that an execution tells of.
+pub const CALLED: usize = 96;
 
 /// Two accesses that no scheduling points order, by [`raddle_explore::hidden`].
 #[repr(C)]
@@ -368,6 +383,10 @@ pub struct Slot {
     pub hiddens: u32,
     pub gaps: u32,
     pub hidden: [Hidden; HIDDEN],
+    /// The number of valid entries in `called_names`: hashes of the names of imported functions that
+    /// were called while there were several threads.
+    pub called: u64,
+    pub called_names: [u64; CALLED],
     /// The number of valid entries in `leak`.
     pub leaks: u64,
     pub leak: [Leak; LEAKS],

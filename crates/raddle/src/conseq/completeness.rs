@@ -5,31 +5,35 @@
 //! races is a point, and nothing happened for which no schedule stands ([`gaps`]). An access that
 //! turns out to race and is no point becomes one, and the search begins anew.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use raddle_explore::{Outcome, Progress};
 use raddle_wire::explore::flag;
 
 use raddle_harness::gaps::{self, Affair, gap};
 use raddle_harness::places::{Mapped, Places};
-use raddle_harness::unseen;
+use raddle_harness::unseen::{self, Calls};
 use raddle_harness::worker::{Execution, Recipe};
 
 /// What keeps a search from being complete.
 pub struct Completeness {
     gaps: u32,
+    /// Hashes of the names of imported functions that were called.
+    called: HashSet<u64>,
     affairs: HashMap<[u64; 2], Affair>,
     places: Places,
 }
 
 impl Completeness {
     pub fn new() -> Completeness {
-        Completeness { gaps: 0, affairs: HashMap::new(), places: Places::new() }
+        Completeness { gaps: 0, called: HashSet::new(), affairs: HashMap::new(), places: Places::new() }
     }
 
     /// Takes in an execution. Gives the accesses that race in it and are no points yet.
     pub fn observe(&mut self, e: &Execution<'_>, points: &[u64], modules: &[Mapped]) -> Vec<u64> {
         self.gaps |= gaps::gaps(e, e.view(Outcome::Passed));
+        let called = (e.slot.called as usize).min(e.slot.called_names.len());
+        self.called.extend(&e.slot.called_names[..called]);
         let mut new = Vec::new();
         for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
             let (places, pcs) = (&mut self.places, hidden.access.map(|a| a.pc));
@@ -49,7 +53,7 @@ impl Completeness {
 
     /// The search begins anew, with other points.
     pub fn begin_anew(&mut self) {
-        self.gaps = 0;
+        self.gaps &= gap::LASTING;
     }
 
     /// Whether a search that came this far has made every interleaving.
@@ -59,6 +63,6 @@ impl Completeness {
             && self.gaps == 0
             && recipe.flags & (flag::C11 | flag::PLAIN) == 0
             && modules.iter().all(gaps::is_known)
-            && unseen::functions(modules).is_empty()
+            && unseen::functions(modules, &Calls::Known(&self.called)).is_empty()
     }
 }

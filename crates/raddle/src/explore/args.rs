@@ -128,6 +128,10 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Monitors")]
     pub same_output: bool,
 
+    /// Report threads that spin without a pause or a yield while they wait for others
+    #[arg(long, help_heading = "Monitors")]
+    pub spins: bool,
+
     /// Folder for the .raddle files
     #[arg(long, value_name = "FOLDER", default_value = ".", help_heading = "Report")]
     pub schedules_to: PathBuf,

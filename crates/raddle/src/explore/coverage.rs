@@ -8,7 +8,7 @@
 
 use raddle_explore::{Limits, Progress};
 use raddle_harness::gaps::{gap, is_known};
-use raddle_harness::unseen;
+use raddle_harness::unseen::{self, Calls};
 use raddle_harness::worker::Recipe;
 use raddle_wire::explore::flag;
 
@@ -62,11 +62,24 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         ),
         (
             gaps & gap::OUTSIDE != 0,
-            "calls that change files, folders, descriptors or limits are no scheduling points, and not every order of them was tried".into(),
+            "files, folders, descriptors, signal handlers or limits were changed, and not all that threads can see of that is known".into(),
         ),
         (
             gaps & gap::REUSE != 0,
             "atomics held addresses of memory that was freed, and new memory at the same address was not tried".into(),
+        ),
+        (gaps & gap::PROCESS != 0, "the program makes other processes, in which nothing was explored".into()),
+        (
+            gaps & gap::MAPPED_FILE != 0,
+            "a file or shared memory is mapped, which may be accessed by another address or by calls".into(),
+        ),
+        (
+            gaps & gap::SYSTEM_CALL != 0,
+            "system calls were made by `syscall`, and what they do was not followed".into(),
+        ),
+        (
+            gaps & gap::CLOCK != 0,
+            "threads looked at clocks for longer than a wait with a time-out, which did not time out meanwhile".into(),
         ),
         (gaps & gap::SIGNAL != 0, "signals and cancellations arrive at scheduling points only".into()),
         (
@@ -78,23 +91,30 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
             recipe.flags & flag::C11 != 0,
             "of what C11 allows, load buffering and older values beyond a few were not tried".into(),
         ),
-        (progress.lost > 0, "the program did not follow some schedules".into()),
+        (
+            progress.lost > 0 || gaps & gap::DIVERGED != 0,
+            "the program did not follow some schedules".into(),
+        ),
         (search.scoped.is_some(), "--only and --skip leave out where a thread may be preempted".into()),
         (search.broke_off.is_some(), "the search broke off".into()),
         (
-            !search.unrepeated.is_empty(),
+            gaps & gap::UNREPEATED != 0,
             "a failure was seen and did not come back when the same choices were made again".into(),
         ),
-        (search.awaiting > 0, "executions waited for something outside, and did not end".into()),
-        (search.slow > 0, "a thread computed for too long between two scheduling points".into()),
-        (search.became_another, "the program becomes another by `exec`, which was not explored".into()),
+        (gaps & gap::AWAITS != 0, "executions waited for something outside, and did not end".into()),
+        (gaps & gap::SLOW != 0, "a thread computed for too long between two scheduling points".into()),
+        (gaps & gap::OTHER_PROGRAM != 0, "the program becomes another by `exec`, which was not explored".into()),
         (
             recipe.flags & flag::PLAIN != 0,
             "the program is not instrumented, and its accesses to memory were not seen".into(),
         ),
     ];
     let mut said: Vec<String> = said.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect();
-    let unseen = unseen::functions(&search.modules);
+    let calls = match gaps & gap::MANY_CALLED != 0 {
+        true => Calls::Unknown,
+        false => Calls::Known(&search.called),
+    };
+    let unseen = unseen::functions(&search.modules, &calls);
     if !unseen.is_empty() {
         const NAMED: usize = 3;
         let more = if unseen.len() > NAMED { " and others" } else { "" };

@@ -154,7 +154,9 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
         } else {
             break (recipe, search);
         }
+        let lasting = search.lasting_gaps();
         search = new_search(args, &recipe, &seen)?;
+        search.gaps = lasting;
     };
     let name = recipe.program.path.display().to_string();
     if let Some(why) = nothing_ended(name, &search, &recipe, seconds) {
@@ -232,6 +234,7 @@ pub fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe
         (args.search.races, flag::RACES),
         (args.search.leaks, flag::LEAKS),
         (args.search.same_output, flag::OUTPUT),
+        (args.search.spins, flag::SPINS),
         (true, flag::HIDDEN),
     ];
     Recipe {
@@ -262,7 +265,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
         recipe.flags |= saved.flags;
         let mut search = Search::new(saved.strategy, saved.usual, options.schedules, options.keep_going);
         (search.most, search.schedules, search.ended) = (saved.most, saved.schedules, saved.schedules);
-        (search.round, search.gaps) = (saved.round, saved.gaps);
+        (search.round, search.gaps, search.called) = (saved.round, saved.gaps, saved.called);
         search.points = bit_fields::unmarked(&recipe.points).into();
         search.fresh = Some(fresh(search.strategy.name(), options));
         search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));

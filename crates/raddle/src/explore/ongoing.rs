@@ -76,7 +76,9 @@ impl<'a> Ongoing<'a> {
             }
             recipe.max_steps *= MORE_STEPS;
             recipe.slots = (recipe.slots / MORE_STEPS).max(2);
+            let lasting = search.lasting_gaps();
             search = new_search(&args, &recipe, &seen)?;
+            search.gaps = lasting;
         }
         let name = recipe.program.path.display().to_string();
         if let Some(why) = nothing_ended(name, &search, &recipe, limit.as_secs_f64()) {

@@ -62,7 +62,8 @@ impl Results<'_> {
             most: self.search.most,
             schedules: self.search.schedules,
             round: self.search.round,
-            gaps: self.search.gaps,
+            gaps: self.search.lasting_gaps() | self.search.gaps,
+            called: self.search.called.clone(),
             seconds: self.seconds,
         };
         saved.write(path)?;
@@ -86,6 +87,7 @@ impl Results<'_> {
         for failure in failures {
             // To look its places up alone takes long, where executions are long.
             if is_over() {
+                self.search.gaps |= gap::UNREPEATED;
                 break;
             }
             let original = failure.clone();
@@ -101,6 +103,9 @@ impl Results<'_> {
             let small = shrink::shrink(failure, &self.search.usual, crew, &mut passing, self.shrink)
                 .unwrap_or(Small { failure: original, fewest: false, again: false });
             let small = shrink::once_more(small, &self.search.usual, crew.recipe(), self.notes, &is_over);
+            if !small.again {
+                self.search.gaps |= gap::UNREPEATED;
+            }
             if !small.again && !self.search.came_back && !self.begins_clean() {
                 // It may come from what was left behind: it says what was not covered.
                 self.search.unrepeated.push(small.failure.facts.sentence);
@@ -172,9 +177,8 @@ impl Results<'_> {
         let mut words = match progress.exhausted && !short.is_empty() {
             false => progress.to_string(),
             true => {
-                let made = progress.schedules;
-                let schedules = count(made, "schedule", "schedules");
-                format!("not complete, though all its {schedules} were made: {}", short.join("; "))
+                let made = count(progress.schedules, "execution", "executions");
+                format!("not complete, though nothing is left to try after {made}: {}", short.join("; "))
             }
         };
         match self.search.round {

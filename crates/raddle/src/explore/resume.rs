@@ -4,6 +4,7 @@
 //! compressed. It is for the same raddle on the same machine: a file of another version, or of
 //! another program, is refused with a sentence.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use super::search::{Most, Searcher};
 use raddle_harness::verdict::Usual;
 
 const MAGIC: &[u8; 13] = b"raddle-search";
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 #[derive(Debug, Error)]
 pub enum ResumeError {
@@ -42,6 +43,7 @@ pub struct Saved {
     pub schedules: u64,
     pub round: u64,
     pub gaps: u32,
+    pub called: HashSet<u64>,
     pub seconds: f64,
 }
 
@@ -106,6 +108,7 @@ mod tests {
             schedules: 12,
             round: 1,
             gaps: 2,
+            called: HashSet::from([7]),
             seconds: 0.5,
         }
     }

@@ -132,6 +132,8 @@ pub struct Search {
     pub fresh: Option<Fresh>,
     /// Why what was searched since it last began anew may not be all there is: [`gap`].
     pub gaps: u32,
+    /// Hashes of the names of imported functions that were called while there were several threads.
+    pub called: HashSet<u64>,
     /// Hidden races that were looked up.
     affairs: HashMap<[u64; 2], Affair>,
     places: Places,
@@ -178,6 +180,7 @@ impl Search {
             round: 0,
             fresh: None,
             gaps: 0,
+            called: HashSet::new(),
             affairs: HashMap::new(),
             places: Places::new(),
             broke_off: None,
@@ -297,9 +300,10 @@ impl Search {
         if ends_as_usual(e, &self.usual) {
             self.note_panics(e);
         }
-        if round == self.round {
-            self.gaps |= gaps::gaps(e, view);
-        }
+        let called = (e.slot.called as usize).min(e.slot.called_names.len());
+        self.called.extend(&e.slot.called_names[..called]);
+        let of_round = if round == self.round { u32::MAX } else { gap::LASTING };
+        self.gaps |= gaps::gaps(e, view) & of_round;
         self.look_for_hidden_races(round, e);
     }
 
@@ -343,8 +347,15 @@ impl Search {
         points.extend(new);
         points.sort_unstable();
         points.dedup();
-        (self.points, self.strategy, self.gaps) = (points.into(), strategy, 0);
+        let lasting = self.lasting_gaps();
+        (self.points, self.strategy, self.gaps) = (points.into(), strategy, lasting);
         self.round += 1;
+    }
+
+    /// What a search that begins anew, or another of the same program, can not make good.
+    pub fn lasting_gaps(&self) -> u32 {
+        let diverged = if self.strategy.progress().lost > 0 { gap::DIVERGED } else { 0 };
+        self.gaps & gap::LASTING | diverged
     }
 
     /// The scheduling points as the runtime is told of them.
@@ -361,6 +372,9 @@ impl Search {
         let is_left_behind = |f: &Failure| shrink::is_left_behind(f, &self.usual, recipe, notes);
         let leftovers = self.failures.iter().any(is_left_behind);
         self.came_back = !leftovers;
+        if leftovers {
+            self.gaps |= gap::UNREPEATED;
+        }
         leftovers
     }
 
@@ -470,8 +484,8 @@ pub fn run(
     for result in results {
         match result {
             Ok(recipe) => last = recipe,
-            // A program without threads has one schedule.
-            Err(error) if is_alone(&error) => {
+            // A program without threads has one schedule. One that has had some is not alone.
+            Err(error) if is_alone(&error) && lock(search).schedules == 0 => {
                 notes.say(&format!("{error:#}"));
                 lock(search).alone = true;
             }

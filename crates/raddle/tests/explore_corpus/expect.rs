@@ -42,6 +42,7 @@ impl Program {
             "race" => "--races",
             "leak" => "--leaks",
             "output" => "--same-output",
+            "spin" => "--spins",
             other => panic!("no monitor is called {other}"),
         };
         self.monitors.iter().map(option).collect()

@@ -8,7 +8,7 @@ use raddle_explore::hidden::{Act, HiddenRaces, Touch};
 use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::{HIDDEN, Hidden, flag, gap, outcome};
 
-use super::{has, state};
+use super::{called_imports, has, state};
 use crate::detect::thread::current;
 use crate::sys;
 
@@ -44,6 +44,15 @@ pub fn end(what: u32) {
     let others = (0..s.count).any(|i| i != s.current && !s.threads[i].ended && !s.threads[i].is_idle());
     if !whole && others {
         gaps |= gap::EARLY;
+    }
+    if s.joined + 1 < s.count {
+        called_imports::settle();
+    }
+    if s.serve.has_forked {
+        gaps |= gap::PROCESS;
+    }
+    if s.serve.maps_file {
+        gaps |= gap::MAPPED_FILE;
     }
     s.serve.slot().gaps |= gaps;
 }

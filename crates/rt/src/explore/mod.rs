@@ -25,11 +25,13 @@
 //! exec      a program that becomes another
 //! fork      processes that the program makes, and waiting for them
 //! memory    happens-before, and stale values, as the C11 model allows them
+//! names     of threads
 //! leaks     blocks that nothing points to at the end
 //! output    what is printed
 //! found_functions functions of the C library, found once
 //! known_places places that are known: operations that are no scheduling points, locks of Rust's
 //! races     the data races of the execution under way
+//! called_imports which functions of other files are called
 //! hidden    accesses that no scheduling points order, and what else keeps a search from being complete
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
@@ -54,6 +56,7 @@
 //! order in which they are met.
 
 mod awaits;
+mod called_imports;
 pub mod cancel;
 mod circle;
 pub mod exec;
@@ -67,6 +70,7 @@ mod hidden;
 mod known_places;
 mod leaks;
 pub mod memory;
+pub mod names;
 pub mod openmp;
 mod os_threads;
 mod output;
@@ -97,9 +101,9 @@ pub use point::{
 };
 pub use serve::{
     before_main, begin, changes_outside, changes_process, exits, exits_at_once, looks_outside, panics,
-    prepare, retry_with_fork, shares_memory,
+    prepare, retry_with_fork, shares_memory, unknown_call,
 };
-pub use snapshot::{mapped, mapping, protecting, unmapping};
+pub use snapshot::{mapped, mapping, mapping_again, protecting, replacing, unmapping};
 pub use threads::Logical;
 
 use crate::mode::{self, Mode};
@@ -212,6 +216,7 @@ pub struct State {
     /// Null: the search claims nothing.
     hidden: *mut raddle_explore::hidden::HiddenRaces,
     reuse: hidden::Reuse,
+    imports: called_imports::Imports,
     /// Null: nobody asks for leaks.
     leaks: *mut leaks::Leaks,
     quiet: known_places::Quiet,

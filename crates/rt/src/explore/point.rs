@@ -279,7 +279,7 @@ fn find_enabled() {
             give_up(t.thread, OpKind::TimeOut, t.due > s.time.passed);
         }
         if timed {
-            let waiting = (0..s.count).filter(|i| may_give_up(*i, horizon));
+            let waiting = (0..s.count).filter(|i| may_give_up(*i, horizon, awake));
             waiting.for_each(|i| give_up(i, OpKind::TimeOut, true));
         }
     }
@@ -296,10 +296,10 @@ fn find_enabled() {
 
 /// May the thread, which waits and has not been chosen for anything else, give up? One that was
 /// signalled has its signal, and waits for the mutex alone.
-fn may_give_up(i: usize, horizon: u64) -> bool {
+fn may_give_up(i: usize, horizon: u64, awake: bool) -> bool {
     let t = &state().threads[i];
     let is_told = t.told && matches!(t.wait, Wait::ToldAndMutex(..));
-    let is_due = t.due.is_some_and(|due| due <= horizon || time::is_awaited(i));
+    let is_due = t.due.is_some_and(|due| time::may_come(i, due, horizon, awake) || time::is_awaited(i));
     !t.ended && is_due && !is_told && !state().enabled.contains(ThreadId(i as u16)) && !t.wait.is_over(i)
 }
 
@@ -508,10 +508,12 @@ pub fn uses_stream(file: usize, pc: usize) {
 }
 
 /// Before a stream is written to.
-pub fn fills_stream(file: usize, pc: usize) {
+pub fn fills_stream(pc: usize) {
     if super::is_running() {
         super::retry_with_fork(outside::CHANGES);
-        point(op(OpKind::Io, file, pc), Wait::Nothing, pc);
+        // Another stream, a descriptor or the memory of `open_memstream` may stand for the same.
+        hidden::note(gap::OUTSIDE);
+        point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
     }
 }
 
@@ -540,6 +542,10 @@ pub fn data_made(write: bool, address: usize, len: usize, counts: bool, pc: usiz
     }
     let s = state();
     let step = write && s.threads[s.current].fills_at == pc;
+    if step && len > 1 {
+        // The library may write byte by byte, and others may see some of them.
+        hidden::note(gap::WIDE);
+    }
     hidden::plain(write, address, len, step, pc);
     if counts {
         races::plain(write, address, len, pc);
@@ -554,7 +560,7 @@ fn memory(o: Op, wait: Wait, address: usize, pc: usize) {
         Spin::Again => hidden::note(gap::REPEATED),
         Spin::Long => {
             let s = state();
-            if s.threads[s.current].idles && !has_pause(pc) {
+            if has(flag::SPINS) && s.threads[s.current].idles && !has_pause(pc) {
                 let by = s.current as u32;
                 let slot = s.serve.slot();
                 (slot.spins_at, slot.spins_by) = (pc as u32, by);

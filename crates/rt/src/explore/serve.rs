@@ -17,8 +17,8 @@ use raddle_wire::explore::{
 use super::files::Files;
 use super::switch::{Context, jump, park, switch};
 use super::{
-    Logical, fatal, found_functions, has, heap, hidden, leaks, memory, os_threads, output, races, state,
-    threads, time,
+    Logical, called_imports, fatal, found_functions, has, heap, hidden, leaks, memory, os_threads, output,
+    races, state, threads, time,
 };
 use crate::interpose::Real;
 use crate::sys;
@@ -62,6 +62,8 @@ pub struct Serve {
     /// The program has made a process.
     pub has_forked: bool,
     shares_memory: bool,
+    /// It has mapped a file to share it.
+    pub maps_file: bool,
     files: Files,
     /// `main` has begun; and libtest was told that there can be no thread.
     in_main: bool,
@@ -237,6 +239,7 @@ pub fn begin(_pc: usize) {
         say(status::CANNOT, cannot::NO_FSGSBASE);
         leave(0);
     }
+    called_imports::prepare();
     prepare_threads();
     if has(flag::FORK_AT_START) {
         // The order is known already: this is its first choice.
@@ -455,6 +458,7 @@ fn execute() {
     slot.races = 0;
     slot.hiddens = 0;
     slot.gaps = 0;
+    slot.called = 0;
     slot.leaks = 0;
     slot.output_len = 0;
     slot.output_hash = 0;
@@ -588,7 +592,7 @@ pub fn retry_with_fork(why: u64) {
     }
 }
 
-/// The program is about to change files or folders. Which order threads do that in is no choice.
+/// The program is about to change files or folders.
 pub fn changes_outside(pc: usize) {
     changes(outside::CHANGES, pc);
 }
@@ -611,6 +615,16 @@ fn changes(what: u64, pc: usize) {
 /// among all steps matters.
 pub fn looks_outside(pc: usize) {
     super::keeps_state(pc);
+}
+
+/// The program makes a system call by its number, and nobody knows what it does. Where there is but
+/// one thread, nobody is there to see it.
+pub fn unknown_call(pc: usize) {
+    if super::is_running() && state().joined + 1 < state().count {
+        retry_with_fork(outside::CHANGES);
+        hidden::note(gap::SYSTEM_CALL);
+        looks_outside(pc);
+    }
 }
 
 /// The program shares memory with others, or with files, and no thread was there yet.

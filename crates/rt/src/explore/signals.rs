@@ -444,7 +444,8 @@ fn by_default(signal: c_int) -> Ran {
 /// `sigwait` and its kin: the signal that came, or why none did. After so many nanoseconds it may
 /// give up.
 pub fn wait(set: u64, most: Option<u64>, breaks: Breaks, pc: usize) -> Result<c_int, c_int> {
-    let due = most.map(|most| state().time.passed.saturating_add(most));
+    let passed = time::shows(libc::CLOCK_MONOTONIC) - time::at_start(libc::CLOCK_MONOTONIC);
+    let due = most.map(|most| passed.saturating_add(most));
     let o = op(OpKind::Signal, state().current, pc);
     match wait_for(o, Wait::Signal(set), due, breaks, pc) {
         End::Over => {}

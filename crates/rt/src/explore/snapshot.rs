@@ -58,15 +58,36 @@ pub struct Snapshot {
 
 const MOST_MAPPED: usize = 64;
 
-/// The program is about to map something.
-pub fn mapping(flags: i32) {
-    if flags & libc::MAP_SHARED == 0 || !super::is_on() {
+/// The program is about to map something, at this place if `flags` say so.
+pub fn mapping(at: usize, len: usize, flags: i32, pc: usize) {
+    if !super::is_on() {
         return;
     }
-    if !super::is_running() {
-        super::shares_memory();
+    if flags & libc::MAP_SHARED != 0 {
+        if flags & libc::MAP_ANONYMOUS == 0 {
+            state().serve.maps_file = true;
+        }
+        if !super::is_running() {
+            super::shares_memory();
+        }
+        super::retry_with_fork(outside::SHARED_MEMORY);
     }
-    super::retry_with_fork(outside::SHARED_MEMORY);
+    if flags & libc::MAP_FIXED != 0 && flags & libc::MAP_FIXED_NOREPLACE != libc::MAP_FIXED_NOREPLACE {
+        replacing(at, len, pc);
+    }
+}
+
+/// Memory is about to be mapped a second time, at another address.
+pub fn mapping_again() {
+    if super::is_on() {
+        state().serve.maps_file = true;
+        super::retry_with_fork(outside::MAPPING);
+    }
+}
+
+/// What memory holds goes, and something else is there: by `madvise`, or by a mapping over it.
+pub fn replacing(at: usize, len: usize, pc: usize) {
+    protecting(at, len, pc);
 }
 
 /// It has.

@@ -12,10 +12,10 @@ use raddle_explore::{Op, OpKind};
 
 use super::peek;
 use super::point::{Breaks, End, point, wait};
-use super::{Several, Wait, has, op, state, time};
+use super::{Several, Wait, has, hidden, op, state, time};
 use crate::interpose::{Real, channel};
 use crate::sys;
-use raddle_wire::explore::{flag, outside};
+use raddle_wire::explore::{flag, gap, outside};
 
 type One = unsafe extern "C" fn(usize) -> c_int;
 
@@ -61,7 +61,7 @@ impl Until {
 
     fn after_ns(time: Option<u64>) -> Until {
         let clock = libc::CLOCK_MONOTONIC;
-        Until { clock, at: time.map(|t| time::now(clock).saturating_add(t)) }
+        Until { clock, at: time.map(|t| time::shows(clock).saturating_add(t)) }
     }
 
     /// In time that has passed.
@@ -412,6 +412,10 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
         return true;
     }
     super::retry_with_fork(outside::PIPE_OR_SOCKET);
+    if is_file(fd) {
+        uses_file(fd, events == libc::POLLOUT, pc);
+        return true;
+    }
     let nonblocking = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0])
         & libc::O_NONBLOCK as isize
         != 0;
@@ -422,6 +426,27 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
     };
     let uses = op(OpKind::Io, fd as usize + 1, pc).with_other(channel::channel_of(fd) as u64);
     goes_on(wait(uses, what, None, Breaks::Handler, pc))
+}
+
+/// Whether the descriptor is of a regular file, which a call never waits for.
+fn is_file(fd: c_int) -> bool {
+    // SAFETY: zero is a valid description.
+    let mut told = unsafe { core::mem::zeroed::<libc::stat>() };
+    let args = [fd as usize, &raw mut told as usize, 0, 0, 0, 0];
+    sys::syscall(libc::SYS_fstat, args) == 0 && told.st_mode & libc::S_IFMT == libc::S_IFREG
+}
+
+/// Before a call that reads or writes a file. Another descriptor, another stream or a mapping may
+/// stand for the same file, so its place among all steps matters.
+pub fn uses_file(fd: c_int, writes: bool, pc: usize) {
+    if fd == 1 || fd == 2 {
+        return;
+    }
+    if writes {
+        super::retry_with_fork(outside::CHANGES);
+        hidden::note(gap::OUTSIDE);
+    }
+    point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
 }
 
 /// Before a call that moves where the descriptor stands, which never waits.
@@ -481,6 +506,12 @@ pub fn is_ready(fd: c_int, events: i16) -> bool {
     sys::syscall(libc::SYS_ppoll, args) != 0
 }
 
+/// Is the key one of the last two that the running thread has made? Then nobody else knows it yet:
+/// Rust's std makes a second one if the number of the first is 0, and gives the first back.
+pub fn is_own_key(key: u32) -> bool {
+    state().threads[state().current].last_keys.contains(&Some(key))
+}
+
 /// Destructors of thread-specific values, which the C library would run at the end of a thread.
 const KEYS: usize = 1024;
 static DESTRUCTORS: sys::Shared<[usize; KEYS]> = sys::Shared::new([0; KEYS]);
@@ -488,6 +519,8 @@ static DESTRUCTORS: sys::Shared<[usize; KEYS]> = sys::Shared::new([0; KEYS]);
 static MOST_KEYS: AtomicUsize = AtomicUsize::new(0);
 
 pub fn key_created(key: u32, destructor: usize) {
+    let last = &mut state().threads[state().current].last_keys;
+    *last = [Some(key), last[0]];
     if (key as usize) < KEYS {
         // SAFETY: one thread runs at a time.
         unsafe { (*DESTRUCTORS.get())[key as usize] = destructor };

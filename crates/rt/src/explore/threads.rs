@@ -15,7 +15,7 @@ use raddle_wire::explore::status;
 use super::circle::Circle;
 use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
-use super::{Wait, memory, op, os_threads, serve, state, sync};
+use super::{Wait, called_imports, memory, op, os_threads, serve, state, sync};
 use crate::detect::thread::current;
 use crate::interpose::Real;
 use crate::sys;
@@ -30,6 +30,8 @@ pub struct Logical {
     /// When it began, and how many yields had been made by then.
     pub began: u64,
     pub yields_before: u64,
+    /// What had passed by looks at clocks when it last looked itself: see `time`.
+    pub looked_at: u64,
     /// It sleeps until then.
     pub sleeps_until: Option<u64>,
     /// What may break it off.
@@ -106,6 +108,10 @@ pub struct Logical {
     pub lets_pass: u32,
     /// Initialisers that it has begun to run and not come past: it is in them, or they threw.
     pub initialisers: [usize; 4],
+    /// Its name; empty: it has that of the process. See `names`.
+    pub name: [u8; super::names::LEN],
+    /// The keys for values of threads that it made last.
+    pub last_keys: [Option<u32>; 2],
 }
 
 impl Logical {
@@ -115,6 +121,7 @@ impl Logical {
         due: None,
         began: 0,
         yields_before: 0,
+        looked_at: 0,
         sleeps_until: None,
         breaks: Breaks::Nothing,
         gives_up: false,
@@ -161,6 +168,8 @@ impl Logical {
         ends_process: false,
         lets_pass: 0,
         initialisers: [0; 4],
+        name: [0; super::names::LEN],
+        last_keys: [None; 2],
     };
 
     /// A thread of a timer that has nothing to do: it keeps no process alive, and is in nobody's
@@ -417,11 +426,13 @@ pub unsafe fn create(
         Err(error) => return error,
     };
     let s = state();
+    let name = s.threads[s.current].name;
     s.threads[i] = Logical {
         context,
         function,
         argument,
         gives_int,
+        name,
         // SAFETY: the program's attributes.
         detached: unsafe { crate::interpose::thread::starts_detached(attributes) },
         handle: new,
@@ -430,6 +441,9 @@ pub unsafe fn create(
         ..Logical::FIRST
     };
     s.pending[i] = op(OpKind::Start, i, function);
+    if s.joined + 1 == s.count {
+        called_imports::begin();
+    }
     s.count += 1;
     memory::created(i);
     // SAFETY: the program's variable.
@@ -485,6 +499,9 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
         ..Logical::FIRST
     };
     s.pending[i] = first.0;
+    if s.joined + 1 == s.count {
+        called_imports::begin();
+    }
     s.count += 1;
     memory::created(i);
     i
@@ -565,6 +582,9 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
     }
     let s = state();
     s.joined += 1;
+    if s.joined + 1 == s.count {
+        called_imports::settle();
+    }
     let t = &mut s.threads[i];
     t.joined = true;
     // One who may give up need not have waited.

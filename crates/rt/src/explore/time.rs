@@ -9,6 +9,8 @@
 //!    [`SLOWEST`] of that may come too.
 //! 3. A thread that yields [`PATIENCE`] times while another waits may be waiting for that one's time-out, which then may come. A thread
 //!    that polls moves the clock little or not at all.
+//! 4. What has passed because other threads looked at clocks since a thread last did so itself, when it made its deadline, does not
+//!    bring its time-out nearer: a look takes no time, and a program may look thousands of times.
 //!
 //! Deviation: a sleep may end at any moment, however long it is. A program that works until its
 //! main thread has slept for a minute would otherwise have to work for a minute.
@@ -16,10 +18,10 @@
 use core::sync::atomic::{AtomicU64, Ordering::*};
 
 use raddle_explore::OpKind;
-use raddle_wire::explore::flag;
+use raddle_wire::explore::{flag, gap};
 
 use super::point::point;
-use super::{Wait, cancel, circle, has, is_running, op, state};
+use super::{Wait, cancel, circle, has, hidden, is_running, op, state};
 use crate::sys;
 
 /// What has passed since the process began, in nanoseconds.
@@ -27,6 +29,8 @@ use crate::sys;
 pub struct Time {
     pub passed: u64,
     looks: u32,
+    /// How much of it has passed only because clocks were looked at.
+    looked: u64,
 }
 
 impl Time {
@@ -82,10 +86,29 @@ pub fn prepare() {
 /// What the clock shows.
 pub fn now(clock: libc::c_int) -> u64 {
     let s = state();
-    s.time.passed += LOOK << (s.time.looks / LOOKS).min(DOUBLED);
+    let takes = LOOK << (s.time.looks / LOOKS).min(DOUBLED);
+    (s.time.passed, s.time.looked) = (s.time.passed + takes, s.time.looked + takes);
     s.time.looks = s.time.looks.saturating_add(1);
     circle::looks_at_clock();
+    shows(clock)
+}
+
+/// The same, for a deadline that is to be made of it: no look of the program's.
+pub fn shows(clock: libc::c_int) -> u64 {
+    let s = state();
+    s.threads[s.current].looked_at = s.time.looked;
     at_start(clock) + s.time.passed
+}
+
+/// May a wait of the thread be given up, which is due then? See rule 4. `awake`: another can go on.
+pub fn may_come(thread: usize, due: u64, horizon: u64, awake: bool) -> bool {
+    let s = state();
+    let looked = if awake { s.time.looked.saturating_sub(s.threads[thread].looked_at) } else { 0 };
+    let comes = due <= horizon.saturating_sub(looked);
+    if !comes && due <= horizon {
+        hidden::note(gap::CLOCK);
+    }
+    comes
 }
 
 /// What the clock showed when the process began.
@@ -128,6 +151,6 @@ pub fn sleep(nanoseconds: u64, pc: usize) -> Result<(), u64> {
 
 /// The thread has given up a wait: the clock shows at least `until` of `clock`.
 pub fn reach(clock: libc::c_int, until: u64) {
-    let shows = now(clock);
+    let shows = shows(clock);
     state().time.passed += until.saturating_sub(shows);
 }

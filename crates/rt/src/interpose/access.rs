@@ -22,9 +22,13 @@ pub type Text = *const c_char;
 pub type Wide = *const u32;
 
 unsafe extern "C" {
-    static stdin: *mut core::ffi::c_void;
     static stdout: *mut core::ffi::c_void;
     static stderr: *mut core::ffi::c_void;
+}
+
+fn is_output(file: *mut core::ffi::c_void) -> bool {
+    // SAFETY: the C library's streams.
+    unsafe { [stdout, stderr] }.contains(&file)
 }
 
 /// One call of an interposed function.
@@ -53,6 +57,20 @@ impl<'a> Call<'a> {
         explore::changes_process(self.pc);
     }
 
+    /// Before the call reads a file at a given place, or writes there.
+    pub fn uses_file(&self, fd: c_int, writes: bool) {
+        if explore::is_running() {
+            explore::sync::uses_file(fd, writes, self.pc);
+        }
+    }
+
+    /// The call makes another process.
+    pub fn makes_process(&self) {
+        if explore::is_on() {
+            explore::fork::forks(self.pc);
+        }
+    }
+
     /// The function keeps something from call to call, such as what `rand` gives next: in an
     /// explored program its order is a choice.
     pub fn keeps_state(&mut self) {
@@ -68,22 +86,17 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Before a stream is read or moved, if it is none of the standard ones.
+    /// Before a stream is read or moved, if it is none of those for output.
     pub fn uses_stream(&mut self, file: *mut core::ffi::c_void) {
-        if self.judged && explore::is_on() {
-            // SAFETY: the C library's streams.
-            let standard = unsafe { [stdin, stdout, stderr] };
-            if !file.is_null() && !standard.contains(&file) {
-                explore::uses_stream(file as usize, self.pc);
-            }
+        if self.judged && explore::is_on() && !file.is_null() && !is_output(file) {
+            explore::uses_stream(file as usize, self.pc);
         }
     }
 
-    /// Before a stream is written to, if it is none of the standard ones.
+    /// Before a stream is written to, if it is none of those for output.
     pub fn fills_stream(&mut self, file: *mut core::ffi::c_void) {
-        // SAFETY: the C library's streams.
-        if self.judged && explore::is_on() && !unsafe { [stdout, stderr] }.contains(&file) {
-            explore::fills_stream(file as usize, self.pc);
+        if self.judged && explore::is_on() && !is_output(file) {
+            explore::fills_stream(self.pc);
         }
     }
 

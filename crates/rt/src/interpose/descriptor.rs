@@ -8,6 +8,7 @@ use super::channel::*;
 use super::{descriptor_use, interpose};
 use crate::detect::thread::Thread;
 use crate::explore;
+use crate::sys;
 use raddle_wire::explore::outside;
 
 /// A lock that belongs to an open file, not to the process, is let go of, or taken.
@@ -74,6 +75,16 @@ unsafe fn piped(fds: *const c_int, result: c_int) -> c_int {
         }
     }
     result
+}
+
+/// Before `fcntl`, which asks or changes.
+fn controls(command: c_int, pc: usize) {
+    match command {
+        libc::F_GETFD | libc::F_GETFL | libc::F_GETOWN | libc::F_GET_SEALS | libc::F_GETPIPE_SZ => {
+            explore::looks_outside(pc)
+        }
+        _ => explore::changes_process(pc),
+    }
 }
 
 /// `fcntl`, of which only the commands that duplicate matter here.
@@ -186,11 +197,17 @@ interpose! {
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         fcntl_with(t, fd, command, argument, || real(fd, command, argument))
-    } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
+    } record as detect, tsvd real, explore {
+        controls(command, pc);
+        controlled(fd, command, real(fd, command, argument))
+    }
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         fcntl_with(t, fd, command, argument, || real(fd, command, argument))
-    } record as detect, tsvd real, explore { controlled(fd, command, real(fd, command, argument)) }
+    } record as detect, tsvd real, explore {
+        controls(command, pc);
+        controlled(fd, command, real(fd, command, argument))
+    }
     fn lseek(fd: c_int, by: i64, from: c_int) -> i64, |t, pc, real| { real(fd, by, from) } record as detect, tsvd real, explore {
         if !explore::sync::moves(fd, pc) {
             return -1;
@@ -207,14 +224,27 @@ interpose! {
         // To take it again in another way is to let go of it in between.
         unlocking(t, fd);
         locked(t, fd, real(fd, operation))
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        // The thread that has the lock may be one of this process: nobody waits for real.
+        loop {
+            explore::changes_process(pc);
+            let r = real(fd, operation | if explore::is_running() { libc::LOCK_NB } else { 0 });
+            if r == 0 || operation & libc::LOCK_NB != 0 || sys::errno() != libc::EWOULDBLOCK {
+                return r;
+            }
+            explore::sync::yields(pc);
+        }
+    }
     fn inotify_init() -> c_int, |t, pc, real| {
         INOTIFY.store(true, Relaxed);
         opened(real(), OTHERS)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_process(pc); opened(real(), OTHERS) }
     fn inotify_init1(flags: c_int) -> c_int, |t, pc, real| {
         INOTIFY.store(true, Relaxed);
         opened(real(flags), OTHERS)
-    } record as detect, tsvd real, explore real
-    fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, |t, pc, real| { opened(real(fd, mask, flags), SIGNALS) } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_process(pc); opened(real(flags), OTHERS) }
+    fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, |t, pc, real| { opened(real(fd, mask, flags), SIGNALS) } record as detect, tsvd real, explore {
+        explore::changes_process(pc);
+        opened(real(fd, mask, flags), SIGNALS)
+    }
 }

@@ -16,40 +16,40 @@ accesses! {
     fn stat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn lstat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn lstat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstat(fd: c_int, to: Stat) -> c_int, |c| { c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstat64(fd: c_int, to: Stat) -> c_int, |c| { c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fstat(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fstat64(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn fstatat(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn fstatat64(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn __xstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn __xstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn __lxstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn __lxstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __fxstat(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __fxstat64(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn statx(at: c_int, path: Text, flags: c_int, mask: c_uint, to: *mut libc::statx) -> c_int, |c| { c.text(path); c.fills(to) } then |r| {
+    fn __fxstat(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn __fxstat64(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn statx(at: c_int, path: Text, flags: c_int, mask: c_uint, to: *mut libc::statx) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| {
         c.wrote_if(r == 0, to)
     }
-    fn statfs(path: Text, to: *mut libc::statfs) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn statfs64(path: Text, to: *mut libc::statfs) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstatfs(fd: c_int, to: *mut libc::statfs) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstatfs64(fd: c_int, to: *mut libc::statfs) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn statvfs(path: Text, to: *mut libc::statvfs) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn statvfs64(path: Text, to: *mut libc::statvfs) -> c_int, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstatvfs(fd: c_int, to: *mut libc::statvfs) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstatvfs64(fd: c_int, to: *mut libc::statvfs) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn statfs(path: Text, to: *mut libc::statfs) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn statfs64(path: Text, to: *mut libc::statfs) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fstatfs(fd: c_int, to: *mut libc::statfs) -> c_int, |c| { c.looks_outside(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fstatfs64(fd: c_int, to: *mut libc::statfs) -> c_int, |c| { c.looks_outside(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn statvfs(path: Text, to: *mut libc::statvfs) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn statvfs64(path: Text, to: *mut libc::statvfs) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fstatvfs(fd: c_int, to: *mut libc::statvfs) -> c_int, |c| { c.looks_outside(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fstatvfs64(fd: c_int, to: *mut libc::statvfs) -> c_int, |c| { c.looks_outside(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
 
     fn readlink(path: Text, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
-    fn __readlink_chk(path: Text, to: Room, n: usize, room: usize) -> isize, |c| { c.text(path); c.fills(to) } then |got| {
+    fn __readlink_chk(path: Text, to: Room, n: usize, room: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| {
         c.wrote(to, got.max(0) as usize)
     }
     fn readlinkat(at: c_int, path: Text, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| {
         c.wrote(to, got.max(0) as usize)
     }
     fn realpath(path: Text, to: Room) -> Room = c"GLIBC_2.3", |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
-    fn __realpath_chk(path: Text, to: Room, room: usize) -> Room, |c| { c.text(path); c.fills(to) } then |r| { c.wrote_text(r) }
-    fn canonicalize_file_name(path: Text) -> Room, |c| { c.text(path); }
+    fn __realpath_chk(path: Text, to: Room, room: usize) -> Room, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_text(r) }
+    fn canonicalize_file_name(path: Text) -> Room, |c| { c.looks_outside(); c.text(path); }
     fn getcwd(to: Room, n: usize) -> Room, |c| { c.looks_outside(); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
-    fn __getcwd_chk(to: Room, n: usize, room: usize) -> Room, |c| { c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
+    fn __getcwd_chk(to: Room, n: usize, room: usize) -> Room, |c| { c.looks_outside(); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
 
     fn access(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
     fn faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
@@ -64,32 +64,34 @@ accesses! {
     fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
     fn opendir(path: Text) -> *mut c_void, |c| { c.looks_outside(); c.text(path); }
     fn readdir_r(dir: *mut c_void, to: *mut libc::dirent, result: *mut *mut libc::dirent) -> c_int, |c| {
+        c.looks_outside();
         c.fills(to);
         c.writes_one(result)
     } then |r| { if r == 0 && !(*result).is_null() { c.wrote(to, usize::from((*to).d_reclen)) } }
     fn readdir64_r(dir: *mut c_void, to: *mut libc::dirent, result: *mut *mut libc::dirent) -> c_int, |c| {
+        c.looks_outside();
         c.fills(to);
         c.writes_one(result)
     } then |r| { if r == 0 && !(*result).is_null() { c.wrote(to, usize::from((*to).d_reclen)) } }
-    fn mkstemp(path: Room) -> c_int, |c| { c.text(path); c.fills(path) } then |_fd| { c.wrote_text(path) }
-    fn mkstemp64(path: Room) -> c_int, |c| { c.text(path); c.fills(path) } then |_fd| { c.wrote_text(path) }
-    fn mkdtemp(path: Room) -> Room, |c| { c.text(path); c.fills(path) } then |r| { c.wrote_text(r) }
-    fn getxattr(path: Text, name: Text, to: *mut c_void, n: usize) -> isize, |c| { c.text(path); c.text(name); c.fills(to) } then |got| {
+    fn mkstemp(path: Room) -> c_int, |c| { c.changes_outside(); c.text(path); c.fills(path) } then |_fd| { c.wrote_text(path) }
+    fn mkstemp64(path: Room) -> c_int, |c| { c.changes_outside(); c.text(path); c.fills(path) } then |_fd| { c.wrote_text(path) }
+    fn mkdtemp(path: Room) -> Room, |c| { c.changes_outside(); c.text(path); c.fills(path) } then |r| { c.wrote_text(r) }
+    fn getxattr(path: Text, name: Text, to: *mut c_void, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.text(name); c.fills(to) } then |got| {
         if n > 0 { c.wrote(to, got.max(0) as usize) }
     }
-    fn lgetxattr(path: Text, name: Text, to: *mut c_void, n: usize) -> isize, |c| { c.text(path); c.text(name); c.fills(to) } then |got| {
+    fn lgetxattr(path: Text, name: Text, to: *mut c_void, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.text(name); c.fills(to) } then |got| {
         if n > 0 { c.wrote(to, got.max(0) as usize) }
     }
-    fn fgetxattr(fd: c_int, name: Text, to: *mut c_void, n: usize) -> isize, |c| { c.text(name); c.fills(to) } then |got| {
+    fn fgetxattr(fd: c_int, name: Text, to: *mut c_void, n: usize) -> isize, |c| { c.looks_outside(); c.text(name); c.fills(to) } then |got| {
         if n > 0 { c.wrote(to, got.max(0) as usize) }
     }
-    fn listxattr(path: Text, to: Room, n: usize) -> isize, |c| { c.text(path); c.fills(to) } then |got| {
+    fn listxattr(path: Text, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| {
         if n > 0 { c.wrote(to, got.max(0) as usize) }
     }
-    fn llistxattr(path: Text, to: Room, n: usize) -> isize, |c| { c.text(path); c.fills(to) } then |got| {
+    fn llistxattr(path: Text, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| {
         if n > 0 { c.wrote(to, got.max(0) as usize) }
     }
-    fn flistxattr(fd: c_int, to: Room, n: usize) -> isize, |c| { c.fills(to) } then |got| {
+    fn flistxattr(fd: c_int, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.fills(to) } then |got| {
         if n > 0 { c.wrote(to, got.max(0) as usize) }
     }
 }

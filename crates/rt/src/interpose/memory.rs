@@ -108,13 +108,37 @@ fn mapped_for(t: &mut Thread, p: Pointer, n: usize, pc: usize) {
     }
 }
 
+/// Whether the memory holds something else after `madvise` with this advice, or may.
+fn empties(advice: c_int) -> bool {
+    !matches!(
+        advice,
+        libc::MADV_NORMAL
+            | libc::MADV_RANDOM
+            | libc::MADV_SEQUENTIAL
+            | libc::MADV_WILLNEED
+            | libc::MADV_DONTFORK
+            | libc::MADV_DOFORK
+            | libc::MADV_MERGEABLE
+            | libc::MADV_UNMERGEABLE
+            | libc::MADV_HUGEPAGE
+            | libc::MADV_NOHUGEPAGE
+            | libc::MADV_DONTDUMP
+            | libc::MADV_DODUMP
+            | libc::MADV_COLD
+            | libc::MADV_PAGEOUT
+            | libc::MADV_POPULATE_READ
+            | libc::MADV_POPULATE_WRITE
+            | libc::MADV_COLLAPSE
+    )
+}
+
 interpose! {
     fn mmap(at: Pointer, n: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> Pointer, |t, pc, real| {
         let p = real(at, n, prot, flags, fd, offset);
         mapped_for(t, p, n, pc);
         p
     } record as detect, tsvd real, explore {
-        explore::mapping(flags);
+        explore::mapping(at as usize, n, flags, pc);
         let p = real(at, n, prot, flags, fd, offset);
         explore::mapped(p as usize, n);
         p
@@ -124,7 +148,7 @@ interpose! {
         mapped_for(t, p, n, pc);
         p
     } record as detect, tsvd real, explore {
-        explore::mapping(flags);
+        explore::mapping(at as usize, n, flags, pc);
         let p = real(at, n, prot, flags, fd, offset);
         explore::mapped(p as usize, n);
         p
@@ -142,6 +166,13 @@ interpose! {
         explore::protecting(at as usize, n, pc);
         real(at, n, prot)
     }
+    /// Advice that empties pages is a write to all of them.
+    fn madvise(at: Pointer, n: usize, advice: c_int) -> c_int, |t, pc, real| { real(at, n, advice) } record as detect, tsvd real, explore {
+        if empties(advice) {
+            explore::replacing(at as usize, n, pc);
+        }
+        real(at, n, advice)
+    }
     fn mremap(old: Pointer, old_size: usize, size: usize, flags: c_int, at: Pointer) -> Pointer, |t, pc, real| {
         let p = real(old, old_size, size, flags, at);
         if p as isize != -1 && p != old {
@@ -150,7 +181,11 @@ interpose! {
         }
         p
     } record as detect, tsvd real, explore {
-        explore::unmapping(old as usize, old_size, pc);
+        if old_size == 0 {
+            explore::mapping_again();
+        } else {
+            explore::unmapping(old as usize, old_size, pc);
+        }
         let p = real(old, old_size, size, flags, at);
         explore::mapped(p as usize, size);
         p

@@ -2,8 +2,8 @@
 //! and semaphores; and the calls that move data between descriptors without a buffer of the
 //! program's, or several messages at once.
 //!
-//! While the program is explored these calls are not stood in for: one that waits is taken for a
-//! hang.
+//! While the program is explored these calls are scheduling points, and who waits for whom is not
+//! known: one that waits is taken for a hang.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
@@ -12,6 +12,7 @@ use super::channel::{BY_ID, put, received, sending, taken};
 use super::interpose;
 use super::transfer::{gathers, receives, sends};
 use crate::detect::thread::{Thread, current};
+use crate::explore;
 
 /// Ids of different kinds may share a channel: an order too many.
 fn channel(id: c_int) -> u32 {
@@ -64,12 +65,12 @@ interpose! {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
         real(q, text, n, priority)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, priority) }
     fn mq_timedsend(q: c_int, text: Text, n: usize, priority: c_uint, until: Time) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
         real(q, text, n, priority, until)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, priority, until) }
     fn mq_receive(q: c_int, text: Text, n: usize, priority: *mut c_uint) -> isize, |t, pc, real| {
         let got = real(q, text, n, priority);
         if got >= 0 {
@@ -78,7 +79,7 @@ interpose! {
             Call::new(t, pc).wrote_one(priority);
         }
         got
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, priority) }
     fn mq_timedreceive(q: c_int, text: Text, n: usize, priority: *mut c_uint, until: Time) -> isize, |t, pc, real| {
         let got = real(q, text, n, priority, until);
         if got >= 0 {
@@ -87,12 +88,12 @@ interpose! {
             Call::new(t, pc).wrote_one(priority);
         }
         got
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, priority, until) }
     fn msgsnd(q: c_int, text: Text, n: usize, flags: c_int) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, size_of::<c_long>() + n);
         put(t, channel(q));
         real(q, text, n, flags)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, flags) }
     fn msgrcv(q: c_int, text: Text, n: usize, kind: c_long, flags: c_int) -> isize, |t, pc, real| {
         let got = real(q, text, n, kind, flags);
         if got >= 0 {
@@ -100,16 +101,16 @@ interpose! {
             Call::new(t, pc).wrote(text, size_of::<c_long>() + got as usize);
         }
         got
-    } record as detect, tsvd real, explore real
-    fn semop(id: c_int, ops: *mut libc::sembuf, n: usize) -> c_int, |t, pc, real| { operating(t, id, ops, n, || real(id, ops, n)) } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, kind, flags) }
+    fn semop(id: c_int, ops: *mut libc::sembuf, n: usize) -> c_int, |t, pc, real| { operating(t, id, ops, n, || real(id, ops, n)) } record as detect, tsvd real, explore { explore::changes_outside(pc); real(id, ops, n) }
     fn semtimedop(id: c_int, ops: *mut libc::sembuf, n: usize, until: Time) -> c_int, |t, pc, real| {
         operating(t, id, ops, n, || real(id, ops, n, until))
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(id, ops, n, until) }
     fn sendmmsg(fd: c_int, messages: *mut libc::mmsghdr, n: c_uint, flags: c_int) -> c_int, |t, pc, real| {
         (0..n as usize).for_each(|i| sends(&mut Call::new(t, pc), &raw const (*messages.add(i)).msg_hdr));
         sending(t, fd);
         real(fd, messages, n, flags)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(fd, messages, n, flags) }
     fn recvmmsg(fd: c_int, messages: *mut libc::mmsghdr, n: c_uint, flags: c_int, until: Text) -> c_int, |t, pc, real| {
         let got = real(fd, messages, n, flags, until);
         if got > 0 {
@@ -120,19 +121,19 @@ interpose! {
             }
         }
         got
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(fd, messages, n, flags, until) }
     fn splice(from: c_int, at: Text, to: c_int, there: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
         moving(t, from, to, || real(from, at, to, there, n, flags))
-    } record as detect, tsvd real, explore real
-    fn tee(from: c_int, to: c_int, n: usize, flags: c_uint) -> isize, |t, pc, real| { moving(t, from, to, || real(from, to, n, flags)) } record as detect, tsvd real, explore real
-    fn sendfile(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore real
-    fn sendfile64(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(from, at, to, there, n, flags) }
+    fn tee(from: c_int, to: c_int, n: usize, flags: c_uint) -> isize, |t, pc, real| { moving(t, from, to, || real(from, to, n, flags)) } record as detect, tsvd real, explore { explore::changes_outside(pc); real(from, to, n, flags) }
+    fn sendfile(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore { explore::changes_outside(pc); real(to, from, at, n) }
+    fn sendfile64(to: c_int, from: c_int, at: Text, n: usize) -> isize, |t, pc, real| { moving(t, from, to, || real(to, from, at, n)) } record as detect, tsvd real, explore { explore::changes_outside(pc); real(to, from, at, n) }
     fn copy_file_range(from: c_int, at: Text, to: c_int, there: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
         moving(t, from, to, || real(from, at, to, there, n, flags))
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(from, at, to, there, n, flags) }
     fn vmsplice(fd: c_int, parts: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
         gathers(&mut Call::new(t, pc), parts.cast(), n);
         sending(t, fd);
         real(fd, parts, n, flags)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(fd, parts, n, flags) }
 }

@@ -14,6 +14,7 @@ mod context;
 mod cxx;
 mod descriptor;
 pub mod descriptor_use;
+mod file_changes;
 mod files;
 mod format;
 mod fortified;

@@ -179,8 +179,11 @@ interpose! {
     fn _Fork() -> c_int, |t, pc, real| {
         let _inside = t.enter();
         makes_child(|| real(), || in_child(t))
-    } record as detect, explore real, tsvd {
+    } record as detect, tsvd {
         makes_child(|| real(), tsvd::in_child)
+    } explore {
+        explore::fork::forks(pc);
+        real()
     }
     /// The C library's own fork in here is not interposed. It returns in the child.
     fn daemon(stay: c_int, open: c_int) -> c_int, |t, pc, real| {
@@ -207,21 +210,21 @@ interpose! {
         let r = real(handle);
         modules::forget_unmapped();
         r
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::changes_process(pc); real(handle) }
     /// What is registered by one thread may be run by another, which ends the process, by a call or
     /// by a return from main, which nobody sees.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
         real(run_at_exit as *const () as usize, keep_at_exit(function, argument), dso)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::keeps_state(pc); real(function, argument, dso) }
     fn on_exit(function: usize, argument: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
         real(run_on_exit as *const () as usize, keep_at_exit(function, argument))
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::keeps_state(pc); real(function, argument) }
     fn __cxa_at_quick_exit(function: usize, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
         real(function, dso)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore { explore::keeps_state(pc); real(function, dso) }
     fn exit(status: c_int), |t, pc, real| {
         sync::acquire(t, AT_EXIT);
         // From within a handler: what destructors free is not one finding for each of them.

@@ -78,6 +78,7 @@ interpose! {
         sync::release(t, key(READINESS));
         real(ep, op, fd, event)
     } record as detect, tsvd real, explore {
+        explore::changes_process(pc);
         explore::memory::released(ANY_READY);
         real(ep, op, fd, event)
     }

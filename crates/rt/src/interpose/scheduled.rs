@@ -145,6 +145,12 @@ interpose! {
         }
         r
     }
+    fn pthread_key_delete(key: u32) -> c_int, |t, pc, real| { real(key) } record as detect, tsvd real, explore {
+        if !sync::is_own_key(key) {
+            explore::changes_process(pc);
+        }
+        real(key)
+    }
 
     fn __assert_fail(expression: *const c_char, file: *const c_char, line: u32, function: *const c_char),
     |t, pc, real| { real(expression, file, line, function) } record as detect, tsvd real, explore {
@@ -247,8 +253,40 @@ interpose! {
             }
             return r as c_long;
         }
+        match number {
+            libc::SYS_sched_yield => sync::yields(pc),
+            libc::SYS_exit_group => explore::exits_at_once(a as c_int, pc),
+            _ if is_private(number) => {}
+            _ => explore::unknown_call(pc),
+        }
         real(number, a, b, c, d, e, f)
     }
+}
+
+/// Whether no other thread can see what the system call does, nor it what others do.
+fn is_private(number: c_long) -> bool {
+    matches!(
+        number,
+        libc::SYS_futex
+            | libc::SYS_getpid
+            | libc::SYS_getppid
+            | libc::SYS_getuid
+            | libc::SYS_geteuid
+            | libc::SYS_getgid
+            | libc::SYS_getegid
+            | libc::SYS_getcpu
+            | libc::SYS_getrandom
+            | libc::SYS_clock_gettime
+            | libc::SYS_gettimeofday
+            | libc::SYS_time
+            | libc::SYS_clock_getres
+            | libc::SYS_sched_yield
+            | libc::SYS_membarrier
+            | libc::SYS_rseq
+            | libc::SYS_get_robust_list
+            | libc::SYS_sysinfo
+            | libc::SYS_uname
+    )
 }
 
 /// A thread's mask: kept here, and with the kernel too before there are threads.

@@ -218,11 +218,16 @@ interpose! {
         c.writes_one(old);
         install(t, signal, new, old, real)
     } record as detect, tsvd real, explore {
+        match new.is_null() {
+            true => explore::looks_outside(pc),
+            false => explore::changes_process(pc),
+        }
         explore::signals::install(signal, new, old, |new| real(signal, new, core::ptr::null_mut()))
     }
     fn signal(signal: c_int, handler: usize) -> usize, |t, pc, real| {
         signal_like(t, signal, handler, libc::SA_RESTART)
     } record as detect, tsvd real, explore {
+        explore::changes_process(pc);
         let mut new = core::mem::zeroed::<SigAction>();
         let mut old = core::mem::zeroed::<SigAction>();
         new.sa_sigaction = handler;
@@ -233,6 +238,7 @@ interpose! {
     fn bsd_signal(signal: c_int, handler: usize) -> usize, |t, pc, real| {
         signal_like(t, signal, handler, libc::SA_RESTART)
     } record as detect, tsvd real, explore {
+        explore::changes_process(pc);
         let mut new = core::mem::zeroed::<SigAction>();
         let mut old = core::mem::zeroed::<SigAction>();
         new.sa_sigaction = handler;
@@ -291,7 +297,19 @@ interpose! {
     fn tgkill(pid: c_int, tid: c_int, signal: c_int) -> c_int, |t, pc, real| {
         sending(t, signal);
         handlers::while_sending(t, tid == sys::thread_id() as c_int, signal, || real(pid, tid, signal))
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        match explore::threads::by_number(tid) {
+            Some(to) if explore::is_running() && signal > 0 => {
+                explore::signals::send(to, signal, PLAIN, pc);
+                0
+            }
+            _ => real(pid, tid, signal),
+        }
+    }
+    fn killpg(group: c_int, signal: c_int) -> c_int, |t, pc, real| {
+        sending(t, signal);
+        real(group, signal)
+    } record as detect, tsvd real, explore { explore::changes_process(pc); real(group, signal) }
     fn sigwait(set: *const c_void, signal: *mut c_int) -> c_int, |t, pc, real| {
         let r = real(set, signal);
         if r == 0 {

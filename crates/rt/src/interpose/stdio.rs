@@ -146,13 +146,17 @@ accesses! {
     fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); filling(file) }
     fn puts(s: Text) -> c_int, |c| { c.text(s); }
     fn perror(s: Text), |c| { c.text(s); }
-    fn fflush(file: File) -> c_int, |_c| { filling(file) }
+    fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); filling(file) }
     fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); closing(file) }
     fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); closing(file) }
-    fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.text(path); c.text(mode); closing(file) }
-    fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.text(path); c.text(mode); closing(file) }
-    fn fdopen(fd: c_int, mode: Text) -> File, |c| { c.text(mode); }
-    fn popen(command: Text, mode: Text) -> File, |c| { c.text(command); c.text(mode); }
+    fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
+    fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
+    fn fdopen(fd: c_int, mode: Text) -> File, |c| { c.looks_outside(); c.text(mode); }
+    fn popen(command: Text, mode: Text) -> File, |c| { c.makes_process(); c.text(command); c.text(mode); }
+    fn system(command: Text) -> c_int, |c| { c.makes_process(); c.text(command); }
+    fn setvbuf(file: File, room: Room, how: c_int, n: usize) -> c_int, |c| { c.uses_stream(file) }
+    fn setbuf(file: File, room: Room), |c| { c.uses_stream(file) }
+    fn setlinebuf(file: File), |c| { c.uses_stream(file) }
     fn tmpnam_r(to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }
     fn ctermid(to: Room) -> Room, |c| { c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
     fn ungetc(what: c_int, file: File) -> c_int, |c| { c.uses_stream(file) }

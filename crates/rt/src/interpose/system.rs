@@ -41,7 +41,7 @@ mod time {
             c.wrote_if(!end.is_null(), to)
         }
         fn clock_getres(clock: c_int, to: *mut libc::timespec) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-        fn clock_settime(clock: c_int, from: *const libc::timespec) -> c_int, |c| { c.reads_one(from) }
+        fn clock_settime(clock: c_int, from: *const libc::timespec) -> c_int, |c| { c.reads_one(from); c.changes_process() }
         fn clock_getcpuclockid(pid: c_int, to: *mut c_int) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn times(to: *mut libc::tms) -> c_long, |c| { c.fills(to) } then |r| { c.wrote_if(r != -1, to) }
         fn getrusage(who: c_int, to: *mut libc::rusage) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
@@ -65,7 +65,7 @@ mod process {
         fn gethostname(to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
         fn __gethostname_chk(to: Room, n: usize, room: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
         fn getdomainname(to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
-        fn sethostname(from: Text, n: usize) -> c_int, |c| { c.reads(from, n) }
+        fn sethostname(from: Text, n: usize) -> c_int, |c| { c.reads(from, n); c.changes_process() }
         fn uname(to: *mut libc::utsname) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn sysinfo(to: *mut libc::sysinfo) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn getrlimit(what: c_int, to: *mut libc::rlimit) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
@@ -75,6 +75,20 @@ mod process {
         fn umask(mask: c_uint) -> c_uint, |c| { c.changes_process() }
         fn nice(by: c_int) -> c_int, |c| { c.changes_process() }
         fn setpriority(which: c_int, who: c_uint, to: c_int) -> c_int, |c| { c.changes_process() }
+        fn prlimit(pid: c_int, what: c_int, from: *const libc::rlimit, to: *mut libc::rlimit) -> c_int, |c| { c.reads_one(from); c.changes_process(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn prlimit64(pid: c_int, what: c_int, from: *const libc::rlimit, to: *mut libc::rlimit) -> c_int, |c| { c.reads_one(from); c.changes_process(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn chroot(path: Text) -> c_int, |c| { c.text(path); c.changes_process() }
+        fn setuid(id: c_uint) -> c_int, |c| { c.changes_process() }
+        fn seteuid(id: c_uint) -> c_int, |c| { c.changes_process() }
+        fn setreuid(a: c_uint, b: c_uint) -> c_int, |c| { c.changes_process() }
+        fn setgid(id: c_uint) -> c_int, |c| { c.changes_process() }
+        fn setegid(id: c_uint) -> c_int, |c| { c.changes_process() }
+        fn setregid(a: c_uint, b: c_uint) -> c_int, |c| { c.changes_process() }
+        fn setgroups(n: usize, from: *const c_uint) -> c_int, |c| { c.reads(from, n * 4); c.changes_process() }
+        fn setpgid(pid: c_int, group: c_int) -> c_int, |c| { c.changes_process() }
+        fn setsid() -> c_int, |c| { c.changes_process() }
+        fn sched_setaffinity(pid: c_int, size: usize, from: *const c_void) -> c_int, |c| { c.reads(from, size); c.changes_process() }
+        fn sched_setscheduler(pid: c_int, policy: c_int, from: *const libc::sched_param) -> c_int, |c| { c.reads_one(from); c.changes_process() }
         fn getloadavg(to: *mut c_double, n: c_int) -> c_int, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
         fn confstr(name: c_int, to: Room, n: usize) -> usize, |c| { if n > 0 { c.fills(to) } } then |need| { c.wrote(to, need.min(n)) }
         fn getgroups(n: c_int, to: *mut c_uint) -> c_int, |c| { if n > 0 { c.fills(to) } } then |got| {
@@ -128,12 +142,12 @@ mod process {
         fn modf(x: c_double, to: *mut c_double) -> c_double, |c| { c.writes_one(to) }
         fn modff(x: c_float, to: *mut c_float) -> c_float, |c| { c.writes_one(to) }
         fn tcgetattr(fd: c_int, to: *mut libc::termios) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-        fn tcsetattr(fd: c_int, how: c_int, from: *const libc::termios) -> c_int, |c| { c.reads_one(from) }
+        fn tcsetattr(fd: c_int, how: c_int, from: *const libc::termios) -> c_int, |c| { c.reads_one(from); c.changes_process() }
         fn sched_getparam(pid: c_int, to: *mut libc::sched_param) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     }
 }
 
-/// Sets of signals, and attributes and names of threads.
+/// Sets of signals, and attributes of threads.
 mod threads {
     use super::*;
 
@@ -142,7 +156,10 @@ mod threads {
         fn sigfillset(set: Set) -> c_int, |c| { c.writes_one(set) }
         fn sigaddset(set: Set, signal: c_int) -> c_int, |c| { c.writes(set, 8) }
         fn sigdelset(set: Set, signal: c_int) -> c_int, |c| { c.writes(set, 8) }
-        fn pthread_getname_np(thread: usize, to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
+        fn pthread_setaffinity_np(thread: usize, size: usize, from: *const c_void) -> c_int, |c| { c.reads(from, size); c.changes_process() }
+        fn pthread_setschedparam(thread: usize, policy: c_int, from: *const libc::sched_param) -> c_int, |c| { c.reads_one(from); c.changes_process() }
+        fn pthread_setschedprio(thread: usize, priority: c_int) -> c_int, |c| { c.changes_process() }
+        fn pthread_setconcurrency(level: c_int) -> c_int, |c| { c.changes_process() }
         fn pthread_getschedparam(thread: usize, policy: *mut c_int, to: *mut libc::sched_param) -> c_int, |c| {
             c.fills(policy)
         } then |r| { c.wrote_if(r == 0, policy); c.wrote_if(r == 0, to) }

@@ -7,6 +7,7 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
+use super::access::Call;
 use super::interpose;
 use crate::detect::thread::{Card, Start, Thread, current, new_card};
 use crate::detect::{depot, misuse, objects, range, sids, sync};
@@ -423,13 +424,48 @@ interpose! {
             set_name(card, name);
         }
         real(handle, name)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        if super::access::length(name) >= explore::names::LEN {
+            return libc::ERANGE;
+        }
+        explore::names::set(Some(handle), name, pc).map_or_else(|| real(handle, name), |()| 0)
+    }
+    fn pthread_getname_np(handle: usize, to: *mut c_char, n: usize) -> c_int, |t, pc, real| {
+        let r = real(handle, to, n);
+        if r == 0 {
+            Call::new(t, pc).wrote_text(to);
+        }
+        r
+    } record as detect, tsvd real, explore {
+        match explore::names::get(Some(handle), pc) {
+            Some(_) if n < explore::names::LEN => libc::ERANGE,
+            Some(name) => {
+                Call::new(t, pc).writes(to, explore::names::LEN);
+                to.cast::<[u8; explore::names::LEN]>().write(name);
+                0
+            }
+            None => real(handle, to, n),
+        }
+    }
     fn prctl(option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int, |t, pc, real| {
         if option == libc::PR_SET_NAME && t.known {
             set_name(&mut *t.card, a as *const c_char);
         }
         real(option, a, b, c, d)
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        match option {
+            libc::PR_SET_NAME if explore::names::set(None, a as *const c_char, pc).is_some() => return 0,
+            libc::PR_GET_NAME => {
+                if let Some(name) = explore::names::get(None, pc) {
+                    (a as *mut [u8; explore::names::LEN]).write(name);
+                    return 0;
+                }
+            }
+            libc::PR_SET_NAME => {}
+            _ => explore::changes_process(pc),
+        }
+        real(option, a, b, c, d)
+    }
 }
 
 /// The name a report gives the thread.

@@ -267,6 +267,7 @@ interpose! {
         sending(t, fd);
         real(fd, to, len)
     } record as detect, tsvd real, explore {
+        explore::changes_process(pc);
         told(fd);
         real(fd, to, len)
     }
@@ -303,13 +304,15 @@ interpose! {
         sending(t, fd);
         real(fd, how)
     } record as detect, tsvd real, explore {
+        explore::changes_process(pc);
         told(fd);
         real(fd, how)
     }
 }
 
 accesses! {
-    fn bind(fd: c_int, to: *const c_void, len: u32) -> c_int, |c| { c.reads(to, len as usize) }
+    fn bind(fd: c_int, to: *const c_void, len: u32) -> c_int, |c| { c.reads(to, len as usize); c.changes_process() }
+    fn listen(fd: c_int, most: c_int) -> c_int, |c| { c.changes_process() }
     fn getsockname(fd: c_int, to: *mut c_void, len: *mut u32) -> c_int, |c| { c.fills(to) } then |r| {
         if r == 0 { told_address(&mut c, to, len) }
     }
@@ -319,5 +322,5 @@ accesses! {
     fn getsockopt(fd: c_int, level: c_int, name: c_int, to: *mut c_void, len: *mut u32) -> c_int, |c| { c.fills(to) } then |r| {
         if r == 0 { told_address(&mut c, to, len) }
     }
-    fn setsockopt(fd: c_int, level: c_int, name: c_int, from: *const c_void, len: u32) -> c_int, |c| { c.reads(from, len as usize) }
+    fn setsockopt(fd: c_int, level: c_int, name: c_int, from: *const c_void, len: u32) -> c_int, |c| { c.reads(from, len as usize); c.changes_process() }
 }

@@ -57,6 +57,8 @@ unsafe extern "C-unwind" fn from_here(path: *const c_char, flags: c_int) -> *mut
         let real = core::mem::transmute::<usize, Dlopen>(REAL.get());
         if explore::is_on() {
             explore::retry_with_fork(outside::LIBRARY);
+            // Its imports are not known, and others may look whether it is there.
+            explore::changes_process(0);
             // The loader's lock is a real one.
             explore::uninterrupted(1);
             let library = real(path, flags);

@@ -1,0 +1,33 @@
+//! Calls that change files by their names or descriptors. What they change outlives an explored
+//! execution.
+
+use core::ffi::{c_int, c_uint};
+
+use super::access::{Text, accesses};
+
+accesses! {
+    fn rename(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
+    fn renameat2(at: c_int, from: Text, there: c_int, to: Text, flags: c_uint) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
+    fn link(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
+    fn linkat(at: c_int, from: Text, there: c_int, to: Text, flags: c_int) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
+    fn remove(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn truncate(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn truncate64(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn ftruncate(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn ftruncate64(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn posix_fallocate(fd: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn fallocate(fd: c_int, mode: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn chmod(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn fchmod(fd: c_int, mode: c_uint) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn fchdir(fd: c_int) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn utimensat(at: c_int, path: Text, times: *const [libc::timespec; 2], flags: c_int) -> c_int, |c| { c.text(path); c.reads_one(times); c.changes_outside() }
+    fn futimens(fd: c_int, times: *const [libc::timespec; 2]) -> c_int, |c| { c.uses(fd); c.reads_one(times); c.changes_outside() }
+    fn utimes(path: Text, times: *const [libc::timeval; 2]) -> c_int, |c| { c.text(path); c.reads_one(times); c.changes_outside() }
+    fn utime(path: Text, times: *const libc::utimbuf) -> c_int, |c| { c.text(path); c.reads_one(times); c.changes_outside() }
+    fn lockf(fd: c_int, command: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn lockf64(fd: c_int, command: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn euidaccess(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
+    fn eaccess(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
+    fn memfd_create(name: Text, flags: c_uint) -> c_int, |c| { c.text(name); c.changes_process() }
+    fn ioctl(fd: c_int, request: usize, argument: usize) -> c_int, |c| { c.changes_process() }
+}
