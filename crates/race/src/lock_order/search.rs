@@ -1,10 +1,10 @@
 //! The search for cycles, shortest first.
 //!
-//! Edges that differ only in who made them, when, and what else was held are one *class*: they make
-//! the same report. The search walks over classes and asks at each step whether the classes on the
-//! path can be filled with edges that are pairwise compatible. So a loop that takes two locks a
-//! thousand times in a hundred threads costs what two edges cost. Before that, locks on no cycle at
-//! all are left out (components), so that a large program with an order costs one pass.
+//! Edges that differ only in their thread, their time and the other locks held form one *class*:
+//! they make the same report. The search walks over classes and checks at each step whether the
+//! path has pairwise compatible edges, one of each class. So a loop that takes two locks a thousand
+//! times in a hundred threads costs as much as two edges. Before that, locks on no cycle are left
+//! out (strongly connected components), so a large program with a lock order costs one pass.
 
 use super::fork_join::{ForkJoin, Place};
 use super::{Acquisition, Cycle, CycleEdge, Cycles, Edge, Limits};
