@@ -101,7 +101,7 @@ fn a_file_cut_short_says_what_is_missing() {
     workshop.sh("gcc a.c -o out");
     let whole = std::fs::read(workshop.path("out")).unwrap();
     let sentence = |length: usize| {
-        let cut = workshop.file("cut", &whole[..length]);
+        let cut = workshop.bytes("cut", &whole[..length]);
         let error = inspect(&cut).unwrap_err();
         assert!(matches!(error, Error::Truncated { .. }), "{error}");
         error.to_string()

@@ -26,7 +26,7 @@ fn a_copy_loads_the_library_before_main_and_does_the_same() {
         let path = shop.path("main");
         let bytes = std::fs::read(&path).unwrap();
         let copy = with_needed(&path, &bytes, "$ORIGIN/libfirst.so").unwrap();
-        let made = shop.file("copy", &copy);
+        let made = shop.bytes("copy", &copy);
         shop.sh("chmod +x copy");
         let output = Command::new(made).current_dir("/").output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();

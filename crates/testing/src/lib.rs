@@ -49,8 +49,13 @@ impl Folder {
         self.0.path().join(name)
     }
 
+    /// Writes a text file, with the folders above it.
+    pub fn file(&self, name: &str, content: &str) -> PathBuf {
+        self.bytes(name, content.as_bytes())
+    }
+
     /// Writes a file, with the folders above it.
-    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub fn bytes(&self, name: &str, content: &[u8]) -> PathBuf {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();

@@ -22,7 +22,7 @@ impl Workshop {
     /// With a library that stands in for the runtime: linkers want `__tsan_*` defined somewhere.
     pub fn new() -> Self {
         let workshop = Self(Folder::new());
-        workshop.file("probes.c", probes());
+        workshop.file("probes.c", &probes());
         workshop.sh("gcc -shared -fPIC probes.c -o libprobes.so");
         workshop
     }
