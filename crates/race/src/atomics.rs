@@ -18,12 +18,12 @@
 //! the clock of its latest head: an earlier head of the same thread is below it.
 //!
 //! # Limits
-//! 1. A read sees the latest modification. Stale values, which weak memory allows, are not explored:
-//!    the observed run is the run that is judged.
+//! 1. A read sees the latest modification. Stale values, which weak memory allows, are not
+//!    explored: the observed run is the run that is judged.
 //! 2. An object is the address where an access starts. Accesses of different sizes at one address
 //!    are the same object; overlapping accesses at different addresses are not.
-//! 3. C++20 removed the stores of the head's own thread from the release sequence (P0982). The model
-//!    is C++11's, so a program that relies on them is not reported.
+//! 3. C++20 removed the stores of the head's own thread from the release sequence (P0982). The
+//!    model is C++11's, so a program that relies on them is not reported.
 
 use crate::event::{ByteRange, MemoryOrder};
 use raddle_base::clock::{ThreadId, VectorClock};

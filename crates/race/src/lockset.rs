@@ -2,9 +2,8 @@
 //!
 //! A lock is *write-held* by a thread that has seen more WRLOCKs than WRUNLOCKs of it, and
 //! *read-held* if it is write-held or more RDLOCKs than RDUNLOCKs were seen. The writer lock set of
-//! a thread is its write-held locks, the reader lock set its read-held ones; the
-//! former protects a WRITE and the latter a READ. So a lock held only for reading does not protect a
-//! write (6.3.6).
+//! a thread is its write-held locks, the reader lock set its read-held ones; the former protects a
+//! WRITE and the latter a READ. So a lock held only for reading does not protect a write (6.3.6).
 //!
 //! # Deviations from the paper
 //! 1. An unlock of a lock that is not held is ignored. In the paper it would cancel the next lock,

@@ -28,12 +28,13 @@
 //! - **Exactness.** At an access `Y`, a race is found on a byte exactly when some earlier `X` races
 //!   with `Y` by 4.1 and has not been superseded before `Y`. This holds with report-once off; with
 //!   it on, it holds up to and including the first report on the byte.
-//! - **Soundness.** So whatever is found is a race by 4.1. The converse fails in hybrid mode, by the
-//!   paper's design: a thread reads without a lock and then writes under `L`; the write supersedes
-//!   the read; another thread that writes under `L` raced with the read, and only the write is
-//!   remembered. The machine loses a race by 4.1 only in this way: through a superseding access
-//!   that holds a lock that the superseded one did not hold. On a byte where every superseding
-//!   access holds no lock beyond those of the access it supersedes, found and defined coincide.
+//! - **Soundness.** So whatever is found is a race by 4.1. The converse fails in hybrid mode, by
+//!   the paper's design: a thread reads without a lock and then writes under `L`; the write
+//!   supersedes the read; another thread that writes under `L` raced with the read, and only the
+//!   write is remembered. The machine loses a race by 4.1 only in this way: through a superseding
+//!   access that holds a lock that the superseded one did not hold. On a byte where every
+//!   superseding access holds no lock beyond those of the access it supersedes, found and defined
+//!   coincide.
 //! - **Completeness of pure happens-before.** In that mode, on a trace in which locks exclude (two
 //!   threads hold one lock only if both are readers), the first race on a byte by 4.1 is found, at
 //!   the access that completes it. Proof: suppose `X` races with `Y` and `Z` superseded `X`. Then

@@ -4,8 +4,8 @@
 //! All accesses of a segment have the same lock sets and the same happens-before relation to all
 //! other events, so a segment represents them all. Vector clocks decide happens-before between
 //! segments. A thread increments its own count after each event that others can learn of (a SIGNAL,
-//! or an unlock where unlocks make arcs). So the thread's own count in a segment's clock numbers the
-//! period between two such events, and for different threads `S ≺ S'` exactly when the clock of
+//! or an unlock where unlocks make arcs). So the thread's own count in a segment's clock numbers
+//! the period between two such events, and for different threads `S ≺ S'` exactly when the clock of
 //! `S'` covers that count of `S`'s thread.
 
 use crate::event::Context;
