@@ -13,27 +13,28 @@
 //! *cycle* is a sequence of edges in which each edge wants a lock that the next one holds. It is a
 //! potential deadlock if all its edges can be in progress at once:
 //! - their threads are pairwise different;
-//! - no two of them hold the same lock (a *gate* lock, which admits one at a time), unless both hold
-//!   it for reading. This includes the locks of the cycle: two threads cannot hold those at once;
+//! - no two of them hold the same lock (a *gate* lock, which admits one at a time), unless both
+//!   hold it for reading. This includes the locks of the cycle: two threads cannot hold those at
+//!   once;
 //! - no edge's segment precedes another's by creation and joining;
 //! - each wanted lock would really be waited for: a reader does not wait for a reader.
 //!
 //! Cycles of the same locks, taken in the same contexts, are one cycle.
 //!
 //! # Choices
-//! 1. *Readers do not wait for readers.* This is right for glibc's default rwlock, and for recursive
-//!    read locking anywhere. With a rwlock that prefers waiting writers, a reader may wait behind a
-//!    writer that waits for another reader; such deadlocks need a third thread, and are not
-//!    predicted.
-//! 2. A try-lock never waits, so it makes no edge into the lock it tries. After it has succeeded the
-//!    lock is held, and makes edges to locks taken later.
+//! 1. *Readers do not wait for readers.* This is right for glibc's default rwlock, and for
+//!    recursive read locking anywhere. With a rwlock that prefers waiting writers, a reader may
+//!    wait behind a writer that waits for another reader; such deadlocks need a third thread, and
+//!    are not predicted.
+//! 2. A try-lock never waits, so it makes no edge into the lock it tries. After it has succeeded
+//!    the lock is held, and makes edges to locks taken later.
 //! 3. Taking a lock that the thread already holds makes no edge. If the lock is recursive, nothing
-//!    waits. If it is not, this is a double lock, which is another kind of finding. The same applies
-//!    to a reader that upgrades; the lock then counts as held for writing until it is released
-//!    completely.
+//!    waits. If it is not, this is a double lock, which is another kind of finding. The same
+//!    applies to a reader that upgrades; the lock then counts as held for writing until it is
+//!    released completely.
 //! 4. An unlock of a lock that is not held is ignored. Locks may be released in any order.
-//! 5. The search is bounded ([`Limits`]) and finds the shortest cycles first. The result says if the
-//!    search did not finish: the number of cycles is exponential in the worst case.
+//! 5. The search is bounded ([`Limits`]) and finds the shortest cycles first. The result says if
+//!    the search did not finish: the number of cycles is exponential in the worst case.
 
 mod fork_join;
 mod search;
