@@ -85,7 +85,7 @@ fn assembled(workshop: &Workshop, functions: &[(&str, &str)]) -> Module {
         );
     }
     text += ".section .note.GNU-stack,\"\",@progbits\n";
-    workshop.file("f.s", text);
+    workshop.file("f.s", &text);
     workshop.build("m.c", "int main(void) { return 0; }", "gcc f.s")
 }
 
